@@ -1,18 +1,18 @@
 /**
- * Which jobs of a partition have active runs, and how many in which status. Soft state for those who watch: kept from what is folded,
- * so a new owner knows at first only what it has folded itself, and the rest once it has looked at the timers of runs.
+ * The jobs of a partition with active runs, and the number of runs by status. Soft state for people who watch. It is kept from what is
+ * folded, so a new owner knows at first only the jobs that it has folded itself. It finds the others by the timers of their runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
 import { timerBound, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore, RunsUnderWay } from '../../ports/index.ts'
 
-/** Jobs that are remembered. What is beyond is not counted and not listed. */
+/** Jobs that are remembered. Further jobs are neither counted nor listed. */
 export const activeJobsMax = 100_000
 
 export class ActiveRuns {
   readonly #jobs = new Map<string, RunsUnderWay>()
   readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
-  /** Whether the timers of runs have been looked at since the partition became active. */
+  /** Whether the timers of runs were read since the partition became active. */
   complete = false
 
   /** The active runs that a job has now. */
@@ -60,12 +60,12 @@ function countOf(active: readonly ActiveRun[]): RunsUnderWay {
   return counts
 }
 
-/** Timers that one look at them reads. */
+/** Timers that one scan reads. */
 const timersReadMax = 20_000
-/** A running attempt's lease ends within an hour, its longest. */
+/** The longest lease is one hour, so the lease of each running attempt ends within it. */
 const horizonMs = 3_600_000
 
-/** Jobs that have a timer of a run soon: each active run has one. */
+/** Jobs with a run timer that is due soon: each active run has one. */
 export async function idsOfRunTimers(store: PartitionStore, nowMs: number): Promise<string[]> {
   const to = timerBound(nowMs + horizonMs)
   const entries = await store.scan({ from: timerBound(0), to, limit: timersReadMax, keysOnly: true })

@@ -1,20 +1,20 @@
 /**
- * What was last heard of each running attempt, and when. Soft state: it is not logged, and a new owner grants every running attempt a full
- * lease, so a heartbeat costs no write.
+ * The last heartbeat of each running attempt. Soft state: it is not logged, so a heartbeat costs no write. Instead a new owner grants
+ * every running attempt a full lease.
  */
 import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
 import type { AttemptId } from '../../../streams/state/index.ts'
 import type { Heartbeat } from '../../ports/index.ts'
 
-/** Longest lease that a definition may have: what was not heard of for so long is over. */
+/** Longest lease that a definition may have. An attempt without a heartbeat for this long is over. */
 const leaseMsMax = fieldOf(jobDefinitionSchema, 'leaseMs').maximum ?? Number.POSITIVE_INFINITY
-/** Attempts that are kept without looking for those that are over. */
+/** Up to this number of attempts, none is swept. */
 const sweptFromMin = 10_000
 
 export class Leases {
   readonly #heard = new Map<string, Heartbeat>()
   #floorMs: number
-  /** Attempts whose end nobody reported are looked for when there are so many. */
+  /** Above this number of attempts, those whose end nobody reported are removed. */
   #sweptFrom = sweptFromMin
 
   /** Nothing counts as silent before `grantedAtMs`. */
@@ -27,7 +27,7 @@ export class Leases {
     this.#heard.clear()
   }
 
-  /** False: nothing is known of the attempt. Whoever finds it active notes it; what nobody runs must not fill the memory. */
+  /** False: the attempt is unknown. The caller notes it once it knows that it is active, so that unknown attempts do not fill the memory. */
   heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): boolean {
     const key = keyOf(jobId, attempt)
     if (!this.#heard.has(key)) return false
@@ -35,7 +35,7 @@ export class Leases {
     return true
   }
 
-  /** Of an active attempt. */
+  /** The heartbeat of an attempt that is active. */
   note(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
     this.#heard.set(keyOf(jobId, attempt), heartbeat)
     if (this.#heard.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
@@ -49,12 +49,12 @@ export class Leases {
     return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)
   }
 
-  /** Attempts that are known. */
+  /** Number of known attempts. */
   get size(): number {
     return this.#heard.size
   }
 
-  /** The last heartbeat of an attempt, if this owner has heard one. */
+  /** The last heartbeat that this owner has read of an attempt. */
   last(jobId: string, attempt: AttemptId): Heartbeat | undefined {
     return this.#heard.get(keyOf(jobId, attempt))
   }

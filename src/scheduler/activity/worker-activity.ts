@@ -1,13 +1,13 @@
-/** Which worker runs what, as far as this owner has heard since it took the partition: soft state, for people who ask. */
+/** The running attempts of each worker, from reports since this owner took the partition. Soft state for people who ask. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
 import type { WorkerRuns } from '../../ports/index.ts'
 
-/** Attempts that are watched; of those whose end nobody reports the oldest go first. */
+/** Attempts that are remembered. The oldest go first; those are attempts whose end nobody reported. */
 const attemptsMax = 100_000
 /** Workers that are remembered after their last report. */
 const workersMax = 1_000
-/** Runs that are named of one worker; all are counted. */
+/** Runs that are named for one worker. All are counted. */
 export const namedRunsMax = 20
 
 type Report = Pick<ExecutionEvent, 'type' | 'jobId' | 'runNo' | 'attempt' | 'specOffset' | 'worker'>
@@ -23,7 +23,7 @@ export class WorkerWatch {
   }
 
   heard(report: Report, nowMs: number): void {
-    // What the forwarder says of a retry is not said by a worker.
+    // RETRY_DUE comes from the retry forwarder, not from a worker.
     if (report.type === 'RETRY_DUE' || report.worker === '') return
     this.#heardAt.renew(report.worker, nowMs)
     const key = `${report.jobId}\0${report.specOffset}\0${report.runNo}\0${report.attempt}`

@@ -1,11 +1,11 @@
-/** Who waits for a record to become part of the store, or for the turn that is under way to end. */
+/** Callers that wait until a record is part of the store, or until the running commit cycle ends. */
 import { DuelogError } from '../../errors/index.ts'
 import type { Source } from './input-buffer.ts'
 
-/** Of one partition at once; whoever comes then is refused. */
+/** Callers that may wait for one partition at once. Further ones are refused. */
 export const appliedWaitsMax = 10_000
 
-/** `end`: nobody waits any longer. */
+/** `end`: the caller no longer waits. */
 export interface Wait {
   done: Promise<boolean>
   end(): void
@@ -26,7 +26,7 @@ export class AppliedWaits {
     this.#isInCycle = true
   }
 
-  /** What it committed is in the store, where it did not fail. */
+  /** If the cycle did not fail, its commit is in the store. */
   cycleEnds(): void {
     this.#isInCycle = false
     this.#cyclesEnded++
@@ -39,14 +39,14 @@ export class AppliedWaits {
   }
 
   /**
-   * `done` resolves true once the record at `offset` is part of the store, false when the partition ends first. Whoever waits no longer must
-   * say so by `end`: then it resolves false. Throws DuelogError `overloaded` when too many wait.
+   * `done` resolves true once the record at `offset` is part of the store, and false if the partition ends first. A caller that no longer
+   * waits must call `end`; then `done` resolves false. Throws DuelogError `overloaded` when too many callers wait.
    */
   until(source: Source, offset: number): Wait {
     return this.#wait(() => this.#applied()[source] > offset)
   }
 
-  /** The same, where `done` resolves true once the turn that is under way has ended; at once between turns. */
+  /** The same, but `done` resolves true once the running commit cycle has ended; at once between cycles. */
   untilCycleEnds(): Wait {
     const ended = this.#cyclesEnded
     return this.#wait(() => !this.#isInCycle || this.#cyclesEnded > ended)

@@ -1,13 +1,13 @@
 /**
- * Holds reading back while more was read than is folded. A full mailbox holds the next fetch back for a moment, because a pause costs
- * more: the reader notices its end only after the longest wait of a fetch. A partition that does not empty in that moment is paused, so
- * that the others go on.
+ * Backpressure: reading waits while the input buffer is full. First the next fetch is delayed for a moment. A pause costs more, because
+ * the reader notices its end only after the longest wait of a fetch. If the buffer is still full after that moment, the partition is
+ * paused, so that the other partitions continue.
  */
 import type { Clock } from '../../clock/index.ts'
 import type { InputBuffer } from './input-buffer.ts'
 import type { PartitionReader } from './partition-reader.ts'
 
-/** How long a full mailbox holds the next fetch back before reading is paused. */
+/** How long a full input buffer delays the next fetch before reading is paused. */
 const roomWaitMs = 250
 
 export class Backpressure {
@@ -26,16 +26,16 @@ export class Backpressure {
   async room(): Promise<void> {
     if (!this.#inputBuffer.full) return
     await new Promise<void>((resolve) => {
-      const cancel = this.#clock.at(this.#clock.nowMs() + roomWaitMs, resolve)
+      const cancelTimer = this.#clock.at(this.#clock.nowMs() + roomWaitMs, resolve)
       this.#waiting.push(() => {
-        cancel()
+        cancelTimer()
         resolve()
       })
     })
     this.#adjust()
   }
 
-  /** There is room: whoever waits for it goes on. */
+  /** There is room: the callers that wait for it continue. */
   make(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
     this.#adjust()

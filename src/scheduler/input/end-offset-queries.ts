@@ -1,20 +1,20 @@
 /**
- * Where the partitions of a topic end, asked for all partitions of a process together. Whoever asks hears an end that was looked up after
- * the call, and at most two questions are under way for any number of callers: the one that was sent, and the next one.
+ * Queries for the end offsets of a topic, shared by all partitions of a process. A caller gets an end that was looked up after its
+ * call. At most two queries exist for any number of callers: the one that was sent, and the next one.
  */
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { LogAdmin } from '../../ports/index.ts'
 import { withoutPartition } from './end-offsets.ts'
 
-/** Where readers of committed records can get, and from where on there are records. */
+/** First offset that holds a record, and the next offset that readers of committed records can reach. */
 export interface Range {
   earliest: number
   next: number
 }
 type Ranges = Map<number, Range>
 
-/** A question that is not answered by then has failed; the brokers may have lost it. */
+/** A query without an answer after this time has failed; the brokers may have lost it. */
 export const answerWaitMs = 10_000
 
 export class EndOffsetQueries {
@@ -30,7 +30,7 @@ export class EndOffsetQueries {
     this.#clock = clock
   }
 
-  /** Rejects with DuelogError `broker-unavailable` when there is no answer, `unsafe-topic` when there is no such partition. */
+  /** Rejects with DuelogError `broker-unavailable` if there is no answer, and `unsafe-topic` if there is no such partition. */
   async ask(partition: number): Promise<Range> {
     const range = (await this.#ask()).get(partition)
     if (range === undefined) throw withoutPartition(this.#topic, partition)
@@ -51,14 +51,14 @@ export class EndOffsetQueries {
   #send(): Promise<Ranges> {
     const { promise, resolve, reject } = Promise.withResolvers<Ranges>()
     const expired = (): void => reject(unanswered(this.#topic))
-    const cancel = this.#clock.at(this.#clock.nowMs() + answerWaitMs, expired)
+    const cancelTimer = this.#clock.at(this.#clock.nowMs() + answerWaitMs, expired)
     const found = this.#admin.offsets(this.#topic)
     found.then((all) => resolve(new Map(all.map(({ partition, ...range }) => [partition, range]))), reject)
     const sent = promise.finally(() => {
-      cancel()
+      cancelTimer()
       this.#sent = undefined
     })
-    // Whoever waits for the next question hears of it, too.
+    // The callers of the next query get this error, too.
     sent.catch(() => undefined)
     this.#sent = sent
     return sent

@@ -1,4 +1,4 @@
-/** Where a topic's partition begins and ends at this moment. */
+/** First and end offset of one partition of a topic, and the errors when they are not as expected. */
 import { DuelogError } from '../../errors/index.ts'
 import type { LogAdmin } from '../../ports/index.ts'
 
@@ -17,18 +17,19 @@ export function withoutPartition(topic: string, partition: number): DuelogError 
 export const endOf = async (admin: LogAdmin, topic: string, partition: number): Promise<number> =>
   (await rangeOf(admin, topic, partition)).next
 
-/** Where readers of committed records can get to. All records of a log may have expired: then its end is never read, nor need it be. */
+/** The end that readers of committed records can reach; 0 if all records have expired, because then there is nothing to read. */
 export const readableEnd = ({ earliest, next }: { earliest: number; next: number }): number => (earliest < next ? next : 0)
 
-/** A log does not shrink by itself. `next`: up to where it was read before it was seen to end at `end`. */
+/** The error for a log that ends at `end` although it was read up to `next`. A log does not shrink by itself. */
 export function shrunk(topic: string, partition: number, end: number, next: number): DuelogError {
   const message = `${topic}/${partition} ends at ${end} and was read up to ${next}: it was truncated, or deleted and made anew.`
   return new DuelogError('log-shrunk', message)
 }
 
 /**
- * Where the first of the records went that a write has brought to a partition. Throws DuelogError `broker-unavailable` where the answer does
- * not say it: taken for 0, it would mean that the log is another one (ADR 0049). What became of the write is found out by the next claim.
+ * Offset of the first record that a write has appended to a partition. Throws DuelogError `broker-unavailable` if the answer lacks it.
+ * A missing offset must not be read as 0, because that would mean that the log is another one (ADR 0049). The next claim finds out
+ * whether the write succeeded.
  */
 export function firstOffset(offsets: ReadonlyMap<string, number>, topic: string, partition: number): number {
   const offset = offsets.get(`${topic}/${partition}`)

@@ -1,11 +1,11 @@
 /**
- * Up to which time reports were read: what was durable in execution-events by `readUntil` is folded. Timers that would end an attempt for
- * want of a report wait here until that covers the time that they judge (ADR 0033).
+ * The time up to which reports were read: every report that was durable in execution-events by `readUntil` is folded. A timer that would
+ * end an attempt because of a missing report waits here until `readUntil` covers the time that the timer judges (ADR 0033).
  *
- *   timer deferred ──► the end of execution-events is asked for ──► all up to it is folded ──► readUntil is when it was asked for
- *                          └── no answer: asked again
+ *   timer deferred ──► query for the end of execution-events ──► all reports up to it are folded ──► readUntil = time of the query
+ *                          └── no answer: the query is repeated
  *
- * Nothing else waits for it: the loop fires on while a question is under way.
+ * Nothing else waits for it: the loop continues to fire during a query.
  */
 import type { Logger } from 'pino'
 import type { Timer } from '../../../streams/state/index.ts'
@@ -26,11 +26,11 @@ interface Place {
   hasApplied(source: 'events', end: number): boolean
 }
 
-/** Timers that wait in memory; more are written to the store again, for a little later. */
+/** Timers that wait in memory. Further ones are written to the store again, with a slightly later due time. */
 export const awaitingMax = 10_000
-/** After a question that was not answered. */
+/** Wait after a query without an answer. */
 const againMs = 1_000
-/** What was not read for so long is asked for once more; after each time it waits twice as long. */
+/** If the end is not reached after this wait, the records are fetched once more. The wait doubles each time, up to the maximum. */
 const nudgeMsMin = 2_000
 const nudgeMsMax = 60_000
 
@@ -43,11 +43,11 @@ interface Question {
 export class EventsWatermark {
   readonly #place: Place
   #awaiting: { timer: Timer; untilMs: number }[] = []
-  /** Of those the earliest time that they judge. */
+  /** The earliest time that a waiting timer judges. */
   #judgedFromMs = Number.POSITIVE_INFINITY
-  /** The question under way or answered; `range` once it is. `readTo`: the next offset to be received when it was asked. */
+  /** The current query; `range` is its answer. `readTo`: the next offset to be received at the time of the query. */
   #question: Question | undefined
-  /** By the steady clock, as is when to nudge: what a clock that was ahead put off would wait until then. */
+  /** Both by the steady clock: a wall clock that was ahead would delay them for as long as it was ahead. */
   #askAtMs = Number.NEGATIVE_INFINITY
   #nudgeAtMs = Number.POSITIVE_INFINITY
   #nudgeMs = nudgeMsMin
@@ -57,22 +57,22 @@ export class EventsWatermark {
     this.#place = place
   }
 
-  /** The owner's clock, epoch ms; 0 while nothing is known. */
+  /** Epoch ms by the owner's clock; 0 while nothing is known. */
   get readUntil(): number {
     return this.#readUntil
   }
 
-  /** Timers that wait. */
+  /** Number of waiting timers. */
   get depth(): number {
     return this.#awaiting.length
   }
 
-  /** How many more may. */
+  /** Number of timers that may still be added. */
   get room(): number {
     return awaitingMax - this.#awaiting.length
   }
 
-  /** When to look again at the latest; whatever comes before that wakes the loop. */
+  /** Latest time of the next call to `look`. An earlier event wakes the loop by itself. */
   get wakeAtMs(): number {
     if (this.#awaiting.length === 0) return Number.POSITIVE_INFINITY
     const { clock } = this.#place.shared
@@ -87,13 +87,13 @@ export class EventsWatermark {
   }
 
   /**
-   * Moves on as far as reports were folded, asks for more where that is needed, and hands out the timers that may judge. Throws
-   * DuelogError `log-shrunk` when execution-events ends before what was read of it: what it holds now was not read.
+   * Advances `readUntil` as far as reports were folded, starts a query if one is needed, and returns the timers that may judge. Throws
+   * DuelogError `log-shrunk` if execution-events ends before the offset up to which it was read: its present records were not read.
    */
   look(): Timer[] {
     const nowMs = this.#place.shared.clock.nowMs()
     const steadyMs = this.#place.shared.clock.steadyMs()
-    // A clock that was ahead covers nothing of what is now.
+    // A time set by a clock that was ahead covers nothing.
     if (this.#readUntil > nowMs) this.#readUntil = 0
     if (this.#question !== undefined && this.#question.askedAtMs > nowMs) this.#question = undefined
     this.#hear(steadyMs)
@@ -102,7 +102,7 @@ export class EventsWatermark {
       this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
       this.#judgedFromMs = this.#awaiting.reduce((least, { untilMs }) => Math.min(least, untilMs), Number.POSITIVE_INFINITY)
     }
-    // No answer covers what is still to come: a timer that was taken before the clock was set back.
+    // No answer covers the future. Such a timer was taken before the clock was set back.
     if (this.#judgedFromMs <= nowMs && this.#question === undefined && steadyMs >= this.#askAtMs) this.#ask(nowMs)
     return covered.map(({ timer }) => timer)
   }
@@ -136,7 +136,7 @@ export class EventsWatermark {
         this.#askAtMs = clock.steadyMs() + againMs
         logger.warn(
           { partition, error: messageOf(error), waiting: this.#awaiting.length },
-          'Where execution-events ends is not known, so attempts that seem overdue are not given up yet; it is asked again.',
+          'The end of execution-events is not known, so attempts that seem overdue are not given up yet; the query is repeated.',
         )
       })
       .finally(() => signal.wake())

@@ -1,4 +1,4 @@
-/** Records that were read and not yet folded, in order for each topic, with limits at which reading pauses. */
+/** Input records that were read and not yet folded, in order for each topic, with limits above which reading pauses. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import type { ReplyTo } from '../../../streams/jobs/index.ts'
 import type { Input } from '../../../streams/state/index.ts'
@@ -7,24 +7,24 @@ import type { Heartbeat } from '../../ports/index.ts'
 
 export type Source = 'jobs' | 'commands' | 'events'
 
-/** One record of an input topic. Without `input` only its position counts. */
+/** One record of an input topic. Without `input` only its offset counts. */
 export interface InputRecord {
   source: Source
   offset: number
   jobId: string
   input: Input | undefined
-  /** With a definition: the record's value, as it is stored. */
+  /** Of a definition: the record's value, as it is stored. */
   value: Buffer | null
   bytes: number
-  /** Of a command: the broker's append time, where that is known. */
+  /** Of a command: the broker's append time, if it is known. */
   appendedAt?: number
-  /** With a record that belongs to another partition: what has to be written so that it gets there. */
+  /** Of a record that belongs to another partition: the record to write there. */
   moved: Move | undefined
-  /** Who asked to be told what became of it. */
+  /** Where to send the receipt, if one was requested. */
   replyTo?: ReplyTo | undefined
-  /** Without `input`: of an attempt that is not known to be active. */
+  /** Without `input`: a heartbeat of an attempt that is not known to be active. */
   heartbeat?: { event: ExecutionEvent; heartbeat: Heartbeat }
-  /** Without `input`: why it cannot be applied. */
+  /** Without `input`: why the record cannot be applied. */
   refusal?: string
 }
 
@@ -35,14 +35,14 @@ export interface Move {
   to: number
 }
 
-/** Reading pauses above these and resumes below half of them. */
+/** Reading pauses above these limits and resumes below half of them. */
 export const inputBufferRecordsMax = 2_000
 export const inputBufferBytesMax = 8 * 1024 * 1024
-/** Of all partitions of a process together, but a share is never less than one fetch of a partition has. */
+/** Limit of all partitions of a process together. The share of a partition is never less than one fetch of it may hold. */
 const allInputBuffersBytesMax = 16 * 1024 * 1024
 const inputBufferBytesMin = 1024 * 1024
 
-/** The share of each of so many partitions. */
+/** The share of each partition. */
 export const inputBufferBytesOf = (partitions: number): number =>
   Math.min(Math.max(Math.floor(allInputBuffersBytesMax / Math.max(1, partitions)), inputBufferBytesMin), inputBufferBytesMax)
 
@@ -54,7 +54,7 @@ export class InputBuffer {
   #commands = 0
   #definitions = 0
   #definitionsOnly = false
-  /** Records that were taken last. */
+  /** Number of records that the last `take` returned. */
   #taken = 0
   #hasWaited = false
 
@@ -71,12 +71,12 @@ export class InputBuffer {
     return this.#records.first?.offset ?? Number.POSITIVE_INFINITY
   }
 
-  /** Whether somebody waits for an answer, so that the batch should not linger. */
+  /** Whether the buffer holds commands. Their senders wait for an answer, so the batch should not linger. */
   get urgent(): boolean {
     return this.#commands > 0
   }
 
-  /** Whether there is a record of jobs, which needs no commit by itself. */
+  /** Whether the buffer holds a record of jobs, which needs no commit by itself. */
   get hasDefinitions(): boolean {
     return this.#definitions > 0
   }
@@ -85,12 +85,12 @@ export class InputBuffer {
     return this.depth > inputBufferRecordsMax || this.#bytes > this.#bytesMax()
   }
 
-  /** Whether it has emptied enough to be filled again. */
+  /** Whether it is empty enough to be filled again. */
   get roomy(): boolean {
     return this.depth <= inputBufferRecordsMax / 2 && this.#bytes <= this.#bytesMax() / 2
   }
 
-  /** Whether the last turn has put back all that it was given: it had no room even for the first. */
+  /** Whether the last commit cycle has put back all that it took: it had no room even for the first record. */
   get hasWaited(): boolean {
     return this.#hasWaited
   }
@@ -100,14 +100,14 @@ export class InputBuffer {
     this.#count(inputRecord, 1)
   }
 
-  /** The next `take` gives records of jobs alone, wherever they stand: between topics there is no order. */
+  /** The next `take` returns records of jobs only, wherever they are: between topics there is no order. */
   definitionsNext(): void {
     this.#definitionsOnly = true
   }
 
-  /** The oldest records, at most so many and, but for the first, so many bytes. */
+  /** The oldest records, at most `records` of them and at most `bytes`. The first one may be larger. */
   take(records: number, bytes: number): InputRecord[] {
-    // Whoever has waited waits on while definitions alone are taken.
+    // A record that has waited continues to wait while only definitions are taken.
     if (!this.#definitionsOnly) this.#hasWaited = false
     const passedOver = this.#definitionsOnly ? this.#passOver() : []
     const taken = this.#takeOldest(records, bytes)
@@ -116,7 +116,7 @@ export class InputBuffer {
     return taken
   }
 
-  /** Takes out what is not of jobs; it is still counted. */
+  /** Removes the records that are not of jobs. They stay counted. */
   #passOver(): InputRecord[] {
     this.#definitionsOnly = false
     const waiting = this.#records.drain()
@@ -138,7 +138,7 @@ export class InputBuffer {
     return taken
   }
 
-  /** Puts records back that were taken last and not folded. */
+  /** Puts back records of the last `take` that were not folded. */
   putBack(inputRecords: InputRecord[]): void {
     this.#records.putBack(inputRecords)
     this.#hasWaited ||= inputRecords.length === this.#taken
@@ -155,10 +155,10 @@ export class InputBuffer {
     this.#paused = false
   }
 
-  /** `pause` or `resume` when reading has to change, else undefined. */
+  /** `pause` or `resume` if reading has to change, else undefined. */
   backpressure(): 'pause' | 'resume' | undefined {
     if (this.full) {
-      // Also where it is paused already: what was opened meanwhile flows.
+      // Also if it is paused already: a topic that was opened meanwhile is not.
       this.#paused = true
       return 'pause'
     }

@@ -1,6 +1,6 @@
 /**
- * From records as read to mail for the fold. Bad records become mail that carries only their position: they are counted and logged
- * with topic, partition and offset, and never stop a partition.
+ * Decoder from records to input records for the fold. A bad record becomes an input record that carries only its offset. It is counted
+ * and logged with topic, partition and offset, and never stops a partition.
  */
 import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../../schemas/index.ts'
@@ -26,13 +26,13 @@ import { keptBytes, knownDefinition } from '../state/index.ts'
 import type { InputRecord, Source } from './input-buffer.ts'
 import { type Taken, wasTaken } from './taken-commands.ts'
 
-/** Header of a tombstone that a definition left behind when it was moved to the partition of its job. */
+/** Header of the tombstone that replaces a definition when it is moved to the partition of its job. */
 export const movedHeader = 'duelog-moved'
 
-/** A record with more is not moved: with what a batch adds it might not fit one, and the transaction would fail again and again. */
+/** A larger record is not moved. With the overhead of a batch it might not fit, and the transaction would fail again and again. */
 export const movedBytesMax = 900_000
 
-/** A command or a report with more is passed over: no client of ours writes one, and a batch that is compressed may hold anything. */
+/** A larger command or report is skipped. No client of ours writes one, and a compressed batch may hold anything. */
 const inputBytesMax = 2 * 1024 * 1024
 
 export interface InputDecoderOptions {
@@ -41,16 +41,16 @@ export interface InputDecoderOptions {
   codecs: SchedulerCodecs
   leases: Leases
   workers: WorkerWatch
-  /** Topics of the user's. Undefined: none. */
+  /** Target topics of users. Undefined: none. */
   targets: TargetTopics | undefined
-  /** What is known of commands that were taken before (taken-commands.ts). */
+  /** Which commands were taken before (taken-commands.ts). */
   taken: () => Taken
   clock: Clock
   metrics: Metrics
   logger: Logger
 }
 
-/** How long a definition waits for a look at the topic that it names: all reading waits with it. */
+/** How long a definition waits until the topic that it names was looked up. All reading waits with it. */
 const seekWaitMs = 250
 
 export class InputDecoder {
@@ -60,7 +60,7 @@ export class InputDecoder {
     this.#options = options
   }
 
-  /** At once unless a schema has to be asked for. Throws or rejects only with `registry-unavailable`; then the same record may be given again. */
+  /** Synchronous unless a schema has to be fetched. Throws or rejects only with `registry-unavailable`; then the caller may retry the record. */
   inputRecord(source: Source, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const key = record.key
     const problem = key === null ? undefined : validateJobId(key)
@@ -70,7 +70,7 @@ export class InputDecoder {
       jobId: key === null || problem !== undefined ? '' : key.toString('utf8'),
       input: undefined,
       value: record.value,
-      // Copies of long values and headers are not kept, but the batch that they came in is as long as one of its records waits.
+      // Long values and headers are not copied: the whole batch stays in memory as long as one of its records waits.
       bytes: sizeOf(record) + 256,
       moved: undefined,
     }
@@ -87,12 +87,12 @@ export class InputDecoder {
     return this.#bad(inputRecord, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
   }
 
-  /** Who asks for more than a receipt can hold gets none. */
+  /** A request for more than a receipt can hold gets no receipt. */
   #replyTo({ topic, partition, offset, headers }: RecordIn): InputRecord['replyTo'] {
     const problem = replyProblem(headers)
     if (problem === undefined) return replyToOf(headers)
     this.#options.metrics.receiptsDropped.inc()
-    this.#options.logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+    this.#options.logger.warn({ topic, partition, offset }, `A requested receipt cannot be sent: ${problem}`)
     return undefined
   }
 
@@ -128,7 +128,7 @@ export class InputDecoder {
     return this.#withDefinition(inputRecord, definition, onlyOver)
   }
 
-  /** A topic, or a pool, may have been made a moment ago, for this very job; one that is not there either way makes the job INVALID. */
+  /** A topic or pool may have been created a moment ago for this job, so a missing one is looked up. If it is still missing, the job becomes INVALID. */
   #withDefinition(
     inputRecord: InputRecord,
     definition: KnownDefinition,
@@ -143,13 +143,13 @@ export class InputDecoder {
     const { clock } = this.#options
     return new Promise((resolve) => {
       const done = (): void => resolve(inputRecord)
-      const cancel = clock.at(clock.nowMs() + seekWaitMs, done)
-      void sought.then(cancel).then(done)
+      const cancelTimer = clock.at(clock.nowMs() + seekWaitMs, done)
+      void sought.then(cancelTimer).then(done)
     })
   }
 
   #misrouted(inputRecord: InputRecord, record: RecordIn, key: Buffer, to: number): InputRecord {
-    // What a move left behind: its own record already stands in the right partition.
+    // The tombstone of a move: the record itself is in the right partition already.
     if (record.value === null && record.headers[movedHeader] !== undefined) return inputRecord
     if (inputRecord.source === 'commands' && wasTaken(record, 'TRIGGER', this.#options.taken()))
       return this.#takenBefore(inputRecord)
@@ -173,14 +173,14 @@ export class InputDecoder {
     })
   }
 
-  /** It was answered when it was taken. */
+  /** No receipt: the command was answered when it was taken the first time. */
   #takenBefore(inputRecord: InputRecord): InputRecord {
     this.#options.metrics.invalid.inc({ reason: 'taken-before' })
     delete inputRecord.replyTo
     return inputRecord
   }
 
-  /** Heartbeats of known attempts end here: they only renew a lease, from when they were read on. That an attempt has ended counts when it is folded. */
+  /** A heartbeat of a known attempt ends here: it only renews a lease, counted from the time when it was read. All other reports are folded. */
   #event(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const { codecs, leases, workers } = this.#options
     return afterDecoding<ExecutionEvent, InputRecord>(codecs.event, record, (report) => {
@@ -201,7 +201,7 @@ export class InputDecoder {
     })
   }
 
-  /** The rest of the report counts: its run has begun, or ended, whatever else was said. */
+  /** The rest of the report counts, because it says that its run has begun or ended. */
   #shortened({ topic, partition, offset }: RecordIn, problems: Problem[]): void {
     this.#options.metrics.shortened.inc({ what: 'report' })
     const text = `A part of a report is over its limit and left out: ${sentences(problems)}`
@@ -219,14 +219,14 @@ export class InputDecoder {
 
 const sentences = (problems: Problem[]): string => problems.map(({ message }) => message).join(' ')
 
-/** Bytes that the record takes in the log, at most, besides what every one has. */
+/** Most bytes that the record takes in the log, without the overhead that every record has. */
 function sizeOf({ key, value, headers }: RecordIn): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
   for (const [name, text] of Object.entries(headers)) bytes += 10 + 3 * name.length + text.length
   return bytes
 }
 
-/** At once unless the writer's schema has to be asked for. */
+/** Synchronous unless the writer's schema has to be fetched. */
 function afterDecoding<Value, Result>(
   codec: Codec<Value, never>,
   record: RecordIn,

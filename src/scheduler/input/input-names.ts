@@ -1,8 +1,8 @@
-/** What tells the inputs of a fold from one another, and which run each is about. */
+/** Unique names of the inputs of a fold, and the run that each is about. */
 import type { Input, Timer, Waiter } from '../../../streams/state/index.ts'
 import type { InputRecord } from './input-buffer.ts'
 
-/** What tells a timer, or a record, from all others. */
+/** A name that no other timer has. */
 export const timerName = ({ jobId, kind, runNo, dueAt }: Timer): string => `${kind} ${runNo} ${dueAt} ${jobId}`
 export const waiterName = ({ jobId, key, runNo, dueAt }: Waiter): string => `admit ${runNo} ${dueAt} ${jobId} ${key}`
 export const inputRecordName = ({ source, offset }: InputRecord): string => `${source} ${offset}`

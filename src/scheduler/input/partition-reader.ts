@@ -1,4 +1,4 @@
-/** One partition's view of the reader: its four topics, where each is read next, and which of them flow. */
+/** One partition's view of the reader: its four topics, the next offset of each, and which of them are being read. */
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { GroupReader, Position, TopicPartition } from '../../ports/index.ts'
 import type { Source } from './input-buffer.ts'
@@ -11,15 +11,15 @@ export class PartitionReader {
   readonly #names: TopicNames
   readonly #partition: number
   readonly #open = new Set<ReadSource>()
-  /** Open, but more than can be held was read. */
+  /** Open topics that are paused by backpressure. */
   readonly #held = new Set<ReadSource>()
   readonly #next = new Map<ReadSource, number>()
   readonly #openings = new Map<ReadSource, number>()
-  /** Up to where the reader has shown all that there is to see since the topic was opened or rewound. */
+  /** Offset up to which the reader has returned every visible record since the topic was opened or rewound. */
   readonly #passed = new Map<ReadSource, number>()
-  /** Where the log ended when that was heard last, with what nobody can read yet. */
+  /** Last known end of the log, with records that nobody can read yet. */
   readonly #ends = new Map<ReadSource, number>()
-  /** True: nothing more is read, though the group may give it to us: an owner on its way out folds what it has. */
+  /** True: nothing more is read, even if the group assigns the partition. An owner that shuts down folds only the records it has. */
   isSilent = false
 
   constructor(reader: GroupReader, names: TopicNames, partition: number) {
@@ -37,7 +37,7 @@ export class PartitionReader {
     this.#next.set(source, next)
   }
 
-  /** The reader has shown all before `next`. */
+  /** The reader has returned every visible record before `next`. */
   passed(source: ReadSource, next: number): void {
     if (this.#open.has(source)) this.#passed.set(source, Math.max(next, this.#passed.get(source) ?? 0))
   }
@@ -50,12 +50,12 @@ export class PartitionReader {
     if (this.#open.has(source)) this.#ends.set(source, end)
   }
 
-  /** Everything before it that readers can see was received. It may lie behind the next record, where a log ends with what is not shown. */
+  /** Every visible record before this offset was received. It may be above `next` if the log ends with records that readers do not see. */
   reach(source: ReadSource): number {
     return Math.max(this.next(source), this.#passed.get(source) ?? 0)
   }
 
-  /** Reads the topic from an offset on. */
+  /** Reads the topic from an offset. */
   open(source: ReadSource, offset: number): void {
     this.#next.set(source, offset)
     this.#passed.delete(source)
@@ -67,7 +67,7 @@ export class PartitionReader {
     this.#resume(source)
   }
 
-  /** Reads no further; what still comes is not wanted. */
+  /** Stops reading. Records that still arrive are unwanted. */
   close(source: ReadSource): void {
     this.#openings.set(source, this.openings(source) + 1)
     this.#open.delete(source)
@@ -75,14 +75,14 @@ export class PartitionReader {
     this.#reader.pause([this.#at(source)])
   }
 
-  /** Reads no further for now; what was fetched already still counts. */
+  /** Pauses reading. Records that were fetched already still count. */
   hold(source: ReadSource): void {
     if (!this.#open.has(source)) return
     this.#held.add(source)
     this.#reader.pause([this.#at(source)])
   }
 
-  /** Reads no further for now, and begins again at the next offset to be received. */
+  /** Pauses reading, and later continues at the next offset to be received. */
   rewind(source: ReadSource): void {
     if (!this.#open.has(source)) return
     this.hold(source)
@@ -90,7 +90,7 @@ export class PartitionReader {
     this.#reader.seek({ ...this.#at(source), offset: this.next(source) })
   }
 
-  /** Asks for what follows once more, in case that what is not shown was passed unnoticed. What is under way is fetched again. */
+  /** Fetches the following records once more, because the reader may have passed invisible records unnoticed. A running fetch is repeated. */
   nudge(source: ReadSource): void {
     if (this.#flows(source)) this.#reader.seek({ ...this.#at(source), offset: this.next(source) })
   }
@@ -99,7 +99,7 @@ export class PartitionReader {
     if (this.#held.delete(source)) this.#resume(source)
   }
 
-  /** Changes whenever the topic is opened or closed: who waited can tell whether what it holds is still wanted. */
+  /** Changes each time the topic is opened or closed. So a caller that has waited can tell whether its records are still wanted. */
   openings(source: ReadSource): number {
     return this.#openings.get(source) ?? 0
   }
@@ -108,7 +108,7 @@ export class PartitionReader {
     return this.#open.has(source)
   }
 
-  /** What the reader has to be told when the group assigns the partition again. */
+  /** Positions and pauses for the reader when the group assigns the partition again. */
   assignment(): { positions: Position[]; paused: TopicPartition[] } {
     const positions: Position[] = []
     for (const [source, offset] of this.#next) positions.push({ ...this.#at(source), offset })

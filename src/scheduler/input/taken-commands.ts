@@ -1,6 +1,6 @@
 /**
- * Commands that were taken before `job-commands` lost its end or began anew, and stand in it still, or again. A job remembers its last 32
- * commands; which of all were taken is told by the append time of the last one (ADR 0049).
+ * Which commands were taken before `job-commands` lost its end or was recreated; the topic may still hold them, or hold them again. A job
+ * remembers its last 32 commands. For all others the append time of the last taken command decides (ADR 0049).
  */
 import type { JobCommandType } from '../../../schemas/index.ts'
 import type { Clock } from '../../clock/index.ts'
@@ -8,17 +8,17 @@ import type { RecordIn } from '../../ports/index.ts'
 import type { ChangelogState } from '../state/index.ts'
 import type { InputRecord } from './input-buffer.ts'
 
-/** Nobody knows which were taken: all of the state was lost. */
+/** Unknown which commands were taken, because all of the state was lost. */
 export const allTaken = -1
 
-/** Nobody has found out yet whether all of the state was lost. Who claims next goes on finding out. */
+/** Unknown so far whether all of the state was lost. The next owner continues to find out. */
 export const perhapsTaken = -2
 
 export type Taken = Pick<ChangelogState, 'commandsUntil' | 'commandsAnewTo'>
 
 const isUnknown = (commandsUntil: number): boolean => commandsUntil === allTaken || commandsUntil === perhapsTaken
 
-/** Whether the command was taken before. Where all that was decided is lost, who paused a job still means it, and nothing else is done twice. */
+/** Whether the command was taken before. If all decisions are lost, PAUSE and RESUME are applied again, and nothing else is done twice. */
 export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobCommandType, known: Taken): boolean {
   if (offset >= known.commandsAnewTo) return false
   if (isUnknown(known.commandsUntil)) return type !== 'PAUSE' && type !== 'RESUME'
@@ -27,20 +27,20 @@ export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobC
 
 export interface CommandsContext {
   changelogState: Taken
-  /** Next offsets that are part of the store. */
+  /** Next offset to apply: all commands before it are part of the store. */
   applied: { commands: number }
   shared: { clock: Pick<Clock, 'nowMs'> }
-  /** Whether reports of runs were read since the claim. Default: none were. */
+  /** Whether reports of runs were read since the claim. Default: no. */
   hasReports?: () => boolean
 }
 
-/** What a position says once these are folded. A broker whose clock is ahead makes no later command one of before. */
+/** The values for the committed position once these records are folded. The owner's clock limits the append time, so a broker whose clock is ahead does not make later commands look taken. */
 export function commandsRead(
   { changelogState, applied, shared, hasReports }: CommandsContext,
   inputRecords: readonly InputRecord[],
 ): Taken {
   let { commandsUntil, commandsAnewTo } = changelogState
-  // The position may pass the one report that shows it: whoever claims next does not read that again.
+  // The position may pass the only report that shows it, and the next owner does not read that report again.
   if (commandsUntil === perhapsTaken && hasReports?.() === true) commandsUntil = allTaken
   for (const { source, offset, appendedAt } of inputRecords) {
     if (source !== 'commands' || offset < commandsAnewTo) continue

@@ -1,10 +1,10 @@
 /**
- * Who of those that wait for a slot is asked next. The queues are in the store (key Q); in memory there are only the keys whose queue has
- * to be looked at, so a million waiting runs take no more of it than one.
+ * Admission queue: chooses the next runs that wait for a slot. The queues are in the store (key Q). Memory holds only the keys whose
+ * queue has to be checked, so a million waiting runs take no more memory than one.
  *
- * A key is marked when a slot of it came back or a run left its queue, and asked until its head is refused: from then on a run holds each
- * slot, and the end of that run marks the key again. What is marked is soft. After an activation, and now and then, a sweep over all keys
- * that are in use (C) marks those that have somebody waiting; it also forgets starts (W) that are out of date.
+ * A key is marked when one of its slots is freed or a run leaves its queue. It is checked until its first run is refused. From then on
+ * each slot is held by a run, and the end of that run marks the key again. The marks are soft state. After an activation, and every hour,
+ * a sweep over all keys in use (C) marks those with waiting runs. It also forgets outdated starts (W).
  */
 import {
   isOutdated,
@@ -17,32 +17,33 @@ import {
   waiterOfKey,
   waitersRange,
 } from '../../../streams/state/index.ts'
+import { BoundedMap } from '../../concurrency/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 import type { LimitCounters } from './limit-counters.ts'
 
-/** Waiting runs that one turn asks, over all keys; a hot key must not hold timers and mail up. */
+/** Waiting runs that one commit cycle checks, over all keys. A hot key must not delay timers and input records. */
 const waitersMax = 300
-/** Keys whose queues one turn looks at because they are marked. */
+/** Marked keys whose queues one commit cycle checks. */
 const keysMax = 100
-/** Marked keys in memory; with more the sweep begins anew and finds them. */
+/** Marked keys in memory. With more the sweep starts again and finds them. */
 const markedMax = 10_000
-/** Keys whose queue is known to be empty before some place. */
+/** Keys for which the first entry of the queue is remembered. */
 const headsMax = 1_000
-/** Keys that one turn sweeps. */
+/** Keys that one commit cycle sweeps. */
 const sweptMax = 500
-/** Between two sweeps. */
+/** Time between two sweeps. */
 const sweepEveryMs = 3_600_000
 
 export class AdmissionQueue {
   readonly #codecs: SchedulerCodecs
   #marked = new Set<string>()
   /**
-   * Where the queue of a key begins: a store walks over each deleted entry in its way, and before the head of a busy queue there are many.
+   * First entry of the queue of a key. A store visits each deleted entry on its way, and a busy queue has many of them before its head.
    */
-  readonly #heads = new Map<string, Buffer>()
-  /** Where the sweep goes on; undefined while there is none. */
+  readonly #heads = new BoundedMap<string, Buffer>(headsMax)
+  /** Where the sweep continues; undefined while there is none. */
   #sweepFrom: Buffer | undefined
   #sweepAt = Number.POSITIVE_INFINITY
 
@@ -50,17 +51,17 @@ export class AdmissionQueue {
     this.#codecs = codecs
   }
 
-  /** From now on those that wait are let go: the partition is active. */
+  /** The partition is active: from now on waiting runs are admitted. */
   open(now: number): void {
     this.#sweepAt = now
   }
 
-  /** Whether a turn has something to do here. */
+  /** Whether a commit cycle has something to do here. */
   isPressing(now: number): boolean {
     return this.#isOpen && (this.#marked.size > 0 || this.#sweepFrom !== undefined || this.#isSweepDue(now))
   }
 
-  /** None is further away than from one to the next, unless the clock was set back since. */
+  /** The next sweep is never further away than one interval, unless the clock was set back since. */
   #isSweepDue(now: number): boolean {
     return this.#sweepAt <= now || this.#sweepAt - now > sweepEveryMs
   }
@@ -74,7 +75,7 @@ export class AdmissionQueue {
     return this.#sweepAt
   }
 
-  /** Goes on with the sweep. Resolves with keys of rate limits whose starts are out of date. */
+  /** Continues the sweep. Resolves with keys of rate limits whose starts are outdated. */
   async sweep(store: PartitionStore, now: number): Promise<string[]> {
     if (!this.#isOpen) return []
     if (this.#isSweepDue(now)) {
@@ -98,7 +99,7 @@ export class AdmissionQueue {
     return outdated
   }
 
-  /** Keys that are to be looked at in this turn; they are marked no more. None before `open`. */
+  /** Takes the keys to check in this commit cycle and removes their marks. None before `open`. */
   takeMarked(): string[] {
     if (!this.#isOpen) return []
     const taken: string[] = []
@@ -148,23 +149,17 @@ export class AdmissionQueue {
   async #head(store: PartitionStore, key: string, wanted: number, limitCounters: LimitCounters): Promise<Waiter[]> {
     const { from, to } = waitersRange(key)
     const entries = await store.scan({ from: this.#heads.get(key) ?? from, to, limit: wanted, keysOnly: true })
-    // Nobody is there although somebody should: nothing here would ever come of asking again.
+    // The queue is empty although the counter says otherwise. Checking again would never find a run.
     if (entries.length === 0 && !this.#heads.delete(key)) limitCounters.refused(key)
     return entries.map((entry) => waiterOfKey(entry.key))
   }
 
-  /** All before this one have left the queue. */
+  /** All runs before this one have left the queue. */
   passed(waiter: Waiter): void {
-    this.#heads.delete(waiter.key)
-    this.#heads.set(waiter.key, waiterKey(waiter))
-    if (this.#heads.size <= headsMax) return
-    for (const key of this.#heads.keys()) {
-      this.#heads.delete(key)
-      break
-    }
+    this.#heads.renew(waiter.key, waiterKey(waiter))
   }
 
-  /** Must be told of each waiting run before it is written. */
+  /** Must be called for each waiting run before it is written. */
   written(waiter: Waiter): void {
     const head = this.#heads.get(waiter.key)
     if (head !== undefined && Buffer.compare(waiterKey(waiter), head) < 0) this.#heads.set(waiter.key, waiterKey(waiter))

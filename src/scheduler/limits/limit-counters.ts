@@ -1,6 +1,6 @@
 /**
- * What one fold knows of the limits that jobs share: loaded for the keys that it may touch, changed by each decision, so that those of
- * one batch see each other, and logged at its end with the states that it counts.
+ * Limit counters: the shared limits as one fold sees them. They are loaded for the keys that the fold may touch. Each decision changes
+ * them, so that decisions of one batch see each other. At the end they are logged with the states that they count.
  */
 import type { JobState, StateEntryInput } from '../../../schemas/index.ts'
 import {
@@ -21,15 +21,15 @@ import type { SchedulerCodecs } from '../options/index.ts'
 import { entryOf } from '../state/index.ts'
 
 interface SlotLine {
-  /** As the store has it. */
+  /** Value in the store. */
   was: SlotUse
   held: number
   waiting: number
-  /** Slots of the key, as they were found last. */
+  /** Limit of the key, from the last decision or the store. */
   limit: number
-  /** Something changed since the head of the queue was asked last that may let it go. */
+  /** A change since the last check of the first waiting run may admit it. */
   stirred: boolean
-  /** The head of the queue was asked, and there is no slot for it. */
+  /** The first waiting run was checked, and there is no slot for it. */
   refused: boolean
 }
 
@@ -42,7 +42,7 @@ export class LimitCounters implements Limits {
   readonly #slots = new Map<string, SlotLine>()
   readonly #starts = new Map<string, StartsLine>()
 
-  /** Loads what is not loaded yet. */
+  /** Loads the keys that are not loaded yet. */
   async load(store: PartitionStore, codecs: SchedulerCodecs, { slots, starts }: LimitKeys): Promise<void> {
     const slotKeys = [...slots].filter((key) => !this.#slots.has(key))
     const startKeys = [...starts].filter((key) => !this.#starts.has(key))
@@ -70,7 +70,7 @@ export class LimitCounters implements Limits {
     return line.starts
   }
 
-  /** Counts what a decision has changed. */
+  /** Counts the changes of a decision. */
   took(before: JobState | undefined, { job, starts, slotLimits, admission }: Decision): void {
     for (const [key, given] of starts) this.#starts.set(key, { was: this.#starts.get(key)?.was, starts: given })
     for (const [key, limit] of slotLimits) this.#line(key).limit = limit
@@ -84,7 +84,7 @@ export class LimitCounters implements Limits {
     }
   }
 
-  /** Whoever waits for the key may be let go now: a slot came back, or there are more of them. */
+  /** A run that waits for the key may be admitted now: a slot was freed, or there are more slots. */
   stir(key: string): void {
     this.#line(key).stirred = true
   }
@@ -95,7 +95,7 @@ export class LimitCounters implements Limits {
     line.stirred = false
   }
 
-  /** Keys whose queue has to be looked at again. */
+  /** Keys whose queue has to be checked again. */
   pressing(): string[] {
     const keys: string[] = []
     for (const [key, { held, waiting, limit, stirred, refused }] of this.#slots) {
@@ -104,13 +104,13 @@ export class LimitCounters implements Limits {
     return keys
   }
 
-  /** Forgets starts that were found out of date, unless this fold has given new ones. */
+  /** Forgets outdated starts, unless this fold has given new ones. */
   forget(key: string): void {
     const line = this.#starts.get(key)
     if (line !== undefined && line.starts === line.was) line.starts = undefined
   }
 
-  /** What has to be logged; null where nothing is left to know. */
+  /** Entries to log; null where the counter is empty. */
   changes(): { key: Buffer; entry: StateEntryInput | null }[] {
     const changes: { key: Buffer; entry: StateEntryInput | null }[] = []
     for (const [key, { was, held, waiting, limit }] of this.#slots) {

@@ -2,7 +2,6 @@
  * Which jobs of a partition are heavy, as far as they were met since it was opened: what would fill the memory, or hold up all others, is
  * known before it is read again. Soft state.
  */
-
 import { BoundedMap } from '../../concurrency/index.ts'
 
 /** A job weighs what the store has of its definition and of what its runs were made with. One below this is light. */

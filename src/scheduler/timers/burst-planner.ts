@@ -1,24 +1,24 @@
 /**
- * Sees herds coming: stretches of the near future in which more is due than can be committed within the usual lead. They are
- * dispatched earlier, to the `ahead` lane, so that they lie in the log when their time comes (ADR 0010).
+ * Planner for bursts: intervals of the near future with more due timers than can be committed within the usual lead. A burst is
+ * dispatched earlier, to the `ahead` lane, so that it is in the log when its time comes (ADR 0010).
  *
- * The future is counted in buckets. A bucket is counted once by a scan when it comes into view, and by each timer that is written
- * into it afterwards; timers that go are not subtracted, so a count may be too high, and the worst of that is an early dispatch.
+ * Timers are counted in buckets of time. A scan counts a bucket once when it comes into view. Each timer that is written into it later
+ * adds one. Removed timers are not subtracted, so a count may be too high. The worst effect is an early dispatch.
  */
 import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 
 /** Width of a bucket. */
 export const bucketMs = 100
-/** More fire timers than this in one bucket of one partition are a herd. */
+/** More fire timers than this in one bucket of one partition are a burst. */
 export const burstTimers = 200
-/** Timers that a partition of a busy process is expected to dispatch in a millisecond; a herd is begun as early as that takes. */
+/** Timers that a partition of a busy process is expected to dispatch in a millisecond. It decides how early a burst begins. */
 const dispatchedPerMs = 4
-/** A bucket is counted up to here; one with more is begun as early as allowed. */
+/** A bucket is counted up to here. A larger one begins as early as allowed. */
 const countedMax = 40_000
 /** Keys of one counting scan. */
 const slice = 1_000
-/** Between two looks at what came into view. */
+/** Time between two scans for buckets that came into view. */
 const lookMs = 500
 
 export class BurstPlanner {
@@ -26,11 +26,11 @@ export class BurstPlanner {
   readonly #leadMs: number
   readonly #leadMsMax: number
   readonly #counts = new Map<number, number>()
-  /** Buckets before it were counted. */
+  /** All buckets before this one were counted. */
   #seenUntil = 0
   #lookedAt = 0
   #aheadFrom = 0
-  /** Where the herd at hand is read on. */
+  /** Where reading of the current burst continues. */
   #cursor: { bucket: number; from: Buffer } | undefined
 
   constructor(store: PartitionStore, leadMs: number, leadMsMax: number) {
@@ -39,7 +39,7 @@ export class BurstPlanner {
     this.#leadMsMax = leadMsMax
   }
 
-  /** Must be told of each timer that is written. */
+  /** Must be called for each timer that is written. */
   written(timer: Timer): void {
     if (timer.kind !== timerKind.fire) return
     const bucket = Math.floor(timer.dueAt / bucketMs)
@@ -47,8 +47,8 @@ export class BurstPlanner {
   }
 
   /**
-   * Timers of the next herd, at most `max`, in due order. They stay in the store until they were acted on. A herd due before
-   * `aheadFrom` would stand behind a later one in its lane: it is left to the usual lead.
+   * Timers of the next burst, at most `max`, in due order. They stay in the store until they were handled. A burst due before
+   * `aheadFrom` would be behind a later one in its lane, so it is left to the usual lead.
    */
   async take(now: number, max: number, aheadFrom: number): Promise<Timer[]> {
     if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
@@ -67,17 +67,17 @@ export class BurstPlanner {
     return entries.map(({ key }) => timerOfKey(key)).filter(({ kind }) => kind === timerKind.fire)
   }
 
-  /** When to look again. `nextDue` is that of the time index. */
+  /** Time of the next call to `take`. `nextDue` is that of the time index. */
   wakeAt(now: number, nextDue: number): number {
     if (this.#leadMsMax <= this.#leadMs) return Number.POSITIVE_INFINITY
     const next = this.#plan(now)
     return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#lookedAt + lookMs))
   }
 
-  /** Counts the buckets that came into view. */
+  /** Counts the buckets that came into view since the last scan. */
   async #look(now: number): Promise<void> {
     if (now - this.#lookedAt < lookMs && now >= this.#lookedAt) return
-    // By a clock that was ahead much of what is to come was passed over.
+    // A clock that was ahead has skipped buckets that are still to come.
     if (this.#lookedAt - now > lookMs) {
       this.#counts.clear()
       this.#seenUntil = 0
@@ -102,8 +102,8 @@ export class BurstPlanner {
   }
 
   /**
-   * The earliest herd and when it has to be begun, so that it and all behind it are dispatched a lead before they are due:
-   * counted backwards from the end of what is in view.
+   * The earliest burst and its start, so that it and all later ones are dispatched one lead before they are due. It is computed
+   * backwards from the last bucket in view.
    */
   #plan(now: number): { bucket: number; startAt: number } | undefined {
     const usual = Math.floor(Math.max(now + this.#leadMs, this.#aheadFrom - bucketMs) / bucketMs)

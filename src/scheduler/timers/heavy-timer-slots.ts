@@ -1,28 +1,28 @@
 /**
- * Which partitions of a process take timers of heavy jobs: a few at a time, first come first served, because a turn with them has some tens
- * of megabytes in memory. The others go on with their light ones meanwhile, and are woken when it is their turn.
+ * Slots for timers of heavy jobs, shared by the partitions of a process, first come first served. A commit cycle with such timers has
+ * some tens of megabytes in memory. Partitions without a slot continue with their light timers and are woken when a slot is free.
  */
 import type { Clock } from '../../clock/index.ts'
 import { commitSlots } from '../../concurrency/index.ts'
 
-/** Who was woken and does not come within this loses its place. */
+/** A woken partition that does not ask within this time loses its slot. */
 const placeMs = 1_000
 
 export class HeavyTimerSlots {
   readonly #clock: Pick<Clock, 'steadyMs'>
   readonly #max: number
   readonly #holders = new Set<object>()
-  /** Who was woken, and until when its place is kept. */
+  /** Woken partitions, and until when the slot of each is kept. */
   readonly #woken = new Map<object, number>()
   readonly #waiting = new Map<object, () => void>()
 
-  /** `max`: default as many as commit side by side. */
+  /** `max`: default as many as may commit at once. */
   constructor(clock: Pick<Clock, 'steadyMs'>, max = commitSlots) {
     this.#clock = clock
     this.#max = max
   }
 
-  /** True: `who` may take some until it says that it is done. Else it is woken when it should ask again. */
+  /** True: `who` has a slot until it calls `done`. False: `wake` is called when it should ask again. */
   begin(who: object, wake: () => void): boolean {
     if (this.#holders.has(who)) return true
     if (!this.#woken.has(who) && !this.#hasRoom()) {
@@ -35,12 +35,12 @@ export class HeavyTimerSlots {
     return true
   }
 
-  /** Its turn has ended. Without effect for who has none. */
+  /** Gives the slot back. No effect without a slot. */
   done(who: object): void {
     if (this.#holders.delete(who)) this.#wakeNext()
   }
 
-  /** It wants none any more. */
+  /** The partition no longer wants a slot. */
   leave(who: object): void {
     this.#waiting.delete(who)
     if (this.#woken.delete(who)) this.#wakeNext()

@@ -1,9 +1,9 @@
 /**
- * A net below the time index. Timers follow from what is stored and are written with it (ADR 0007), so nothing should ever fall into it:
- * a fault of ours that loses a timer would else show as a job that never fires again, and as nothing else.
+ * Sweeper that finds lost timers. Timers are derived from stored state and written with it (ADR 0007), so it should never find one. But
+ * without it a fault of Duelog that loses a timer would only show as a job that never fires again.
  *
- * It walks over the jobs, a few at a time, and only while nothing is due. Whatever is overdue then has no timer. And whatever waits for a
- * time that no right clock can have set is put right (streams/jobs/stray.ts).
+ * It reads the jobs, a few at a time, and only while nothing is due. A timer that is overdue at that moment is lost. It also finds times
+ * that no correct clock can have set, and has them corrected (streams/jobs/stray.ts).
  */
 import { strayTimersOf } from '../../../streams/jobs/index.ts'
 import {
@@ -24,27 +24,27 @@ import type { PartitionStore } from '../../ports/index.ts'
 import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob, weightOf } from '../state/index.ts'
 
-/** A few jobs each time: they are decoded in one go, and others fire in this process. All of a million in four partitions are seen in 83 min. */
+/** Jobs of one call. They are decoded without a pause while other partitions fire in this process. A million jobs in four partitions take 83 min. */
 const jobsPerLook = 100
-/** Of heavy jobs fewer: what is read in one go. */
+/** Bytes of one call, so that it reads fewer heavy jobs. */
 const bytesPerLook = 1024 * 1024
-/** Of jobs whose rules take searches fewer too: about two milliseconds, which what falls due waits for. */
+/** Search steps of one call, about 2 ms, for jobs whose rules need searches: timers that fall due wait for it. */
 const stepsPerLook = 200_000
 const lookEveryMs = 2_000
-/** What is overdue by less may be on its way. */
+/** A timer that is overdue by less may be in the current commit cycle. */
 const lostAfterMs = 60_000
 /**
- * The time of a lease moves with its heartbeats, which is in no state; without its timer the timeout of the attempt is left. A deletion
- * has no timer while its tombstone is on its way.
+ * The time of a lease moves with its heartbeats, which no state holds. If its timer is lost, the attempt timeout remains. A deletion
+ * has no timer while its tombstone is being written.
  */
 const unwatched: readonly TimerKind[] = [timerKind.lease, timerKind.delete]
 
 export class LostTimerSweeper {
   readonly #store: PartitionStore
   readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>
-  /** The last job that was looked at. */
+  /** The last job that was checked. */
   #cursor: string | undefined
-  /** By the steady clock: one that is set back must not hold it up. */
+  /** By the steady clock, so that a wall clock that is set back does not delay it. */
   #lookAt: number
 
   constructor(store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>) {
@@ -63,8 +63,8 @@ export class LostTimerSweeper {
   }
 
   /**
-   * Looks at the next few jobs. Only while nothing is due; `written` hears of each timer that is written anew. Resolves with timers for jobs
-   * that have times to be set right: a turn that is given them decides that.
+   * Checks the next few jobs. Call it only while nothing is due. `written` is called with each timer that is written again. Resolves with
+   * timers for jobs with times that must be corrected. A commit cycle with these timers makes the correction.
    */
   async look(now: number, written: (timer: Timer) => void): Promise<Timer[]> {
     this.#lookAt = this.#shared.clock.steadyMs() + lookEveryMs
@@ -82,7 +82,7 @@ export class LostTimerSweeper {
       break
     }
     for (const jobId of new Set(stray.map((timer) => timer.jobId)))
-      this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are set right.`)
+      this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`)
     if (lost.length === 0) return stray
     for (const timer of lost) {
       written(timer)
@@ -98,7 +98,7 @@ export class LostTimerSweeper {
     const start = this.#cursor === undefined ? from : keyAfter(definitionKey(this.#cursor))
     const entries = await this.#store.scan({ from: start, to, limit: jobsPerLook, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
-    // Behind the last job it begins anew.
+    // After the last job it starts again with the first.
     this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)
     return ids
   }

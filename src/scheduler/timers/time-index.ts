@@ -1,34 +1,34 @@
 /**
- * The partition's timers in due order, read from the store in bounded slices. No heap of all timers: the store's own order is the
- * queue, and only the next ones are in memory, so memory does not grow with the number of jobs.
+ * Time index: the partition's timers in due order, read from the store in bounded slices. There is no heap of all timers. The order of
+ * the store is the queue and only the next timers are in memory, so memory does not grow with the number of jobs.
  *
  *   handed out │ near: in memory, complete │ far: in the store only
  *              └──────────────────────── horizon
  *
- * Scans begin at the horizon and not at the start of the index, because an ordered store walks over each deleted entry in its way: a
- * peek behind 299,000 of them took 148 ms, from a low-water mark 0.33 ms. A timer written before the horizon joins the
- * near ones. A near timer whose job has changed meanwhile is still handed out; whoever acts on it checks it against the job.
+ * Scans begin at the horizon and not at the start of the index, because an ordered store visits each deleted entry on its way. A read
+ * behind 299,000 of them took 148 ms; from a low-water mark it took 0.33 ms. A timer written before the horizon joins the near ones.
+ * A near timer whose job has changed meanwhile is still handed out. The caller checks it against the job.
  */
 import { keyAfter, prefix, type Timer, timerBound, timerKey, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 
-/** Timers that one scan brings. */
+/** Timers that one scan reads. */
 const sliceMax = 500
-/** Near timers; when more are written before the horizon it draws nearer. */
+/** Near timers. If more are written before the horizon, the horizon moves closer. */
 const nearMax = 2_000
-/** Timers handed out since the passed range was last compacted. */
+/** The passed range is compacted after this number of timers was handed out. */
 const compactAfter = 200_000
 
 const end = Buffer.of(prefix.timer + 1)
 
 export class TimeIndex {
   readonly #store: PartitionStore
-  /** Ascending by key. `#head` is the first that was not handed out. */
+  /** Ascending by key. `#head` is the index of the first one that was not handed out. */
   #near: { key: Buffer; timer: Timer }[] = []
   #head = 0
-  /** Every timer in the store whose key is below is near or handed out. */
+  /** Every timer in the store whose key is below the horizon is near or was handed out. */
   #horizon: Buffer = timerBound(0)
-  /** Due time of the horizon, for a quick look. */
+  /** Due time of the horizon, for a quick comparison. */
   #horizonDueAt = 0
   #passedFrom: Buffer = timerBound(0)
   #passed = 0
@@ -38,8 +38,8 @@ export class TimeIndex {
   }
 
   /**
-   * Timers due at or before `notAfter`, at most `max`, in due order. They are handed out once: whoever takes them deletes them,
-   * or keeps in mind the ones that stay.
+   * Timers due at or before `notAfter`, at most `max`, in due order. They are handed out once: the caller deletes them, or remembers
+   * those that stay.
    */
   async take(notAfter: number, max: number): Promise<Timer[]> {
     const taken: Timer[] = []
@@ -56,12 +56,12 @@ export class TimeIndex {
     }
     this.#passed += taken.length
     this.#shrink()
-    // So that nextDue is known to whoever is about to sleep.
+    // So that `nextDue` is known before the caller sleeps.
     if (taken.length < max && this.#near.length === 0 && this.#horizon !== end) await this.#lookFurther()
     return taken
   }
 
-  /** Must be told of each timer before it is written. */
+  /** Must be called for each timer before it is written. */
   written(timer: Timer): void {
     if (timer.dueAt > this.#horizonDueAt) return
     const key = timerKey(timer)
@@ -78,12 +78,12 @@ export class TimeIndex {
     if (this.#near.length - this.#head > nearMax) this.#drawNearer()
   }
 
-  /** The next due time, epoch ms; Infinity when there is none, undefined while only a scan can tell. */
+  /** The next due time, epoch ms. Infinity: there is none. Undefined: a scan is needed to know it. */
   get nextDue(): number | undefined {
     return this.#near[this.#head]?.timer.dueAt ?? (this.#horizon === end ? Number.POSITIVE_INFINITY : undefined)
   }
 
-  /** Frees the space of passed timers after a herd. Call it while idle. */
+  /** Frees the space of passed timers after a burst. Call it while idle. */
   async compactPassed(): Promise<void> {
     const to = this.#near[this.#head]?.key
     if (this.#passed < compactAfter || to === undefined) return

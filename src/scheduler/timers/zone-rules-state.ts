@@ -1,6 +1,6 @@
 /**
- * By which time zone rules the next times of a partition stand: those in its changelog, those in this store, and those that its owner
- * goes by. Processes of one cluster may have different Nodes, as during an upgrade; then it is said, and what is logged counts.
+ * The versions of the time zone rules behind the next times of a partition: in its changelog, in this store, and of its owner. Processes
+ * of one cluster may have different versions of Node, for example during an upgrade. Then a warning is logged, and the logged times count.
  */
 import type { Logger } from 'pino'
 import type { Owner, Position } from '../../../schemas/index.ts'
@@ -17,11 +17,11 @@ interface Parts {
 export class ZoneRulesState {
   readonly #partition: number
   readonly #shared: Parts
-  /** Of the store: timers of jobs without a state stand by them. Empty: by several, or nobody knows. */
+  /** Rules of the store, for the timers of jobs without a state. Empty: several, or unknown. */
   store = ''
-  /** Of the changelog, as the last position says. Empty: as above. */
+  /** Rules of the changelog, from the last committed position. Empty: several, or unknown. */
   changelogState = ''
-  /** Of the last claim; undefined: nobody has claimed, or it was not read. Empty: an owner of an earlier version of this program. */
+  /** Rules of the last claim. Undefined: there is no claim, or it was not read. Empty: the owner runs an earlier version of Duelog. */
   #owner: string | undefined
   walk: ZoneWalk | undefined
 
@@ -30,7 +30,7 @@ export class ZoneRulesState {
     this.#shared = shared
   }
 
-  /** Of this process, such as 2026a. */
+  /** Rules of this process, such as 2026a. */
   get own(): string {
     return this.#shared.zoneRules ?? 'unknown'
   }
@@ -39,28 +39,28 @@ export class ZoneRulesState {
     return this.#owner ?? null
   }
 
-  /** Whether next times that were logged may stand by other rules than ours. */
+  /** Whether logged next times may be based on other rules than ours. */
   get mayDiffer(): boolean {
     return this.changelogState !== this.own
   }
 
-  /** Whether all jobs have to be looked at. */
+  /** Whether all jobs have to be checked. */
   get isStale(): boolean {
     return this.mayDiffer || this.store !== this.own
   }
 
-  /** A store was opened. A new one gets its timers by our rules. */
+  /** A store was opened. A new one gets its timers from our rules. */
   opened(local: Checkpoint | undefined, claim: Owner | undefined): void {
     this.store = local === undefined ? this.own : (local.zoneRules ?? '')
     this.claimed(claim?.zoneRules)
   }
 
-  /** The partition is ours. Where nothing was logged, nothing stands by other rules. */
+  /** This process owns the partition. If nothing was logged, nothing is based on other rules. */
   taken(position: Position | null): void {
     this.changelogState = position === null || position.zoneRules === this.own ? this.own : ''
   }
 
-  /** Must be told of each claim that is read. */
+  /** Must be called with each claim that is read. */
   claimed(rules: string | undefined): void {
     const isNews = rules !== this.#owner
     this.#owner = rules
@@ -69,7 +69,7 @@ export class ZoneRulesState {
     this.#shared.metrics.zoneRulesDiffer.set({ partition }, differs ? 1 : 0)
     if (!differs || !isNews) return
     const facts = { partition, own: this.own, owner: rules }
-    // As in each upgrade from a version that did not say it: nothing is known to be wrong.
+    // This is so in each upgrade from a version that did not log its rules, so it is not a warning.
     if (rules === '')
       return this.#shared.logger.info(
         facts,
@@ -81,7 +81,7 @@ export class ZoneRulesState {
     )
   }
 
-  /** Every job was looked at. `isOwner`: also those that have a state. */
+  /** Every job was checked. `isOwner`: also jobs with a state. */
   looked(isOwner: boolean): void {
     this.store = this.own
     if (isOwner) this.changelogState = this.own

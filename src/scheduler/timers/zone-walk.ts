@@ -1,8 +1,8 @@
 /**
- * A look at every job of a partition after the rules of time zones have changed: a newer Node brings them (ADR 0040). Next times that
- * were logged are moved by decisions that are logged, those that follow from a record by their timers alone. It goes on beside the
- * firing, a few jobs at a time, and begins anew after a crash: to look twice changes nothing. A job that falls due before it was
- * looked at is looked at then (streams/runs/fire.ts).
+ * A check of every job of a partition after the time zone rules have changed with a newer version of Node (ADR 0040). A logged next
+ * time is moved by a logged decision. A next time that follows from a definition is moved by writing its timer. The walk runs beside
+ * firing, a few jobs at a time. After a crash it starts again, which is safe because a second check changes nothing. A job that falls
+ * due before the walk reaches it is checked when it fires (streams/runs/fire.ts).
  */
 import { mayMove, zoneMoveOf } from '../../../streams/runs/index.ts'
 import {
@@ -22,15 +22,15 @@ import type { PartitionStore } from '../../ports/index.ts'
 import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
-/** Jobs of one look, which are decoded in one go. */
+/** Jobs of one call, which are decoded without a pause. */
 export const zoneJobsPerLook = 100
-/** Between two looks: others fire in this process. A million jobs in four partitions are seen in about two minutes. */
+/** Time between two calls, because other partitions fire in this process. A million jobs in four partitions take about two minutes. */
 export const zoneLookEveryMs = 50
 
 export interface ZoneWalkView {
-  /** Jobs that were looked at. */
+  /** Jobs that were checked. */
   checked: number
-  /** Of these, jobs whose next time moves. */
+  /** Checked jobs whose next time moves. */
   moved: number
 }
 
@@ -38,9 +38,9 @@ export class ZoneWalk {
   readonly #store: PartitionStore
   readonly #shared: Pick<Shared, 'codecs' | 'clock' | 'metrics'>
   readonly #partition: number
-  /** Where it goes on; undefined: behind the last job. */
+  /** Where the walk continues. Undefined: after the last job. */
   #from: Buffer | undefined = rangeOf(prefix.definition).from
-  /** By the steady clock: one that is set back must not hold it up. */
+  /** By the steady clock, so that a wall clock that is set back does not delay it. */
   #lookAt: number
   readonly view: ZoneWalkView = { checked: 0, moved: 0 }
 
@@ -52,7 +52,7 @@ export class ZoneWalk {
     shared.metrics.zoneWalk.set({ partition }, 1)
   }
 
-  /** When to call `look` again; Infinity once all jobs were seen. */
+  /** When to call `look` again. Infinity once all jobs were checked. */
   get lookAt(): number {
     return atSteady(this.#shared.clock, this.#lookAt)
   }
@@ -66,8 +66,8 @@ export class ZoneWalk {
   }
 
   /**
-   * Looks at the next jobs, at most so many. Resolves with a timer for each whose logged next time moves: a turn that is given it decides that. Of
-   * jobs without a state the timers are written here; `written` hears of each.
+   * Checks the next jobs, at most `most`. Resolves with a timer for each job whose logged next time moves. A commit cycle with this timer
+   * makes the decision. For jobs without a state the timers are written here, and `written` is called with each.
    */
   async look(written: (timer: Timer) => void, most = zoneJobsPerLook): Promise<Timer[]> {
     const { clock, metrics } = this.#shared
@@ -94,7 +94,7 @@ export class ZoneWalk {
     return moving
   }
 
-  /** Those that the store has not. One that it has too many does nothing when it is due. */
+  /** Timers that the store lacks. A superfluous timer in the store does nothing when it is due. */
   async #lacking(timers: Timer[]): Promise<Timer[]> {
     if (timers.length === 0) return []
     const found = await this.#store.get(timers.map(timerKey))

@@ -153,7 +153,7 @@ export const keepingMutations = [
       [
         'timers-lost',
         scheduler('state/changelog-restore'),
-        'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: none })',
+        'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })',
         '',
         'a restore writes no timers',
         'scheduler/restores',
@@ -161,7 +161,7 @@ export const keepingMutations = [
       [
         'waiters-lost',
         scheduler('state/changelog-restore'),
-        'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: none })',
+        'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })',
         '',
         'a restore writes no queue',
         'scheduler/restores',
