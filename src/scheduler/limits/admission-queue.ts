@@ -120,8 +120,8 @@ export class AdmissionQueue {
   }
 
   /**
-   * Heads of the queues of these keys: of each as many as may find a slot, at least one. `freed`: slots that this turn is expected to
-   * give back. Keys for which there is no room any more are marked again.
+   * First runs of the queues of these keys: for each key as many as may find a slot, at least one. `freed`: slots that this commit cycle
+   * is expected to free. Keys that do not fit into this cycle are marked again.
    */
   async heads(
     store: PartitionStore,

@@ -1,6 +1,6 @@
 /**
- * What a partition has ahead, counted from its time index. The next occurrence of each job is counted exactly; what recurs after it is
- * computed from the definitions, all of them where they are few, else a sample spread over the range. Work is bounded in both.
+ * Forecast of a partition's future occurrences, counted from its time index. The next occurrence of each job is counted exactly. Later
+ * occurrences are computed from the definitions: from all if they are few, else from a sample spread over the range. Both are bounded.
  */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { firstFire, nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
@@ -11,19 +11,19 @@ import type { Asker, DueCounts, DueRange, PartitionStore } from '../../ports/ind
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
-/** Timers that one call looks at. */
+/** Timers that one call reads. */
 export const forecastTimersMax = 100_000
 /** Jobs whose later occurrences one call computes. */
 export const forecastSampleMax = 200
-/** Occurrences that one call computes, of all these jobs together. */
+/** Occurrences that one call computes for all these jobs together. */
 export const forecastOccurrencesMax = 20_000
-/** Steps of search that one call takes (ADR 0058), of all these jobs together and of each its share. */
+/** Search steps of one call (ADR 0058) for all these jobs together. Each job has an equal share. */
 export const forecastSearchMax = 2_000_000
-/** How long a forecast computes in one piece: the owner has runs to dispatch meanwhile. */
+/** How long a forecast computes without a pause, because the owner has runs to dispatch. */
 const pieceMs = 1
 const slice = 2_000
 
-/** Those of a process, one at a time: however many are asked for they do not add up, and each has some megabytes of timers in memory. */
+/** The forecasts of a process, one at a time. Each has some megabytes of timers in memory, so they must not add up. */
 export class Forecasts {
   readonly #codecs: SchedulerCodecs
   readonly #places: FairSlots
@@ -35,7 +35,7 @@ export class Forecasts {
     this.#places = new FairSlots({ what: 'forecasts', places: forecastSlots, clock })
   }
 
-  /** Of one partition, whose store is asked for when it is its turn. Rejects as LookPlaces#run does. */
+  /** Forecast of one partition. `store` is called when a slot is free. Rejects as FairSlots#run does. */
   async of(store: () => PartitionStore, range: DueRange, asker?: Asker): Promise<DueCounts> {
     return this.#places.run(async () => forecast(store(), this.#codecs, range, this.#spare), asker)
   }
@@ -68,7 +68,7 @@ export async function forecast(
   }
 }
 
-/** The fire timers of a range, as far as the limit of one call goes. */
+/** The fire timers of a range, up to the limit of one call. */
 async function scan(store: PartitionStore, from: number, to: number) {
   const timers: Timer[] = []
   let overdue = 0
@@ -93,14 +93,14 @@ async function scan(store: PartitionStore, from: number, to: number) {
   }
 }
 
-/** At most `max`, evenly chosen, so that herds and lone jobs are there in proportion. */
+/** At most `max` timers, evenly chosen, so that bursts and single jobs are represented in proportion. */
 function spread(timers: readonly Timer[], max: number): Timer[] {
   if (timers.length <= max) return [...timers]
   const step = timers.length / max
   return Array.from({ length: max }, (_, index) => timers[Math.floor(index * step)] as Timer)
 }
 
-/** Adds up what the definitions of these timers say of the time after their next occurrences; of fewer of them where that is too long a search. */
+/** Adds up the later occurrences of the jobs of these timers. If the search takes too many steps, fewer jobs are used. */
 async function laterOf(
   store: PartitionStore,
   codecs: SchedulerCodecs,
@@ -133,13 +133,13 @@ async function laterOf(
   return { counts, cut, looked }
 }
 
-/** From END the next time follows from how long a run takes, which nobody knows. */
+/** False for `from: END`, because the next time depends on the unknown duration of a run. */
 const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boolean =>
   at === null && delayMs === null && from !== 'END'
 
 /**
- * Counts what recurs after the next occurrence of a job, which is counted already; it yields after each search. True when there is more than
- * its share: then the rest is taken to go on at the same rate.
+ * Counts the occurrences of a job after the next one, which is counted already. It yields after each search. True: the share of the job
+ * was used up; the rest is assumed to continue at the same rate.
  */
 function* addingFires(
   counts: number[],

@@ -1,4 +1,4 @@
-/** Ids in the order of their bytes, one after the other in one buffer, each with a number beside it: some 4 bytes more than the ids themselves. */
+/** Column of ids in byte order, one after another in one buffer, with a number for each. It takes about 9 bytes for each id more than the id itself. */
 
 export interface IdQuery {
   idContains: string | undefined
@@ -7,9 +7,9 @@ export interface IdQuery {
 
 export interface Found {
   ids: string[]
-  /** The last one, when there may be more behind it. */
+  /** The last id, if there may be more after it. */
   upTo: string | undefined
-  /** Ids that were passed. */
+  /** Number of ids that were checked. */
   looked: number
 }
 
@@ -29,7 +29,7 @@ export class IdColumn {
     return this.#count === 0 ? undefined : this.#idAt(this.#count - 1)
   }
 
-  /** `id` is behind all that were pushed before. */
+  /** `id` must be above all ids that were pushed before. */
   push(id: Buffer, number: number): void {
     if (this.#end + id.length + 1 > this.#text.length) this.#text = grown(this.#text, Buffer.alloc(this.#text.length * 2))
     if (this.#count === this.#starts.length) {
@@ -43,7 +43,7 @@ export class IdColumn {
     this.#end += id.length + 1
   }
 
-  /** At most `room` ids behind `after`. */
+  /** At most `room` ids above `after`. */
   search({ idContains, isHandler }: IdQuery, after: string | undefined, room: number): Found {
     const needle = idContains === undefined ? undefined : Buffer.from(idContains)
     const first = after === undefined ? 0 : this.#firstAfter(Buffer.from(after))
@@ -57,7 +57,7 @@ export class IdColumn {
     }
   }
 
-  /** The first from `at` on that holds it somewhere. */
+  /** Index of the first id, from `at`, that contains the needle. */
   #holding(needle: Buffer, at: number): number {
     if (at >= this.#count) return this.#count
     const place = this.#text.subarray(0, this.#end).indexOf(needle, this.#starts[at])

@@ -1,4 +1,4 @@
-/** What can be read of jobs in the store of a partition, whoever has it and however fresh it is. */
+/** Queries for jobs in the store of a partition, of an owner or a standby. */
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts'
 import { whyOf } from '../../../streams/jobs/index.ts'
 import { followsZone } from '../../../streams/schedules/index.ts'
@@ -11,18 +11,18 @@ import { entryOf, loadJobs } from '../state/index.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
 import type { SearchIndex } from './search-index.ts'
 
-/** Where to look. */
+/** Where the queries read. */
 export interface QuerySource {
-  /** Throws `not-ready` when there is none. */
+  /** Throws `not-ready` if there is no store. */
   storeOf(partition: number): PartitionStore
   withHeartbeats(partition: number, id: string, active: readonly ActiveRun[]): ActiveRunView[]
   /** Ids of jobs that may have active runs. */
   jobsUnderWay(partition: number, store: PartitionStore): Promise<string[]>
-  /** What knows ids and handlers without a look at each job, where there is one. */
+  /** The search index, if there is one. */
   searchIndexOf(partition: number): SearchIndex | undefined
 }
 
-/** `lists`: of the whole process, so that those that are asked for at once do not add up. */
+/** `lists`: slots of the whole process, so that concurrent lists do not add up. */
 export function jobQueries(
   sight: QuerySource,
   { codecs, clock }: { codecs: SchedulerCodecs; clock: Clock },

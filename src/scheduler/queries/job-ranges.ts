@@ -1,4 +1,4 @@
-/** Where in a store the jobs of a filter stand: which index finds them, and which keys have ids that begin so. */
+/** Key ranges of a filter in a store: the index that finds its jobs, or the keys with its id prefix. */
 import {
   definitionKey,
   type IndexKind,
@@ -12,7 +12,7 @@ import {
 } from '../../../streams/state/index.ts'
 import type { JobFilter } from '../../ports/index.ts'
 
-/** Keys whose id begins so. No byte of UTF-8 is 255, so one more in the last place is beyond them all. */
+/** Keys with this id prefix. No byte of UTF-8 is 255, so the prefix with its last byte plus one is above them all. */
 function idRange(keyOf: (id: string) => Buffer, idPrefix = ''): { from: Buffer; to: Buffer } {
   const from = keyOf(idPrefix)
   const to = Buffer.from(from)
@@ -20,18 +20,18 @@ function idRange(keyOf: (id: string) => Buffer, idPrefix = ''): { from: Buffer; 
   return { from, to }
 }
 
-/** A way through a store that meets all jobs of a filter, in the order of their ids. */
+/** A scan of a store that finds all jobs of a filter, in the order of their ids. */
 export interface Walk {
-  /** The keys behind a job's place; all without one. */
+  /** The keys above the job's key; without a job id all keys. */
   rangeAfter(jobId: string | undefined): { from: Buffer; to: Buffer }
   idOf(key: Buffer): string
-  /** Whether it meets few others, because an index leads it. */
+  /** Whether it reads few other jobs, because it uses an index. */
   isNarrow: boolean
 }
 
 export function walkOf(filter: JobFilter): Walk {
   const { idPrefix, status } = filter
-  // The beginning of an id narrows more than any index does, and the scan begins there.
+  // An id prefix narrows more than any index, and the scan begins at it.
   const index = idPrefix === undefined ? indexFor(filter) : undefined
   if (index !== undefined) {
     const { kind, value } = index
@@ -41,14 +41,14 @@ export function walkOf(filter: JobFilter): Walk {
       isNarrow: true,
     }
   }
-  // A job that has not run yet has no state in the store, and is not completed.
+  // A job that has not run yet has no state in the store, but it is not completed either.
   const keyOf = status === 'COMPLETED' ? stateKey : definitionKey
   const { from, to } = idRange(keyOf, idPrefix)
   const behind = (jobId: string): Buffer => (jobId < (idPrefix ?? '') ? from : keyAfter(keyOf(jobId)))
   return { rangeAfter: (jobId) => ({ from: jobId === undefined ? from : behind(jobId), to }), idOf: jobIdOfKey, isNarrow: false }
 }
 
-/** The index that finds the fewest jobs beside those that are wanted. */
+/** The index that finds the fewest unwanted jobs. */
 function indexFor({ dead, status, tag }: JobFilter): { kind: IndexKind; value: string } | undefined {
   if (dead === true) return { kind: indexKind.dead, value: '' }
   if (status !== undefined && isIndexedStatus(status)) return { kind: indexKind.status, value: status }

@@ -1,4 +1,4 @@
-/** Finds the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
+/** Search for the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
 import { type Job, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import { type JobFilter, type JobView, type ListedJobs, type PartitionStore, sizeOfView } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
@@ -6,12 +6,12 @@ import { eachJob } from '../state/index.ts'
 import { type Walk, walkOf } from './job-ranges.ts'
 import { byBytes, type SearchIndex } from './search-index.ts'
 
-/** Jobs that one call looks at. */
+/** Jobs that one call reads. */
 export const scannedJobsMax = 10_000
 const slice = 500
-/** What one call gives of payloads, results and words is cut short at it, in bytes, never before its first job: whoever asks merges many. */
+/** Bytes of payloads, results and texts after which one answer ends, but never before its first job. The caller merges many answers. */
 export const listedBytesMax = 1024 * 1024
-/** Definitions that are read at once while a catalogue is built. */
+/** Definitions that are read at once while the search index is built. */
 const buildStep = 2_000
 
 interface Place {
@@ -26,7 +26,7 @@ interface Page {
   after: string | undefined
 }
 
-/** What one call has found. */
+/** Jobs that one call has found. */
 class Found {
   readonly jobs: JobView[] = []
   readonly #limit: number
@@ -36,7 +36,7 @@ class Found {
     this.#limit = limit
   }
 
-  /** True: it is full. */
+  /** True: the answer is full. */
   add(view: JobView): boolean {
     this.jobs.push(view)
     this.#bytes += sizeOfView(view)
@@ -58,7 +58,7 @@ export async function listJobsOf(place: Place & { searchIndex: SearchIndex | und
   return listBySearchIndex(place, searchIndex, walk, page)
 }
 
-/** Every walk goes in the order of job ids, so the cursor is the same for all. */
+/** Every walk is in the order of job ids, so all use the same cursor. */
 async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page): Promise<ListedJobs> {
   const { store, codecs, viewOf } = place
   const found = new Found(limit)
@@ -81,7 +81,7 @@ async function listAlong(place: Place, way: Walk, { filter, limit, after }: Page
   return { jobs, ...(cursor !== undefined && { next: cursor }), looked }
 }
 
-/** What is known is searched first; only when that is not enough a further part of the catalogue is built, a bounded one in each call. */
+/** Searches the known part of the index first. If that is not enough, a further part is built, of bounded size in each call. */
 async function listBySearchIndex(place: Place, searchIndex: SearchIndex, walk: Walk, page: Page): Promise<ListedJobs> {
   const { filter, limit, after } = page
   const { store, codecs, steadyMs } = place
@@ -104,7 +104,7 @@ async function listBySearchIndex(place: Place, searchIndex: SearchIndex, walk: W
     if (loaded >= scannedJobsMax) break
     if (proposed.isCut) continue
     if (built >= scannedJobsMax) break
-    // Its ids have reached their limit: what is behind them is found job by job.
+    // The ids have reached their limit. Later jobs are searched one by one.
     if (searchIndex.full)
       return jobs.length > 0 ? { jobs, next: cursor, looked } : listAlong(place, walk, { ...page, after: cursor })
     built += await searchIndex.advance(store, codecs, buildStep, steadyMs)
@@ -117,7 +117,7 @@ function viewOf(place: Place, job: Job, filter: JobFilter): JobView | undefined 
   return view !== undefined && matches(view, filter) ? view : undefined
 }
 
-/** Few jobs are due soon: the time index finds them without looking at the others. Undefined when they are not few. */
+/** Jobs that are due soon, from the time index, which reads no others. Undefined: there are too many. */
 async function idsDueBefore(store: PartitionStore, dueBefore: number): Promise<string[] | undefined> {
   const entries = await store.scan({ from: timerBound(0), to: timerBound(dueBefore), limit: scannedJobsMax, keysOnly: true })
   if (entries.length === scannedJobsMax) return undefined
@@ -125,7 +125,7 @@ async function idsDueBefore(store: PartitionStore, dueBefore: number): Promise<s
   return timers.filter(({ kind }) => kind === timerKind.fire).map(({ jobId }) => jobId)
 }
 
-/** The wanted ones of these jobs. The cursor is a job id here as well. */
+/** The jobs among `ids` that match the filter. The cursor is a job id as well. */
 export async function listAmong(place: Place, ids: readonly string[], { filter, limit, after }: Page): Promise<ListedJobs> {
   const ordered = [...new Set(ids)].filter((id) => after === undefined || byBytes(id, after) > 0).sort(byBytes)
   const found = new Found(limit)

@@ -1,27 +1,28 @@
 /**
- * What lists search a partition by that has no index: each job's id and the name of its handler, in memory. An index of handlers cost
- * every restore a third (streams/state/job-index.ts); this costs nothing until somebody searches. The first searches build it, a part with
- * each call, and show what they find meanwhile; after that a million jobs are searched in some milliseconds.
+ * Search index of a partition, in memory: the id of each job and the name of its handler, for which the store has no index. A stored
+ * index of handlers made every restore a third slower (streams/state/job-index.ts). This one costs nothing until the first search. The
+ * first searches build it, a part with each call, and return what they find meanwhile. After that a search of a million jobs takes some
+ * milliseconds.
  *
- * It only proposes: a job may have been deleted or replaced since, so whoever searches looks at the jobs themselves.
+ * The index only proposes jobs. A job may have been deleted or replaced since, so the caller reads the jobs themselves.
  */
 import { definitionKey, jobIdOfKey, keyAfter, prefix, rangeOf, storedDefinition } from '../../../streams/state/index.ts'
 import type { PartitionStore, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { IdColumn } from './id-column.ts'
 
-/** Bytes of ids that are kept for one partition. What is beyond is searched job by job. */
+/** Bytes of ids that are kept for one partition. Further jobs are searched one by one. */
 export const searchIndexBytesMax = 64 * 1024 * 1024
-/** Definitions written since it was built that are kept beside it. With more it is built anew. */
+/** Definitions written since the index was built that are kept beside it. With more it is rebuilt. */
 export const recentMax = 20_000
-/** Names of handlers that are told apart; jobs of further ones are always looked at. */
+/** Names of handlers that are distinguished. Jobs with further handlers are always read. */
 const handlersMax = 10_000
-/** Without a search for so long it is forgotten. */
+/** The index is dropped after this time without a search. */
 const idleMs = 600_000
 const chunk = 1_000
-/** Bytes of definitions that are read together; a light one has some hundred. */
+/** Bytes of definitions that are read together. A light one has some hundred. */
 const chunkBytes = 2 * 1024 * 1024
-/** Definitions that are read one by one and are in memory together: of half a megabyte these are 16 MB. */
+/** Recent definitions that are in memory together. With half a megabyte each these are 16 MB. */
 const valuesAtOnce = 32
 
 const [anyHandler, noHandler] = [0, 1]
@@ -32,20 +33,20 @@ export interface Wanted {
 }
 
 export interface Proposed {
-  /** In the order of their bytes. */
+  /** In byte order. */
   ids: string[]
-  /** Up to where it was searched; undefined: to the end. Empty: nothing is known yet. */
+  /** Last id that was searched. Undefined: the search reached the end. Empty: nothing is known yet. */
   upTo: string | undefined
-  /** There is room for no more of what is known. */
+  /** True: `room` is used up and the index may have more. */
   isCut: boolean
-  /** Jobs that were passed. */
+  /** Number of jobs that were checked. */
   looked: number
 }
 
 export class SearchIndex {
   #ids = new IdColumn()
   readonly #handlers = new Map<string, number>()
-  /** By id: the handler's number, or undefined while it has not been looked up. */
+  /** By id: the number of the handler, or undefined until it was looked up. */
   readonly #recent = new Map<string, number | undefined>()
   #inUse = false
   #complete = false
@@ -58,7 +59,7 @@ export class SearchIndex {
     this.#bytesMax = bytesMax
   }
 
-  /** The same store; what is written through it is known here. */
+  /** The same store. The index learns of definitions that are written through it. */
   watch(store: PartitionStore, steadyMs: () => number): PartitionStore {
     return {
       ...store,
@@ -76,17 +77,17 @@ export class SearchIndex {
     this.#inUse = this.#complete = false
   }
 
-  /** Whether the ids have reached their limit, so that what is behind `last` has to be found in another way. */
+  /** Whether the ids have reached their limit, so that jobs after `last` must be found in another way. */
   get full(): boolean {
     return !this.#complete && this.#ids.bytes >= this.#bytesMax
   }
 
-  /** The last id that is known in order. */
+  /** The last id of the ordered part. */
   get last(): string | undefined {
     return this.#ids.last
   }
 
-  /** Reads on where the last call stopped, at most `lookedMax` definitions; resolves with how many. */
+  /** Continues to read where the last call stopped, at most `lookedMax` definitions. Resolves with their number. */
   async advance(store: PartitionStore, codecs: SchedulerCodecs, lookedMax: number, steadyMs: number): Promise<number> {
     this.#usedAtMs = steadyMs
     this.#inUse = true
@@ -108,7 +109,7 @@ export class SearchIndex {
       for (const { key, value } of entries) {
         const known = this.#handlerOf(codecs, value)
         const handler = known instanceof Promise ? await known : known
-        // Forgotten meanwhile: what is read now belongs nowhere.
+        // The index was cleared meanwhile, so this entry is not wanted.
         if (ids !== this.#ids) return looked
         ids.push(key.subarray(1), handler)
       }
@@ -121,13 +122,13 @@ export class SearchIndex {
     return looked
   }
 
-  /** Jobs behind `after` that may be wanted: at most `room` of them. */
+  /** Jobs after `after` that may match, at most `room`. */
   propose({ handler, idContains }: Wanted, after: string | undefined, room: number): Proposed {
     const number = handler === undefined ? undefined : (this.#handlers.get(handler) ?? -1)
     const isHandler = (known: number | undefined): boolean =>
       number === undefined || known === undefined || known === number || known === anyHandler
     const found = this.#ids.search({ idContains, isHandler }, after, room)
-    // Until it is complete, nothing is known of what stands behind the last id.
+    // Until the index is complete, nothing is known about jobs after the last id.
     const upTo = found.upTo ?? (this.#complete ? undefined : later(this.#ids.last, after))
     const recent: string[] = []
     for (const [id, known] of this.#recent) {
@@ -150,19 +151,19 @@ export class SearchIndex {
     const unknown = [...this.#recent].filter(([, handler]) => handler === undefined).map(([id]) => id)
     for (let at = 0; at < unknown.length; at += valuesAtOnce) {
       const ids = unknown.slice(at, at + valuesAtOnce)
-      // Until it is known, it may be any.
+      // Until the handler is known, it may be any.
       for (const id of ids) this.#recent.set(id, anyHandler)
       const values = await store.get(ids.map(definitionKey))
       for (const [index, value] of values.entries()) {
         const id = ids[index] ?? ''
         const handler = value ? await this.#handlerOf(codecs, value) : noHandler
-        // Written once more meanwhile: then it is looked up again.
+        // If the definition was written again meanwhile, it is looked up again.
         if (this.#recent.get(id) === anyHandler) this.#recent.set(id, handler)
       }
     }
   }
 
-  /** At once wherever that is possible. A definition that cannot be read has none, unless only the registry is away. */
+  /** Synchronous if possible. A definition that cannot be read, or not yet, counts as any handler. */
   #handlerOf(codecs: SchedulerCodecs, value: Buffer): number | Promise<number> {
     try {
       const decoded = codecs.definition.decode(storedDefinition(value).bytes)
@@ -189,6 +190,6 @@ export class SearchIndex {
 const later = (left = '', right = ''): string => (byBytes(left, right) > 0 ? left : right)
 const behind = (id: string): Buffer => keyAfter(definitionKey(id))
 
-/** The order of ids in a store; JavaScript's own order differs beyond U+FFFF. */
+/** The order of ids in a store. The order of JavaScript strings differs above U+FFFF. */
 export const byBytes = (left: string, right: string): number =>
   left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))

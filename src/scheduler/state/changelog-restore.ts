@@ -1,4 +1,4 @@
-/** From the changelog to the store: each record is put as it is; timers, queue entries and index keys are derived from the state. Reads nothing, so it runs at the speed of the log. */
+/** Restore of the store from the changelog. Each record is put as it is; timers, queue entries and index keys are derived from the state. It reads nothing, so it runs at the speed of the log. */
 import {
   emptyValue,
   jobIdOfKey,
@@ -14,8 +14,8 @@ import type { SchedulerCodecs } from '../options/index.ts'
 import { loggedState } from './stored-entry.ts'
 
 /**
- * Operations that apply a slice of job-state. Timers, queue entries and index keys that an earlier state had put are not removed: they
- * no longer follow from the state and are dropped when popped, or when it is their turn, or passed over when found.
+ * Operations that apply a slice of job-state. Timers, queue entries and index keys of an earlier state are not removed. They no longer
+ * follow from the state, so they are dropped when they are reached.
  */
 export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[]): Promise<StoreOp[]> {
   const ops: StoreOp[] = []

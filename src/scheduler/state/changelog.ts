@@ -1,8 +1,8 @@
-/** What a partition knows of its changelog beyond the states in it. */
+/** State of a partition's changelog beyond the job states in it. */
 import type { Position } from '../../../schemas/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
 
-/** As Position in schemas/job-state.avsc; `claimedAt` and `committedAt` of our own claim. */
+/** Fields as in Position of schemas/job-state.avsc. `claimedAt` and `committedAt` are of this owner's claim. */
 export type ChangelogState = Pick<
   Position,
   | 'jobsOffset'
@@ -28,18 +28,18 @@ export const emptyChangelogState = (): ChangelogState => ({
   },
 })
 
-/** A claim of this partition, as a new owner has to know it. */
+/** A claim of this partition, with the facts that a new owner needs. */
 export interface Claimed {
   claimOffset: number
   claimedAt: number
-  /** The record. */
+  /** Value of the record. */
   value: Buffer
 }
 
-/** A changelog that is not the one that the store was made from (partition/replaced-changelog.ts). */
+/** A changelog that is not the one that the store was built from (partition/replaced-changelog.ts). */
 export interface ForeignChangelog {
-  /** Takes records of the log in their order. Rejects when somebody else has gone on in it. */
+  /** Takes records of the log in their order. Rejects if another owner has continued in it. */
   receive(records: readonly RecordIn[]): Promise<void>
-  /** Logs all of the store again, once the log was read up to our claim. */
+  /** Logs the whole store again, once the log was read up to this owner's claim. */
   log(claim: Claimed): Promise<void>
 }

@@ -1,12 +1,12 @@
 /**
- * Which jobs of a partition are heavy, as far as they were met since it was opened: what would fill the memory, or hold up all others, is
+ * The heavy jobs of a partition that were read since it was opened. A heavy job could fill the memory or delay all others, so it is
  * known before it is read again. Soft state.
  */
 import { BoundedMap } from '../../concurrency/index.ts'
 
-/** A job weighs what the store has of its definition and of what its runs were made with. One below this is light. */
+/** The weight of a job is the size of its definition and of the snapshots of its runs. Below this weight a job is light. */
 export const heavyBytesMin = 65_536
-/** Heavy jobs that are remembered; the oldest is forgotten first. */
+/** Heavy jobs that are remembered. The oldest is forgotten first. */
 const jobsMax = 20_000
 
 export class HeavyJobs {
@@ -17,7 +17,7 @@ export class HeavyJobs {
     else this.#bytes.renew(jobId, bytes)
   }
 
-  /** Bytes of a heavy job; 0 for a light one, and for one that was not met. */
+  /** Bytes of a heavy job; 0 for a light or unknown job. */
   of(jobId: string): number {
     return this.#bytes.get(jobId) ?? 0
   }

@@ -1,4 +1,4 @@
-/** What the store and the changelog hold of a partition. */
+/** State of a partition in the store and in the changelog. */
 
 export { type ChangelogState, type Claimed, emptyChangelogState, type ForeignChangelog } from './changelog.ts'
 export { changelogOps } from './changelog-restore.ts'

@@ -1,4 +1,4 @@
-/** Reads what the store knows of jobs. */
+/** Loader of jobs from the store. */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { validateDefinition } from '../../../streams/definitions/index.ts'
 import { snapshotNoIn } from '../../../streams/runs/index.ts'
@@ -16,12 +16,12 @@ import type { PartitionStore } from '../../ports/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
 import { putState, snapshotOf } from './stored-entry.ts'
 
-/** No definition within the limits has more. Compressed, a value of any length fits a record. */
+/** No valid definition is longer. A compressed record can hold a value of any length. */
 export const definitionBytesMax = 2 * 1024 * 1024
-/** Begins what stands in the store for a value that is too long: no value of Avro begins so. Its length follows. */
+/** First bytes of the entry that replaces a value that is too long; its length follows. No Avro value begins so. */
 const tooLongMark = Buffer.from([0xff, 0x4c])
 
-/** What is kept of the value of a definition: all of it, unless it is too long. */
+/** The stored form of a definition's value: the value itself, unless it is too long. */
 export function keptBytes(value: Buffer): Buffer {
   return value.length <= definitionBytesMax ? value : Buffer.concat([tooLongMark, Buffer.from(String(value.length))])
 }
@@ -31,7 +31,7 @@ function lengthProblem(bytes: Buffer): string | undefined {
   return `The definition has ${bytes.toString('latin1', tooLongMark.length)} bytes; at most ${definitionBytesMax}.`
 }
 
-/** Decodes and checks the value of a record in jobs: a pure function of its bytes, so a restore judges it as its first reader did. At once unless the writer's schema has to be asked for. */
+/** Decodes and checks the value of a record in jobs. It is a pure function of the bytes, so a restore comes to the same result as the first reader. Synchronous unless the writer's schema has to be fetched. */
 export function knownDefinition(codecs: SchedulerCodecs, record: StoredDefinition): KnownDefinition | Promise<KnownDefinition> {
   const problem = lengthProblem(record.bytes)
   if (problem !== undefined) return { ...record, problem }
@@ -53,13 +53,13 @@ function checked({ offset, appendedAt, bytes }: StoredDefinition, spec: JobDefin
   return { offset, appendedAt, bytes, problem: problems.map((problem) => problem.message).join(' ') }
 }
 
-/** Without the registry the bytes may well be good: whoever called has to wait for it. */
+/** Without the registry the bytes may be valid, so the caller has to wait for it. */
 function refused({ offset, appendedAt, bytes }: StoredDefinition, error: unknown): KnownDefinition {
   if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
   return { offset, appendedAt, bytes, problem: messageOf(error) }
 }
 
-/** Bytes that a job takes with what it will write: its definition, and what is loaded of what its runs were made with, or that of one. */
+/** Weight of a job in bytes: its definition and its loaded snapshots. With `runNo` only the snapshot of that run counts. */
 export function weightOf(job: Job, runNo?: number): number {
   const snapshotNo = runNo === undefined ? undefined : snapshotNoIn(job, runNo)
   let bytes = job.definition?.bytes.length ?? 0
@@ -72,8 +72,8 @@ export function weightOf(job: Job, runNo?: number): number {
 }
 
 /**
- * Jobs with definition and state; a job without either is there with its id alone. Of what runs were made with only that of `runs` is
- * loaded, one for each job: a hundred runs may have half a megabyte each (`loadSnapshot`).
+ * Jobs with definition and state. A job without either is returned with its id only. Of the snapshots only those of `runs` are loaded,
+ * one for each job, because a hundred runs may have half a megabyte each (`loadSnapshot`).
  */
 export async function loadJobs(
   store: PartitionStore,
@@ -104,7 +104,7 @@ export async function loadJobs(
   return jobs
 }
 
-/** Loads what one more run was made with, unless its definition says it or it is there. */
+/** Loads the snapshot of one more run, unless the definition in force is the same or it is loaded already. */
 export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodecs, job: Job, runNo: number): Promise<void> {
   const snapshotNo = snapshotNoIn(job, runNo)
   if (snapshotNo === undefined || job.snapshots?.has(snapshotNo) || job.unreadableRuns?.has(snapshotNo)) return
@@ -112,12 +112,12 @@ export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodec
 }
 
 /**
- * Jobs that are loaded together before anybody knows how large they are, and at most: to decode them is one piece of work, of about two
- * milliseconds, while others have to fire.
+ * Jobs that are loaded together: first, while their size is unknown, and at most. They are decoded without a pause, which takes about
+ * 2 ms; other jobs have to fire meanwhile.
  */
 const slice = { jobs: 4, jobsMax: 64, bytes: 2 * 1024 * 1024 }
 
-/** Jobs one after another, for whoever only looks at each: of those that are large only a few are in memory together. */
+/** Jobs one after another, for callers that only read each. Only a few large jobs are in memory together. */
 export async function* eachJob(store: PartitionStore, codecs: SchedulerCodecs, ids: readonly string[]): AsyncGenerator<Job> {
   let count = slice.jobs
   for (let at = 0; at < ids.length; ) {

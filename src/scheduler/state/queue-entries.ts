@@ -1,9 +1,9 @@
-/** The queue entries of a job's runs, which follow from its state: what is written is the difference. */
+/** Queue entries of a job's runs. They follow from its state, so the difference between two states is written. */
 import type { JobState } from '../../../schemas/index.ts'
 import { emptyValue, isSameWaiter, type Waiter, waiterKey, waitersOf } from '../../../streams/state/index.ts'
 import type { StoreOp } from '../../ports/index.ts'
 
-/** `written` hears of each entry that is added. */
+/** `written` is called with each entry that is added. */
 export function queueEntryOps(
   jobId: string,
   before: JobState | undefined,

@@ -1,4 +1,4 @@
-/** Definitions that jobs may lose to compaction, because a tombstone that must not win stands behind them: the changelog holds them. */
+/** Retained definitions: the changelog holds them, because compaction may remove them from jobs. A later tombstone that was refused would cause that. */
 import {
   definitionIndexKeys,
   definitionKey,
@@ -16,10 +16,10 @@ import { knownDefinition } from './job-loader.ts'
 import { entryOf } from './stored-entry.ts'
 
 const slice = 1_000
-/** Kept definitions whose values are read together: each may have half a megabyte, and what is stored as much. */
+/** Retained definitions that are read together. Each may have half a megabyte, and the stored definition as much. */
 const valuesAtOnce = 8
 
-/** Puts them where definitions are. Claimed partitions only: nothing else may write definitions meanwhile. */
+/** Puts retained definitions under the keys of definitions. Only for a claimed partition, because nothing else may write definitions meanwhile. */
 export async function putRetainedDefinitions(codecs: SchedulerCodecs, store: PartitionStore): Promise<void> {
   const { to, ...range } = rangeOf(prefix.snapshot)
   for (let { from } = range; ; ) {

@@ -1,17 +1,17 @@
-/** Whether the store of a partition fails for good: so often in a row, for so long, and not one moment of work between two failures. */
+/** Counter of store failures of a partition. The store fails for good after 5 failures in a row within at least 10 s, without work between them. */
 import type { Clock } from '../../clock/index.ts'
 import { StoreFault } from './store-faults.ts'
 
-/** A store that fails thrice for reasons that it does not name is wiped (store/rocksdb.ts): that has been tried by then, too. */
+/** A store that fails three times for unknown reasons is wiped (store/rocks-store.ts). So by the fifth failure that was tried, too. */
 const brokenAfter = 5
 const brokenAfterMs = 10_000
-/** Who has fired or followed for so long works. */
+/** A partition that has fired or followed for this long works. */
 export const worksAfterMs = 10_000
 
 export class StoreFailures {
   readonly #clock: Pick<Clock, 'steadyMs'>
   #count = 0
-  /** Since when it fires or follows, and when the first of these failures came; by the steady clock. */
+  /** Since when the partition fires or follows, and time of the first failure in the row. Both by the steady clock. */
   #worksSinceMs = Number.POSITIVE_INFINITY
   #failsSinceMs = 0
   #isBroken = false
@@ -20,18 +20,18 @@ export class StoreFailures {
     this.#clock = clock
   }
 
-  /** As of the last failure, unless it fires or follows since. */
+  /** Result of the last failure; false again once the partition fires or follows. */
   get isBroken(): boolean {
     return this.#isBroken
   }
 
-  /** Must be told of each phase: whether the partition fires or follows in it. */
+  /** Must be called at each phase. `works`: the partition fires or follows in it. */
   entered(works: boolean): void {
     this.#worksSinceMs = works ? Math.min(this.#worksSinceMs, this.#clock.steadyMs()) : Number.POSITIVE_INFINITY
     if (works) this.#isBroken = false
   }
 
-  /** Must be told how each life ends, before its last phase does. `hasCommitted`: it did something. */
+  /** Must be called at the end of each life of the partition, before its last phase ends. `hasCommitted`: it made a commit. */
   ended(error: unknown, hasCommitted: boolean): void {
     const nowMs = this.#clock.steadyMs()
     if (hasCommitted || nowMs - this.#worksSinceMs >= worksAfterMs) this.#count = 0

@@ -1,11 +1,11 @@
 /**
- * The store as the phases of a partition see it: whatever it fails with is a fault of the place, and of no job. A disk that is full or
- * broken refuses whatever is asked of it, and who was asked about just then is not to blame (commit/failure-isolation.ts).
+ * Wrapper of a store that marks each of its errors as a fault of the machine and not of a job. A full or broken disk refuses every
+ * request, so the job of that request is not the cause (commit/failure-isolation.ts).
  */
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { PartitionStore, PartitionStores } from '../../ports/index.ts'
 
-/** What a local store failed with: mostly `not-ready`. */
+/** An error of a local store, mostly `not-ready`. */
 export class StoreFault extends DuelogError {}
 
 const named =
@@ -15,13 +15,13 @@ const named =
       return await task(...args)
     } catch (cause) {
       if (cause instanceof StoreFault) throw cause
-      // Such as a store that another process has open, which says so by itself.
+      // For example a store that another process has open; the message already says so.
       if (cause instanceof DuelogError) throw new StoreFault(cause.code, cause.message, { cause })
       throw new StoreFault('not-ready', `The local store could not be ${what}: ${messageOf(cause)}`, { cause })
     }
   }
 
-/** The same store, whose errors are all of this kind. */
+/** The same store; all its errors are a StoreFault. */
 export function withStoreFaults(store: PartitionStore): PartitionStore {
   return {
     get: named('read', (keys) => store.get(keys)),
@@ -33,7 +33,7 @@ export function withStoreFaults(store: PartitionStore): PartitionStore {
   }
 }
 
-/** The same stores: whoever opens one, or builds it anew, hears of it in the same way. */
+/** The same stores; errors of opening and wiping are a StoreFault as well. */
 export function withStoresFaults(stores: PartitionStores): PartitionStores {
   return {
     held: () => stores.held(),

@@ -1,6 +1,6 @@
 /**
- * Entries of the changelog as the store has them, also those that cannot be read: they are the trouble of one job, or of one key, and
- * never of the partition. Where the registry is away they may well be good, and whoever reads has to wait for it.
+ * Decoding of changelog entries in the store, also of unreadable ones. An unreadable entry affects one job or one key, never the
+ * partition. If the registry is unreachable the entry may be valid, so the caller has to wait.
  */
 import type { Execution, JobState, StateEntry } from '../../../schemas/index.ts'
 import { unreadableState } from '../../../streams/jobs/index.ts'
@@ -13,14 +13,14 @@ export type Read<T> = { value: T } | { problem: string }
 export const decoded = (codecs: SchedulerCodecs, bytes: Buffer): Promise<Read<StateEntry>> =>
   attempt(() => codecs.state.decode(bytes))
 
-/** Undefined also where it cannot be read. */
+/** Undefined also if it cannot be read. */
 export async function entryOf(codecs: SchedulerCodecs, bytes: Buffer | null | undefined): Promise<StateEntry | undefined> {
   if (!bytes) return undefined
   const read = await decoded(codecs, bytes)
   return 'value' in read ? read.value : undefined
 }
 
-/** Puts the state into the job, whose definition must be there. */
+/** Puts the state into the job. Its definition must be loaded. */
 export async function putState(codecs: SchedulerCodecs, job: Job, bytes: Buffer): Promise<void> {
   const read = await decoded(codecs, bytes)
   if ('value' in read) {
@@ -31,14 +31,14 @@ export async function putState(codecs: SchedulerCodecs, job: Job, bytes: Buffer)
   job.state = unreadableState(job, read.problem)
 }
 
-/** What the changelog says of a job without its definition: enough for timers and keys of a restore. */
+/** The logged state of a job without its definition. It is enough for the timers and keys of a restore. */
 export async function loggedState(codecs: SchedulerCodecs, jobId: string, bytes: Buffer): Promise<JobState | undefined> {
   const job: Job = { id: jobId }
   await putState(codecs, job, bytes)
   return job.state
 }
 
-/** What a run was made with; undefined: the entry is not one of those. */
+/** The snapshot in an entry. Undefined: the entry is not a snapshot. */
 export async function snapshotOf(codecs: SchedulerCodecs, bytes: Buffer): Promise<Read<Execution> | undefined> {
   const entry = await decoded(codecs, bytes)
   if ('problem' in entry) return entry

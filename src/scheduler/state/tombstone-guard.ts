@@ -1,17 +1,17 @@
 /**
- * How far back a store may be and still be gone on with. Compaction forgets a tombstone some days after it was written; a store that has
- * not read it by then would keep what it deleted for ever. So each store says when it had last read all of its logs, and one that did so
- * too long ago is built anew: at its opening, and when its process wakes up from a sleep that long, with the store open.
+ * Tombstone guard: limits the age of a store that may be used. Compaction removes a tombstone some days after it was written. A store
+ * that has not read it by then would keep the deleted job for ever. So each store records when it had last read all of its logs. A store
+ * that is too old is rebuilt, when it is opened or when its process wakes up from such a long sleep with the store open.
  */
 import { type Clock, trustedMs } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 
 /** Share of the time that tombstones are kept. */
 const keptShare = 0.8
-/** How often a partition that has nothing to do looks at the clock, and says in its store that it is up to date. */
+/** How often an idle partition reads the clock and records in its store that it is up to date. */
 export const lookMs = 3_600_000
 
-/** A store that was up to date later than this from now was saved by a clock that was ahead: nobody knows how old it is. */
+/** A store saved further in the future than this was saved by a clock that was ahead, so its age is unknown. */
 const aheadMsMax = 60_000
 
 export const isOfTheFuture = (savedAtMs: number, nowMs: number): boolean => savedAtMs - nowMs > aheadMsMax
@@ -22,10 +22,10 @@ export const mayLackTombstones = (savedAtMs: number, nowMs: number, retentionMs:
 export class TombstoneGuard {
   readonly #clock: Clock
   readonly #retentionMs: number
-  /** When the store was last known to have all of its logs. */
+  /** When the store had last read all of its logs. */
   #savedAtMs: number
   #awakeAtMs: number
-  /** When the store said so last while nothing else was written, by the steady clock. */
+  /** When an idle store last recorded this, by the steady clock. */
   #saidAtMs: number
   #hasSlept = false
 
@@ -37,7 +37,7 @@ export class TombstoneGuard {
     this.#saidAtMs = clock.steadyMs()
   }
 
-  /** A store was opened, with what it says of itself; a new one says nothing, and lacks nothing that is deleted from now on. */
+  /** A store was opened with its recorded time. A new store has none, because it reads every later tombstone. */
   begin(savedAtMs = this.#clock.nowMs()): void {
     this.#savedAtMs = savedAtMs
     this.#awakeAtMs = this.#clock.nowMs()
@@ -45,24 +45,24 @@ export class TombstoneGuard {
     this.#hasSlept = false
   }
 
-  /** What the store may say of itself. `isCurrent`: whatever comes is read as it comes. */
+  /** The time that the store may record. `isCurrent`: it reads its logs up to their ends. */
   savedAtMs(isCurrent: boolean): number {
     this.#look()
     if (isCurrent && !this.#hasSlept) this.#savedAtMs = this.#awakeAtMs
     return this.#savedAtMs
   }
 
-  /** Whether an idle store should say once more that it is up to date. What it may say is asked with each turn, also where nothing is written. */
+  /** Whether an idle store should record the time again. `savedAtMs` is read in each commit cycle, also if nothing is written. */
   get isDue(): boolean {
     return this.#clock.steadyMs() - this.#saidAtMs >= lookMs
   }
 
-  /** The store has said it. */
+  /** The store has recorded the time. */
   said(): void {
     this.#saidAtMs = this.#clock.steadyMs()
   }
 
-  /** Throws `not-ready` after a sleep in which tombstones may have come and gone. To be called again and again. */
+  /** Throws `not-ready` after a sleep in which tombstones may have been written and removed. Must be called regularly. */
   check(): void {
     this.#look()
     if (this.#hasSlept)
