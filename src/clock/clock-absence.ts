@@ -1,20 +1,20 @@
 /**
- * A member of a group that is about to leave it because its clock has not been trusted for long: what it has would wait with it, while others
- * could do it. It comes back when the clock is trusted again.
+ * Absence of a group member whose clock has not been trusted for 35 s. Its partitions would wait with it, while other members could serve
+ * them. It joins again when the clock is trusted again.
  *
- *   member ──not trusted for 35 s──► leaving ──► away ──trusted──► joining ──► member
+ *   member ──not trusted for 35 s──► leaving ──► absent ──trusted──► joining ──► member
  */
 import { type Clock, steadyClock, trustedMs } from './clock.ts'
 import { evenMs } from './clock-trust.ts'
 
-/** Somewhat longer than a clock has to run evenly to be trusted again without any word of a broker: whoever only waits for that stays. */
+/** Somewhat longer than a clock must run evenly to be trusted again without a broker, so that a member that only waits for that stays. */
 export const absentAfterMs = evenMs + 5_000
 
 export interface AbsenceOptions {
   clock: Clock
-  /** Gives back what others can do, and leaves the group. A failure is the caller's to log. */
+  /** Gives back the partitions and leaves the group. The caller logs a failure. */
   leave(): Promise<void>
-  /** Joins it again, and goes on trying by itself. */
+  /** Joins the group again. It retries by itself. */
   join(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export class ClockAbsence {
     this.#steady = steadyClock(options.clock)
   }
 
-  /** Begins to watch. Without a guard there is nothing to watch. */
+  /** Starts to watch the clock. Without a guard there is nothing to watch. */
   start(): void {
     const { guard } = this.#options.clock
     if (guard === undefined || this.#stopped) return
@@ -42,12 +42,12 @@ export class ClockAbsence {
     this.#look()
   }
 
-  /** Whether it has left, or is leaving. */
+  /** Whether the member has left or is leaving. */
   get isAway(): boolean {
     return this.#isAway
   }
 
-  /** Ends it: no other move begins. */
+  /** Stops the watch. No further leave or join begins. */
   stop(): void {
     this.#stopped = true
     this.#timer?.()
@@ -64,14 +64,14 @@ export class ClockAbsence {
       return
     }
     if (this.#wantsAway) return
-    // A wall clock that steps wakes its timers early, so how long it was is asked of the steady one.
+    // A wall clock that steps wakes its timers early, so the duration is measured by the steady clock.
     this.#sinceMs ??= this.#steady.nowMs()
     const atMs = this.#sinceMs + absentAfterMs
     if (this.#steady.nowMs() >= atMs) this.#move(true)
     else this.#timer = this.#steady.at(atMs, this.#look)
   }
 
-  /** One move after another: who leaves and comes back at once has left before. */
+  /** The moves follow one another, so that a member that joins again at once has left before. */
   #move(away: boolean): void {
     this.#wantsAway = away
     const { leave, join } = this.#options

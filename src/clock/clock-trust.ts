@@ -1,16 +1,16 @@
 /**
- * Whether a wall clock may be decided by: a pure judgement over readings of it and of the steady clock, and over times at which brokers
- * appended records.
+ * Trust in a wall clock: a pure judgement from readings of the wall clock and the steady clock, and from append times of brokers.
  *
  *   unproven ──brokers agree──► trusted ──step, or brokers say otherwise──► stopped ──brokers agree──► trusted
  *
- * A record that was sent at `sentMs` and acknowledged at `heardMs`, both by the steady clock, was appended in between. So the broker's
- * time runs along the steady clock within two bounds, and the wall clock is right as long as it runs within them, give or take `stepMsMax`.
+ * A record that was sent at `sentMs` and acknowledged at `heardMs`, both by the steady clock, was appended between these times. So the
+ * difference between the broker's time and the steady clock has two bounds. The wall clock is right as long as it is within these bounds,
+ * plus or minus `stepMsMax`.
  */
 
-/** An append, as whoever sent it saw it. */
+/** An append, as its sender saw it. */
 export interface Append {
-  /** Which broker did it, as far as that is known. */
+  /** Name of the broker, if it is known. */
   source: string
   /** Steady clock before it was sent and after it was acknowledged. */
   sentMs: number
@@ -26,20 +26,20 @@ export interface TrustOptions {
   needsProof: boolean
 }
 
-/** `step`: it was set, or the machine slept. `brokers`: they say another time. `unproven`: no broker has said a time yet. */
+/** `step`: the clock was set, or the machine slept. `brokers`: they have another time. `unproven`: no broker has given its time yet. */
 export type Distrust = 'step' | 'brokers' | 'unproven'
 
-/** What an append says is forgotten after so long, in ms. */
+/** An append is forgotten after this time. */
 const keptMs = 900_000
-/** How fast a steady clock and that of a broker may run apart. */
+/** How fast a steady clock and the clock of a broker may drift apart. */
 const driftShare = 0.000_5
-/** How fast the wall clock may be moved along the steady one; chrony's fastest correction is 83,333 ppm. */
+/** How fast a time service may move the wall clock against the steady clock. The fastest correction of chrony is 83,333 ppm. */
 const slewShare = 0.1
 /** A pause between two readings counts as no longer than this for slewing. */
 const slewedMs = 10_000
-/** An answer that took so long says enough, however small `stepMsMax` is. */
+/** An answer within this time is exact enough, however small `stepMsMax` is. */
 const widthMsMin = 1_000
-/** Without any word of a broker, and where none is needed, a clock that ran evenly for so long is trusted again. */
+/** If no broker has given its time and none is needed, a clock that ran evenly for this time is trusted again. */
 export const evenMs = 30_000
 const sourcesMax = 64
 
@@ -53,10 +53,10 @@ interface Bounds {
 export class ClockTrust {
   readonly #options: TrustOptions
   readonly #brokers = new Map<string, Bounds>()
-  /** Wall minus steady clock as it was last in order, and when. */
+  /** Wall clock minus steady clock at the last trusted reading, and the time of that reading. */
   #line: { offsetMs: number; atMs: number } | undefined
   #distrust: Distrust | undefined
-  /** It drifted away from the brokers: a difference at the bound would end and begin that again and again. */
+  /** The clock drifted away from the brokers. Then a smaller bound is used, so that a difference near the bound does not switch the state again and again. */
   #hasDrifted = false
   #sinceMs = 0
   #offsetMs: number | undefined
@@ -67,26 +67,26 @@ export class ClockTrust {
     if (options.needsProof && options.stepMsMax > 0) this.#distrust = 'unproven'
   }
 
-  /** Why nothing may be decided, as of the last reading. */
+  /** Why the clock was not trusted at the last reading. */
   get distrust(): Distrust | undefined {
     return this.#distrust
   }
-  /** Steady clock when that began or ended. */
+  /** Time by the steady clock when the trust last changed. */
   get sinceMs(): number {
     return this.#sinceMs
   }
-  /** Wall clock minus the brokers', as of the last reading, by the latest append; undefined where none is known. */
+  /** Wall clock minus broker time at the last reading, by the latest append. Undefined: no append is known. */
   get offsetMs(): number | undefined {
     return this.#offsetMs
   }
-  /** Brokers whose time is not ours, although the clock is trusted or not. */
+  /** Brokers whose time differs, whether the clock is trusted or not. */
   get disagreeing(): readonly string[] {
     return this.#disagreeing
   }
 
   appended({ source, sentMs, heardMs, brokerMs }: Append): void {
     this.#brokers.delete(source)
-    // Brokers say whole milliseconds.
+    // Brokers give whole milliseconds.
     this.#brokers.set(source, { lowMs: brokerMs - heardMs, highMs: brokerMs + 1 - sentMs, sentMs, atMs: heardMs })
     if (this.#brokers.size <= sourcesMax) return
     for (const oldest of this.#brokers.keys()) {
@@ -96,8 +96,8 @@ export class ClockTrust {
   }
 
   /**
-   * Whether the wall clock, read together with the steady one just now, may be decided by. `mayTrust`: whether it may be trusted again; not
-   * while brokers are still asked, of which the first to answer may be the one that is as wrong as we are.
+   * Whether the wall clock is trusted, read together with the steady clock just now. `mayTrust`: whether it may be trusted again. It must
+   * not while a query to the brokers is open, because the first broker to answer may be as wrong as this machine.
    */
   look(wallMs: number, steadyMs: number, mayTrust = true): boolean {
     const { stepMsMax } = this.#options
@@ -127,12 +127,12 @@ export class ClockTrust {
     this.#line = { offsetMs, atMs: steadyMs }
   }
 
-  /** What was said before the clock stopped stays as wrong as it was: it would stop the clock again, until it is old. */
+  /** Forgets the appends from before the clock stopped. They would stop it again until they are old. */
   #forget(): void {
     for (const [source, { sentMs }] of this.#brokers) if (sentMs < this.#sinceMs) this.#brokers.delete(source)
   }
 
-  /** Small differences are taken over slowly, so that many of them in a row are still a step, unless a broker has just said the same. */
+  /** Small differences are accepted slowly, so that many in a row are still a step, unless a broker has just confirmed the clock. */
   #follow(offsetMs: number, steadyMs: number, isExact: boolean): void {
     const line = this.#line
     if (line === undefined) return
@@ -152,12 +152,12 @@ export class ClockTrust {
     return false
   }
 
-  /** How many brokers the wall clock contradicts, how many not, and whether one of these says enough to go by. */
+  /** How many brokers contradict the wall clock, how many do not, and whether one of the latter is exact enough. */
   #hear(offsetMs: number, steadyMs: number): Heard {
     const { stepMsMax } = this.#options
-    // An answer that took long says little. The longer we wait for a better one the more it counts.
+    // An answer that took long is inexact. The longer the clock is not trusted, the more inexact answers are accepted.
     const widthMs = Math.max(2 * stepMsMax, widthMsMin, this.#distrust === undefined ? 0 : steadyMs - this.#sinceMs)
-    // Of what was said before, either clock may have jumped away: once brokers were asked since, only that counts.
+    // Either clock may have jumped since the earlier answers. Once there are later answers, only these count.
     const asked = this.#distrust !== undefined && [...this.#brokers.values()].some(({ sentMs }) => sentMs >= this.#sinceMs)
     const heard: Heard = { against: 0, notAgainst: 0, sure: false, exact: false, asked }
     this.#disagreeing = []
@@ -190,8 +190,8 @@ interface Heard {
   against: number
   notAgainst: number
   sure: boolean
-  /** One of these said so a moment ago, and the wall clock is within what it said. */
+  /** One of these answered a moment ago, and the wall clock is within its bounds. */
   exact: boolean
-  /** Only what was said since the clock stopped counted. */
+  /** Only answers since the clock stopped were counted. */
   asked: boolean
 }

@@ -1,46 +1,46 @@
-/** The clocks of a machine as a port, so that tests and the simulator can move time by hand. */
+/** The clocks of a machine as a port, so that tests and the simulator can control time. */
 export interface Clock {
   /** Wall-clock time in epoch milliseconds. It may step. */
   nowMs(): number
-  /** Milliseconds of a clock that never steps, from any beginning. It may stand still while the machine sleeps. */
+  /** Milliseconds of a clock that never steps, from any origin. It may stop while the machine sleeps. */
   steadyMs(): number
   /**
-   * Runs `task` once: when the wall clock says `atMs`, or when as much time has passed as that was away at the call, whichever is first; so a
-   * wall clock that is set back keeps nobody waiting, and whoever needs the time itself looks again. Returns a function that calls it off.
-   * Handles times beyond the 2^31−1 ms that a Node timer can wait.
+   * Runs `task` once: when the wall clock reaches `atMs`, or when the time that was left at the call has passed, whichever is first. So a
+   * wall clock that is set back delays no task; a task that needs the time itself reads the clock again. Returns a function that cancels
+   * it. Handles times beyond the 2^31−1 ms that a Node timer can wait.
    */
   at(atMs: number, task: () => void): () => void
-  /** Who says whether decisions may be made by this clock. Absent: they may. */
+  /** Guard that says whether this clock is trusted. Absent: it is. */
   readonly guard?: ClockGuard
 }
 
-/** Whether the wall clock of this machine is right, as far as its steady clock and the brokers can tell (guarded-clock.ts). */
+/** Whether the wall clock of this machine is right, compared with its steady clock and the brokers (guarded-clock.ts). */
 export interface ClockGuard {
-  /** The time, looked at in this very moment; undefined while nothing may be decided by it. */
+  /** The current time; undefined while the clock is not trusted. */
   trustedMs(): number | undefined
-  /** Why not, for people; undefined while it is trusted. */
+  /** Why the clock is not trusted, for people; undefined while it is. */
   readonly problem: string | undefined
-  /** Hears of each time when it is trusted again. Returns a function that ends this. */
+  /** Calls `task` each time the clock is trusted again. Returns a function that ends this. */
   onTrusted(task: () => void): () => void
-  /** Hears of each time when it is no longer. Returns a function that ends this. */
+  /** Calls `task` each time the clock is no longer trusted. Returns a function that ends this. */
   onStopped(task: () => void): () => void
 }
 
-/** Epoch ms to decide by; undefined while the clock is not trusted. */
+/** Epoch ms for decisions; undefined while the clock is not trusted. */
 export const trustedMs = (clock: Clock): number | undefined =>
   clock.guard === undefined ? clock.nowMs() : clock.guard.trustedMs()
 
-/** What the wall clock will say when the steady one says `steadyMs`, as the two stand now. */
+/** Time of the wall clock when the steady clock reaches `steadyMs`, by their present difference. */
 export const atSteady = (clock: Clock, steadyMs: number): number => clock.nowMs() + steadyMs - clock.steadyMs()
 
-/** A clock for durations: its time is the steady one, so no step of the wall clock lengthens or shortens them. */
+/** A clock for durations. Its time is the steady time, so a step of the wall clock does not change them. */
 export const steadyClock = (clock: Clock): Clock => ({
   nowMs: () => clock.steadyMs(),
   steadyMs: () => clock.steadyMs(),
   at: (atMs, task) => clock.at(atSteady(clock, atMs), task),
 })
 
-/** The longest single wait. It bounds how late a forward step of the wall clock is noticed. */
+/** The longest single wait. It limits how late a forward step of the wall clock is noticed. */
 const waitMsMax = 60_000
 
 export const systemClock: Clock = {
@@ -49,7 +49,7 @@ export const systemClock: Clock = {
   at(atMs, task) {
     let timer: NodeJS.Timeout
     const untilSteadyMs = performance.now() + atMs - Date.now()
-    // A Node timer may fire up to a millisecond early and cannot wait beyond 2^31−1 ms: ask the clocks each time and wait again.
+    // A Node timer may fire up to a millisecond early and cannot wait beyond 2^31−1 ms. So the clocks are read each time, and the wait is repeated.
     const wait = (): void => {
       const leftMs = Math.min(atMs - Date.now(), untilSteadyMs - performance.now())
       if (leftMs <= 0) task()

@@ -1,30 +1,30 @@
 /**
- * The wall clock of this process with a guard: at each reading that decides it is compared with the steady clock and with what brokers said
- * of the time (clock-trust.ts). One guard for a process, because it has one clock.
+ * The wall clock of this process with a guard. At each reading for a decision it is compared with the steady clock and with the times of
+ * brokers (clock-trust.ts). A process has one guard, because it has one clock.
  */
 import type { Logger } from 'pino'
 import type { Metrics } from '../metrics/index.ts'
 import type { Clock, ClockGuard } from './clock.ts'
 import { type Append, ClockTrust, type Distrust } from './clock-trust.ts'
 
-/** Between two looks while nobody asks for the time. */
+/** Time between two checks while nobody reads the clock. */
 const lookMsDefault = 1_000
-/** Between two questions to the brokers while the clock is not trusted, and while it is and nothing was appended. */
+/** Time between two queries to the brokers while the clock is not trusted (minimum and maximum), and while it is and nothing was appended. */
 const askMsMin = 500
 const askMsMax = 5_000
 const askAnewMs = 60_000
-/** A question that is not answered by then does not keep the next one. */
+/** A query without an answer after this time no longer delays the next one. */
 const answerMsMax = 20_000
 
 export interface GuardedClockOptions {
   clock: Clock
   /** DUELOG_CLOCK_STEP_MS_MAX. 0: the clock is always trusted. */
   stepMsMax: number
-  /** Whether brokers must have agreed before anything is decided. */
+  /** Whether brokers must have agreed before the clock is trusted. */
   needsProof: boolean
   metrics: Pick<Metrics, 'clockTrusted' | 'clockOffset' | 'clockSteps'>
   logger: Pick<Logger, 'warn' | 'error' | 'info' | 'debug'>
-  /** Between two looks while nobody asks for the time, in ms. Default 1,000. */
+  /** Time between two checks while nobody reads the clock, in ms. Default 1,000. */
   lookMs?: number
 }
 
@@ -38,12 +38,12 @@ export class GuardedClock implements Clock, ClockGuard {
   #alarmed = false
   #disagreeing = ''
   #lookAt: (() => void) | undefined
-  /** Steady clock at which brokers were asked last, how long until the next time, and when they last said something. */
+  /** By the steady clock: time of the last query, wait until the next one, and time of the last append. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #askWaitMs = askMsMin
   #toldAtMs = Number.NEGATIVE_INFINITY
   #asking = false
-  /** When the last question was asked that has ended. */
+  /** Start of the last query that has ended. */
   #endedMs = Number.NEGATIVE_INFINITY
   #heard = 0
   #ask: (() => Promise<unknown>) | undefined
@@ -91,12 +91,12 @@ export class GuardedClock implements Clock, ClockGuard {
     return () => this.#stopListeners.delete(task)
   }
 
-  /** How often brokers have said the time. */
+  /** Number of appends that were reported. */
   get heard(): number {
     return this.#heard
   }
 
-  /** A broker has said the time by appending a record. */
+  /** A broker has appended a record, with its time. */
   readonly appended = (append: Append): void => {
     this.#heard++
     this.#toldAtMs = append.heardMs
@@ -104,7 +104,7 @@ export class GuardedClock implements Clock, ClockGuard {
     if (this.#said !== 'trusted') this.#look(this.#clock.nowMs())
   }
 
-  /** Begins to look once a second, and to `ask` brokers for the time where nothing else makes them say it. Ends with `stop`. */
+  /** Starts to check once a second, and to `ask` brokers for their time if no other append gives it. Ends with `stop`. */
   start(ask: () => Promise<unknown>): void {
     this.#ask = ask
     this.#watch()
@@ -128,7 +128,7 @@ export class GuardedClock implements Clock, ClockGuard {
   #askIfDue(): void {
     const steadyMs = this.#clock.steadyMs()
     const waitsForMs = this.#said === 'trusted' ? askAnewMs : this.#askWaitMs
-    // Where brokers disagree, those that this process writes to may be the ones that are wrong.
+    // If brokers disagree, those that this process writes to may be the wrong ones.
     const isEnough = this.#said === 'trusted' && this.#trust.disagreeing.length === 0
     const told = isEnough ? this.#toldAtMs : Number.NEGATIVE_INFINITY
     if (this.#ask === undefined || this.#options.stepMsMax === 0) return
@@ -171,7 +171,7 @@ export class GuardedClock implements Clock, ClockGuard {
     this.#said = now
     metrics.clockTrusted.set(now === 'trusted' ? 1 : 0)
     if (now === 'trusted') {
-      if (this.#alarmed) logger.warn({ offsetMs: this.#trust.offsetMs }, 'The wall clock agrees again; decisions go on.')
+      if (this.#alarmed) logger.warn({ offsetMs: this.#trust.offsetMs }, 'The wall clock agrees again; decisions continue.')
       this.#alarmed = false
       for (const listener of [...this.#listeners]) listener()
       return
@@ -180,7 +180,7 @@ export class GuardedClock implements Clock, ClockGuard {
       this.#askWaitMs = askMsMin
       this.#askedAtMs = Number.NEGATIVE_INFINITY
       if (now === 'step') metrics.clockSteps.inc()
-      // Not in the middle of somebody's reading.
+      // Later, and not during the reading that has found it.
       this.#clock.at(this.#clock.nowMs(), () => {
         this.#askIfDue()
         for (const listener of [...this.#stopListeners]) listener()

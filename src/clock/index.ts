@@ -1,4 +1,4 @@
-/** The clock of the machine as a port, and whether its time can be trusted. */
+/** The clock of the machine as a port, and the judgement whether its time can be trusted. */
 
 export { atSteady, type Clock, steadyClock, systemClock, trustedMs } from './clock.ts'
 export { ClockAbsence } from './clock-absence.ts'

@@ -1,14 +1,14 @@
 /**
- * What is done for whoever looks, such as lists of jobs, has few places in a process. Callers have them in turn, however much one of them
- * asks for; each waits for so long at most, and only as long as somebody still wants the answer.
+ * Slots for work on request, such as lists of jobs. A process has few of them, and callers get them in turn, however much one caller
+ * asks for. A request waits 30 s at most, and only as long as the caller wants the answer.
  */
 import type { Clock } from '../clock/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Asker } from '../ports/index.ts'
 
-/** Those that may wait. For one more the newest of the caller that has most of them is refused. */
+/** Requests that may wait. For one more, the newest request of the caller with the most requests is refused. */
 export const slotWaitersMax = 2_000
-/** How long one may wait. Of a caller alone even a forecast of a hundred partitions takes less. */
+/** How long a request may wait. For a single caller even a forecast of a hundred partitions takes less. */
 export const slotWaitMs = 30_000
 
 interface Waiting {
@@ -17,12 +17,12 @@ interface Waiting {
 }
 
 export interface FairSlotsOptions {
-  /** In the plural, for people. */
+  /** Name of the work in the plural, for messages. */
   what: string
-  /** How many are done at once. */
+  /** Number of slots. */
   places: number
   clock: Pick<Clock, 'nowMs' | 'at'>
-  /** Default: looksWaitingMax. */
+  /** Default: slotWaitersMax. */
   waitingMax?: number
 }
 
@@ -31,7 +31,7 @@ export class FairSlots {
   readonly #waitingMax: number
   #free: number
   #waiting = 0
-  /** Of each caller, oldest first; callers in the order in which it is their turn. */
+  /** Requests of each caller, oldest first; callers in the order of their turns. */
   readonly #queues = new Map<string, Waiting[]>()
 
   constructor(options: FairSlotsOptions) {
@@ -40,12 +40,12 @@ export class FairSlots {
     this.#free = options.places
   }
 
-  /** How many wait. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** Rejects with `overloaded` where it has waited too long or too many wait, and with the signal's reason when nobody wants it any more. */
+  /** Rejects with `overloaded` if it has waited too long or too many wait, and with the signal's reason if it is aborted. */
   async run<T>(task: () => Promise<T>, { caller, signal }: Asker = { caller: '' }): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
@@ -62,7 +62,7 @@ export class FairSlots {
     if (this.#waiting >= this.#waitingMax) this.#makeRoomFor(caller)
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        callOff()
+        cancelTimer()
         signal?.removeEventListener('abort', gone)
       }
       const waiting: Waiting = {
@@ -78,7 +78,7 @@ export class FairSlots {
       }
       const gone = (): void => waiting.refuse(signal?.reason)
       const tooLong = `Other ${what} took all of ${slotWaitMs / 1_000} s that this one may wait; ask again later.`
-      const callOff = clock.at(clock.nowMs() + slotWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
+      const cancelTimer = clock.at(clock.nowMs() + slotWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
       signal?.addEventListener('abort', gone)
       const queue = this.#queues.get(caller)
       if (queue === undefined) this.#queues.set(caller, [waiting])
@@ -87,7 +87,7 @@ export class FairSlots {
     })
   }
 
-  /** Throws where the caller itself has most of those that wait. */
+  /** Throws if the caller itself has the most waiting requests. */
   #makeRoomFor(caller: string): void {
     const full = `Already ${this.#waitingMax} ${this.#options.what} wait; ask again later.`
     let most: Waiting[] = []

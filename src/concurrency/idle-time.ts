@@ -1,33 +1,33 @@
 /**
- * The time of the event loop that may go to searches for times which can wait: of calculations for whoever asks, of forecasts, of definitions
- * as they are read. Beside them runs fire to the millisecond, in the same thread. So each piece of a search is followed by a rest, the longer
- * the busier the loop is with all it does: what a search leads to, such as a definition that is folded and stored, costs more than the search.
+ * Idle time of the event loop, for searches that can wait: calculations on request, forecasts, and definitions as they are read. Runs fire
+ * to the millisecond in the same thread. So each piece of a search is followed by a rest. The busier the loop is, the longer the rest,
+ * because the work after a search, such as folding and storing a definition, costs more than the search.
  *
- * No verdict depends on it; it only says when work goes on. It goes on in any case, though seldom.
+ * No result depends on it. It only decides when work continues. Work always continues, but with a busy loop rarely.
  */
 import { performance } from 'node:perf_hooks'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
-/** A loop that is busier than this is late soon: whatever comes waits for several others. */
+/** A loop that is busier than this share is soon late, because each new task waits for several others. */
 export const busyMax = 0.8
-/** After a ms of search, how many of rest: while the loop is idle otherwise, and at most. */
+/** Milliseconds of rest after one millisecond of search: the minimum, for an idle loop, and the maximum. */
 export const restsMin = 1
 export const restsMax = 64
-/** How long the loop is looked at before the rests change. */
+/** How long the loop is measured before the rests change. */
 export const lookMs = 50
-/** What was seen so long ago says nothing any more. */
+/** A measurement that is older than this is dropped. */
 const staleMs = 1_000
-/** Rests are twice as long where the loop is too busy, and this much of what they were where it is not. */
+/** The rests are multiplied by the first factor if the loop is too busy, else by the second. */
 const [longer, shorter] = [2, 0.9]
-/** A piece that waited for the processor was not all work, so none is followed by a longer rest. */
+/** Longest rest. A piece that took long may have waited for the processor, so not all of it was work. */
 export const restMsMax = 200
-/** Less is no search, but what reading some definitions of the ordinary kind takes. */
+/** A shorter piece is not a search. Reading some ordinary definitions takes as long. */
 const leastMs = 0.1
 
 export interface LoopMeter {
-  /** Steady. */
+  /** Time by a steady clock. */
   nowMs(): number
-  /** For how long the loop has been busy since it began. */
+  /** Total time that the loop was busy. */
   busyMs(): number
 }
 
@@ -42,10 +42,10 @@ export class IdleTime {
   #rests = restsMin
   #lookedMs: number
   #busyMs: number
-  /** Until when those who rest do so: one after another, or many at once would leave others as little as one that rests for nothing. */
+  /** End of the last rest. Rests follow one another; many concurrent searches that rest at the same time would leave the others no time. */
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** `restFor`: resolves so long after the call, and when others have run. */
+  /** `restFor`: resolves after this time, and after other tasks have run. */
   constructor(meter: LoopMeter = loopOfThread, restFor: (ms: number) => Promise<unknown> = restForMs) {
     this.#meter = meter
     this.#restFor = restFor
@@ -53,11 +53,11 @@ export class IdleTime {
     this.#busyMs = meter.busyMs()
   }
 
-  /** To be awaited after a piece of searching that took so long: others have their turn, and the rest of the process what it needs. */
+  /** Must be awaited after a piece of search that took `usedMs`, so that other searches and the rest of the process can run. */
   async rest(usedMs: number): Promise<void> {
     const nowMs = this.#meter.nowMs()
     this.#look(nowMs)
-    // Who has hardly searched waits for nobody who has, as definitions without a rule that are read beside them.
+    // A very short piece, such as a definition without a rule, does not wait for the rests of searches.
     if (usedMs < leastMs) return void (await this.#restFor(0))
     const restMs = Math.min(usedMs * this.#rests, restMsMax)
     this.#untilMs = Math.max(this.#untilMs, nowMs) + restMs
@@ -76,7 +76,7 @@ export class IdleTime {
   }
 }
 
-/** That of this thread, which has one loop for all that it does. */
+/** The idle time of this thread: it has one loop for all its work. */
 export const idleTime = new IdleTime()
 
 function restForMs(ms: number): Promise<unknown> {

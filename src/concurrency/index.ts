@@ -1,4 +1,4 @@
-/** Bounded waiting: queues, slots, locks, time limits and idle time, each independent of what is done. */
+/** Bounded queues, maps and waits: slots, time limits and idle time. None depends on the work that uses it. */
 export { BoundedMap } from './bounded-map.ts'
 export { FairSlots } from './fair-slots.ts'
 export { Fifo } from './fifo.ts'

@@ -1,18 +1,19 @@
 /**
- * At most so many partitions of a process do one thing at once, first come first served.
- * A broker serves two transactions side by side faster than eight: their latencies add up, the throughput does not (ADR 0003).
+ * Semaphore, first come first served, and its numbers of slots.
+ *
+ * Commits: a broker serves two concurrent transactions faster than eight. Their latencies add up, the throughput does not (ADR 0003).
  */
 export const commitSlots = 2
 /**
- * Large restores go two by two: one folds while the other waits for its store. More share the same thread, and each store that is
- * filled at full speed takes some 30 MB beyond what it takes afterwards.
+ * Large restores at once: one folds while the other waits for its store. More would share the same thread, and each store that is filled
+ * at full speed takes about 30 MB more than later.
  */
 export const restoreSlots = 2
 /** Large restores of standbys have a slot of their own, so that no owner waits for one. */
 export const standbyRestoreSlots = 1
-/** Forecasts are for whoever looks; partitions have theirs one after another. */
+/** Forecasts at once. They are for people who look, so partitions compute theirs one after another. */
 export const forecastSlots = 1
-/** Lists of jobs, each of which may look at ten thousand. */
+/** Lists of jobs at once; each may read ten thousand jobs. */
 export const listSlots = 2
 
 export class Semaphore {
@@ -23,12 +24,12 @@ export class Semaphore {
     this.#free = slots
   }
 
-  /** How many wait for one. */
+  /** Number of tasks that wait for a slot. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** Runs `task` when a slot is free; rejects as `givenUp` does while it still waits for one. */
+  /** Runs `task` when a slot is free. If `givenUp` rejects before that, it rejects with the same error. */
   async run<T>(task: () => Promise<T>, givenUp?: Promise<never>): Promise<T> {
     if (this.#free > 0) this.#free--
     else await this.#turn(givenUp)

@@ -1,6 +1,6 @@
 /**
- * A question to brokers and owners that all who ask share. One is asked at a time: who comes meanwhile gets the answer of the next, which began
- * after it came, so that nobody is told what was so before.
+ * A query to brokers and owners that all callers share. One query runs at a time. A caller that comes meanwhile gets the answer of the
+ * next one, which begins after its call, so no caller gets an answer from before its call.
  */
 export class SharedAnswer<Answer> {
   readonly #ask: () => Promise<Answer>
@@ -11,7 +11,7 @@ export class SharedAnswer<Answer> {
     this.#ask = ask
   }
 
-  /** Rejects as the question does. */
+  /** Rejects if the query does. */
   get(): Promise<Answer> {
     if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#begin()

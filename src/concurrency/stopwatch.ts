@@ -1,4 +1,4 @@
-/** How long the stretches of a way took, for people. */
+/** Stopwatch for the steps of a longer task; the times are for people. */
 import type { Clock } from '../clock/index.ts'
 
 export class Stopwatch {
@@ -14,7 +14,7 @@ export class Stopwatch {
     this.#sinceMs = this.#clock.steadyMs()
   }
 
-  /** What has passed since the one before is under this name. */
+  /** Records the time since the last lap under this name. */
   lap(name: string): void {
     const nowMs = this.#clock.steadyMs()
     this.#ms[name] = Math.round(nowMs - this.#sinceMs)

@@ -1,4 +1,4 @@
-/** Lets one loop sleep until somebody wakes it or a time comes. A wake that comes while nobody sleeps is remembered. */
+/** Signal that lets one loop sleep until it is woken or a time comes. A wake while the loop does not sleep is remembered. */
 import type { Clock } from '../clock/index.ts'
 
 export class WakeSignal {
@@ -15,13 +15,13 @@ export class WakeSignal {
     this.#resolve?.()
   }
 
-  /** Resolves at the next wake, or at `atMs`; at once when a wake came since the last wait. */
+  /** Resolves at the next wake or at `atMs`, and at once if a wake came since the last wait. */
   async wait(atMs: number): Promise<void> {
     if (!this.#woken) {
       await new Promise<void>((resolve) => {
-        const cancel = atMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.at(atMs, resolve)
+        const cancelTimer = atMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.at(atMs, resolve)
         this.#resolve = () => {
-          cancel()
+          cancelTimer()
           resolve()
         }
       })

@@ -1,17 +1,17 @@
-/** A wait with an end. */
+/** A wait with a time limit. */
 import type { Clock } from '../clock/index.ts'
 
-/** Waits for `work`, but not longer than so many ms; it does not matter how that ends. */
+/** Waits until `work` settles, but not longer than `limitMs`. A rejection of `work` is ignored. */
 export function withTimeout(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const callOff = clock.at(clock.nowMs() + limitMs, resolve)
+    const cancelTimer = clock.at(clock.nowMs() + limitMs, resolve)
     work.then(
       () => {
-        callOff()
+        cancelTimer()
         resolve()
       },
       () => {
-        callOff()
+        cancelTimer()
         resolve()
       },
     )

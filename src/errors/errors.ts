@@ -1,6 +1,6 @@
 /**
- * Every error a user can meet: one table of code, HTTP status and whether trying again can help.
- * Codes are stable; texts are free to get better. docs/ERRORS.md is tested against this table.
+ * Every error that a user can get: one table of code, HTTP status and whether a retry can help.
+ * Codes are stable; texts may change. docs/ERRORS.md is tested against this table.
  */
 export const errorTable = {
   'bad-config': { status: 500, retriable: false, meaning: 'A setting is unknown or its value is not allowed.' },
@@ -110,10 +110,10 @@ export class DuelogError extends Error {
 
 const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused'])
 
-/** Whether brokers refuse a single record for what it holds: what was written together with it they would have taken. Else they mean the topic, or all. */
+/** Whether brokers refuse a single record because of its content. Without it they would have accepted the others. Other errors are about the topic or the whole write. */
 export const isOfRecord = (thrown: unknown): boolean => thrown instanceof DuelogError && ofRecords.has(thrown.code)
 
-/** What anything thrown says of itself, in one line. */
+/** Message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

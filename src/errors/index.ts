@@ -1,2 +1,2 @@
-/** Every error that a user can meet. */
+/** Every error that a user can get. */
 export { DuelogError, type ErrorCode, errorTable, isOfRecord, messageOf } from './errors.ts'

@@ -1,6 +1,6 @@
 /**
- * What /metrics shows: the metrics of this process, and of the executor processes that belong to it. Ours are summed over all of them; those
- * of Node itself stand beside one another, told apart by the label `process`.
+ * Exposition of /metrics: the metrics of this process and of its executor processes. Metrics of Duelog are summed over all of them.
+ * Metrics of Node are separate, with the label `process`.
  */
 import { AggregatorRegistry, type Registry } from 'prom-client'
 
@@ -13,7 +13,7 @@ export interface Shown {
   values: { value: number | null; labels: Record<string, string | number>; metricName?: string }[]
 }
 
-/** Where the metrics of another process come from; empty while nothing is known of it. */
+/** Source of the metrics of another process; empty while they are unknown. */
 export type MetricsSource = () => Promise<Shown[]>
 
 const ours = (name: string): boolean => name.startsWith('duelog_')
@@ -23,7 +23,7 @@ export async function shownOf(registry: Registry): Promise<Shown[]> {
   return (await registry.getMetricsAsJSON()) as unknown as Shown[]
 }
 
-/** The text of this process's metrics with those of the sources. */
+/** The metrics of this process and of the sources as text. */
 export async function expose(registry: Registry, sources: Iterable<MetricsSource>): Promise<string> {
   const asked = [...sources].map((source) => source())
   if (asked.length === 0) return registry.metrics()
@@ -31,14 +31,14 @@ export async function expose(registry: Registry, sources: Iterable<MetricsSource
   return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(summed))).metrics()
 }
 
-/** Every value is either to be added up, or alone under its labels: then its sum is itself. NaN does not survive JSON. */
+/** Every value is either added up or alone under its labels; then the sum is the value itself. NaN does not survive JSON. */
 const summed = (metric: Shown): Shown => ({
   ...metric,
   aggregator: 'sum',
   values: metric.values.map((each) => ({ ...each, value: each.value ?? Number.NaN })),
 })
 
-/** The same metrics with the name of their process where they are Node's own. */
+/** The same metrics; those of Node get the name of their process. */
 export function named(metrics: readonly Shown[], process: string): Shown[] {
   return metrics.map((metric) => {
     if (ours(metric.name)) return metric
@@ -46,12 +46,12 @@ export function named(metrics: readonly Shown[], process: string): Shown[] {
   })
 }
 
-/** What stays true of a process that has ended: what it counted. */
+/** The counts of a process, which stay valid after it has ended. */
 export function countsIn(metrics: readonly Shown[]): Shown[] {
   return metrics.filter(({ name, type }) => ours(name) && (type === 'counter' || type === 'histogram'))
 }
 
-/** Adds up what several processes counted. */
+/** Adds up the counts of several processes. */
 export async function added(all: readonly Shown[][]): Promise<Shown[]> {
   return shownOf(AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(summed))))
 }

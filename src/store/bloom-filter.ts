@@ -1,13 +1,13 @@
 /**
- * Answers "there is no such key" without asking the store: a Bloom filter (Burton H. Bloom, 1970) over the keys of definitions and
- * states. Accepting a new job asks twice for what is not there; through the binding each of those reads costs more than all else.
+ * Bloom filter (Burton H. Bloom, 1970) over the keys of definitions and states. It answers "there is no such key" without a read of the
+ * store. Accepting a new job reads two missing keys, and through the binding each of these reads costs more than all other work.
  *
- * It only knows stores that it has seen from empty on; for others every read goes through.
+ * It is used only for a store that was empty when it was opened. For other stores every read goes through.
  */
 import { prefix } from '../../streams/state/index.ts'
 import type { PartitionStore, StoreOp } from '../ports/index.ts'
 
-/** 2 MiB. With a million keys 0.24 % of the misses are read in vain, with ten million most are. */
+/** 2 MiB. With a million keys 0.24 % of the missing keys are still read; with ten million most are. */
 const bits = 2 ** 24
 const probes = 4
 

@@ -1,8 +1,8 @@
 /**
  * The partition store over RocksDB: one directory for each partition, one column family, write-ahead log on.
  *
- * WAL without fsync is exactly enough: kill −9 loses nothing, and after a power loss RocksDB comes back with a prefix of the batches,
- * whose own bookkeeping record says where the logs have to be read from again.
+ * A WAL without fsync is enough. kill −9 loses nothing. After a power loss RocksDB has a prefix of the batches, and the checkpoint in it
+ * says from where the logs must be read again.
  */
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,18 +14,18 @@ import { privateFolderMode } from '../process/index.ts'
 import { withBloomFilter } from './bloom-filter.ts'
 import { withWriteSequence } from './write-sequence.ts'
 
-/** A process may own 64 partitions: write buffers stay small. Two of these exist for each open store while one is flushed. */
+/** Small, because a process may own 64 partitions. Each open store has two write buffers while one is flushed. */
 const writeBufferBytes = 4 * 1024 * 1024
-/** Larger values stand in files of their own, beside the tables. In a table each would be a block, which is written anew by every compaction. */
+/** Larger values are in separate files beside the tables. In a table each would be a block, which every compaction rewrites. */
 const blobBytesMin = 16 * 1024
 const blobFileBytes = 64 * 1024 * 1024
-/** Share of garbage in the oldest of these files at which they are written anew. */
+/** Share of garbage in the oldest of these files at which they are rewritten. */
 const blobGarbageMax = 0.5
-/** A store that failed so often for reasons it does not name is wiped. */
+/** A store with this number of failures without a known reason is wiped. */
 const failuresMax = 3
-/** Entries that one hop to the thread pool brings back. */
+/** Entries of one call to the thread pool. */
 const scanCapacity = 1_024
-/** The same where values may be large: of half a megabyte these are 16 MB. */
+/** The same if values may be large. With half a megabyte each these are 16 MB. */
 const scanCapacityBounded = 32
 
 /** Stores in numbered folders under `folder`. */
@@ -65,7 +65,7 @@ export function rocksStores(folder: string): PartitionStores {
           if (isOutOfReach(wiped)) throw outOfReach(pathOf(partition), wiped, error)
         }
       }
-      // Whatever is wrong with the files, the logs hold everything: begin anew (invariant I3).
+      // Whatever is wrong with the files, the logs hold everything (invariant I3), so an empty store is opened.
       await wipe(partition)
       return { store: await opened(partition), wiped }
     },
@@ -79,15 +79,15 @@ async function openChecked(path: string): Promise<PartitionStore> {
     const linked = await withWriteSequence(store)
     return first === undefined ? withBloomFilter(linked) : linked
   } catch (error) {
-    // Left open it would keep the lock, and the emptied folder could never be opened by this process.
+    // An open store would keep the lock, and this process could never open the wiped folder.
     await store.close()
     throw error
   }
 }
 
 /**
- * Damaged blocks show only when they are read, by us or by a compaction, after which every write fails. The partition then reopens,
- * and the store is wiped if `tell` found reason to.
+ * Damaged blocks are found only when they are read, by Duelog or by a compaction; after a compaction every write fails. The partition
+ * then reopens, and the store is wiped if `tell` has found a reason.
  */
 function noticing(store: PartitionStore, tell: (error: unknown) => void): PartitionStore {
   let closed = false
@@ -119,7 +119,7 @@ async function openStore(path: string): Promise<PartitionStore> {
     writeBufferSize: writeBufferBytes,
     maxBackgroundJobs: 2,
     maxOpenFiles: 256,
-    // RocksDB would have 32 MB for each store, which glibc keeps when the store is closed. The system's own cache does as well (ADR 0063).
+    // RocksDB would take 32 MB for each store, which glibc keeps after the store is closed. The cache of the system is as good (ADR 0063).
     blockCache: false,
     tableCacheIndexAndFilterBlocks: false,
     enableBlobFiles: true,
@@ -166,13 +166,13 @@ async function openStore(path: string): Promise<PartitionStore> {
   }
 }
 
-/** RocksDB's own words for it; everything else, such as a full disk, may pass. */
+/** RocksDB's words for damaged files. Every other error, such as a full disk, may pass. */
 const isRot = (reason: string): boolean => /corrupt|checksum|bad block|truncated/i.test(reason)
 
-/** RocksDB's own words when another process, or this one, has the store open. */
+/** RocksDB's words if another process, or this one, has the store open. */
 const isLocked = (reason: string): boolean => /lock hold|while lock file/i.test(reason)
 
-/** And when it gets as far as that file no more, or not now: a disk that is broken or read-only, too many open files. That says nothing of the store. */
+/** RocksDB's words if it cannot reach the lock file: the disk is broken or read-only, or too many files are open. The store may be intact. */
 const isOutOfReach = (reason: string): boolean => /file for lock/i.test(reason)
 
 const outOfReach = (path: string, reason: string, cause: unknown): DuelogError =>
@@ -189,7 +189,7 @@ const lockedBy = (path: string, cause: unknown): DuelogError =>
     },
   )
 
-/** The binding says of a write only that it failed; the cause says why. */
+/** The error of a write only says that it failed. Its cause says why. */
 function reasonOf(error: unknown): string {
   const { code, cause, errors } = error as { code?: string; cause?: unknown; errors?: unknown[] }
   const inner = cause ?? errors?.[0]

@@ -1,4 +1,4 @@
-/** The part of rocksdb-native that we use; the package brings no types. Read in its source, version 3.18.1. */
+/** Types for the used part of rocksdb-native, because the package has none. From its source, version 3.18.1. */
 declare module 'rocksdb-native' {
   interface ReadBatch {
     get(key: Buffer): Promise<Buffer | null>
@@ -21,7 +21,7 @@ declare module 'rocksdb-native' {
         maxBackgroundJobs?: number
         maxOpenFiles?: number
         readOnly?: boolean
-        /** False: none. Then index and filter blocks cannot be in it. */
+        /** False: no block cache, so index and filter blocks cannot be in it. */
         blockCache?: boolean
         tableCacheIndexAndFilterBlocks?: boolean
         enableBlobFiles?: boolean

@@ -1,25 +1,25 @@
 /**
- * Finds out that a store has lost something in its middle.
+ * Write sequence of a store. It detects that writes are missing between older and newer ones.
  *
- * RocksDB notices damaged blocks and missing files. It does not notice when the list of its files was cut short: then the tables that
- * were added last are gone, while writes of a later time are there, and with them the record of how far the logs were read. So each
- * opening, and each so many bytes, writes a numbered link. Links are never deleted; where one is missing, all of its time is.
+ * RocksDB notices damaged blocks and missing files. It does not notice if the list of its files was truncated. Then the last tables are
+ * missing, but later writes are there, and with them the checkpoint. So each opening, and each megabyte of writes, adds a numbered link.
+ * Links are never deleted. If one is missing, all writes of its time are missing.
  *
  *   L·number u32 BE    empty value; the byte is not used by streams/state/keys.ts
  *
- * Links are the store's own: scans pass over them, so that whoever removes all that it finds does not remove them.
+ * Scans skip the links, so that a caller that deletes all it finds does not delete them.
  */
 import { emptyValue } from '../../streams/state/index.ts'
 import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../ports/index.ts'
 
 const first = 0x4c
 const [linksFrom, linksTo] = [Buffer.of(first), Buffer.of(first + 1)]
-/** Several links for each write buffer, so that no table and no write-ahead log is without. */
+/** Bytes between two links: several links for each write buffer, so that each table and each write-ahead log has one. */
 const linkBytes = 1024 * 1024
-/** What an entry takes in a write buffer besides its key and value, about. */
+/** Approximate overhead of an entry in a write buffer. */
 const entryBytes = 64
 
-/** Checks the links and writes the next one. Rejects with an error that says "corrupt" when one is missing. */
+/** Checks the links and writes the next one. Rejects with an error that says "corrupt" if one is missing. */
 export async function withWriteSequence(store: PartitionStore): Promise<PartitionStore> {
   const links = await store.scan({ from: linksFrom, to: linksTo, limit: 0xffff_ffff, keysOnly: true })
   const missing = links.findIndex(({ key }, number) => key.readUInt32BE(1) !== number)
@@ -37,7 +37,7 @@ export async function withWriteSequence(store: PartitionStore): Promise<Partitio
   return { ...store, apply, scan: (options) => scanBeside(store, options) }
 }
 
-/** What stands before the links, and then what stands behind them. */
+/** The entries before the links, then those after them. */
 async function scanBeside(store: PartitionStore, options: ScanOptions): Promise<StoreEntry[]> {
   const { from, to, limit, bytesMax = Number.POSITIVE_INFINITY } = options
   const entries: StoreEntry[] = []

@@ -81,7 +81,7 @@ describe('a store that is opened', () => {
   it.each<[string, Partial<Checkpoint>, RegExp]>([
     ['of another cluster', { clusterId: 'there' }, /cluster there, this one is here/],
     ['that has read what the log has not', { jobsOffset: 11 }, /read jobs up to 11, the log ends at 10/],
-    ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has gone on/],
+    ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has continued/],
     ['from before deletions that the log has forgotten', { savedAtMs: now - 8 * dayMs - 1 }, /older than tombstones are kept/],
     ['that was saved by a clock that was ahead', { savedAtMs: now + 3_600_000 }, /clock that was ahead/],
   ])('is built anew where it is one %s', (_, more, reason) => {
