@@ -1,7 +1,7 @@
 /** `duelog acls`: the ACLs that each role needs, as a table or as commands that grant them. */
 import { Command, Option } from 'commander'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../../schemas/index.ts'
-import { environmentOf } from '../../config/index.ts'
+import { environmentOf, readConfig } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { painterOf, settingOptions, tableText } from '../terminal/index.ts'
@@ -59,7 +59,6 @@ export function aclsCommand(frame: CommandFrame): Command {
 }
 
 async function entriesOf(env: Record<string, string | undefined>, wanted: readonly string[]): Promise<AclEntry[]> {
-  const { readConfig } = await import('../../config/index.ts')
   const { topicPrefix: prefix, pools, targetTopics: targets, intakeTopics } = readConfig(env)
   const names = { prefix, pools, targets, foreign: [...intakeTopics.etf1, ...intakeTopics.karafka] }
   const entries = wanted.flatMap((name) => {

@@ -3,7 +3,8 @@ import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, kafkaSettings, number, numberText, settingOptions, showProgress, watchSignals } from '../terminal/index.ts'
+import { exitCodes, number, numberText, settingOptions, showProgress, watchSignals } from '../terminal/index.ts'
+import { clusterIn, kafkaSettings } from './cluster.ts'
 
 interface AuditFlags extends Record<string, unknown> {
   from?: string
@@ -35,9 +36,7 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
   for (const option of settingOptions(kafkaSettings)) command.addOption(option)
   return command.action(async (flags: AuditFlags) => {
     // Loaded on demand, so that commands that use only HTTP start sooner.
-    const { audit } = await import('../../auditor/index.ts')
-    const { auditText, isClean } = await import('../../auditor/index.ts')
-    const { clusterIn } = await import('./cluster.ts')
+    const { audit, auditText, isClean } = await import('../../auditor/index.ts')
     const signals = watchSignals()
     let progress: ReturnType<typeof showProgress> | undefined
     try {

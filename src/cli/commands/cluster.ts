@@ -1,8 +1,11 @@
-/** The brokers and the registry of the environment, for commands that talk to Kafka themselves; without any, the embedded ones of this machine. */
+/** Connection of commands that use Kafka directly: the brokers and the registry of the environment, or the embedded ones of this machine. */
 import { pino } from 'pino'
 import type { ClusterOptions } from '../../cluster/index.ts'
 import { readConfig } from '../../config/index.ts'
 import type { Terminal } from '../terminal/index.ts'
+
+/** Settings of every command that connects to Kafka. */
+export const kafkaSettings = ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'DUELOG_TOPIC_PREFIX'] as const
 
 export function clusterIn(env: Terminal['env'], clientId: string): ClusterOptions {
   const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, registryAuth } = readConfig(env)

@@ -1,9 +1,9 @@
 /** `duelog demo`: runs real jobs from scratch. The exit code says whether each occurrence ran exactly once and on time. */
 import { Command } from 'commander'
 import { pino } from 'pino'
+import { readConfig } from '../../config/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { integer, type Terminal, watchSignals } from '../terminal/index.ts'
-import { firstLines } from './first-lines.ts'
+import { integer, type Output, type Terminal, watchSignals } from '../terminal/index.ts'
 
 const errorsShownMax = 5
 
@@ -19,7 +19,6 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
     .action(async ({ seconds, jobs }: { seconds: number; jobs: number }) => {
       // Loaded on demand, so that the other commands start a second sooner.
       const { runDemo } = await import('../../demo/index.ts')
-      const { readConfig } = await import('../../config/index.ts')
       const signals = watchSignals()
       // Only errors, because the progress bar uses the screen.
       const logger = pino({ level: 'error' }, firstLines(terminal.stderr, errorsShownMax))
@@ -32,4 +31,16 @@ export function demoCommand(terminal: Terminal, exit: (code: number) => void): C
         signals.dispose()
       }
     })
+}
+
+/** Output that shows only the first lines of a log, because one failure may cause thousands of lines. */
+export function firstLines(output: Output, linesMax: number): { write(line: string): void } {
+  let lines = 0
+  return {
+    write(line) {
+      lines++
+      if (lines <= linesMax) output.write(line)
+      else if (lines === linesMax + 1) output.write('Further errors are not shown.\n')
+    },
+  }
 }

@@ -42,8 +42,7 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
     .addOption(number('--wait <s>', 'seconds after the last due time until missing runs count as lost', 30, 0, 86_400))
     .action(async (flags: Flags) => {
       // Loaded on demand, so that the other commands start sooner.
-      const { generate } = await import('../../generate/index.ts')
-      const { isWhole, summaryOf } = await import('../../generate/index.ts')
+      const { generate, isWhole, summaryOf } = await import('../../generate/index.ts')
       const signals = watchSignals()
       try {
         const { duration: durationS, delay: delayMs, wait, priority: mix, ...rest } = flags

@@ -1,9 +1,10 @@
 /** `duelog schemas …`: shows the versions of Duelog's subjects in the registry, and removes versions that others registered. */
 import { Command, Option } from 'commander'
 import type { SubjectStanding } from '../../cluster/index.ts'
-import { environmentOf } from '../../config/index.ts'
+import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [...kafkaSettings, 'DUELOG_POOLS']
 
@@ -40,8 +41,6 @@ function schemaCommand(frame: CommandFrame, name: 'list' | 'repair', description
 
 async function standingsOf(env: Record<string, string | undefined>, name: 'list' | 'repair'): Promise<SubjectStanding[]> {
   // Loaded on demand, so that commands that use only HTTP start sooner.
-  const { clusterIn } = await import('./cluster.ts')
-  const { readConfig } = await import('../../config/index.ts')
   const { clusterOf } = await import('../../cluster/index.ts')
   const cluster = clusterOf(clusterIn(env, 'duelog-schemas'))
   const { pools } = readConfig(env)

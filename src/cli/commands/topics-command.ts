@@ -2,9 +2,10 @@
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicChange } from '../../cluster/index.ts'
-import { environmentOf } from '../../config/index.ts'
+import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, kafkaSettings, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [
   ...kafkaSettings,
@@ -52,8 +53,6 @@ function ignoredCount(requested: string | undefined, changes: readonly TopicChan
 
 async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
   // Loaded on demand, so that commands that use only HTTP start sooner.
-  const { clusterIn } = await import('./cluster.ts')
-  const { readConfig } = await import('../../config/index.ts')
   const { clusterOf, plansOf } = await import('../../cluster/index.ts')
   const { pools, partitions, replication, intakeTopics } = readConfig(env)
   const { log, names } = clusterOf(clusterIn(env, 'duelog-topics'))

@@ -14,7 +14,7 @@ import {
 import { exitCodes, integer, numberText, oneLine, showProgress } from '../terminal/index.ts'
 import type { CommandAnswer } from './answers.ts'
 import { doneOf } from './change-commands.ts'
-import { routeOf } from './run-id.ts'
+import { routeOf } from './run-text.ts'
 
 /** Maximum of runs that one call of the API redrives. */
 const callMax = 1_000

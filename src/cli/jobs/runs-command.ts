@@ -19,8 +19,7 @@ import { integer, numberText, painterOf, pairsText, tableText } from '../termina
 import type { CommandAnswer, RunAnswer } from './answers.ts'
 import { laterText } from './change-commands.ts'
 import { redriveCommand } from './redrive-command.ts'
-import { routeOf } from './run-id.ts'
-import { runHead, runPairs, runRow } from './run-text.ts'
+import { routeOf, runHead, runPairs, runRow } from './run-text.ts'
 
 export function runsCommand(frame: CommandFrame): Command {
   const group = new Command('runs').description('List, show, redrive and cancel runs.')

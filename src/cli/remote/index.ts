@@ -1,10 +1,10 @@
 /** Requests of commands to a running Duelog. */
-export { type ApiClient, path } from './api-client.ts'
+export { type ApiClient, pagesOf, path } from './api-client.ts'
 export { type Applied, type LineResult, uploadLines } from './batch-upload.ts'
-export { type Done, forEach } from './each.ts'
-export { pagesOf } from './pages.ts'
 export {
   type CommandFrame,
+  type Done,
+  forEach,
   idempotencyOf,
   idempotencyOption,
   type RemoteFlags,

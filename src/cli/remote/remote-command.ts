@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { refusedOption, type Terminal, watchSignals } from '../terminal/index.ts'
+import { exitCodeOf, exitCodes, oneLine, painterOf, refusedOption, type Terminal, watchSignals } from '../terminal/index.ts'
 import { type Address, ApiClient } from './api-client.ts'
 
 export interface RemoteFlags {
@@ -97,4 +97,40 @@ function tokenOf({ DUELOG_TOKEN, DUELOG_TOKEN_FILE }: Terminal['env']): string |
   })
   if (problems.length > 0) throw new DuelogError('bad-config', problems.join(' '))
   return values.DUELOG_TOKEN
+}
+
+export interface Done {
+  /** Printed by --json besides the name. */
+  facts: object
+  /** Printed after the name without --json. */
+  text: string
+}
+
+/** Runs a command for several jobs or runs. An error of one does not stop the others, and is printed with its name. `names` are IDs; `field` is their key in --json. Rejects when the server becomes unreachable. */
+export async function forEach(
+  shell: Shell,
+  field: 'id' | 'runId',
+  names: readonly string[],
+  act: (name: string) => Promise<Done>,
+): Promise<void> {
+  const { terminal, json, exit } = shell
+  const paint = painterOf(terminal.stderr, terminal.env)
+  const codes = new Set<number>()
+  for (const name of names) {
+    try {
+      const { facts, text } = await act(name)
+      terminal.stdout.write(
+        json ? `${JSON.stringify({ [field]: name, ok: true, ...facts })}\n` : `${oneLine(`${name} ${text}`)}\n`,
+      )
+    } catch (error) {
+      // With a single name, its error is the error of the command.
+      if (!(error instanceof DuelogError) || error.code === 'unreachable' || (names.length === 1 && !json)) throw error
+      codes.add(exitCodeOf(error))
+      const { code, message: detail, retriable } = error
+      if (json) terminal.stdout.write(`${JSON.stringify({ [field]: name, ok: false, code, detail, retriable })}\n`)
+      else terminal.stderr.write(`${paint('red', 'failed')} ${oneLine(`${name}: ${detail}`)}\n`)
+    }
+  }
+  const [code] = codes
+  if (code !== undefined) exit(codes.size === 1 && names.length === 1 ? code : exitCodes.failed.code)
 }

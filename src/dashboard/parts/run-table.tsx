@@ -1,7 +1,6 @@
 /** Table of runs: when they were due, how late they started, how long they took, and their errors. */
 import { activeStatuses, cancelRun, duration, jobHref, mayOperate, nowMs, type Run, redrive } from '../model/index.ts'
 import { AttemptErrors } from './attempt-errors.tsx'
-import { Progress } from './progress.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 import { When } from './when.tsx'
@@ -90,5 +89,23 @@ function Row({ run, named, redrivable, changed }: { run: Run; named: boolean; re
         </td>
       )}
     </tr>
+  )
+}
+
+/** Last progress that the handler of a run reported. */
+function Progress({ run: { runId, status, progress, message, checkedAt } }: { run: Run }) {
+  if (status !== 'RUNNING' || (progress == null && message == null)) return null
+  return (
+    <span class="progress">
+      {progress != null && <progress max={1} value={progress} aria-label={`Progress of run ${runId}`} />}
+      {progress != null && <span class="number">{Math.round(progress * 100)} %</span>}
+      {message != null && <span class="aside clip">{message}</span>}
+      {checkedAt != null && <span class="unseen">last report </span>}
+      {checkedAt != null && (
+        <span class="unseen">
+          <When at={checkedAt} />
+        </span>
+      )}
+    </span>
   )
 }

@@ -1,5 +1,5 @@
 /** Options of commands: settings of the schema, and numbers with limits. A flag overrides the environment. */
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type Flag, flagOf, flagsFromSchema, refusalOfSecret, settings } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 
@@ -21,11 +21,27 @@ export function refusedOption(name: string): Option {
   return new Option(`${flagOf({ name })} [value]`).hideHelp().preset('').argParser(refuse)
 }
 
-/** Settings of every command that connects to Kafka. */
-export const kafkaSettings = ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'DUELOG_TOPIC_PREFIX'] as const
-
 function optionOf({ name, argument, description, env, default: value }: Flag): Option {
   const shown = value === undefined ? '' : `, default ${value}`
   // Not commander's own default, which would override the environment.
   return new Option(`${name} ${argument}`, `${description} [${env}${shown}]`)
+}
+
+export function number(flags: string, description: string, value: number | undefined, min: number, max: number): Option {
+  return limited(flags, description, value, (text) => checked(text, min, max, Number.isFinite, 'a number'))
+}
+
+export function integer(flags: string, description: string, value: number | undefined, min: number, max: number): Option {
+  return limited(flags, description, value, (text) => checked(text, min, max, Number.isInteger, 'an integer'))
+}
+
+function limited(flags: string, description: string, value: number | undefined, parse: (text: string) => number): Option {
+  const option = new Option(flags, description).argParser(parse)
+  return value === undefined ? option : option.default(value)
+}
+
+function checked(text: string, min: number, max: number, fits: (value: number) => boolean, what: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!fits(value) || value < min || value > max) throw new InvalidArgumentError(`Allowed: ${what} from ${min} to ${max}.`)
+  return value
 }

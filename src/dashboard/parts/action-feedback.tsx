@@ -1,7 +1,8 @@
-/** Confirmation of an action that cannot be undone, with its consequence. The browser's own dialog keeps the focus inside. */
+/** Feedback on actions: the confirmation before one that cannot be undone, and the notice of what one did. */
 import { useEffect, useRef } from 'preact/hooks'
-import { question } from '../model/index.ts'
+import { notice, question } from '../model/index.ts'
 
+/** The browser's own dialog keeps the focus inside. */
 export function ConfirmDialog() {
   const asked = question.value
   const dialog = useRef<HTMLDialogElement>(null)
@@ -36,5 +37,28 @@ export function ConfirmDialog() {
         </button>
       </div>
     </dialog>
+  )
+}
+
+export function NoticeBar() {
+  const shown = notice.value
+  return (
+    <div class="notice-place" role={shown?.bad ? 'alert' : 'status'} aria-live={shown?.bad ? 'assertive' : 'polite'}>
+      {shown !== undefined && (
+        <p class={`notice${shown.bad ? ' bad' : ''}`}>
+          {shown.text}
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Dismiss"
+            onClick={() => {
+              notice.value = undefined
+            }}
+          >
+            ×
+          </button>
+        </p>
+      )}
+    </div>
   )
 }
