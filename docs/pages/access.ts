@@ -1,4 +1,4 @@
-/** docs/ACCESS.md: what each role needs of a cluster with ACLs, from schemas/access.ts. */
+/** docs/ACCESS.md: the rights that each role needs on a cluster with ACLs, from schemas/access.ts. */
 import { type AccessRole, accessOf, accessRoles } from '../../schemas/access.ts'
 import { code, table } from './markdown.ts'
 
@@ -18,11 +18,11 @@ export function accessPage(): string {
 
 <!-- Made by docs/generate.ts from schemas/access.ts: change that, then run \`npm run generate\`. -->
 
-What the ACLs of a Kafka cluster must allow to the principal of each process, with the default prefix. A \`*\` at the end stands for a prefixed ACL. A process with several roles needs the tables of all of them. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant it, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these.
+The rights that the principal of each process needs on a Kafka cluster with ACLs, with the default prefix. A \`*\` at the end means a prefixed ACL. A process with several roles needs the tables of all its roles. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant them, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these rights.
 
-Topics must be there: either let \`duelog topics apply\` make them under a principal with the table *setup*, or grant that to the processes too. Readers of your own, such as a console, need \`Read\` on what they read and on their group.
+The topics must exist. Either let \`duelog topics apply\` create them under a principal with the table *setup*, or grant that table to the processes too. Your own readers, such as a console, need \`Read\` on the topics that they read and on their group.
 
-What is missing is named: in the log, by \`GET /readyz\` and on the command line, with the error code \`kafka-denied\`, the operation, the principal and the right to grant.
+If a right is missing, the log, \`GET /readyz\` and the command line name it: with the error code \`kafka-denied\`, the operation, the principal and the right to grant.
 
 ${tables.join('\n\n')}
 `

@@ -1,4 +1,4 @@
-/** docs/CLI.md: every command as its own help tells it. */
+/** docs/CLI.md: every command, from its own help. */
 import type { Command } from 'commander'
 import { createProgram } from '../../src/cli/program.ts'
 import { exitTable } from '../../src/cli/terminal/exit-codes.ts'
@@ -20,7 +20,7 @@ export function cliPage(): string {
     heading(
       'Command line',
       'src/cli',
-      'Results go to stdout, everything else to stderr. `--json` gives one line of JSON for each result. Colours and progress bars appear on terminals only; `NO_COLOR` turns colours off. An error is one sentence; `--debug` adds where it happened. Commands that ask a running Duelog find it by `--url` or `DUELOG_URL` and send the token in `DUELOG_TOKEN`; those that talk to Kafka take the [settings](CONFIGURATION.md) of `duelog up`.',
+      'Results go to stdout, everything else to stderr. `--json` gives one line of JSON for each result. Colors and progress bars appear only on terminals; `NO_COLOR` turns colors off. An error is one sentence; `--debug` adds where it happened. Commands that ask a running Duelog use `--url` or `DUELOG_URL` and send the token in `DUELOG_TOKEN`. Commands that talk to Kafka take the [settings](CONFIGURATION.md) of `duelog up`.',
     ),
     [
       '## Exit codes',
@@ -33,23 +33,23 @@ export function cliPage(): string {
     [
       '## Job files',
       '',
-      '`duelog jobs apply` and `plan` take NDJSON (`.ndjson`, `.jsonl`, standard input): one job a line, files of any length. And YAML or JSON (`.yaml`, `.yml`, `.json`) of at most 16 MiB: documents that are a job or a list of jobs. A job is as in [JOBS](JOBS.md), with its `id`.',
+      '`duelog jobs apply` and `plan` read NDJSON (`.ndjson`, `.jsonl`, standard input) with one job per line and any length. They also read YAML or JSON (`.yaml`, `.yml`, `.json`) of at most 16 MiB, where each document is a job or a list of jobs. A job has the fields in [JOBS](JOBS.md), with its `id`.',
     ].join('\n'),
     [
       '## What an audit proves',
       '',
-      '`duelog audit` reads definitions, state, executions, `worker-control`, events and dead letters, read committed, up to where they end when it begins, in a consumer group of its own that it deletes. The role `auditor` does the same all the time, and shows it at `/v1/proof`. Either finds:',
+      '`duelog audit` reads definitions, states, executions, `worker-control`, events and dead letters with `read_committed`, up to their end at its start. It uses its own consumer group and deletes it. The role `auditor` does the same all the time, and shows it at `/v1/proof`. Both find:',
       '',
       table(
-        ['Finding', 'Is'],
+        ['Finding', 'Meaning'],
         [
           [
             code('lost'),
-            'a run that was dispatched and has neither an end nor a place in its job, one that was under way and vanished, or one that nobody started by its start deadline',
+            'a dispatched run that has no end and is not in the state of its job, an active run that vanished, or a run that no worker started by its start deadline',
           ],
           [
             code('missed'),
-            'an occurrence of the definition in force, by its calendar, without a run, that the owner does not count as skipped',
+            'an occurrence of the definition in force, by its calendar, that has no run and that the owner does not count as skipped',
           ],
           [
             code('duplicate'),
@@ -59,17 +59,17 @@ export function cliPage(): string {
             code('early'),
             "an attempt that started before it was due, by the clock of its worker, or by the broker's append time of the state that says so",
           ],
-          [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, and about which nothing was decided'],
+          [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, without a decision'],
           [
             code('undispatched'),
-            'an attempt that stands as handed out, or as ended by a worker, without a dispatch; with `--target-topics` also a run without its record',
+            'an attempt that the state calls handed out, or ended by a worker, without a dispatch; with `--target-topics` also a run without its record',
           ],
           [code('gap'), 'a run number that no run has'],
-          [code('ended-twice'), 'a run that ended, and ended or went on again'],
+          [code('ended-twice'), 'a run that ended, and then ended or continued again'],
         ],
       ),
       '',
-      'Workers run at least once: an attempt that two workers started is counted, and is no finding. So is a run that a limit keeps waiting. What retention has taken is not held against anybody. Missed occurrences are not looked for in intervals from the END of runs, where a job of an earlier version skipped 1,000 or more in one step, and where only states after a change of the schedule are left. What it keeps is in a folder of its own under the system temporary folder, and memory does not grow with the log; `--from` and `--to` spare reading. What it cannot judge is counted as not judged: above 2,000 open runs of one job, or 100,000 occurrences in one step. Cron and rrule come from the calendar that owners decide by; intervals and instants it computes by itself.',
+      'Not findings: an attempt that two workers started (workers run at least once; it is counted), a run that waits for a limit (it is counted), and all that retention has deleted. Missed occurrences are not searched in three cases: in intervals from the END of runs, if a job of an earlier version skipped 1,000 or more in one step, and if only states after a change of the schedule are left. The audit keeps its data in its own folder under the system temporary folder, and memory does not grow with the log. `--from` and `--to` shorten reading. Beyond 2,000 open runs of one job, or 100,000 occurrences in one step, it counts them as not judged. For cron and rrule it uses the same calendar as owners; intervals and instants it computes by itself.',
     ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )

@@ -10,28 +10,28 @@ export function configurationPage(): string {
     defaultOf(setting),
     allowedOf(setting),
     setting.secret
-      ? `${setting.description} Secret: it appears in no message and no log, and has no flag, because other users of a machine can read command lines.`
+      ? `${setting.description} Secret: it appears in no message and no log. It has no flag, because other users of a machine can read command lines.`
       : setting.description,
   ])
   return page(
     heading(
       'Configuration',
       'schemas/config.json',
-      'Each setting is an environment variable and, but for secrets, a flag of `duelog up`; a flag wins. A secret may stand in a file that `<name>_FILE` names, as containers have them. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict one another stop the start with one sentence that names them.',
+      'Each setting is an environment variable. All except secrets are also flags of `duelog up`; the flag wins. A secret may be in a file that `<name>_FILE` names, as in containers. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict each other prevent the start; one sentence names them.',
     ),
     table(['Name', 'Flag', 'Default', 'Allowed', 'Meaning'], rows),
     [
       '## Notes',
       '',
-      '- *cluster* is the default where `KAFKA_BROKERS` is set; the other one is that of the embedded broker.',
-      '- `DUELOG_PARTITIONS` counts at the first start only. Later the topics that exist decide, and a value that was given and differs is reported and ignored.',
-      '- JSON Web Tokens need `DUELOG_JWT_JWKS_URL`, `DUELOG_JWT_ISSUER` and `DUELOG_JWT_AUDIENCE` together, and `DUELOG_API_TOKENS` as well: the processes of one system ask one another with a token of it. [API](API.md#who-may) says what such a token must hold.',
+      '- *cluster* is the default if `KAFKA_BROKERS` is set. The other default is for the embedded broker.',
+      '- `DUELOG_PARTITIONS` is used at the first start only. Later the existing topics decide. A different value is reported and ignored.',
+      '- JSON Web Tokens need `DUELOG_JWT_JWKS_URL`, `DUELOG_JWT_ISSUER` and `DUELOG_JWT_AUDIENCE` together, and `DUELOG_API_TOKENS` too, because the processes of one system call each other with a token from it. [API](API.md#who-may) says what a JSON Web Token must hold.',
       '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
-      '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md); `duelog up` has no use for them.',
-      '- `DUELOG_API_TOKENS` guard the HTTP API alone. The embedded broker and registry listen on loopback and take no password: every program on this machine can go around the tokens by them, and the start says so in the log. Where others use the machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL` to some that ask for one.',
-      '- From the second start on Duelog is ready before its embedded registry is, as it knows the ids of its schemas: jobs fire, and other clients can ask the registry some seconds later, on a busy machine half a minute.',
-      '- The data folder is for the user that Duelog runs as: its folders have mode 0700, what is written for it 0600. The files of stores keep the mode that the umask gives them, inside a folder that nobody else enters. A folder that was there before, with other things in it, keeps its own mode; what Duelog puts into it is closed all the same.',
-      '- Every process serves HTTP, whatever its roles, because probes, metrics and the questions of other processes go there.',
+      '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md). `duelog up` does not use them.',
+      '- `DUELOG_API_TOKENS` protect only the HTTP API. The embedded broker and registry listen on loopback without a password, so every program on this machine can bypass the tokens. The log says so at the start. If others use the machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL` to servers with a password.',
+      '- From the second start on, Duelog is ready before its embedded registry, because it knows the ids of its schemas. Jobs fire; other clients can use the registry some seconds later, on a busy machine half a minute later.',
+      '- The data folder belongs to the user of the process. Its folders have mode 0700, its files 0600. Files of stores have the mode of the umask, inside a folder that no other user can enter. A folder that existed before, with other content, keeps its mode; the folders and files that Duelog puts into it are still closed to others.',
+      '- Every process serves HTTP, in any role, for probes, metrics and the queries of other processes.',
     ].join('\n'),
   )
 }

@@ -8,23 +8,29 @@ import { code, heading, page, table } from './markdown.ts'
  */
 export const attemptErrorTypes: Record<string, { retried: string; meaning: string }> = {
   AttemptTimeout: { retried: 'yes', meaning: 'The handler had not returned `attemptTimeoutMs` after its start.' },
-  LeaseLost: { retried: 'yes, at once', meaning: 'The worker was silent for longer than `leaseMs`; it may be dead, or cut off.' },
-  NonRetryableError: { retried: 'no', meaning: 'The handler threw it, or the payload was not the JSON it says it is.' },
+  LeaseLost: { retried: 'yes, at once', meaning: 'The worker was silent for longer than `leaseMs`. It may be dead, or cut off.' },
+  NonRetryableError: {
+    retried: 'no',
+    meaning: 'The handler threw it, or the payload is not JSON although its content type says so.',
+  },
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
-  ResultNotJson: { retried: 'no', meaning: 'What the handler returned cannot be written as JSON.' },
-  ResultTooLarge: { retried: 'no', meaning: 'What the handler returned is over 64 KB of JSON.' },
+  ResultNotJson: { retried: 'no', meaning: 'The result of the handler cannot be written as JSON.' },
+  ResultTooLarge: { retried: 'no', meaning: 'The result of the handler is over 64 KB of JSON.' },
   BatchOutcomesWrong: {
     retried: 'no',
-    meaning: 'What a batch handler returned does not fit the runs it was given; what became of each of them is unknown.',
+    meaning: 'The outcomes of a batch handler do not match the runs it was given. The outcome of each run is unknown.',
   },
-  'encode-failed': { retried: 'no', meaning: 'What the handler gave does not fit the record of the report.' },
+  'encode-failed': { retried: 'no', meaning: 'A value from the handler does not fit the record of the report.' },
   'report-refused': {
     retried: 'no',
     meaning:
-      'The brokers refused the report for what it holds, as where `execution-events` takes smaller records than Duelog writes.',
+      'The brokers refused the content of the report, for example because `execution-events` takes only smaller records than Duelog writes.',
   },
-  'handler-missing': { retried: 'yes', meaning: 'The worker that got the run has no handler of that name; another one may.' },
-  Error: { retried: 'yes', meaning: 'The handler threw something that is not an Error, or that cannot be read.' },
+  'handler-missing': {
+    retried: 'yes',
+    meaning: 'The worker that got the run has no handler of that name. Another worker may have one.',
+  },
+  Error: { retried: 'yes', meaning: 'The handler threw a value that is not an Error, or that cannot be read.' },
 }
 
 export function errorsPage(): string {
@@ -39,21 +45,21 @@ export function errorsPage(): string {
     heading(
       'Errors',
       'src/errors/errors.ts',
-      'Codes are stable; texts may get better. Every message says what happened, where, and what to do. *Again* tells whether the same call may succeed later.',
+      'Codes are stable; texts may improve. Every message says what happened, where, and what to do. *Again* says whether the same call may succeed later.',
     ),
     table(['Code', 'HTTP', 'Again', 'Meaning'], rows),
     [
-      '## Where they show',
+      '## Where errors appear',
       '',
-      '- **HTTP**: an RFC 9457 problem with `Content-Type: application/problem+json`, the code in `code`, and every single thing that is wrong in `problems`. A 503 carries `Retry-After`. A 202 with `wait-timeout` is no failure: the change is durable.',
+      '- **HTTP**: an RFC 9457 problem with `Content-Type: application/problem+json`, the code in `code`, and every single fault in `problems`. A 503 has `Retry-After`. A 202 with `wait-timeout` is no failure: the change is durable.',
       '- **In code**: a `DuelogError` with `code`, `status`, `retriable` and `message`.',
       '- **On the command line**: one sentence on stderr and an [exit code](CLI.md#exit-codes); `--debug` adds where it happened.',
-      '- **In a record that somebody else wrote**: nobody can be answered, so the job becomes `INVALID` with the reason in `GET /v1/jobs/{id}`. A record that cannot be given to any job is logged with topic, partition and offset and counted in `duelog_invalid_total`. No partition stops for it.',
+      '- **In a record from another writer**: there is no caller to answer, so the job becomes `INVALID` with the reason in `GET /v1/jobs/{id}`. A record that belongs to no job is logged with topic, partition and offset and counted in `duelog_invalid_total`. No partition stops for it.',
     ].join('\n'),
     [
       '## Types of failed attempts',
       '',
-      'A failed attempt has the name of the class that the handler threw as its `type`, or one of these. `retry.nonRetryable` may name any of them.',
+      'The `type` of a failed attempt is the class name of the error that the handler threw, or one of these. `retry.nonRetryable` may name any of them.',
     ].join('\n'),
     table(['Type', 'Retried', 'Meaning'], types),
   )

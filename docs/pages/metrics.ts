@@ -38,7 +38,7 @@ export function metricsPage(): string {
     heading(
       'Metrics',
       'src/metrics/metrics.ts',
-      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) stand beside them. The process that was started shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`) as well: what they count is added to its own, what Node says of them has the label `process`, such as `executor-1`. One that does not answer within a second is shown as it was; what one counted stays in the sum when it ends, but for what came after the last look.",
+      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The main process also shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`). Their counts are added to its own; their metrics of Node have the label `process`, such as `executor-1`. A process that does not answer within a second is shown with its last values. When it ends, its counts stay in the sum, except those after the last reading.",
     ),
     table(
       ['Metric', 'Type', 'Labels', 'Meaning'],

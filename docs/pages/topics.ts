@@ -1,4 +1,4 @@
-/** docs/TOPICS.md: what Duelog keeps in Kafka, from streams/topics/topics.ts and the schemas of the values. */
+/** docs/TOPICS.md: the topics and records of Duelog in Kafka, from streams/topics/topics.ts and the schemas of the values. */
 
 import type { AvroRecord } from '../../schemas/avro-schema.ts'
 import {
@@ -46,11 +46,11 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'job-definition') return ['any producer, client, API, intake', 'owner']
   if (schema === 'job-command') return ['API', 'owner']
   if (schema === 'job-state') return ['owner', 'owner']
-  if (schema === 'execution-event') return ['workers, forwarder', 'owner']
+  if (schema === 'execution-event') return ['workers, retry forwarder', 'owner']
   if (schema === 'worker-control') return ['owner', 'every worker']
   if (schema === 'audit-event') return ['API', 'API, people']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
-  return topic.startsWith(names.retry('')) ? ['owner', 'forwarder'] : ['owner', 'workers of the pool']
+  return topic.startsWith(names.retry('')) ? ['owner', 'retry forwarder'] : ['owner', 'workers of the pool']
 }
 
 /** Groups, transactional ids and headers. */
@@ -71,25 +71,25 @@ const namesOfOthers = [
   [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
   [code(names.group('retry')), 'consumer group of the retry forwarders'],
   [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
-  [code(names.group('intake-<topic>-<partition>')), 'transactional id of who reads a partition of foreign schedules'],
+  [code(names.group('intake-<topic>-<partition>')), 'transactional id of the intake of one partition of foreign schedules'],
   [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
   [
     `${code(observedOffsetHeader)}, ${code(observedDeleteAtHeader)}`,
-    'headers of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined anew after that offset, and is still to be deleted at that time',
+    'headers of a tombstone that Duelog wrote for a completed job: it counts only if the job was not defined again after that offset, and is still to be deleted at that time',
   ],
   [
     code(onlyOverHeader),
-    'header of a definition or a tombstone: it counts only while the definition in force is that at this offset of the partition, or with `*` while there is one; the API writes it for If-Match',
+    'header of a definition or a tombstone: it counts only while the definition at this offset of the partition is in force, or with `*` while there is one. The API writes it for If-Match',
   ],
   [
     code(onlyNewHeader),
-    'header of a definition: it counts only where no other is in force; the API writes it for POST /v1/jobs with an Idempotency-Key',
+    'header of a definition: it counts only if no other is in force. The API writes it for POST /v1/jobs with an Idempotency-Key',
   ],
   [
     `${code(replyHeaders.topic)}, ${code(replyHeaders.correlationId)}`,
     'headers of a record on `jobs` that asks for a receipt, see [TARGETS](TARGETS.md)',
   ],
-  [code(sourceHeader), 'header of a definition that was made from a foreign schedule: where that stands'],
+  [code(sourceHeader), 'header of a definition that was made from a foreign schedule: the offset of that record'],
   [code(movedHeader), 'header of the tombstone that a definition left behind when it was moved to the partition of its job'],
 ]
 
@@ -109,20 +109,20 @@ export function topicsPage(): string {
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [
-      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`). A retention is refused where it is shorter than a day, or than planned where less than a day is planned.\n\nWhat nobody reads for longer than its topic keeps it is lost: commands and reports while a partition has no owner; cancellations for a worker that was away for an hour. A run goes on without them, by its lease, its timeout and its start deadline, and is made again where nobody heard that it ended. A retry that its delay topic lost is made a minute late. An execution expires before its topic loses it.',
+      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`). A retention is refused if it is shorter than a day; if less than a day is planned, it is refused below the plan.\n\nRecords that are not read within the retention of their topic are lost: commands and reports while a partition has no owner, and cancellations for a worker that was unreachable for an hour. A run continues without them, by its lease, its timeout and its start deadline. It is made again if its end was not received. A retry that its delay topic lost is made a minute late. An execution expires before its topic loses it.',
       '',
       '## Writing jobs from another language',
       '',
-      "- Any Kafka client with a Confluent serializer will do; the schema is `schemas/job-definition.avsc`. Use the **murmur2** partitioner of Kafka's own Java client (librdkafka: `partitioner=murmur2_random`). A record in the wrong partition is moved by its owner, exactly once, and counted in `duelog_misrouted_total`; one of more than 900,000 bytes is refused there. The same holds for commands and events.",
-      '- **`{tag}`**: of a job id that has a `{` and, after it, a `}` with something between, only that chooses the partition (the first `{`, the next `}`, as in Redis Cluster). Jobs that share a tag, such as `{customer-7}invoice` and `{customer-7}reminder`, stand in one partition and have one owner. Duelog itself writes them there; what a producer writes by the hash of the whole key is moved, and comes some milliseconds later.',
+      "- Use any Kafka client with a Confluent serializer; the schema is `schemas/job-definition.avsc`. Use the **murmur2** partitioner of Kafka's own Java client (librdkafka: `partitioner=murmur2_random`). The owner moves a record in the wrong partition, exactly once, and counts it in `duelog_misrouted_total`. It refuses such a record of more than 900,000 bytes. The same holds for commands and events.",
+      '- **`{tag}`**: if a job id has text between the first `{` and the next `}`, only that text chooses the partition, as in Redis Cluster. Jobs that share a tag, such as `{customer-7}invoice` and `{customer-7}reminder`, are in one partition and have one owner. Duelog writes them there itself. A record that a producer wrote by the hash of the whole key is moved, and arrives some milliseconds later.',
       '- Write to `jobs` idempotently. A transaction works too; the owner of the partition waits for its end.',
-      '- Compress by gzip, zstd or not at all. A batch that is compressed in another way, has more than 150,000 records or more than 16 MiB when it is unpacked is passed over whole, logged with its place and counted in `duelog_invalid_total{reason="unreadable"}`; so is a record with more than 5,000 headers.',
-      `- A record may be written with any Avro schema of the registry that a reader with our schema can resolve, and that has at most ${schemaCharsMax.toLocaleString('en')} characters, ${schemaTypesMax.toLocaleString('en')} types and ${schemaRecordsMax} records, and by which one value always holds at most ${fixedReadsMax.toLocaleString('en')} others, of which at most ${emptyReadsMax} take no byte. What is written with another one cannot be decoded.`,
-      '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: what an aborted transaction left behind is no execution.',
+      '- Compress by gzip, zstd or not at all. A whole batch is skipped if it is compressed in another way, has more than 150,000 records, or has more than 16 MiB when decompressed. It is logged with its offset and counted in `duelog_invalid_total{reason="unreadable"}`. The same holds for a record with more than 5,000 headers.',
+      `- A record may be written with any Avro schema of the registry that a reader with our schema can resolve. The schema has at most ${schemaCharsMax.toLocaleString('en')} characters, ${schemaTypesMax.toLocaleString('en')} types and ${schemaRecordsMax} records. One of its values always holds at most ${fixedReadsMax.toLocaleString('en')} others, and at most ${emptyReadsMax} of those take no byte. Records with another schema cannot be decoded.`,
+      '- Read `executions.*`, `retry.*`, `executions.dlq` and `job-state` with `read_committed`: a record of an aborted transaction is no execution.',
       '',
       '## Groups, ids and headers',
     ].join('\n'),
-    table(['Name', 'Is'], namesOfOthers),
+    table(['Name', 'Meaning'], namesOfOthers),
     ...records.map((name) => `## ${name}\n\n${schemas[name].doc}\n\n${fieldTable(schemas[name])}`),
     '## job-definition\n\nSee [JOBS.md](JOBS.md).',
   )
