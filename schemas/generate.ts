@@ -1,9 +1,9 @@
 /**
- * Writes schemas/generated.ts from schemas/*.avsc: one TypeScript type for each record and enum, and the schemas
- * themselves as constants, so that rooms that may not touch the disk can read units, defaults and limits. And schemas/texts.ts:
- * the files as they are, byte for byte, which is what is registered.
+ * Writes the generated files of this folder. generated.ts, from *.avsc: one TypeScript type for each record and enum, and the schemas
+ * as constants, so that rooms without access to the disk can read units, defaults and limits. texts.ts: the .avsc files byte for byte,
+ * as they are registered. settings.ts, from config.json: the types of the settings.
  *
- * Run it with `npm run generate`; a test fails when its output and the committed file differ.
+ * Run it with `npm run generate`. A test fails when its output and the committed files differ.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -117,9 +117,51 @@ export function generateTexts(): string {
   return `// Made by schemas/generate.ts from schemas/*.avsc: change those, then run \`npm run generate\`.\n\n/** The .avsc files byte for byte, as they are registered. */\nexport const schemaTexts = {\n${texts.join('')}} as const\n`
 }
 
+interface SettingSchema {
+  type: string
+  description: string
+  enum?: string[]
+  default?: unknown
+  client?: boolean
+}
+
+/** The text of settings.ts. Settings of client commands are left out, because a running Duelog does not read them. */
+export function generateSettings(): string {
+  const { properties } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as {
+    properties: Record<string, SettingSchema>
+  }
+  const environment: string[] = []
+  const values: string[] = []
+  for (const [name, { type, description, enum: choices, default: byDefault, client }] of Object.entries(properties)) {
+    if (client === true) continue
+    const one = choices?.map((choice) => `'${choice}'`).join(' | ') ?? (type === 'integer' ? 'number' : type)
+    const valueType = byDefault === undefined ? `${one} | undefined` : one
+    environment.push(`  ${name}${byDefault === undefined ? '?' : ''}: ${one}\n`)
+    if (name.startsWith('DUELOG_')) values.push(`  /** ${description} */\n  ${settingKey(name)}: ${valueType}\n`)
+  }
+  return `// Made by schemas/generate.ts from schemas/config.json: change that, then run \`npm run generate\`.
+
+/** The environment after ajv has converted its strings and added the defaults. */
+export interface Environment {
+${environment.join('')}}
+
+/** The settings whose names begin with DUELOG_, each by the rest of its name in camel case. */
+export interface SettingValues {
+${values.join('')}}
+`
+}
+
+/** `leadMsMax` for DUELOG_LEAD_MS_MAX. */
+const settingKey = (name: string): string =>
+  name
+    .slice('DUELOG_'.length)
+    .toLowerCase()
+    .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
 const bracket = (name: string): string => (name.includes(' ') ? `(${name})` : name)
 
 if (import.meta.main) {
   writeFileSync(join(folder, 'generated.ts'), generate())
   writeFileSync(join(folder, 'texts.ts'), generateTexts())
+  writeFileSync(join(folder, 'settings.ts'), generateSettings())
 }

@@ -3,4 +3,5 @@ export { type AccessRole, type AclEntry, accessOf, accessRoles } from './access.
 export { type AvroField, type AvroRecord, fieldOf, type Names, type Shape, shapeOf } from './avro-schema.ts'
 export { default as settingsSchema } from './config.json' with { type: 'json' }
 export * from './generated.ts'
+export type { Environment, SettingValues } from './settings.ts'
 export { schemaTexts } from './texts.ts'

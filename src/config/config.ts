@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
+import type { Environment, SettingValues } from '../../schemas/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { crossFieldProblems } from './cross-field-rules.ts'
-import type { Environment } from './environment.ts'
 import { bad, named, unknown } from './messages.ts'
 import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
@@ -13,70 +13,64 @@ import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, r
 
 export type { ApiToken, Role }
 
-/** The settings, checked, with their defaults; schemas/config.json describes each. Absent ones are undefined. */
-export interface Config {
+/** Settings that have no key of their own in `Config`: several of them make one value. */
+const combined = [
+  'intakeEtf1Topics',
+  'intakeKarafkaTopics',
+  'jwtJwksUrl',
+  'jwtIssuer',
+  'jwtAudience',
+  'jwtRolesClaim',
+] as const satisfies (keyof SettingValues)[]
+
+/** The values that are made of the strings of one or more settings. */
+interface ParsedSettings {
   /** Undefined: start the embedded broker. */
   brokers: string[] | undefined
   /** Undefined: start the embedded registry. */
   registryUrl: string | undefined
-  /** Undefined: the registry is asked without. */
+  /** Undefined: requests to the registry carry no credentials. */
   registryAuth: { username: string; password: string } | undefined
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined
-  /** PEM texts, read from the files named. Undefined: no TLS. */
+  /** PEM texts, read from the files. Undefined: no TLS. */
   ssl: { ca: string | undefined; cert: string | undefined; key: string | undefined } | undefined
   roles: ReadonlySet<Role>
-  httpHost: string
-  httpPort: number
-  /** Without a slash at the end. Undefined: follows from host and port. */
+  /** Without a slash at the end. Undefined: made of host and port. */
   advertisedUrl: string | undefined
   /** Absolute. */
   dataDir: string
-  embeddedKafkaPort: number
-  embeddedRegistryPort: number
-  topicPrefix: string
-  partitions: number
-  replication: number
-  /** Path of the handlers' module as given. */
-  handlers: string | undefined
   pools: string[]
-  concurrency: number
   /** 0: the executor role runs in this process. */
   executorProcesses: number
   /** Allow-list of topics; may have `*`. */
   targetTopics: string[]
   /** Topics with schedules of other schedulers. */
   intakeTopics: { etf1: string[]; karafka: string[] }
-  /** As it was given, whsec_ and base64. */
-  httpSigningKey: string | undefined
   /** Addresses and networks. */
   httpDeny: string[]
-  /** Addresses and networks that may be reached although httpDeny has them. */
+  /** Addresses and networks that are allowed although httpDeny has them. */
   httpAllow: string[]
-  leadMs: number
-  leadMsMax: number
-  lingerMs: number
-  clockStepMsMax: number
-  standbys: number
-  auditGraceMs: number
-  drainMs: number
-  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Undefined: no authentication; then `httpHost` is a loopback address. */
   apiTokens: ApiToken[] | undefined
   /** Undefined: JSON Web Tokens are not accepted. */
   jwt: { jwks: string; issuer: string; audience: string; rolesClaim: string } | undefined
-  /** Requests a second; 0: without limit. */
-  httpRateLimit: number
-  /** The settings as they were given, secrets and names of their files included: for processes of ours alone. */
+  /** The settings as they were given, with secrets and names of secret files. Only for child processes of this one. */
   given: Readonly<Record<string, string>>
 }
+
+/**
+ * The checked settings with their defaults; absent ones are undefined. A setting DUELOG_LEAD_MS is `leadMs` here. schemas/config.json
+ * describes each.
+ */
+export interface Config extends Omit<SettingValues, (typeof combined)[number] | keyof ParsedSettings>, ParsedSettings {}
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
 for (const keyword of ['secret', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Environment>(configSchema)
 
 /**
- * The settings of an environment such as `process.env`; names that are not ours are passed over.
- * Throws DuelogError `bad-config` that names every wrong setting, its value unless it is secret, and what is allowed.
+ * The settings of an environment such as `process.env`; names that Duelog does not know are ignored, unless they begin with DUELOG_.
+ * Throws DuelogError `bad-config`. It names every wrong setting, its value unless it is secret, and what is allowed.
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
@@ -100,7 +94,29 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return { ...configOf(checked), given: Object.fromEntries(ours) }
 }
 
+/** Every DUELOG_ setting by its key in `SettingValues`, and the parsed values in place of their strings. */
 function configOf(raw: Environment): Omit<Config, 'given'> {
+  return { ...plainSettingsOf(raw), ...parsedSettingsOf(raw) }
+}
+
+type PlainSettings = Omit<SettingValues, (typeof combined)[number]>
+
+function plainSettingsOf(raw: Environment): PlainSettings {
+  const values = settings
+    .filter(({ name, client, fileOf }) => name.startsWith('DUELOG_') && client !== true && fileOf === undefined)
+    .map(({ name }) => [keyOf(name), raw[name as keyof Environment]] as const)
+  const left = values.filter(([key]) => !(combined as readonly string[]).includes(key))
+  return Object.fromEntries(left) as unknown as PlainSettings
+}
+
+/** `leadMsMax` for DUELOG_LEAD_MS_MAX, as schemas/generate.ts names it. */
+const keyOf = (name: string): string =>
+  name
+    .slice('DUELOG_'.length)
+    .toLowerCase()
+    .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
+function parsedSettingsOf(raw: Environment): Omit<ParsedSettings, 'given'> {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
@@ -118,33 +134,14 @@ function configOf(raw: Environment): Omit<Config, 'given'> {
         }
       : undefined,
     roles: rolesOf(raw.DUELOG_ROLES),
-    httpHost: raw.DUELOG_HTTP_HOST,
-    httpPort: raw.DUELOG_HTTP_PORT,
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
-    embeddedKafkaPort: raw.DUELOG_EMBEDDED_KAFKA_PORT,
-    embeddedRegistryPort: raw.DUELOG_EMBEDDED_REGISTRY_PORT,
-    topicPrefix: raw.DUELOG_TOPIC_PREFIX,
-    partitions: raw.DUELOG_PARTITIONS,
-    replication: raw.DUELOG_REPLICATION,
-    handlers: raw.DUELOG_HANDLERS,
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
-    concurrency: raw.DUELOG_CONCURRENCY,
     executorProcesses: raw.DUELOG_EXECUTOR_PROCESSES === 'cpus' ? availableParallelism() : Number(raw.DUELOG_EXECUTOR_PROCESSES),
     targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
-    httpSigningKey: raw.DUELOG_HTTP_SIGNING_KEY,
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     httpAllow: raw.DUELOG_HTTP_ALLOW === undefined ? [] : (networksOf(raw.DUELOG_HTTP_ALLOW) ?? []),
-    httpRateLimit: raw.DUELOG_HTTP_RATE_LIMIT,
-    leadMs: raw.DUELOG_LEAD_MS,
-    leadMsMax: raw.DUELOG_LEAD_MS_MAX,
-    lingerMs: raw.DUELOG_LINGER_MS,
-    clockStepMsMax: raw.DUELOG_CLOCK_STEP_MS_MAX,
-    standbys: raw.DUELOG_STANDBYS,
-    auditGraceMs: raw.DUELOG_AUDIT_GRACE_MS,
-    drainMs: raw.DUELOG_DRAIN_MS,
-    logLevel: raw.DUELOG_LOG_LEVEL,
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),
     jwt:
       raw.DUELOG_JWT_JWKS_URL === undefined

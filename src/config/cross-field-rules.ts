@@ -1,8 +1,8 @@
 /** The rules between settings. */
 
+import type { Environment } from '../../schemas/index.ts'
 import { hasUser } from '../network/index.ts'
 import { isReservedActor } from '../process/index.ts'
-import type { Environment } from './environment.ts'
 import { bad, named } from './messages.ts'
 import { settingByName } from './settings.ts'
 import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { madeFiles, withLimits } from '../../docs/generate.ts'
 import { attemptErrorTypes } from '../../docs/pages/errors.ts'
-import { generate, generateTexts } from '../../schemas/generate.ts'
+import { generate, generateSettings, generateTexts } from '../../schemas/generate.ts'
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { errorTable } from '../../src/errors/errors.ts'
 import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
@@ -53,9 +53,10 @@ function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): st
   )
 }
 
-test('schemas/generated.ts is what the schemas say', () => {
+test('the generated files of schemas are what the schemas say', () => {
   expect(readHouseFile('schemas/generated.ts').text).toBe(generate())
   expect(readHouseFile('schemas/texts.ts').text).toBe(generateTexts())
+  expect(readHouseFile('schemas/settings.ts').text).toBe(generateSettings())
 })
 
 test.each([...madeFiles()])('%s is what the code says; npm run generate makes it so', (path, text) => {
