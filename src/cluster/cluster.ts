@@ -12,7 +12,6 @@ import {
   type SubjectStanding,
 } from '../kafka/index.ts'
 import { hasUser } from '../network/index.ts'
-import type { Log, LogWriter } from '../ports/index.ts'
 
 /** Where the embedded registry listens by default. */
 const registryUrlDefault = 'http://127.0.0.1:18081/apis/ccompat/v7'
@@ -74,21 +73,3 @@ export type { SubjectStanding, TopicChange } from '../kafka/index.ts'
 
 /** The topics of these pools. */
 export const plansOf = topicPlans
-
-/** A writer that is opened at its first use, and at the next one again where that failed. */
-export function lazyWriter(log: Log): { open(): Promise<LogWriter>; close(): Promise<void> } {
-  let opening: Promise<LogWriter> | undefined
-  return {
-    open() {
-      opening ??= log.writer().catch((error) => {
-        opening = undefined
-        throw error
-      })
-      return opening
-    },
-    async close() {
-      const writer = await opening?.catch(() => undefined)
-      await writer?.close()
-    },
-  }
-}

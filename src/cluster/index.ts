@@ -4,7 +4,6 @@ export {
   type ClusterOptions,
   clusterOf,
   clusterOptionNames,
-  lazyWriter,
   plansOf,
   type SubjectStanding,
   type TopicChange,

@@ -6,12 +6,12 @@ import {
   clusterOf,
   clusterOptionNames,
   endParts,
-  lazyWriter,
   processClock,
   type Step,
   topicPrefixDefault,
   watchClock,
 } from '../cluster/index.ts'
+import { LazyWriter } from '../concurrency/index.ts'
 import { configSchema, listOf } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
@@ -97,12 +97,12 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   let executor: Executor | undefined
   let closed = false
   let endWatch: (() => Promise<void>) | undefined
-  const produced = lazyWriter(log)
+  const produced = new LazyWriter(log)
   const builtIn = builtInHandlers({
     httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
     httpAllow: options.httpAllow ?? [],
     httpSigningKey: options.httpSigningKey,
-    writer: produced.open,
+    writer: () => produced.open(),
     prefix: options.topicPrefix ?? topicPrefixDefault,
     clock,
   })

@@ -8,9 +8,9 @@
  */
 import { retryTiers } from '../../streams/topics/index.ts'
 import { ClockAbsence, trustedMs } from '../clock/index.ts'
+import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
-import { LazyWriter } from './lazy-writer.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
 import { TierLane } from './tier-lane.ts'

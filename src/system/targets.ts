@@ -1,6 +1,6 @@
 /** Joins what leaves Duelog and what comes in from other schedulers to the log: target topics, built-in handlers, foreign intake. */
 import { systemClock } from '../clock/index.ts'
-import { lazyWriter } from '../cluster/index.ts'
+import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { builtInHandlers, type Handlers } from '../executor/index.ts'
 import { createForeignIntake } from '../intake/index.ts'
@@ -8,10 +8,10 @@ import type { ProcessContext } from './process-context.ts'
 
 /** The built-in handlers; the writer of kafka.produce is opened at its first run. */
 export function builtInsOf({ config, log, undo }: ProcessContext): Handlers {
-  const produced = lazyWriter(log)
+  const produced = new LazyWriter(log)
   undo.push(() => produced.close())
   const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
-  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: produced.open, prefix, clock: systemClock })
+  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: () => produced.open(), prefix, clock: systemClock })
 }
 
 /** Checks the topics that may be written to, now and every 30 s, where somebody writes to them. */

@@ -10,9 +10,15 @@ export const recordHeaders = {
   executionId: 'duelog-execution-id',
 } as const
 
-/** Length, offset and time deltas, key and value lengths, and each header's own lengths: at most so many bytes in the log. */
+/** Length, offset and time deltas, key and value lengths, and each header's own lengths: at most this many bytes in the log. */
 const overheadBytes = 32
 const headerOverheadBytes = 10
+
+interface SizedRecord {
+  key: Buffer | string | null
+  value: Buffer | null
+  headers?: Readonly<Record<string, Buffer | string>> | undefined
+}
 
 export function topicRecord(
   run: Pick<Execution, 'jobId' | 'runNo' | 'life' | 'scheduledFor'>,
@@ -35,9 +41,9 @@ export function topicRecord(
   }
 }
 
-/** Bytes that a record takes in the log, at most. */
-export function recordBytes({ key, value, headers }: Pick<TopicRecord, 'key' | 'value' | 'headers'>): number {
-  let bytes = overheadBytes + Buffer.byteLength(key) + (value?.length ?? 0)
-  for (const [name, text] of Object.entries(headers)) bytes += headerOverheadBytes + 3 * name.length + Buffer.byteLength(text)
+/** Upper bound of the bytes that a record takes in the log. */
+export function recordBytes({ key, value, headers }: SizedRecord): number {
+  let bytes = overheadBytes + (key === null ? 0 : Buffer.byteLength(key)) + (value?.length ?? 0)
+  for (const name in headers) bytes += headerOverheadBytes + 3 * name.length + Buffer.byteLength(headers[name] ?? '')
   return bytes
 }

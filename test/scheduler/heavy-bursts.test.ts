@@ -1,6 +1,6 @@
 /** Heavy runs that begin in the very turn that takes what they are made of: a new definition, a command's own payload, the end of the run before. */
 import { expect, it } from 'vitest'
-import { recordBytes } from '../../src/kafka/writing/request-batches.ts'
+import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const payload = Buffer.alloc(500_000, 'x')

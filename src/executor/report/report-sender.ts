@@ -7,8 +7,9 @@
 import type { Logger } from 'pino'
 import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../schemas/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import { LazyWriter } from '../../concurrency/index.ts'
 import { isOfRecord, messageOf } from '../../errors/index.ts'
-import type { Codec, Log, LogWriter, RecordOut } from '../../ports/index.ts'
+import type { Codec, Log, RecordOut } from '../../ports/index.ts'
 import { runError } from '../handlers/index.ts'
 import type { Attempt, Outcome } from './attempt.ts'
 
@@ -49,13 +50,14 @@ export class ReportSender {
   #inFlightEvents = 0
   #bytes = 0
   #cancelLinger: (() => void) | undefined
-  #writer: Promise<LogWriter> | undefined
+  readonly #writer: LazyWriter
   #closed = false
   #flushing = false
   #idle: (() => void)[] = []
 
   constructor(options: ReportSenderOptions) {
     this.#options = options
+    this.#writer = new LazyWriter(options.log)
   }
 
   get pending(): number {
@@ -68,7 +70,7 @@ export class ReportSender {
 
   /** Opens the writer, so that an unreachable broker shows at the start. */
   async open(): Promise<void> {
-    await this.#openWriter()
+    await this.#writer.open()
   }
 
   push(attempt: Attempt): void {
@@ -95,12 +97,7 @@ export class ReportSender {
     this.#closed = true
     this.#cancelLinger?.()
     this.#cancelLinger = undefined
-    const writer = this.#writer
-    this.#writer = undefined
-    await writer?.then(
-      (opened) => opened.close(),
-      () => {},
-    )
+    await this.#writer.close()
   }
 
   #linger(): void {
@@ -180,23 +177,13 @@ export class ReportSender {
   /** The reason of a failure; undefined on success. */
   async #sent(reports: Report[]): Promise<unknown> {
     try {
-      await (await this.#openWriter()).write(reports.map(({ record }) => record))
+      await this.#writer.write(reports.map(({ record }) => record))
       return undefined
     } catch (error) {
       const told = { error: messageOf(error), events: reports.length }
       if (!this.#closed) this.#options.logger.warn(told, 'could not send run events, trying again')
       return error ?? new Error('refused without a reason')
     }
-  }
-
-  #openWriter(): Promise<LogWriter> {
-    if (this.#writer !== undefined) return this.#writer
-    const opening = this.#options.log.writer()
-    this.#writer = opening
-    opening.catch(() => {
-      if (this.#writer === opening) this.#writer = undefined
-    })
-    return opening
   }
 
   #record(attempt: Attempt): RecordOut {

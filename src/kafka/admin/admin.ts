@@ -1,8 +1,8 @@
 /** The admin client: offsets and group members, as the broker knows them. */
 import type { Admin, Kafka, RetryOptions } from 'kafkajs'
 import type { LogAdmin } from '../../ports/index.ts'
-import { principalOf } from '../brokers/index.ts'
-import { faultOf, withRetry } from '../errors/index.ts'
+import { faultOn } from '../brokers/index.ts'
+import { withRetry } from '../errors/index.ts'
 import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
 
@@ -28,7 +28,7 @@ export class KafkaAdmin implements LogAdmin {
       return new KafkaAdmin(kafka, admin)
     } catch (thrown) {
       await admin.disconnect().catch(() => {})
-      throw faultOf(thrown, 'Connecting to the brokers', principalOf(kafka))
+      throw faultOn(kafka, thrown, 'Connecting to the brokers')
     }
   }
 
@@ -111,7 +111,7 @@ export class KafkaAdmin implements LogAdmin {
       return await ask()
     } catch (thrown) {
       const told = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
-      throw faultOf(told, doing, principalOf(this.#kafka))
+      throw faultOn(this.#kafka, told, doing)
     }
   }
 }

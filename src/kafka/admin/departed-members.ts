@@ -3,8 +3,7 @@
  * expires. Until then nobody else gets the partitions of such a member.
  */
 import type { Kafka, RetryOptions } from 'kafkajs'
-import { principalOf } from '../brokers/index.ts'
-import { faultOf } from '../errors/index.ts'
+import { faultOn } from '../brokers/index.ts'
 import { type Cluster, ownCluster } from '../kafkajs/index.ts'
 import { KafkaAdmin } from './admin.ts'
 
@@ -32,7 +31,7 @@ export async function removeDeparted(kafka: Kafka, instance: string, groupIds: r
     await Promise.all(departed.map((member) => leave(cluster as Cluster, member)))
     return departed.length
   } catch (thrown) {
-    throw faultOf(thrown, `Taking ${instance} out of its groups`, principalOf(kafka))
+    throw faultOn(kafka, thrown, `Taking ${instance} out of its groups`)
   } finally {
     await Promise.all([admin.close(), cluster?.disconnect().catch(() => {})])
   }

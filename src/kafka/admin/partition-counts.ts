@@ -3,8 +3,7 @@
  * keep their count. The counts of user topics come from writing/target-topics.ts.
  */
 import type { Kafka } from 'kafkajs'
-import { principalOf } from '../brokers/index.ts'
-import { faultOf } from '../errors/index.ts'
+import { faultOn } from '../brokers/index.ts'
 
 export class PartitionCounts {
   readonly #kafka: Kafka
@@ -83,7 +82,7 @@ export class PartitionCounts {
       const metadata = await admin.fetchTopicMetadata({ topics })
       for (const { name, partitions } of metadata.topics) this.learn(name, partitions)
     } catch (thrown) {
-      throw faultOf(thrown, `Looking up ${topics.join(', ')}`, principalOf(this.#kafka))
+      throw faultOn(this.#kafka, thrown, `Looking up ${topics.join(', ')}`)
     } finally {
       await admin.disconnect().catch(() => {})
     }

@@ -5,8 +5,8 @@
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
-import { principalOf } from '../brokers/index.ts'
-import { faultOf, withRetry } from '../errors/index.ts'
+import { faultOn } from '../brokers/index.ts'
+import { withRetry } from '../errors/index.ts'
 import {
   checkBrokers,
   createTopics,
@@ -115,7 +115,7 @@ async function withAdmin<Value>(kafka: Kafka, doing: string, ask: (admin: Admin)
     await admin.connect()
     return await ask(admin)
   } catch (thrown) {
-    throw faultOf(thrown, doing, principalOf(kafka))
+    throw faultOn(kafka, thrown, doing)
   } finally {
     await admin.disconnect().catch(() => {})
   }

@@ -3,8 +3,8 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { type Logger, principalOf } from '../brokers/index.ts'
-import { faultOf, withRetry } from '../errors/index.ts'
+import { faultOn, type Logger } from '../brokers/index.ts'
+import { withRetry } from '../errors/index.ts'
 
 export interface TopicsWanted {
   plans: TopicPlan[]
@@ -52,7 +52,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     }
     return { partitions, created }
   } catch (thrown) {
-    throw faultOf(thrown, 'Checking the topics', principalOf(kafka))
+    throw faultOn(kafka, thrown, 'Checking the topics')
   } finally {
     await admin.disconnect().catch(() => {})
   }

@@ -3,9 +3,9 @@ import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-sc
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import { AnswerTooLong } from '../../network/index.ts'
+import { retryWhile } from '../errors/index.ts'
 import { fingerprintOf, guardedTypes } from './avro-type.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
-import { isPassing, patiently } from './registry-retry.ts'
 import { isSame, type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
@@ -90,20 +90,20 @@ export class Registry {
     const text = await this.#textAt(subject, schema)
     const register = async (compatibility: COMPATIBILITY): Promise<number> =>
       (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
-    return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
+    return retried(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
       const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
       if (level === undefined) throw thrown
       // NONE means that the level of a subject was never set, for example because its first registration was interrupted. Any
       // other level is the operator's choice.
       if (level !== 'NONE') return register(level as COMPATIBILITY)
-      await patiently(() => this.#subjects.setLevel(subject, COMPATIBILITY.BACKWARD_TRANSITIVE))
-      return patiently(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
+      await retried(() => this.#subjects.setLevel(subject, COMPATIBILITY.BACKWARD_TRANSITIVE))
+      return retried(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE))
     })
   }
 
   /** The schema as it is stored at the subject: to some registries, another text of the same schema is another version. */
   async #textAt(subject: string, schema: string): Promise<string> {
-    const found = await patiently(() => this.#subjects.alike(subject, schema))
+    const found = await retried(() => this.#subjects.alike(subject, schema))
     // A registry may treat two field orders as equal although their bytes differ.
     return found !== undefined && isSame(found.schema, schema) ? found.schema : schema
   }
@@ -248,3 +248,18 @@ const isRefusal = (thrown: unknown): boolean => (thrown as { status?: number }).
 
 const unknownId = (id: number): DuelogError =>
   new DuelogError('undecodable', `The registry knows no schema with id ${id}. Write records with a registered schema.`)
+
+/** Backoff between tries of a registration that the registry could not perform: 0.2 s, doubled up to about 6 s. */
+const registerWaitsMs = [200, 400, 800, 1_600, 3_200, 6_400]
+
+/**
+ * Retries while the registry answers that it is busy or broken, or that another process was faster, which Apicurio calls a
+ * conflict. Registering twice has the same effect as registering once.
+ */
+const retried = <Value>(request: () => Promise<Value>): Promise<Value> => retryWhile(isPassing, registerWaitsMs, request)
+
+/** Whether the same registration may succeed a moment later. */
+function isPassing(thrown: unknown): boolean {
+  const status = Number((thrown as { status?: number }).status)
+  return status >= 500 || (status === 409 && /already exists|^status 409$/i.test(messageOf(thrown)))
+}

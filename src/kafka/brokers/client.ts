@@ -5,6 +5,8 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
+import type { DuelogError } from '../../errors/index.ts'
+import { faultOf } from '../errors/index.ts'
 import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
@@ -133,7 +135,10 @@ export function brokersOf(kafka: Kafka): WatchedBrokers {
 }
 
 /** The principal that the brokers see for this connection, as far as it is known here. */
-export const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
+const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
+
+/** An error of our table for a failure on this connection, naming its principal. */
+export const faultOn = (kafka: Kafka, thrown: unknown, doing: string): DuelogError => faultOf(thrown, doing, principalOf(kafka))
 
 function principalIn({ sasl, ssl, clientId }: LogOptions): string {
   const hasCertificate = typeof ssl === 'object' && ssl.cert !== undefined

@@ -3,10 +3,10 @@ export { BrokerIsolation } from './broker-isolation.ts'
 export {
   brokersOf,
   createKafka,
+  faultOn,
   type Logger,
   type LogOptions,
   type LogSettings,
-  principalOf,
   retry,
   settingsOf,
   transactionRetry,

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isUnanswered, isWithoutPartitions } from './kafka-errors.ts'
 
-const patienceMs = 20_000
+const retriesMsMax = 20_000
 const intervalMs = 50
 
 /**
@@ -18,19 +18,36 @@ const passing = new Set([
   'UNKNOWN_LEADER_EPOCH',
 ])
 
-/** Retries while the error is temporary, for 20 s at most. Errors of the `exceptions` types are final as well. */
-export async function withRetry<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
-  const endMs = performance.now() + patienceMs
+/** Retries after each of these waits while the error is temporary; then throws it. */
+export async function retryWhile<Value>(
+  isPassing: (thrown: unknown) => boolean,
+  waitsMs: Iterable<number>,
+  ask: () => Promise<Value>,
+): Promise<Value> {
+  const waits = waitsMs[Symbol.iterator]()
   while (true) {
     try {
       return await ask()
     } catch (thrown) {
-      const type = typeOf(thrown)
-      const isPassing = passing.has(type) || isWithoutPartitions(thrown) || isUnanswered(thrown)
-      if (!isPassing || exceptions.includes(type) || performance.now() >= endMs) throw thrown
+      if (!isPassing(thrown)) throw thrown
+      const next = waits.next()
+      if (next.done === true) throw thrown
+      await wait(next.value)
     }
-    await wait(intervalMs)
   }
+}
+
+/** Retries while the error is temporary, for 20 s at most. Errors of the `exceptions` types are final as well. */
+export function withRetry<Value>(ask: () => Promise<Value>, exceptions: readonly string[] = []): Promise<Value> {
+  const isPassing = (thrown: unknown): boolean => {
+    const type = typeOf(thrown)
+    return (passing.has(type) || isWithoutPartitions(thrown) || isUnanswered(thrown)) && !exceptions.includes(type)
+  }
+  return retryWhile(isPassing, waitsUntil(performance.now() + retriesMsMax), ask)
+}
+
+function* waitsUntil(endMs: number): Generator<number> {
+  while (performance.now() < endMs) yield intervalMs
 }
 
 function typeOf(thrown: unknown): string {

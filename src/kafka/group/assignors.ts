@@ -7,8 +7,7 @@
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { metadataOf } from './member-metadata.ts'
-import { type MemberUserData, readUserData } from './member-user-data.ts'
-import { partitionsIn } from './partition-bits.ts'
+import { type MemberUserData, partitionsIn, readUserData } from './member-user-data.ts'
 import { assignWarm } from './warm-assignment.ts'
 
 export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'

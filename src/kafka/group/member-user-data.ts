@@ -1,7 +1,6 @@
 /** User data of a group member: JSON that it sends at each join. describeGroups shows it to any client. */
 import { settingsSchema as settings } from '../../../schemas/index.ts'
 import type { GroupReaderOptions } from '../../ports/index.ts'
-import { bitsOf } from './partition-bits.ts'
 
 /**
  * The highest number that a member wants counts. Without a limit, a foreign member could make everyone follow every partition.
@@ -98,4 +97,17 @@ function isStandbyNote(note: Partial<StandbyUserData> | undefined): note is Stan
     (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger)) &&
     (warmth === undefined || (typeof warmth?.topic === 'string' && typeof warmth.warm === 'string'))
   )
+}
+
+/** Partition numbers as text: one bit each, in base64. A thousand partitions take 172 characters, however many are set. */
+export function bitsOf(partitions: readonly number[]): string {
+  const bytes = Buffer.alloc(Math.ceil((Math.max(-1, ...partitions) + 1) / 8))
+  for (const partition of partitions) bytes[partition >> 3] = (bytes[partition >> 3] ?? 0) | (1 << (partition & 7))
+  return bytes.toString('base64')
+}
+
+/** Never fails: invalid text gives no partitions, or ones that nobody asks for. */
+export function partitionsIn(bits: string): { has(partition: number): boolean } {
+  const bytes = Buffer.from(bits, 'base64')
+  return { has: (partition) => ((bytes[partition >> 3] ?? 0) & (1 << (partition & 7))) !== 0 }
 }

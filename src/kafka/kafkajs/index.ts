@@ -1,9 +1,8 @@
 /** All patches and extensions of kafkajs. */
-export { answeredOffset } from './answered-offset.ts'
 export { withBoundedFetches } from './bounded-fetches.ts'
 export { type Cluster, ownCluster, unveiled } from './cluster-requests.ts'
 export { relayTo } from './log-relay.ts'
 export { withLostCoordinators } from './lost-coordinator.ts'
+export { answeredOffset, uncommitted } from './offsets.ts'
 export { stopIdleQueueTimers } from './request-queue-timer.ts'
 export { type Doubts, TransactionRequests } from './transaction-requests.ts'
-export { uncommitted } from './uncommitted-offsets.ts'

@@ -20,7 +20,48 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FenceOptions, TopicPartition } from '../../ports/index.ts'
 import { movedTypes } from './lost-coordinator.ts'
 import { replacedFor } from './overrides.ts'
-import type { Adding, Cluster, Coordinator, End, Question, Topic } from './transaction-cluster.ts'
+
+interface Topic {
+  topic: string
+  partitions: number[]
+}
+
+interface Adding {
+  transactionalId: string
+  producerId: string
+  producerEpoch: number
+  topics: Topic[]
+}
+
+interface End {
+  transactionalId: string
+  producerId: string
+  producerEpoch: number
+  /** True for a commit. */
+  transactionResult: boolean
+}
+
+/** The requests that kafkajs sends to a transaction coordinator. */
+interface Coordinator {
+  nodeId: string | number
+  initProducerId(request: { transactionalId: string }): Promise<unknown>
+  addPartitionsToTxn(request: Adding): Promise<unknown>
+  addOffsetsToTxn(request: object): Promise<unknown>
+  endTxn(request: End): Promise<unknown>
+}
+
+interface Question {
+  groupId: string
+  coordinatorType?: number
+}
+
+/** The part of kafkajs's cluster that is used here. */
+interface Cluster {
+  addMultipleTargetTopics(topics: string[]): Promise<void>
+  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
+  findGroupCoordinator(question: Question): Promise<Coordinator>
+  findBroker(of: { nodeId: string | number }): Promise<Coordinator>
+}
 
 /** Commits of this process with an unknown outcome. */
 export type Doubts = Set<End>
@@ -91,17 +132,17 @@ export class TransactionRequests {
     this.#requireOpen()
     const broker = (): Promise<Coordinator> => this.#broker(cluster, question, usual)
     const { nodeId } = await broker()
-    const patiently =
+    const retried =
       <Request>(send: (broker: Coordinator, request: Request) => Promise<unknown>, isPassing = isNotNow) =>
       (request: Request): Promise<unknown> =>
-        this.#patiently(async () => send(await broker(), request), isPassing)
-    const fence = patiently(async (to, request: { transactionalId: string }) => {
+        this.#untilReady(async () => send(await broker(), request), isPassing)
+    const fence = retried(async (to, request: { transactionalId: string }) => {
       await this.#permitted()
       return to.initProducerId(request)
     })
-    const end = patiently<End>((to, request) => to.endTxn(request))
-    const endAgain = patiently<End>((to, request) => to.endTxn(request), isUndecided)
-    const add = patiently<Adding>((to, request) => to.addPartitionsToTxn(request))
+    const end = retried<End>((to, request) => to.endTxn(request))
+    const endAgain = retried<End>((to, request) => to.endTxn(request), isUndecided)
+    const add = retried<Adding>((to, request) => to.addPartitionsToTxn(request))
     return {
       nodeId,
       initProducerId: async (request) => {
@@ -110,7 +151,7 @@ export class TransactionRequests {
         return fence(request)
       },
       addPartitionsToTxn: (request) => this.#add(request, add),
-      addOffsetsToTxn: patiently((to, request) => to.addOffsetsToTxn(request)),
+      addOffsetsToTxn: retried((to, request) => to.addOffsetsToTxn(request)),
       endTxn: (request) => this.#end(request, end),
     }
   }
@@ -189,7 +230,7 @@ export class TransactionRequests {
     })
   }
 
-  async #patiently(ask: () => Promise<unknown>, isPassing: (type: string | undefined) => boolean): Promise<unknown> {
+  async #untilReady(ask: () => Promise<unknown>, isPassing: (type: string | undefined) => boolean): Promise<unknown> {
     for (let waitMs = waitMsMin; ; waitMs = Math.min(waitMs * waitFactor, waitMsMax)) {
       try {
         return await ask()

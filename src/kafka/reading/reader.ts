@@ -15,7 +15,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { type BrokerIsolation, type LogSettings, principalOf, retry } from '../brokers/index.ts'
+import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { type AssignerKind, createAssigner, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
@@ -182,7 +182,7 @@ export class KafkaGroupReader implements GroupReader {
     } catch (thrown) {
       this.#end()
       await this.#consumer.disconnect().catch(() => {})
-      throw faultOf(thrown, `Joining group ${groupId}`, principalOf(this.#kafka))
+      throw faultOn(this.#kafka, thrown, `Joining group ${groupId}`)
     }
   }
 
@@ -238,7 +238,7 @@ export class KafkaGroupReader implements GroupReader {
   async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
     const told = await unveiled(this.#kafka, thrown, 'group', groupId)
-    return faultOf(told, `Reading as a member of group ${groupId}`, principalOf(this.#kafka))
+    return faultOn(this.#kafka, told, `Reading as a member of group ${groupId}`)
   }
 
   /**

@@ -3,6 +3,7 @@
  * in one request are one batch of the log, which the broker limits in bytes.
  */
 import type { Message } from 'kafkajs'
+import { recordBytes } from '../../../streams/runs/index.ts'
 import { keyPartitionOf, partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
@@ -11,8 +12,6 @@ import type { RecordOut } from '../../ports/index.ts'
 export const batchBytesMax = 1_000_000
 /** Below the broker's default socket.request.max.bytes of 104,857,600. */
 const requestBytesMax = 50_000_000
-/** Length, offset and time deltas, key and value lengths: at most this many bytes in the log. */
-const recordOverheadBytes = 32
 
 export interface RequestBatch {
   topicMessages: { topic: string; messages: GroupedMessages }[]
@@ -47,17 +46,6 @@ export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['
     }),
   )
 }
-
-/** Upper bound of the bytes that the record takes in the log. */
-export function recordBytes(record: RecordOut): number {
-  let bytes = recordOverheadBytes + lengthOf(record.key) + (record.value?.length ?? 0)
-  if (record.headers)
-    for (const name in record.headers) bytes += 10 + 3 * name.length + lengthOf(record.headers[name] as Buffer | string)
-  return bytes
-}
-
-const lengthOf = (bytes: Buffer | string | null): number =>
-  bytes === null ? 0 : typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length
 
 /** Throws DuelogError `payload-too-large` when a record is over the limit of a batch. */
 export function checkSizes(records: RecordOut[]): void {

@@ -11,8 +11,7 @@ import { executionsRetentionMs, priorities, topicAllowance, topicNames } from '.
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { TargetTopics } from '../../ports/index.ts'
 import { type PartitionCounts, retentionsOf } from '../admin/index.ts'
-import { type Logger, principalOf } from '../brokers/index.ts'
-import { faultOf } from '../errors/index.ts'
+import { faultOn, type Logger } from '../brokers/index.ts'
 import { batchBytesMax } from './request-batches.ts'
 
 export const checkIntervalMs = 30_000
@@ -165,7 +164,7 @@ export class CheckedTopics implements TargetTopics {
       this.#names = new Set(all)
       this.#keep(await retentionsOf(admin, all.filter(this.#isLane)))
     } catch (thrown) {
-      throw faultOf(thrown, 'Checking the target topics', principalOf(this.#kafka))
+      throw faultOn(this.#kafka, thrown, 'Checking the target topics')
     } finally {
       await admin.disconnect().catch(() => {})
     }

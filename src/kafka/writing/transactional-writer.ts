@@ -8,7 +8,7 @@ import type { Kafka, Producer, Transaction } from 'kafkajs'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { FenceOptions, GroupPositions, RecordOut, TransactionalWriter } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { type LogSettings, principalOf, transactionRetry } from '../brokers/index.ts'
+import { faultOn, type LogSettings, transactionRetry } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { type Doubts, TransactionRequests, unveiled } from '../kafkajs/index.ts'
 import { produce } from './produce.ts'
@@ -81,7 +81,7 @@ export class FencedWriter implements TransactionalWriter {
       await producer.disconnect().catch(() => {})
       if (refusal !== undefined) throw refusal.error
       const told = await unveiled(kafka, thrown, 'transaction', id)
-      throw faultOf(told, `Fencing the transactional id ${id}`, principalOf(kafka))
+      throw faultOn(kafka, told, `Fencing the transactional id ${id}`)
     }
   }
 

@@ -3,13 +3,14 @@
  * have only one request per broker in flight.
  */
 import type { Kafka, Producer } from 'kafkajs'
+import { recordBytes } from '../../../streams/runs/index.ts'
 import { DuelogError, isOfRecord, messageOf } from '../../errors/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { type LogSettings, principalOf } from '../brokers/index.ts'
+import { faultOn, type LogSettings } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { produce } from './produce.ts'
-import { checkSizes, recordBytes, targetOf } from './request-batches.ts'
+import { checkSizes, targetOf } from './request-batches.ts'
 
 /** Most records and bytes of calls that are joined in one request. A larger single call goes alone. */
 const flightRecordsMax = 5_000
@@ -163,7 +164,7 @@ export class IdempotentWriter implements LogWriter {
       return producer
     } catch (thrown) {
       await producer.disconnect().catch(() => {})
-      throw faultOf(thrown, 'Connecting a producer', principalOf(this.#kafka))
+      throw faultOn(this.#kafka, thrown, 'Connecting a producer')
     }
   }
 }

@@ -1,11 +1,11 @@
 /** The largest that is allowed, everywhere at once: what is made of it fits the log. */
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun, ExecutionEvent, JobDefinition, JobState } from '../../../schemas/generated.ts'
-import { recordBytes } from '../../../src/kafka/writing/request-batches.ts'
 import { outputRecord } from '../../../src/scheduler/commit/output-records.ts'
 import { completeCommand, completeDefinition } from '../../../streams/definitions/defaults.ts'
 import { validateCommand, validateDefinition } from '../../../streams/definitions/validate.ts'
 import { fittedReport } from '../../../streams/runs/report.ts'
+import { recordBytes } from '../../../streams/runs/topic-record.ts'
 import { pristineState } from '../../../streams/state/draft.ts'
 import type { Decision, Input, Job, Output } from '../../../streams/state/job.ts'
 import { definitionValue, timerKind } from '../../../streams/state/keys.ts'
@@ -81,12 +81,11 @@ const toHttp = (): JobDefinition =>
 const toPinned = (): JobDefinition => ({ ...toHttp(), pinTo: 'w'.repeat(255) })
 
 const bytesOf = (output: Output): number => {
-  if (output.kind === 'record') return recordBytes({ ...output.record, partition: 0 })
+  if (output.kind === 'record') return recordBytes(output.record)
   if (output.kind === 'tombstone') return 0
   return recordBytes(outputRecord({ partition: 0, partitions: 1, names, codecs }, jobId, output))
 }
-const stateRecordBytes = (state: JobState): number =>
-  recordBytes({ topic: names.state, key: `S${jobId}`, value: codecs.state.encode({ state }) })
+const stateRecordBytes = (state: JobState): number => recordBytes({ key: `S${jobId}`, value: codecs.state.encode({ state }) })
 
 /** A job of this definition, and the sizes of all that it makes. */
 class Measured {
@@ -115,10 +114,9 @@ class Measured {
     for (const output of out) this.#see(bytesOf(output))
     for (const execution of snapshotPuts) {
       const value = codecs.state.encode({ snapshot: codecs.execution.encode(execution) })
-      this.#see(recordBytes({ topic: names.state, key: `P${jobId}0123456789`, value }))
+      this.#see(recordBytes({ key: `P${jobId}0123456789`, value }))
     }
-    for (const run of ring)
-      this.#see(recordBytes({ topic: names.state, key: `R${jobId}0123`, value: codecs.state.encode({ run }) }))
+    for (const run of ring) this.#see(recordBytes({ key: `R${jobId}0123`, value: codecs.state.encode({ run }) }))
     if (job.state !== undefined) {
       const bytes = stateRecordBytes(job.state)
       expect(bytes).toBeLessThanOrEqual(stateBytesMax + 2_000)
@@ -168,11 +166,9 @@ describe('the largest legal job', () => {
   ])('%s fits the log in all that becomes of it', (_, definition) => {
     const spec = definition()
     const value = codecs.definition.encode(spec)
-    expect(recordBytes({ topic: names.jobs, key: jobId, value })).toBeLessThanOrEqual(recordBytesMax)
+    expect(recordBytes({ key: jobId, value })).toBeLessThanOrEqual(recordBytesMax)
     const kept = definitionValue({ offset: far, appendedAt: far, bytes: value })
-    expect(recordBytes({ topic: names.state, key: jobId, value: codecs.state.encode({ snapshot: kept }) })).toBeLessThan(
-      recordBytesMax,
-    )
+    expect(recordBytes({ key: jobId, value: codecs.state.encode({ snapshot: kept }) })).toBeLessThan(recordBytesMax)
     const measured = new Measured(spec)
     for (let index = 0; index < 100; index++) measured.trigger(index, index === 0 ? Buffer.alloc(524_288, 'y') : null)
     expect(measured.job.state?.active).toHaveLength(100)
