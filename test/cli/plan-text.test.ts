@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { planLines } from '../../src/cli/jobs/plan-text.ts'
 
-const plain = (_colour: string, text: string): string => text
+const plain = (_color: string, text: string): string => text
 const fires = { added: [], removed: [], moved: [], kept: 1, until: '2031-01-01T00:00:00Z' }
 
 it('an unchanged job has no line, unless some of its values were not compared', () => {

@@ -20,7 +20,7 @@ describe('the command line', () => {
     const flags = up?.options.filter(({ hidden }) => !hidden).map(({ long }) => long)
     expect(flags?.sort()).toEqual([...ofSystem.map(flagOf), '--debug'].sort())
   })
-  it('names in the help of up where each flag stands in the environment, with its default', async () => {
+  it('names in the help of up the environment variable and the default of each flag', async () => {
     const { out, code } = await run(['up', '--help'])
     expect(code).toBe(0)
     for (const { name } of ofSystem) expect(out).toContain(name)

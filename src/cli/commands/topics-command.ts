@@ -80,13 +80,13 @@ const words = {
   plan: { create: 'would be created', change: 'would change', keep: 'are up to date', refuse: 'cannot be fixed' },
   apply: { create: 'created', change: 'changed', keep: 'were up to date', refuse: 'cannot be fixed' },
 } as const
-const colours = { create: 'green', change: 'yellow', refuse: 'red' } as const
+const colors = { create: 'green', change: 'yellow', refuse: 'red' } as const
 
 function textOf(changes: readonly TopicChange[], name: 'plan' | 'apply', paint: Paint): string {
   const rows = changes.flatMap(({ topic, action, partitions, replicas, settings, reason }) => {
     if (action === 'keep') return []
     const size = [String(partitions), replicas === undefined ? '' : String(replicas)]
-    return [[paint(colours[action], action), topic, ...size, reason ?? settings.map(settingText).join(', ')]]
+    return [[paint(colors[action], action), topic, ...size, reason ?? settings.map(settingText).join(', ')]]
   })
   const counts = (['create', 'change', 'refuse', 'keep'] as const).flatMap((action) => {
     const count = changes.filter((change) => change.action === action).length

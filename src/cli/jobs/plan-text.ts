@@ -22,7 +22,7 @@ export interface PlanAnswer {
 /** Maximum of times of each kind shown for a job; --json has all that were compared. */
 const timesShownMax = 5
 
-const colours = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
+const colors = { CREATE: 'green', UPDATE: 'yellow', DROPPED: 'dim', INVALID: 'red' } as const
 
 /** Empty for an unchanged job without warnings. */
 export function planLines(place: { file: string; line: number } | undefined, job: PlannedJob, paint: Paint): string {
@@ -34,7 +34,7 @@ export function planLines(place: { file: string; line: number } | undefined, job
   if (action === 'UNCHANGED') return warned === '' ? '' : `${paint('dim', 'same')}     ${oneLine(id ?? '')}\n${warned}`
   const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
   const at = action === 'INVALID' && place !== undefined ? ` ${place.file}:${place.line}` : ''
-  const head = `${paint(colours[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
+  const head = `${paint(colors[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
   if (fires === undefined) return `${head}${warned}`
   const moved = fires.moved.map(({ from, to }) => `${from} -> ${to}`)
   return `${head}${warned}${timesText(fires.added, paint('green', '+'))}${timesText(fires.removed, paint('red', '-'))}${timesText(moved, paint('yellow', '~'))}`

@@ -3,14 +3,14 @@ import { styleText } from 'node:util'
 import Table from 'cli-table3'
 import type { Output, Terminal } from './terminal.ts'
 
-type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan'
+type Color = 'green' | 'yellow' | 'red' | 'dim' | 'bold' | 'cyan'
 
 /** Colors a text, or returns it unchanged. */
-export type Paint = (colour: Colour, text: string) => string
+export type Paint = (color: Color, text: string) => string
 
 export function painterOf(output: Output, env: Terminal['env']): Paint {
-  const coloured = output.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
-  return (colour, text) => (coloured ? styleText(colour, text, { validateStream: false }) : text)
+  const colored = output.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
+  return (color, text) => (colored ? styleText(color, text, { validateStream: false }) : text)
 }
 
 /** Columns without lines, so that other programs can split them. */
@@ -31,15 +31,15 @@ export function pairsText(pairs: readonly (readonly [string, string])[], paint: 
   return `${trimmed(table.toString())}\n`
 }
 
-const statusColours: Record<string, Colour> = {
+const statusColors: Record<string, Color> = {
   ...{ ACTIVE: 'green', SUCCEEDED: 'green', RUNNING: 'cyan', DISPATCHED: 'cyan' },
   ...{ PAUSED: 'yellow', RETRY_WAIT: 'yellow', CANCELLED: 'yellow', SKIPPED: 'yellow', COMPLETED: 'dim' },
   ...{ INVALID: 'red', FAILED: 'red', EXPIRED: 'red', DEAD: 'red' },
 }
 
 export function statusText(status: string, paint: Paint): string {
-  const colour = statusColours[status]
-  return colour === undefined ? status : paint(colour, status)
+  const color = statusColors[status]
+  return color === undefined ? status : paint(color, status)
 }
 
 export const numberText = (value: number): string => value.toLocaleString('en-US')
