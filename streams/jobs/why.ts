@@ -16,45 +16,43 @@ export interface Reason {
 
 /** Sentences for each reason that the core gives (streams/state/refusals.ts and whoever calls it). */
 const reasons: Record<string, string> = {
-  'catch-up': 'missed, and left out by catchUp',
+  'catch-up': 'missed, and skipped by catchUp',
   overlap: 'an earlier run was still active',
-  'CANCELLED overlap': 'a later occurrence took its place',
-  'max-concurrent-runs':
-    'the job had as many active runs as its maxConcurrentRuns allows; those that wait for a slot or a start count',
+  'CANCELLED overlap': 'a later occurrence replaced it',
+  'max-concurrent-runs': 'the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too',
   'chain-depth':
-    'its chain of follow-ups had reached the greatest length; see whether these jobs follow on each other in a circle',
-  'chain-runs': 'as many runs had followed from one run as may follow; see whether these jobs follow on each other in a circle',
-  expired: 'its job was over, as expireAt had come',
-  command: 'a command asked for it',
-  attempts: 'its attempts were used up',
+    'its chain of follow-ups had reached the maximum length; check whether these jobs trigger each other in a circle',
+  'chain-runs': 'the maximum number of runs had followed from one run; check whether these jobs trigger each other in a circle',
+  expired: 'its job had ended at its expireAt',
+  command: 'a command requested it',
+  attempts: 'it had no attempts left',
   'not-retryable': 'its error is not retryable',
   'max-age': 'its next attempt would have been later than retry.maxAgeMs allows',
   'start-deadline': 'no worker started it before its start deadline',
   'topic-retention':
-    'no worker started it while its topic was sure to keep it (retention.ms), which is less than startDeadlineMs',
-  precondition:
-    'another definition was in force than the one it was meant to replace, or the job was there and it was meant to make it',
+    'no worker started it within the retention of its topic (retention.ms), which is shorter than startDeadlineMs',
+  precondition: 'the definition in force was not the one to replace, or the job to create already existed',
   'stale-version': 'its version is lower than that of the definition in force',
   duplicate: 'its dedupKey is that of the definition in force, within dedupWindowMs',
-  'zone-rules': 'due, by new rules of the time zone, before the last one that was decided about',
-  replaced: 'a definition with other times took its place',
-  'concurrency-limit': 'as many runs of its concurrencyKey as concurrencyLimit allows were at work',
+  'zone-rules': 'under new time zone rules it was due before the last decided occurrence',
+  replaced: 'a definition with other times replaced it',
+  'concurrency-limit': 'the concurrencyLimit of its concurrencyKey was reached',
   'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',
-  'rate-limit': 'as many starts as its rateLimit allows were given already',
-  'EXPIRED rate-limit': 'its rateLimit had no start for it before its start deadline',
+  'rate-limit': 'its rateLimit was reached',
+  'EXPIRED rate-limit': 'its rateLimit allowed no start before its start deadline',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
-  'topic-target': 'a backfill is for handlers; a topic target is written when it is due',
-  'not-tracked-backfill': 'a backfill goes on at the end of its runs, which nobody hears of where trackRuns is false',
+  'topic-target': 'a backfill needs a handler; a topic target is written only when it is due',
+  'not-tracked-backfill': 'a backfill continues when a run ends, and with trackRuns false no end is reported',
   'invalid-definition': 'the definition in force cannot be used',
-  'unreadable-state': 'what was decided about the job cannot be read; it has to be defined anew',
-  repeated: 'a command with its commandId was taken already',
+  'unreadable-state': 'the state of the job cannot be read; define the job again',
+  repeated: 'a command with the same commandId was already accepted',
   'no-such-job': 'there is no such job',
-  'not-tracked': 'trackRuns is false, so a run is out of reach once it is handed to the workers',
+  'not-tracked': 'trackRuns is false, so a run cannot be reached once it is handed to the workers',
   'no-such-run': 'there is no such active run',
-  'no-such-dead-run': 'there is no such dead run any more',
-  'backfill-active': 'another backfill is going on',
+  'no-such-dead-run': 'there is no such dead run, or no longer',
+  'backfill-active': 'another backfill is still active',
   'does-not-recur': 'the schedule does not recur',
-  'empty-range': 'no occurrence lies in the range',
+  'empty-range': 'the range has no occurrence',
 }
 
 /** A reason as the second half of a sentence; one that is not known stands for itself. */
@@ -79,11 +77,11 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
     return count === 1 ? 'An occurrence was skipped' : `${least}${count} occurrences were skipped`
   },
   QUEUED: () => 'An occurrence was queued',
-  WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} had to wait`),
+  WAITING: ({ runNo }) => (runNo === null ? 'An occurrence waits' : `Run ${runNo} waited`),
   EXPIRED: ({ runNo }) => `Run ${runNo} expired`,
   CANCELLED: ({ runNo }) => (runNo === null ? 'The job was cancelled' : `Run ${runNo} was cancelled`),
   DROPPED: droppedSubject,
-  DEAD: ({ runNo }) => `Run ${runNo} was given up`,
+  DEAD: ({ runNo }) => `Run ${runNo} became a dead letter`,
 }
 
 /** What is so now first, then the last decisions, newest first. Never empty. */
@@ -108,7 +106,7 @@ function present(state: JobState, nowMs: number): Reason[] {
   if (state.status === 'INVALID') say('invalid', `The definition cannot be used, so nothing fires: ${state.reason ?? ''}`)
   if (state.status === 'PAUSED') {
     const by = state.pausedByCommand ? 'by a command' : 'by its definition'
-    say('paused', `The job is paused ${by}; nothing fires until it is resumed, and then catchUp decides about what was due.`)
+    say('paused', `The job is paused ${by}. Nothing fires until it is resumed; then catchUp decides about missed occurrences.`)
   }
   if (state.status === 'COMPLETED') say('completed', completedText(state), state.finishedAt)
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)
@@ -123,7 +121,7 @@ function present(state: JobState, nowMs: number): Reason[] {
     if (run.status === 'WAITING') say(...waitOf(run))
     else say('active', `Run ${run.runNo} is ${run.status}.`, run.dueAt)
   }
-  if (state.backfill !== null) say('backfill', 'A range of the past is being run.', state.backfill.nextAt)
+  if (state.backfill !== null) say('backfill', 'A backfill of a past range is active.', state.backfill.nextAt)
   return now
 }
 

@@ -114,7 +114,7 @@ test('a command has its receipt too, and one that only an owner may send is refu
   expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({ outcome: 'accepted', jobId: 'j' })
   expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
     ...{ outcome: 'rejected', topic: place.names.commands, offset: 1 },
-    reason: 'The PAUSE was dropped: a command with its commandId was taken already.',
+    reason: 'The PAUSE was dropped: a command with the same commandId was already accepted.',
   })
   expect(await answer('nobody', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
     reason: 'The PAUSE was dropped: there is no such job.',

@@ -87,20 +87,20 @@ describe('what was decided against', () => {
   it('says of a run that made room for a later one that it was that', () => {
     const job = every({ overlap: 'CANCEL_PREVIOUS' }).until(2_000)
     expect(why(job).find(({ code }) => code === 'overlap')?.text).toMatch(
-      /^Run 1 was cancelled .*: a later occurrence took its place\.$/,
+      /^Run 1 was cancelled .*: a later occurrence replaced it\.$/,
     )
   })
   it('says of follow-ups that it is them, and how many', () => {
     const job = every({ maxConcurrentRuns: 1 }).until(1_000)
     for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
     const text =
-      '3 follow-ups were refused: the job had as many active runs as its maxConcurrentRuns allows; those that wait for a slot or a start count.'
+      '3 follow-ups were refused: the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too.'
     expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
   it('speaks of many as of one', () => {
     const job = every({ catchUp: 'SKIP' }).downUntil(60_000)
     expect(why(job).find(({ code }) => code === 'catch-up')?.text).toMatch(
-      /^\d+ occurrences were skipped .*: missed, and left out by catchUp\.$/,
+      /^\d+ occurrences were skipped .*: missed, and skipped by catchUp\.$/,
     )
   })
   it('counts what was skipped in a row', () => {

@@ -235,7 +235,7 @@ describe('a run that waits for a slot', () => {
     const texts = whyOf(job.job, 1_000).map(({ code, text }) => `${code}: ${text}`)
     expect(texts).toContain('concurrency-limit: Run 1 is WAITING for a free slot of the concurrency key k.')
     expect(texts).toContain(
-      'concurrency-limit: Run 1 had to wait (due 1970-01-01T00:00:01.000Z): as many runs of its concurrencyKey as concurrencyLimit allows were at work.',
+      'concurrency-limit: Run 1 waited (due 1970-01-01T00:00:01.000Z): the concurrencyLimit of its concurrencyKey was reached.',
     )
   })
   it('leaves nothing behind when the job is deleted', () => {
