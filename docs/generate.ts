@@ -1,5 +1,5 @@
 /**
- * Writes the pages that repeat what the code says, and the table of limits in README.md. Run it with `npm run generate`;
+ * Writes the pages that are made from the code, and the table of limits in README.md. Run it with `npm run generate`;
  * a test fails when its output and a committed file differ.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { topicsPage } from './pages/topics.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Path of each made file and its text. */
+/** Path and text of each generated file. */
 export function madeFiles(): Map<string, string> {
   return new Map([
     ['docs/ACCESS.md', accessPage()],
@@ -34,7 +34,7 @@ export function madeFiles(): Map<string, string> {
 const from = '<!-- limits: made by docs/generate.ts -->'
 const to = '<!-- /limits -->'
 
-/** The text with the table between the two marks made anew. Throws when a mark is missing. */
+/** The text with a new table between the two marks. Throws when a mark is missing. */
 export function withLimits(text: string): string {
   const [start, end] = [text.indexOf(from), text.indexOf(to)]
   if (start < 0 || end < start) throw new Error(`README.md must have ${from} and, after it, ${to}.`)

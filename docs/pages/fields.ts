@@ -13,7 +13,7 @@ export interface FieldFacts {
   doc: string
 }
 
-/** Every field in the order of the schema; a record's own line comes before those of its fields. */
+/** Every field in the order of the schema. The line of a record comes before those of its fields. */
 export function fieldsOf(schema: AvroRecord): FieldFacts[] {
   return recordFields(schema, '', new Map())
 }

@@ -1,6 +1,6 @@
-/** What every generated page is made of. */
+/** Parts that every generated page uses. */
 
-/** A table; bars and line breaks inside a cell are made harmless. */
+/** A table. Bars and line breaks inside a cell are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cellOf).join(' | ')} |`
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
@@ -10,7 +10,7 @@ const cellOf = (text: string): string => text.replaceAll('|', '\\|').replaceAll(
 
 export const code = (text: string): string => `\`${text}\``
 
-/** First lines of a page. `source` is what it was made from. */
+/** First lines of a page. `source`: the files that the page is made from. */
 export function heading(title: string, source: string, lead: string): string {
   return `# ${title}\n\n<!-- Made by docs/generate.ts from ${source}: change that, then run \`npm run generate\`. -->\n\n${lead}`
 }

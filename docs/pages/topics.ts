@@ -41,7 +41,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
 const names = topicNames('duelog.')
 const plans = topicPlans(names, ['default'])
 
-/** Who writes and who reads; a topic of the plan without a line here stops the generation. */
+/** Writers and readers of a topic. */
 function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: string] {
   if (schema === 'job-definition') return ['any producer, client, API, intake', 'owner']
   if (schema === 'job-command') return ['API', 'owner']
