@@ -1,11 +1,11 @@
-/** Handlers that take runs in batches. */
+/** Batch handlers. */
 import { describe, expect, it } from 'vitest'
 import type { BatchOutcomes, Run } from '../../src/executor/handlers/handler.ts'
 import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 
-/** A batch handler that notes what it was given and answers what the test says. */
+/** A batch handler that records its runs and returns the outcomes of the test. */
 function batches(maxSize: number, maxWaitMs: number, answer: (runs: readonly Run[]) => BatchOutcomes | Promise<BatchOutcomes>) {
   const seen: string[][] = []
   const run = (runs: readonly Run[]) => {

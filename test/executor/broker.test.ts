@@ -1,4 +1,4 @@
-/** The executor on the real broker. */
+/** The executor on a real broker. */
 import { expect, it } from 'vitest'
 import type { Handler } from '../../src/executor/handlers/handler.ts'
 import { openCluster, partitionCount } from './cluster.ts'
@@ -35,7 +35,7 @@ it('runs 1,000 executions of all lanes once, none early, each reported to its ow
   )
   await cluster.dispatch(records)
   await until(() => new Set(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)).size === 1_000)
-  // For tools that look at consumer groups an idle pool has no lag, though each partition ends with the end of a transaction.
+  // Tools that look at consumer groups show no lag for an idle pool, although each partition ends with a transaction marker.
   await expect.poll(() => cluster.lags(), { timeout: 20_000 }).toEqual([])
   await executor.stop()
 
@@ -49,7 +49,7 @@ it('runs 1,000 executions of all lanes once, none early, each reported to its ow
   const partitions = new Map(records.map(({ key, partition }) => [key, partition]))
   for (const { jobId, partition } of events) expect(partition).toBe(partitions.get(jobId))
 
-  // Everything is committed: a successor is handed nothing.
+  // Everything is committed: a successor receives nothing.
   const successor = cluster.executor({ handlers: { noop } })
   await successor.start()
   await cluster.dispatch(Array.from({ length: partitionCount * 8 }, (_, index) => cluster.record({ jobId: `after-${index}` })))

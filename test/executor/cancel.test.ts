@@ -1,4 +1,4 @@
-/** Cancellations as workers take them from worker-control. */
+/** How workers handle cancellations from worker-control. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../schemas/generated.ts'
 import { Cancellations, cancelsKeptMax } from '../../src/executor/consume/cancellations.ts'
@@ -8,7 +8,7 @@ import { executionOf, Harness, names } from './harness.ts'
 
 const cancel = (jobId: string, attempt = 1) => ({ type: 'CANCEL', jobId, runNo: 1, attempt, reason: 'by the operator' }) as const
 
-/** A handler that ends when the test says so, and what its signal said. */
+/** A handler that ends when the test says so, and records its signal. */
 function stubborn() {
   const reasons: Error[] = []
   const finish: (() => void)[] = []

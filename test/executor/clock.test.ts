@@ -1,4 +1,4 @@
-/** Workers whose clock is wrong: nothing starts early, nothing is ended, and no heartbeat is kept back. */
+/** Workers with a wrong clock: nothing starts early, nothing is ended, and no heartbeat is delayed. */
 import { describe, expect, it } from 'vitest'
 import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
@@ -11,7 +11,7 @@ import { Harness, silent } from './harness.ts'
 const hourMs = 3_600_000
 const never = new Promise<void>(() => {})
 
-/** A worker with a guard, and a broker that says the time whenever it is asked to. */
+/** A worker with a clock guard, and a broker that answers each request for the time. */
 function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}, log = new LoopbackLog()) {
   const manual = new ManualClock()
   const clock: GuardedClock = processClock({
@@ -138,7 +138,7 @@ describe('a worker whose clock stays wrong', () => {
     expect([harness.reader.running, harness.executor.current().held]).toEqual([true, 2])
     await manual.advance(10_000)
     expect([harness.reader.running, harness.executor.current().held]).toEqual([false, 0])
-    // What stood before something that had started is given back by name, so that this is not run twice.
+    // An entry before a started one is given back explicitly, so that the started one does not run twice.
     expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual([
       'before SUCCEEDED',
       'behind SUCCEEDED',
@@ -209,7 +209,7 @@ describe('a worker whose clock stays wrong', () => {
     manual.skewMs = 0
     await manual.advance(6_000)
     expect(startedJobs(harness)).toEqual([])
-    // Its owner tells it again as long as nobody has started it.
+    // Its owner sends it again until a worker has started it.
     harness.pin({ ...run, attempt: 2 })
     await rest()
     expect(startedJobs(harness)).toEqual(['job'])

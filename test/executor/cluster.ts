@@ -1,4 +1,4 @@
-/** A set of topics of its own on the real broker, with codecs, and executors that are stopped after the test. */
+/** Separate topics on the real broker for each test, with codecs, and executors that are stopped after the test. */
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type { ExecutionEvent, ExecutionInput } from '../../schemas/generated.ts'
@@ -45,7 +45,7 @@ export async function openCluster() {
     }
   }
 
-  /** Reads execution-events from the start and keeps what it saw. */
+  /** Reads execution-events from the start and keeps all events. */
   const watchEvents = async () => {
     const events: (ExecutionEvent & { partition: number; timestampMs: number })[] = []
     const watcher = new Watcher(
@@ -54,7 +54,7 @@ export async function openCluster() {
         groupId: `${prefix}watch-${randomUUID()}`,
         onBatch: ({ records }) => {
           for (const { partition, timestampMs, value } of records) {
-            // A mark, by which a process asks brokers for the time.
+            // A mark with which a process asks brokers for the time.
             if (value === null) continue
             events.push({ ...(codecs.event.decode(value) as ExecutionEvent), partition, timestampMs })
           }
@@ -85,7 +85,7 @@ export async function openCluster() {
     return made
   }
 
-  /** Commits the records in transactions, as an owner does. */
+  /** Commits the records in transactions, like an owner. */
   const dispatch = async (records: RecordOut[], transactionMax = 250): Promise<void> => {
     const writer = await log.transactionalWriter(`${prefix}owner-${randomUUID()}`)
     try {
@@ -95,7 +95,7 @@ export async function openCluster() {
     }
   }
 
-  /** Partitions that hold something which the group has not committed, as kafka-consumer-groups.sh counts it. */
+  /** Partitions with records that the group has not committed, as kafka-consumer-groups.sh counts them. */
   const lags = async (
     group = names.group('exec.default'),
     topics = priorities.flatMap((priority) => [false, true].map((ahead) => names.executions('default', priority, ahead))),

@@ -319,13 +319,13 @@ describe('offsets', () => {
       open = resolve
     })
     first.put({ jobId: 'a', handler: 'never' })
-    // Its neighbour is done at once, and stands behind it.
+    // The next entry is done at once, and comes after it in the log.
     first.put({ jobId: 'late', startDeadlineAt: first.clock.nowMs() - 1 })
     await rest()
     await first.clock.advance(5_000)
     expect(first.starts).toHaveLength(1)
     expect(first.committed() ?? 0).toBe(0)
-    // The first worker is gone without a word; its write never arrived.
+    // The first worker vanished; its write never arrived.
     await first.reader.stop()
     first.log.gate = undefined
     const second = await new Harness({ never }, {}, first).start()

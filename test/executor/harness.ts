@@ -1,4 +1,4 @@
-/** An executor over a log in memory and a clock by hand, and what it reported. */
+/** An executor over an in-memory log and a manual clock, with its reports. */
 import { pino } from 'pino'
 import {
   type Execution,
@@ -127,7 +127,7 @@ export class Harness {
     return this.log.append({ topic: names.control, partition, key: control.jobId, value })
   }
 
-  /** Pins an attempt, as an owner does. */
+  /** Pins an attempt, like an owner. */
   pin(wanted: Partial<ExecutionInput> & { pinTo: string }): number {
     const execution = executionOf(this.clock, wanted)
     const { jobId, runNo, attempt, pinTo: instance } = execution
@@ -142,7 +142,7 @@ export class Harness {
     return this.log.committed.get(`test.exec.default ${this.topic(place)}/${place.partition ?? 0}`)
   }
 
-  /** Stops while the clock goes on, as it does in life. */
+  /** Stops while the clock keeps running, as in production. */
   async stop(): Promise<void> {
     const stopped = this.executor.stop()
     await rest()

@@ -1,4 +1,4 @@
-/** Processes that are kept running. */
+/** Supervised processes that are restarted when they end. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { supervise } from '../../src/process/supervised-process.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
-/** A shell script that is kept running, and how it ended each time. */
+/** A supervised shell script, and how it ended each time. */
 async function kept(script: string, stopSeconds = 5) {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-kept-'))
   const path = join(folder, 'program.sh')

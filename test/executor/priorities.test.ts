@@ -1,4 +1,4 @@
-/** Priorities under a backlog, on the real broker. */
+/** Priorities with a backlog, on a real broker. */
 import { expect, it } from 'vitest'
 import { lowerPickEvery } from '../../src/executor/run/ready-queue.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
@@ -32,7 +32,7 @@ it('starts HIGH runs next while 100,000 LOW ones wait, and every sixteenth start
   const executor = cluster.executor({ handlers: { noop }, concurrency: 1 })
   const next = async (): Promise<string> => {
     const seen = starts.length
-    // Promises alone would leave the reader no turn.
+    // Promises alone would not give the reader a turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve))
     finish()
     while (starts.length === seen) await new Promise<void>((resolve) => (started = resolve))

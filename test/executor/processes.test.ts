@@ -1,4 +1,4 @@
-/** Executor processes of a whole Duelog, on the real broker. */
+/** Executor processes of a whole Duelog, on a real broker. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -55,7 +55,7 @@ const lives = (pid: number): boolean => {
   }
 }
 
-/** Resolves with the pid of the process that reported so of the job. */
+/** Resolves with the pid of the process that reported this for the job. */
 async function worker({ checker }: Site, jobId: string, type: 'STARTED' | 'SUCCEEDED'): Promise<number> {
   const found = () => checker.events.find((event) => event.jobId === jobId && event.type === type)?.worker
   await expect.poll(found, { timeout: 60_000 }).toBeDefined()

@@ -1,4 +1,4 @@
-/** Reports that the brokers do not take, and those that are sent with them. */
+/** Reports that the brokers refuse, and the reports sent with them. */
 import { describe, expect, it } from 'vitest'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { eventLingerMs } from '../../src/executor/report/report-sender.ts'

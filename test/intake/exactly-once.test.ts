@@ -1,4 +1,4 @@
-/** The intake of foreign schedules when its commits fail, or when what became of them is never heard: each record is translated once. */
+/** The intake of foreign schedules when its commits fail or their outcome stays unknown: each record is translated once. */
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -17,7 +17,7 @@ const anyTarget = {
   failed: async () => {},
 }
 
-/** Every third commit does not arrive, every third is made and its answer lost. */
+/** Every third commit does not arrive; every third is done but its answer is lost. */
 function unreliable(log: Log): Log {
   let commits = 0
   return {
@@ -77,7 +77,7 @@ test('each foreign record becomes one definition, in the order of its partition'
   await open('one')
   await send(0)
   await seen.until(() => new Set(sources()).size === count)
-  // A second member takes over a share while records come.
+  // A second member takes over some partitions while records arrive.
   await Promise.all([open('two'), send(count)])
   await seen.until(() => new Set(sources()).size === 2 * count)
   expect(sources()).toHaveLength(2 * count)

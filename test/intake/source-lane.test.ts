@@ -1,4 +1,7 @@
-/** Where a lane of foreign schedules begins to read when the position of its group is not one of its log, and what one that has ended leaves alone. */
+/**
+ * Where a lane of foreign schedules starts to read when the group's position is not in the log, and what an ended lane leaves
+ * alone.
+ */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
@@ -44,7 +47,7 @@ test('a lane that has ended does not pause the partition under the lane that too
   await former.claim()
   const taken = former.receive(batch)
   await rest()
-  // The group gives the partition away and back again while a commit is under way.
+  // The group revokes the partition and assigns it again during a commit.
   const ended = former.end()
   const next = laneOf()
   await next.claim()

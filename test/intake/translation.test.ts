@@ -1,4 +1,4 @@
-/** What a foreign record asks for is bounded before it is written: nothing that the log refuses may stand in the way of what follows. */
+/** Input from a foreign record is limited before it is written: a record that the log refuses must not block later ones. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'

@@ -1,4 +1,4 @@
-/** What a reader says of positions that it could not commit, over a kafkajs consumer that never asks anybody. */
+/** The error of a reader for positions that it could not commit, over a kafkajs consumer that never connects. */
 import type { Kafka } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { PartitionCounts } from '../../src/kafka/admin/partition-counts.ts'

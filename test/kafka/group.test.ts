@@ -106,7 +106,7 @@ describe('the round-robin protocol', () => {
 })
 
 describe('a group that is open to others', () => {
-  /** A member of another program, with the protocols that its library has. */
+  /** A member of another program, with the protocols of its library. */
   const stranger = async (groupId: string, topics: string[], protocols: string[]) => {
     const assigned: string[][] = []
     const partitionAssigners = protocols.map(

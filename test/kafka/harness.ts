@@ -1,4 +1,4 @@
-/** What the tests of src/kafka share: the broker, topics with names of their own, and readers that end with the test. */
+/** Shared by the tests of src/kafka: the broker, topics with unique names, and readers that end with the test. */
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { connectLog, type KafkaLog, type LogOptions } from '../../src/kafka/log.ts'
@@ -15,14 +15,14 @@ export function openLog(options: Partial<LogOptions> = {}): KafkaLog {
   return connectLog({ brokers, clientId: 'duelog-test', ...options })
 }
 
-/** A log whose every connection passes a proxy. */
+/** A log whose connections all go through a proxy. */
 export async function openThroughProxy(proxy: Partial<ProxyOptions>, options: Partial<LogOptions> = {}) {
   const opened: KafkaProxy = await startProxy({ target: brokers[0] ?? '', ...proxy })
   onTestFinished(() => opened.close())
   return { proxy: opened, log: openLog({ socketFactory: opened.socketFactory, ...options }) }
 }
 
-/** Topics of that many partitions, by short name. */
+/** Topics with this many partitions, by short name. */
 export async function makeTopics<Name extends string>(
   names: Name[],
   partitions = 1,
@@ -46,7 +46,7 @@ export async function openTransactional(id: string, log = openLog()): Promise<Tr
   return writer
 }
 
-/** A reader that notes what it sees and lets tests wait for it. It is stopped after the test. */
+/** A reader that records its calls and lets tests wait for them. It is stopped after the test. */
 export class Watcher {
   readonly reader: GroupReader
   readonly records: RecordIn[] = []
@@ -90,7 +90,7 @@ export class Watcher {
     return this.joins[this.joins.length - 1] ?? []
   }
 
-  /** Resolves when the condition holds; it is looked at after each join, batch and crash. */
+  /** Resolves when the condition holds; it is checked after each join, batch and crash. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#checks.push(() => condition() && resolve())
@@ -103,7 +103,7 @@ export class Watcher {
   }
 }
 
-/** Everything that a read_committed reader sees of the topic up to and with the record that is written now. */
+/** All records of the topic that a read_committed reader gets, up to and including the record written now. */
 export async function readAll(topic: string): Promise<string[]> {
   const end = `end-${randomUUID()}`
   const writer = await openWriter()

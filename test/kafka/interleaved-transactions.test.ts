@@ -1,4 +1,4 @@
-/** Several writers have a part in a partition, as users' do in `jobs` and `job-commands`: what they aborted is not shown. */
+/** Several writers write to one partition, as users do in `jobs` and `job-commands`: their aborted records are not delivered. */
 import type { Producer, Transaction } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { message, rawProducer } from './canaries/raw.ts'

@@ -1,4 +1,4 @@
-/** What is read to its end while a leader moves, over the groups of kafkajs: a fetch that fails says nothing of what is there. */
+/** Reading to the end while a leader moves, over the groups of kafkajs: a failed fetch says nothing about the records there. */
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import type { Kafka } from 'kafkajs'

@@ -1,4 +1,4 @@
-/** Where a log ends for brokers, and where for readers of committed records, while a client has a transaction open. */
+/** The end of a log for brokers, and for readers of committed records, while a client has an open transaction. */
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,7 @@ test('the high watermark counts what stands behind an open transaction, the end 
   await second.send({ topic: orders, messages: [{ value: 'b' }, { value: 'c' }] })
   expect(await admin.offsets(orders)).toEqual([{ partition: 0, earliest: 0, next: 2 }])
   expect(await admin.highWatermarks?.(orders)).toEqual(new Map([[0, 4]]))
-  // Other questions are asked as before, also at the same time.
+  // Other lookups are unchanged, even at the same time.
   const both = await Promise.all([admin.highWatermarks?.(orders), admin.offsets(orders)])
   expect(both).toEqual([new Map([[0, 4]]), [{ partition: 0, earliest: 0, next: 2 }]])
   await second.abort()

@@ -1,4 +1,4 @@
-/** Members of our groups that are not ours: whatever they say of themselves, the others get their partitions. */
+/** Foreign members in our groups: whatever their metadata, the others get their partitions. */
 import fc from 'fast-check'
 import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
@@ -131,7 +131,7 @@ function noteOfStandby(name: string): ReturnType<typeof userDataOf> {
   return userDataOf({ instance: `${name}@host:1:1`, standbys } as unknown as Parameters<typeof userDataOf>[0], new Map(), 0)
 }
 
-/** What members are given by topic: ours, and then those that say what they like. */
+/** The assignments of members by topic: ours, then foreign ones with arbitrary metadata. */
 async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours: () => ReturnType<typeof userDataOf>) {
   const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [

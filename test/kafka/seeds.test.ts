@@ -1,4 +1,4 @@
-/** Where clients begin that are made later: where the broker that was named in the settings is lost, others are known by then. */
+/** Where later clients begin: if the configured broker is lost, others are known by then. */
 import { expect, onTestFinished, test } from 'vitest'
 import { WatchedBrokers } from '../../src/kafka/brokers/watched-brokers.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
@@ -6,7 +6,7 @@ import { brokers, makeTopics, openLog, openWriter } from './harness.ts'
 
 test('a client that is made while the only broker of the settings is lost begins at one that others are connected to', async () => {
   const proxy = await startProxy({ target: brokers[0] ?? '' })
-  // As brokers say their own addresses, all but the first connection goes by.
+  // All connections except the first one use the addresses that brokers advertise.
   const log = openLog({ brokers: [proxy.address] })
   const { topic } = await makeTopics(['topic'])
   const writer = await openWriter(log)

@@ -1,4 +1,4 @@
-/** Members join, leave and are lost in any order: who owns and who follows after each change. */
+/** Members join, leave and are lost in any order: owners and standbys after each change. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assignOwners, type Claimant } from '../../src/kafka/group/owner-assignment.ts'
@@ -23,7 +23,10 @@ const spread = (shares: Map<string, number[]>): number => {
   const sizes = [...shares.values()].map(({ length }) => length)
   return Math.max(...sizes) - Math.min(...sizes)
 }
-/** What the members say at the next join, when they have done what they were told. What they had of other partitions stays on their disks. */
+/**
+ * The user data at the next join, after the members have followed their assignment. Copies of other partitions stay on their
+ * disks.
+ */
 const settled = (members: Member[], { owners, followers }: Shares, generation: number): Member[] =>
   members.map((member) => {
     const [owned, following] = [owners.get(member.memberId) ?? [], followers.get(member.memberId) ?? []]
@@ -31,7 +34,7 @@ const settled = (members: Member[], { owners, followers }: Shares, generation: n
     return { ...member, owned, following, generation, copies: new Map([...member.copies, ...current]) }
   })
 
-/** Each step takes a member away, or brings it back with what its disk had. */
+/** Each step removes a member, or brings it back with the contents of its disk. */
 const steps = fc.array(fc.nat(names.length - 1), { minLength: 1, maxLength: 12 })
 
 function histories(

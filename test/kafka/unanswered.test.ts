@@ -1,11 +1,11 @@
-/** What kafkajs throws where no broker answers: it takes apart an answer that is null. */
+/** What kafkajs throws if no broker answers: it destructures an answer that is null. */
 import { createRequire } from 'node:module'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { faultOf, isUnanswered } from '../../src/kafka/errors/kafka-errors.ts'
 import { withRetry } from '../../src/kafka/errors/retry.ts'
 
-/** What an admin of kafkajs throws when it is handed no answer. */
+/** What a kafkajs admin client throws when it gets no answer. */
 async function thrownFor(call: 'listTopics' | 'describeCluster'): Promise<unknown> {
   const kafka = new Kafka({ brokers: ['127.0.0.1:1'], logLevel: logLevel.NOTHING })
   const createAdmin = createRequire(import.meta.url)('kafkajs/src/admin') as (of: object) => ReturnType<typeof kafka.admin>

@@ -1,4 +1,4 @@
-/** What a client may write to a topic and nobody should unpack: it is logged, counted and passed over by every reader. */
+/** Dangerous compressed batches that a client may write to a topic: every reader logs, counts and skips them. */
 import { randomUUID } from 'node:crypto'
 import { CompressionTypes } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { makeTopics, openLog, openTransactional, openWriter, text, Watcher } fro
 const bomb = { key: 'bomb', value: Buffer.alloc(unpackedBytesMax), partition: 0 }
 const problem = `more than ${unpackedBytesMax} bytes when it is unpacked (gzip)`
 
-/** A log that notes what it could not read. */
+/** A log that records unreadable batches. */
 function noting() {
   const errors: { facts: Record<string, unknown>; text: string }[] = []
   let count = 0

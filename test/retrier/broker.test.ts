@@ -1,4 +1,4 @@
-/** The retry forwarder on the real broker. */
+/** The retry forwarder on a real broker. */
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'

@@ -190,7 +190,7 @@ it('passes over what cannot be decoded and counts it', async () => {
   for (const value of [Buffer.from('not avro'), null]) {
     harness.log.append({ topic: names.retry('1s'), partition: 0, key: 'x', value })
   }
-  // No owner writes these; reported, they would be too large for the log, and the lane would try for ever.
+  // No owner writes these. If reported, they would be too large for the log, and the lane would retry forever.
   harness.put('1s', 'x'.repeat(300_000))
   harness.put('1s', '')
   harness.put('1s', 'b')
@@ -293,7 +293,7 @@ it('has one membership at most, also where it loses its session and joins again 
   }
   tell()
   guarded.start(async () => tell())
-  // To join takes three seconds from now on, unless the reader is stopped first.
+  // From now on a join takes three seconds, unless the reader is stopped first.
   const { reader } = log
   log.reader = (options) => {
     const made = reader.call(log, options)

@@ -1,4 +1,4 @@
-/** worker-control, pinned jobs and progress on the real broker, through real owners and workers. */
+/** worker-control, pinned jobs and progress on a real broker, with real owners and workers. */
 import { expect, it, test } from 'vitest'
 import { createWorker, type Run } from '../../../src/library/index.ts'
 import { brokers, openSite, registryUrl } from '../../faults/harness.ts'
@@ -23,7 +23,7 @@ it('a cancellation that an owner commits aborts the run that it names, and no ot
   const [, other] = running.toSorted((left, right) => left.jobId.localeCompare(right.jobId))
   const owner = await log.transactionalWriter(`${prefix}canceller`)
   const value = codecs.control.encode({ type: 'CANCEL', jobId: 'a', runNo: 1, attempt: 1, reason: 'by the operator' })
-  // What no owner writes stands before it, and holds nothing up.
+  // A record that no owner would write comes first and must not block the rest.
   const bad = [
     Buffer.from('not avro'),
     codecs.control.encode({ type: 'CANCEL', jobId: 'x'.repeat(300_000), runNo: 1, attempt: 1, reason: '' }),

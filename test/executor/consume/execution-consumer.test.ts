@@ -247,7 +247,7 @@ describe('a rebalance', () => {
     harness.put({ jobId: 'a', dueAt: harness.clock.nowMs() + 5_000 })
     harness.put({ jobId: 'b', dueAt: harness.clock.nowMs() + 5_000 })
     await rest()
-    // While this member was suspended another one ran the first record.
+    // While this member was suspended, another one ran the first record.
     harness.log.committed.set(`${harness.reader.options.groupId} ${place(harness.topic(), 0)}`, 1)
     harness.reader.assign(lanes(harness, [0, 1]), 1)
     await rest()

@@ -1,4 +1,4 @@
-/** Runs that are for one worker alone. */
+/** Runs that are pinned to one worker. */
 import { expect, it } from 'vitest'
 import type { Execution, WorkerControl } from '../../../schemas/generated.ts'
 import { cancellationOf } from '../../../src/executor/consume/cancellations.ts'
@@ -102,7 +102,7 @@ it('is run where worker-control was made anew, and so are cancellations heard; w
   harness.pin({ jobId: 'g', pinTo: 'gpu', dueAt })
   harness.pin({ jobId: 'h', pinTo: 'gpu', dueAt })
   harness.control({ type: 'CANCEL', jobId: 'h', runNo: 1, attempt: 1 })
-  // Of the owner, which was not sure that it was heard.
+  // A repetition by the owner, which was not sure that the first message arrived.
   harness.pin({ jobId: 'f', pinTo: 'gpu' })
   await rest()
   await harness.clock.advance(1_000)

@@ -1,4 +1,4 @@
-/** What an address is, whatever it looks like; and which may be reached. */
+/** Classification of addresses in all notations, and which may be reached. */
 import { BlockList } from 'node:net'
 import type { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'

@@ -36,7 +36,7 @@ async function serve(answer: (seen: Seen, response: ServerResponse) => void) {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?x=1` }
 }
 
-/** A server that says what it likes, and keeps the connection open. */
+/** A server with the responses of the test that keeps its connections open. */
 async function saying(text: string): Promise<string> {
   const server = createNetServer((socket) => socket.on('error', () => {}).once('data', () => socket.write(text)))
   const sockets = new Set<Socket>()
@@ -104,7 +104,7 @@ it('closes a connection that is idle, also where the server does not, and none t
   onTestFinished(() => void server.close())
   const handle = httpHandler({ guard: addressGuard({ deny: [] }), signingKey: undefined, clock: systemClock, idleMs: 1 })
   const result = call(run(target(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)), handle)
-  // Much longer than it may be idle.
+  // Much longer than the allowed idle time.
   setTimeout(slow.resolve, 100)
   expect(await result).toEqual({ status: 200, body: 'done' })
   await closed.promise

@@ -1,4 +1,4 @@
-/** What a worker makes of runs that are not tracked. */
+/** How a worker runs untracked executions. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import type { Handler } from '../../../src/executor/handlers/handler.ts'
@@ -190,7 +190,7 @@ describe('a worker that stops', () => {
     await harness.clock.advance(100)
     await stopped
     expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['slow', 'soon'])
-    // What stands behind is left to the next worker.
+    // Later records are left to the next worker.
     expect(harness.committed()).toBe(2)
     expect(harness.events().map(({ jobId, type }) => [jobId, type])).toEqual([
       ['slow', 'STARTED'],

@@ -1,11 +1,11 @@
-/** Questions about offsets while a broker is lost: partitions ask side by side, and one that fails takes nothing from the others. */
+/** Offset lookups while a broker is lost: partitions ask in parallel, and a failure of one does not affect the others. */
 import type { Kafka } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
 import { KafkaAdmin } from '../../../src/kafka/admin/admin.ts'
 
 type Offsets = { partition: number; offset: string; low: string; high: string }[]
 
-/** Each admin of it notes what it is asked, and whether it was disconnected. */
+/** Each of its admin clients records its requests, and whether it was disconnected. */
 function brokenKafka() {
   const admins: { asked: PromiseWithResolvers<Offsets>[]; connected: boolean }[] = []
   const kafka = {
@@ -63,7 +63,7 @@ test('a topic of which metadata name no partition yet is asked for again, of a f
   const admin = await KafkaAdmin.open(kafka)
   const question = admin.offsets('new')
   const [first] = admins[0]?.asked ?? []
-  // As kafkajs says it.
+  // As kafkajs reports it.
   first?.reject(new TypeError("Cannot destructure property 'partitions' of 'high.pop(...)' as it is undefined."))
   await vi.waitUntil(() => admins[1]?.asked.length === 1)
   admins[1]?.asked[0]?.resolve([{ partition: 0, offset: '5', low: '1', high: '5' }])

@@ -1,4 +1,4 @@
-/** How long what is dispatched to a pool is kept, as an owner sees it: the least of the pool's topics. */
+/** Retention of dispatched executions from the owner's view: the shortest of the pool's topics. */
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { executionsRetentionMs, topicNames, topicPlans } from '../../../streams/topics/topics.ts'

@@ -6,7 +6,7 @@ import { openLog, uniquePrefix } from '../harness.ts'
 const log = openLog()
 const ensure = (plans: TopicPlan[], partitions = 2) => log.ensureTopics({ plans, partitions, replication: 1 })
 
-/** Creates a topic as somebody else would have. */
+/** Creates a topic as another program would. */
 async function createByHand(topic: string, config: Record<string, string>, partitions = 2): Promise<void> {
   await ensure([{ topic, config, schema: 'execution' }], partitions)
 }

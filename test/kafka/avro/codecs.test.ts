@@ -30,7 +30,7 @@ const setTransitive = (subject: string): Promise<unknown> =>
     body: JSON.stringify({ compatibility: 'BACKWARD_TRANSITIVE' }),
   })
 
-/** A registry that answers what it is told to. */
+/** A registry with the answers of the test. */
 async function fakeRegistry(answer: (path: string, method: string) => { status: number; body: unknown }): Promise<string> {
   const server: Server = createServer((request, response) => {
     const { status, body } = answer(request.url ?? '', request.method ?? '')
@@ -122,7 +122,7 @@ describe('codecs with a registry', () => {
     const { command } = await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()) })
     const named = (id: number) => (async () => command.decode(Buffer.from([0, 0, 0, 0, id, 1])))()
     await expect(named(77)).rejects.toMatchObject({ code: 'undecodable' })
-    // What a registry that is away has to say does not matter.
+    // The answer of an unreachable registry does not matter.
     await expect(named(78)).rejects.toMatchObject({ code: 'registry-unavailable' })
   })
 
@@ -131,7 +131,7 @@ describe('codecs with a registry', () => {
     await open(prefix)
     for (const { topic, schema } of plansOf(prefix)) {
       const file = readFileSync(new URL(`../../../schemas/${schema}.avsc`, import.meta.url), 'utf8')
-      // As a client with auto.register.schemas=false asks.
+      // Like a client with auto.register.schemas=false.
       const response = await fetch(`${registryUrl}/subjects/${topic}-value`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -164,7 +164,7 @@ describe('codecs with a registry', () => {
     expect(said[0]).toContain('duelog schemas repair')
     const named = (await (await fetch(`${registryUrl}/schemas/ids/${idOf(codecs)}`)).json()) as { schema: string }
     expect(JSON.parse(named.schema)).toEqual(jobDefinitionSchema)
-    // Another process, and the next start, agree.
+    // Another process, and the next start, get the same result.
     expect(idOf(await open(prefix))).toBe(idOf(codecs))
 
     const reader = await open(uniquePrefix())
@@ -288,7 +288,7 @@ describe('codecs that wait for no registry', () => {
     expect([...schemas.keys()]).toEqual([id])
     const { codecs } = early(nobody, knownIds)
     expect((await (await codecs).definition.decode(bytes)).target.handler).toBe('h')
-    // One that says something else than the known ids is not used.
+    // A registry that contradicts the known ids is not used.
     schemas.set(id, JSON.stringify({ ...before, fields: [] }))
     const { definition } = await early(nobody, knownIds).codecs
     await expect((async () => definition.decode(bytes))()).rejects.toMatchObject({ code: 'registry-unavailable' })
@@ -296,7 +296,7 @@ describe('codecs that wait for no registry', () => {
   test('say so when the registry turns out to be another one', async () => {
     const knownIds = kept()
     await open(uniquePrefix(), knownIds)
-    // An id of before, which that registry has never given.
+    // An earlier id that this registry has never issued.
     knownIds.ids['2000000000'] = 'ab'
     const { codecs, foreign } = early(registryUrl, knownIds)
     await codecs

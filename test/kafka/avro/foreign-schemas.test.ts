@@ -1,4 +1,4 @@
-/** Records that somebody wrote by a schema of his own: none holds a reader up, whatever the schema is. */
+/** Records with foreign schemas: none blocks a reader, whatever the schema is. */
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { type JobDefinition, jobDefinitionSchema } from '../../../schemas/generated.ts'
@@ -25,7 +25,7 @@ const long = (value: number): Buffer => avroType('long').toBuffer(value)
 const codecFor = (schema: unknown) =>
   new AvroCodec<JobDefinition>(avroType(jobDefinitionSchema), [7], async () => foreignType([JSON.stringify(schema)]))
 
-/** What a registry says of ids, and a codec that reads by it. */
+/** A registry with the schemas of these ids, and a codec that uses it. */
 async function codecWith(answers: Record<string, { status?: number; body: unknown }>) {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ test.each([
   ['records without fields', { type: 'array', items: { type: 'record', name: 'E', fields: [] } }],
   ['lists of nothing', { type: 'array', items: { type: 'array', items: 'null' } }],
 ])('blocks of %s, which take no bytes, cost no more than the bytes that say them', async (_, type) => {
-  // Each says in two bytes that it has a thousand; read, they were five million.
+  // Each claims a thousand items in two bytes; decoded, they were five million.
   const blocks = Array.from({ length: 5_000 }, () => long(1_000))
   await expect(codecFor(withField(type)).decode(written(...blocks, long(0), long(0), long(0)))).rejects.toThrow(
     /a block has \d+ items in \d+ bytes/,
@@ -64,7 +64,7 @@ test('a block that goes on behind the last byte ends with it', async () => {
   await expect(codec.decode(written(long(50_000), Buffer.alloc(60_000)))).rejects.toThrow('a block ends before its items')
 })
 
-/** A record of so many fields of the next, so many levels deep. */
+/** Nested records with this many fields and levels. */
 function nested(fields: number, levels: number, last: unknown = 'null'): unknown {
   let type: unknown = last
   for (let level = 0; level < levels; level++)

@@ -9,7 +9,7 @@ const from = { JobDefinition: 'contentType', Schedule: 'everyMs', Target: 'handl
 const plainType = avroType(jobDefinitionSchema)
 const copyOf = (value: unknown): unknown => (value === undefined ? undefined : plainType.toString(value))
 
-/** What a reader makes of bytes: the value, how far it read, or that it threw. */
+/** The result of a reader: the value, how far it read, or that it threw. */
 function outcome(type: Type, bytes: Buffer): unknown {
   try {
     const { value, offset } = type.decode(bytes, 0) as { value: unknown; offset: number }

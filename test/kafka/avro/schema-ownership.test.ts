@@ -1,4 +1,4 @@
-/** Whose a version at a subject of ours is, told by what it says alone. */
+/** Classification of a version at one of our subjects, by its contents only. */
 import { expect, test } from 'vitest'
 import { schemaTexts } from '../../../schemas/texts.ts'
 import { standingOf } from '../../../src/kafka/avro/schema-ownership.ts'

@@ -1,4 +1,4 @@
-/** What a member tells its group when a broker is out of the reach of its process alone, over a kafkajs consumer that never asks anybody. */
+/** User data of a member when a broker is unreachable for its process only, over a kafkajs consumer that never connects. */
 import { AssignerProtocol, type ConsumerConfig, type Kafka } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { PartitionCounts } from '../../../src/kafka/admin/partition-counts.ts'
@@ -35,7 +35,7 @@ function member(assignment: GroupReaderOptions['assignment']) {
       cutOff.isCutOff = isCutOff
       for (const listener of listeners) listener()
     },
-    /** kafkajs joins anew where it considers a heartbeat, and this throws. */
+    /** kafkajs rejoins where it considers a heartbeat, because this throws. */
     joinsAnew(): boolean {
       try {
         Number(config?.heartbeatInterval)

@@ -1,4 +1,4 @@
-/** When a process takes itself for cut off: a broker is silent for it, and lives for others. */
+/** When a process counts as isolated: a broker is silent for it and alive for others. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BrokerIsolation } from '../../../src/kafka/brokers/broker-isolation.ts'
 
@@ -35,7 +35,7 @@ test('a broker that lives for others and is silent here for long: it is told, on
   await vi.advanceTimersByTimeAsync(60_000)
   expect(told).toEqual([true])
   expect(logger.warn).toHaveBeenCalledTimes(1)
-  // Nobody may want it any more, and it must be asked all the same.
+  // No client may want it any more, but it must be probed all the same.
   expect(want.mock.calls.length).toBeGreaterThan(10)
   answers()
   await vi.advanceTimersByTimeAsync(0)
@@ -93,7 +93,7 @@ test('a link that comes and goes moves partitions once: each further time it has
   expect(told).toHaveLength(5)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(told).toHaveLength(6)
-  // After ten minutes it is the first time again.
+  // After ten minutes it counts as the first time again.
   await vi.advanceTimersByTimeAsync(600_000)
   falls()
   await vi.advanceTimersByTimeAsync(20_000)

@@ -1,4 +1,4 @@
-/** A broker that says nothing: who notices it, and who need not wait for it. The broker here is a server of the test's own. */
+/** A silent broker: who detects it, and who does not have to wait for it. The broker is a server of the test. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,7 +10,7 @@ const joinGroup = 11
 const apiVersions = 18
 const patience = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
 
-/** A server that answers each request, or none, and tells what it was asked. */
+/** A server that answers each request, or none, and records its requests. */
 async function startBroker() {
   const asked: number[] = []
   const checks = new Set<() => void>()
@@ -57,7 +57,7 @@ async function startBroker() {
       for (const answer of held ?? []) answer()
       held = undefined
     },
-    /** Resolves when it was asked this so often. */
+    /** Resolves when it was asked this often. */
     until: (apiKey: number, count: number): Promise<void> =>
       new Promise((resolve) => {
         const check = (): void => {
@@ -97,7 +97,7 @@ function watching(broker: Broker, limits = patience) {
   }
   /** Resolves with the error that ends a connection. */
   const end = (socket: Socket): Promise<NodeJS.ErrnoException> => new Promise((resolve) => socket.once('error', resolve))
-  /** Opens connections until one stands. */
+  /** Opens connections until one is established. */
   const reconnected = async (): Promise<Socket> => {
     while (true) {
       const socket = open()
@@ -131,7 +131,7 @@ test('nobody waits for a broker that is silent, and its other connections end wi
   const ends = [joining, idle].map(end)
   first.write(request(metadata))
   await end(first)
-  // Asked whether it is there still; to connect fails meanwhile without a try.
+  // It is probed; meanwhile a connect fails without a try.
   await broker.until(apiVersions, 1)
   expect(await end(open())).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('has not answered') })
   for (const ended of ends) expect(await ended).toMatchObject({ message: expect.stringContaining('is silent') })
@@ -178,7 +178,7 @@ test('answers that come in pieces, or several at once, are counted', async () =>
       if (bytes >= 24) resolve()
     })
   })
-  // A request behind them is the oldest now, and the only one that is waited for.
+  // A later request is the oldest now, and the only one with a time limit.
   broker.silent(true)
   socket.write(request(metadata))
   const [error] = await once(socket, 'error').catch((thrown) => [thrown])
@@ -205,12 +205,12 @@ test('a broker that answers who asks whether it is there, and takes long over al
   await end(first)
   const next = await reconnected()
   next.write(request(metadata))
-  // It is asked again whether it is there, and that it is keeps the connection.
+  // It is probed, and the answer keeps the connection.
   await broker.until(apiVersions, 2)
   broker.release()
   await once(next, 'data')
   expect(next.destroyed).toBe(false)
-  // On a busy machine it may have passed for silent first.
+  // On a busy machine it may have counted as silent first.
   expect(said.filter((message) => message.includes(`:${broker.to.port} `)).join()).toMatch(/is slow|answers again/)
 })
 

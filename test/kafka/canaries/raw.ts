@@ -1,4 +1,4 @@
-/** kafkajs as it is, without our room around it. When a canary fails after an upgrade, read ADR 0002 before changing the test. */
+/** Plain kafkajs, without our code around it. When a canary fails after an upgrade, read ADR 0002 before changing the test. */
 import { type Consumer, Kafka, type KafkaConfig, logLevel, type Producer, type ProducerConfig } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { type KafkaProxy, type ProxyOptions, startProxy } from '../../tools/tcp-proxy.ts'

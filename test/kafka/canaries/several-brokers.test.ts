@@ -1,6 +1,7 @@
 /**
- * What kafkajs does with a call whose records go to several brokers, and why src/kafka/writing/produce.ts gives each partition a request of its own
- * (ADR 0030). Its own code runs here on two brokers that do as they are told; three real ones are in test/docker/topology.test.ts.
+ * How kafkajs handles a call whose records go to several brokers, and why src/kafka/writing/produce.ts gives each partition a
+ * request of its own (ADR 0030). Its own code runs here on two scripted brokers; three real ones are in
+ * test/docker/topology.test.ts.
  */
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
@@ -77,7 +78,7 @@ test('one broker refuses for a moment while the other writes: the other writes i
     refuse(nodeId) {
       if (nodeId !== 2) return
       if (refusals++ === 0) throw momentary()
-      // The call was begun anew: only now the first request to the other broker is answered.
+      // The call was restarted: only now the first request to the other broker is answered.
       again.resolve()
     },
     answer: (nodeId) => (nodeId === 1 ? again.promise : Promise.resolve()),

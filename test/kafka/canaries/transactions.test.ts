@@ -94,7 +94,7 @@ describe('an idempotent kafkajs producer', () => {
     const producer = await rawProducer({ idempotent: true, retry }, kafka)
     await expect(producer.send({ topic: t, messages: [message('unknown')] })).rejects.toThrow()
     proxy.release()
-    // It reuses the sequence number: the broker takes it for the repeat of the first and acknowledges it.
+    // It reuses the sequence number: the broker takes it for a repeat of the first and acknowledges it.
     await producer.send({ topic: t, messages: [message('lost')] })
     expect(await readAll(t)).toEqual(['unknown'])
   })

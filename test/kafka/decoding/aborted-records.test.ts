@@ -1,4 +1,4 @@
-/** What was aborted is shown to nobody, whatever order its transactions began and ended in. */
+/** Aborted records are never delivered, in whatever order their transactions began and ended. */
 import { expect, test } from 'vitest'
 import { withoutAborted } from '../../../src/kafka/decoding/aborted-records.ts'
 import type { FetchedMessage } from '../../../src/kafka/decoding/fetched-message.ts'
@@ -13,7 +13,7 @@ interface Plan {
   unread?: boolean
 }
 
-/** One batch at each offset, told by one message. */
+/** One batch at each offset, represented by one message. */
 function answer(plans: Record<number, Plan>): FetchedMessage[] {
   return Object.entries(plans).map(([first, { of, to = Number(first), key, control, inTransaction = true, unread }]) => {
     const marker = control === undefined ? undefined : Buffer.from([0, 0, 0, control === 'abort' ? 0 : 1])

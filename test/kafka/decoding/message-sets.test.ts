@@ -1,4 +1,4 @@
-/** What was written before Kafka 0.11 is read as kafkajs reads it, within limits, and never an error. */
+/** Records from before Kafka 0.11 are read as kafkajs reads them, within limits, and never throw. */
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip, gzipSync, zstdCompress } from 'node:zlib'
@@ -165,7 +165,7 @@ test('whatever is done to their bytes, they are decoded without an error, to no 
   for (let made = 0; made < hostileSets; made++) {
     const parts = Array.from({ length: dice.between(1, 4) }, () => {
       const one = dice.pick(seeds)
-      // What is inside is spoilt before it is packed, so that it is unpacked all the same.
+      // The contents are corrupted before compression, so that they can still be decompressed.
       if (!dice.chance(0.3)) return spoilt(one)
       return message({
         offset: dice.upTo(9),

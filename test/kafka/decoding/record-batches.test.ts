@@ -1,4 +1,4 @@
-/** What is made of the bytes of a fetch: the same as kafkajs makes of them, within limits, and never an error. */
+/** Decoding the bytes of a fetch: the same result as kafkajs, within limits, and never an error. */
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip, zstdCompress } from 'node:zlib'
@@ -43,14 +43,14 @@ const decodeByKafkajs = require(`${protocol}/recordBatch/v0/decoder`) as (
 ) => Promise<{ records: FetchedMessage[] }>
 const Decoder = require(`${protocol}/decoder`) as new (bytes: Buffer) => object
 
-/** As kafkajs's own producer encodes it. */
+/** Encoded like kafkajs's own producer. */
 async function batch({ records, firstOffset = 0, lastOffsetDelta = records.length - 1, ...rest }: BatchPlan): Promise<Buffer> {
   const encoded = records.map((record, index) => encodeRecord({ offsetDelta: index, timestampDelta: index, ...record }))
   const times = { firstTimestamp: 1_700_000_000_000, maxTimestamp: 1_700_000_000_999, producerId: 7 }
   return (await RecordBatch({ ...times, ...rest, firstOffset, lastOffsetDelta, records: encoded })).buffer
 }
 
-/** A batch whose records are packed by something that kafkajs does not know. */
+/** A batch compressed with a codec that kafkajs does not know. */
 async function packed(codec: number, pack: (bytes: Buffer) => Promise<Buffer> | Buffer, plan: BatchPlan): Promise<Buffer> {
   const plain = await batch(plan)
   const records = await pack(plain.subarray(61))
@@ -137,7 +137,7 @@ test('also when it is a record that is handed on', async () => {
     '__proto__=__proto__',
     'constructor=constructor',
   ])
-  // Whoever reads by kafkajs alone has them in another form.
+  // Users of plain kafkajs have them in another form.
   const [other] = recordsOf('t', 0, [{ ...messages[0], headers: { ...messages[0]?.headers } }] as never)
   expect(Object.keys(other?.headers ?? {})).toEqual(['__proto__', 'constructor'])
   expect(Object.getPrototypeOf(other?.headers)).toBe(Object.prototype)
@@ -280,7 +280,7 @@ test('whatever is done to the bytes of a fetch, it is decoded without an error, 
     const parts = Array.from({ length: dice.between(1, 3) }, () => Buffer.from(dice.pick(seeds)))
     const bytes = Buffer.concat(parts)
     for (let changes = dice.upTo(8); changes > 0; changes--) {
-      // Half of the changes in what says lengths and counts.
+      // Half of the changes hit lengths and counts.
       const at = dice.chance(0.5) ? dice.upTo(Math.min(90, bytes.length)) : dice.upTo(bytes.length)
       bytes[at] = dice.pick([0, 1, 0x7f, 0x80, 0xff, dice.upTo(256)])
     }

@@ -1,4 +1,4 @@
-/** Seats at the least cost: what a plan costs in all, against every other plan, and how much is asked for it. */
+/** Assignment at the least cost: the total cost of a plan against every other plan, and how many costs it computes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MinCostAssignment } from '../../../src/kafka/group/min-cost-assignment.ts'

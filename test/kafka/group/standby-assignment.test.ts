@@ -26,7 +26,7 @@ const dealt = (count: number, standbys: number, list: Member[]) => {
   const owners = assignOwners(count, list)
   return { owners, followers: assignStandbys(count, standbys, list, owners) }
 }
-/** What the members say at the next join, when they have done what they were told. */
+/** The user data at the next join, after the members have followed their assignment. */
 const settled = (list: Member[], { owners, followers }: ReturnType<typeof dealt>): Member[] =>
   list.map((member) => {
     const [owned, following] = [owners.get(member.memberId) ?? [], followers.get(member.memberId) ?? []]

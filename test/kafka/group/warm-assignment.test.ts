@@ -1,4 +1,4 @@
-/** A newcomer follows what it is to own until it is warm there: what becomes of partitions while members come, warm up, and go. */
+/** A new member follows its target partitions until it is warm: the assignment while members come, warm up, and go. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
@@ -34,7 +34,7 @@ const settled = (members: Member[], shares: WarmAssignment, warms: (member: Memb
     return { ...member, owned, following, warm, copies, generation: member.generation + 1 }
   })
 
-/** Two that have each half, and follow the other. */
+/** Two members that each own half, and follow the other half. */
 function pairOf(count: number): { members: Member[]; shares: WarmAssignment } {
   const group = [fresh('a'), fresh('b')]
   const shares = assignWarm(count, 1, group)
@@ -159,7 +159,7 @@ describe('partitions that go to who is warm', () => {
     const shares = assignWarm(4, 1, rest)
     expect([...shares.owners.values()]).toEqual([all(4), []])
     expect(shares.copies.get('c')).toEqual(all(4))
-    // What it follows besides takes nothing from anybody once it is warm.
+    // The partitions that it follows in addition take nothing from others once it is warm.
     expect(shares.awaited.get('c')).toHaveLength(2)
     expect(
       sizes(

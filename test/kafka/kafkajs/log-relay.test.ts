@@ -1,4 +1,4 @@
-/** An outage is told of, and does not fill the log. */
+/** An outage is logged, and does not flood the log. */
 import { type LogEntry, logLevel } from 'kafkajs'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { relayTo } from '../../../src/kafka/kafkajs/log-relay.ts'
@@ -41,7 +41,7 @@ test('everyday events, and what ends because a broker is silent, are for those w
   const relay = relayTo(logger)
   relay(entry('The group is rebalancing, re-joining'))
   relay(entry('Connection error: b:9092 has not answered; it is taken for lost', { stack: 'at …' }))
-  // A partition goes to another owner: the former one is fenced.
+  // A partition gets another owner: the former one is fenced.
   const fenced =
     'Producer attempted an operation with an old epoch. Either there is a newer producer with the same transactionalId, …'
   relay(entry('Response AddPartitionsToTxn(key: 24, version: 1)', { error: fenced }))

@@ -1,4 +1,4 @@
-/** A member whose coordinator, or a partition's leader, is lost: over the groups of kafkajs themselves, with brokers that are none. */
+/** A member whose coordinator or partition leader is lost: over the groups of kafkajs itself, with scripted brokers. */
 import { createRequire } from 'node:module'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { withLostCoordinators } from '../../../src/kafka/kafkajs/lost-coordinator.ts'
@@ -37,7 +37,7 @@ beforeEach(() => {
   vi.clearAllMocks()
 })
 
-/** As it is once it has joined. `isOurs`: it runs in our scope. */
+/** A group as it is after its join. `isOurs`: it runs in our scope. */
 async function member(coordinator: Broker, isOurs = true): Promise<Group> {
   const options = { cluster, logger, groupId: 'g', topics: [], assigners: [], instrumentationEmitter: { emit() {} } }
   const group = new ConsumerGroup({ ...options, sessionTimeout: 10_000, rebalanceTimeout: 10_000, topicConfigurations: {} })

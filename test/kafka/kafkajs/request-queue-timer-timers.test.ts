@@ -1,4 +1,4 @@
-/** What the queue of kafkajs plans, without a broker: a look at what waits, and nothing where nothing does. */
+/** What the request queue of kafkajs schedules, without a broker: a check of pending requests, and nothing if there are none. */
 import { createRequire } from 'node:module'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'

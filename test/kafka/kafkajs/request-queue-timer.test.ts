@@ -1,4 +1,4 @@
-/** A program that uses the library is not warned of what kafkajs does with its timers. */
+/** A program that uses the library gets no warnings about kafkajs's timers. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -1,4 +1,4 @@
-/** What a transaction asks of its coordinator: over the cluster of kafkajs itself, with brokers that are none. */
+/** The requests of a transaction to its coordinator: over the cluster of kafkajs itself, with scripted brokers. */
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { type Doubts, TransactionRequests } from '../../../src/kafka/kafkajs/transaction-requests.ts'
@@ -16,7 +16,7 @@ const { prototype } = createRequire(import.meta.url)('kafkajs/src/cluster/index.
 const refusal = (type: string): Error => Object.assign(new Error(type), { type })
 const lost = (): Error => Object.assign(new Error('the connection is closed'), { name: 'KafkaJSConnectionClosedError' })
 
-/** A cluster whose brokers say to each request what `answer` says, or throws; `said`: all that they were asked. */
+/** A cluster whose brokers answer each request with `answer`, or throw; `said`: all their requests. */
 function cluster(answer: (request: string, topics: string[]) => unknown = () => undefined) {
   const said: string[] = []
   let coordinator = 1
@@ -124,7 +124,8 @@ test('a commit that nobody has answered is asked for again by the next writer of
   const closed = 'KafkaJSConnectionClosedError'
   expect(await askedOfThree(['done'])).toEqual(['end', 'init', 'init'])
   expect(await askedOfThree([lost(), 'done'])).toEqual([`end ${closed}`, 'end init', 'init'])
-  // Who does not get an answer either does not fence: the fence would abort what may be committed in a part.
+  // A writer that gets no answer either does not fence: the fence would abort the rest of a transaction that may be partly
+  // committed.
   expect(await askedOfThree([lost(), lost(), 'done'])).toEqual([`end ${closed}`, `end ${closed}`, 'end init'])
   // Another one has fenced, or the coordinator has aborted it.
   for (const type of ['INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE', 'INVALID_PRODUCER_ID_MAPPING'])
@@ -199,7 +200,7 @@ test('a fence that is refused for a moment is repeated only while it is still pe
   }
   const requests = new TransactionRequests(15_000, { mayFence }, new Set(), () => nowMs)
   await expect(requests.run(async () => (await find()).initProducerId({}))).rejects.toThrow('no member any more')
-  // Twice by each permission, which is old by then.
+  // Twice with each permission, which has expired by then.
   expect(said.filter((each) => each === '1 init')).toHaveLength(4)
 })
 

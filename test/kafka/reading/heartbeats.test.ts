@@ -1,4 +1,4 @@
-/** When kafkajs considers a heartbeat due, which it reckons by the wall clock, and whom an answer counts for. */
+/** When kafkajs considers a heartbeat due by the wall clock, and for which callers an answer counts. */
 import type { Consumer } from 'kafkajs'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Heartbeats } from '../../../src/kafka/reading/heartbeats.ts'
@@ -20,7 +20,7 @@ function listening() {
   let lastRequest = Date.now()
   return {
     heartbeats,
-    /** As kafkajs asks itself. */
+    /** As kafkajs checks it. */
     isDue: (): boolean => Date.now() >= lastRequest + heartbeats.interval,
     joined(duration: number): void {
       listeners.get('request')?.({ payload: { apiName: 'SyncGroup', sentAt: Date.now() - duration, duration } })
@@ -95,7 +95,7 @@ it('is a member for a session from when the last request was sent that the group
 it('lets kafkajs join anew when asked, as if the group were rebalancing, until a join has told what there is to tell', async () => {
   const { heartbeats, isDue } = listening()
   let done = 0
-  // A join that was under way already told what was to be told before.
+  // A join that was already in progress carries the earlier user data.
   heartbeats.joining()
   void heartbeats.rejoin().then(() => done++)
   expect(isDue).toThrow(expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS' }))

@@ -1,4 +1,4 @@
-/** Who reads topics to their end takes nobody's silence for an end: an audit on a machine that did not keep up left out what one broker had. */
+/** Silence is no end: an audit on an overloaded machine once left out the records of one broker. */
 import { expect, test } from 'vitest'
 import { IdleFetches } from '../../../src/kafka/reading/idle-fetches.ts'
 

@@ -213,7 +213,7 @@ describe('a reader', () => {
     watcher.reader.pause([{ topic: jobs, partition: 0 }])
     watcher.reader.resume([{ topic: jobs, partition: 0 }])
     watcher.reader.seek({ topic: jobs, partition: 0, offset: 0 })
-    // Who commits must not take it for done.
+    // The caller must not take it as committed.
     const late = watcher.reader.commit([{ topic: jobs, partition: 0, offset: 0 }])
     await expect(late).rejects.toMatchObject({ code: 'not-ready' })
   })

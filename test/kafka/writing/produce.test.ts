@@ -1,4 +1,4 @@
-/** What the writers make sure of besides kafkajs, where several brokers have a part. */
+/** What the writers ensure beyond kafkajs when several brokers are involved. */
 import type { ProducerBatch, RecordMetadata } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { produce } from '../../../src/kafka/writing/produce.ts'
@@ -17,7 +17,7 @@ const records = [
   record('state', 1, 'e'),
 ]
 
-/** Answers like brokers that take everything, but for the partitions that `forgets` names. */
+/** Answers like brokers that accept everything, except for the partitions in `forgets`. */
 function brokers(forgets: string[] = []) {
   const batches: string[][] = []
   const sendBatch = async ({ topicMessages = [] }: ProducerBatch): Promise<RecordMetadata[]> => {

@@ -28,7 +28,7 @@ describe('a transactional writer', () => {
     const since = proxy.requests.length
     await writer.commit(records)
     const { addPartitionsToTxn, produce, endTxn } = apiKeys
-    // While the one before is being ended the first is refused, and asked again.
+    // The first request is refused while the previous transaction is ending, and is repeated.
     const asked = proxy.requests.slice(since).map(({ apiKey }) => apiKey)
     expect(asked.filter((key, index) => key !== asked[index - 1])).toEqual([addPartitionsToTxn, produce, endTxn])
   })
@@ -92,7 +92,7 @@ describe('a transactional writer', () => {
     proxy.cut()
     await refused
     await openTransactional(state)
-    // The broker had done the commit: the record is there, once.
+    // The broker had performed the commit: the record is there, once.
     expect(await readAll(state)).toEqual(['once'])
   })
 
