@@ -1,17 +1,20 @@
-/** Entries of a store that are written to the changelog once more, where offsets or a log began anew. */
+/** Writes entries of the store to the changelog again, after offsets or a log restarted. */
 import { keyAfter, rangeOf } from '../../../streams/state/index.ts'
 import type { PartitionStore, RecordOut, StoreEntry, StoreOp } from '../../ports/index.ts'
 import { Closed } from './interruption.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Records of one transaction, and about their bytes. */
+/** Limits of one transaction: records, and about their bytes. */
 const sliceRecords = 500
 const sliceBytes = 1_000_000
 
-/** Header of what is logged again of a whole store: when its owner claimed. Whoever reads it without that claim has read another log before. */
+/**
+ * Header of entries from a whole store that is logged again. Its value is the claim time of the owner. A reader that does not
+ * know this claim read another log before.
+ */
 export const loggedAgainHeader = 'duelog-logged-again'
 
-/** Commits the entries slice by slice; resolves with how many there were. A claimed partition only. */
+/** Commits the entries slice by slice. Resolves with their count. Call it for a claimed partition only. */
 export async function logEntries(
   context: PartitionContext,
   entries: AsyncIterable<StoreOp>,
@@ -37,12 +40,12 @@ export async function logEntries(
   return count
 }
 
-/** All entries of these kinds, kind by kind. */
+/** All entries of these kinds, one kind after another. */
 export async function* entriesOf(store: PartitionStore, kinds: readonly number[]): AsyncGenerator<StoreEntry> {
   for (const kind of kinds) {
     const { to, ...range } = rangeOf(kind)
     for (let { from } = range; ; ) {
-      // What is read here is in memory together.
+      // One scan is in memory as a whole.
       const entries = await store.scan({ from, to, limit: sliceRecords, bytesMax: sliceBytes })
       yield* entries
       const last = entries.at(-1)

@@ -1,6 +1,7 @@
 /**
- * When an idle owner logs how far it has read although it has nothing else to log. Standbys fold definitions no further than that, and
- * a successor would take for lost what has expired behind it: heartbeats, marks, and what is shown to nobody.
+ * Decides when an idle owner logs its positions although it has nothing else to log. Standbys apply definitions only up to the
+ * logged position. A successor would take records for lost that expired after it: heartbeats, marks, and records that no reader
+ * is shown.
  */
 import { atSteady } from '../../clock/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
@@ -8,11 +9,17 @@ import { lookMs } from '../state/index.ts'
 import type { TimeIndex } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Who gave the partition away and has nothing to fire learns with such a commit that its successor does, and ends. */
+/**
+ * An owner that lost the partition in the group commits so often. Its next commit fails once the successor has fenced it, and
+ * it ends.
+ */
 const leavingMs = 200
-/** A copy that lacks more is not warm (partition-context.ts), also where no standbys are wanted: a newcomer follows before it owns. */
+/**
+ * A store that lacks more records is not warm (partition-context.ts). This also applies without standbys: a new member follows
+ * before it owns.
+ */
 const unloggedMax = 1_000
-/** How long definitions, and the ends of transactions behind commands, stay unlogged while nothing else is done. */
+/** Maximum time that definitions, and ends of transactions after commands, stay unlogged while nothing else is committed. */
 const idleMs = 1_000
 
 export class IdlePosition {
@@ -24,12 +31,12 @@ export class IdlePosition {
     this.#context = context
   }
 
-  /** When to call `look` again. */
+  /** When `look` must be called again. */
   get lookAt(): number {
     return atSteady(this.#context.shared.clock, this.#dueAt)
   }
 
-  /** To be called while nothing is due and nothing was read. */
+  /** Call it while no timer is due and no input is waiting. */
   async look(store: PartitionStore, index: TimeIndex): Promise<void> {
     const context = this.#context
     const steadyMs = context.shared.clock.steadyMs()
@@ -47,7 +54,7 @@ export class IdlePosition {
       (context.shared.standbys ?? 0) > 0 || context.applied.jobs - context.changelogState.jobsOffset > unloggedMax
     if (isFollowed && context.isUnlogged('jobs')) return idleMs
     if (context.isUnlogged('commands')) return idleMs
-    // Workers report all the time, and clients define; each of that is worth no commit.
+    // Reports and definitions arrive all the time. They are not worth a commit each.
     return context.isUnlogged('events') || context.isUnlogged('jobs') ? lookMs : Number.POSITIVE_INFINITY
   }
 }

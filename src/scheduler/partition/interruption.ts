@@ -1,12 +1,12 @@
-/** How a life of a partition ends without a fault. */
+/** Ends of a partition's life that are not faults. */
 
-/** Thrown out of a wait when the partition closes. */
+/** Thrown from a wait when the partition closes. */
 export class Closed extends Error {}
 
-/** Thrown out of a wait when a standby became owner, or an owner standby, and has to begin anew. */
+/** Thrown from a wait when the role changes between owner and standby. The partition then restarts. */
 export class RoleChanged extends Error {}
 
-/** A promise that is only ever rejected, and that nobody has to listen to. */
+/** A promise that never resolves. It may reject without a listener. */
 export class Interruption {
   readonly promise: Promise<never>
   readonly reject: (error: Error) => void

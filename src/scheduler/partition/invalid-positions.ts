@@ -1,6 +1,6 @@
 /**
- * Positions that lie outside their log: beyond its end, because it was truncated or made anew, or before its beginning, because records
- * expired unread. What is there is read from its beginning on, and what happened is said (ADR 0034).
+ * Positions outside their log: past its end, because the log was truncated or recreated, or before its beginning, because
+ * records expired unread. Reading continues at the beginning of the log, and the reset is reported (ADR 0034).
  */
 import type { Position, StateEntryInput } from '../../../schemas/index.ts'
 import { definitionValue, isRetainedDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
@@ -11,13 +11,13 @@ import { positionKey, readEntry } from '../state/index.ts'
 import { entriesOf, logEntries } from './changelog-rewrite.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Why a position lies outside its log; undefined when it does not. */
+/** Why a position is outside its log; undefined if it is inside. */
 export function outside(offset: number, { earliest, next }: Range): PositionReset['reason'] | undefined {
   if (offset > next) return 'beyond-end'
   return offset < earliest ? 'expired' : undefined
 }
 
-/** From where a new owner reads commands and reports, and what it knows of the positions before. */
+/** Sets where a new owner starts to read commands and reports, and what it knows of the earlier positions. */
 export function goOn(
   context: PartitionContext,
   position: Position | null,
@@ -32,10 +32,10 @@ export function goOn(
   const events = sound(context, 'events', eventsOffset, ends.events)
   context.applied.commands = commands.from
   context.applied.events = events.from
-  // What was taken of them already stands below this end; what comes is new.
+  // Commands before this end were taken already. Later ones are new.
   if (commands.isAnew) context.changelogState.commandsAnewTo = commands.end
-  // Whether anything was decided is told by reports of runs, once they are read. Positions that are logged before that leave it open:
-  // a position by itself is no proof that somebody has judged.
+  // Reports of runs, once read, prove that something was decided. Positions that are logged before that keep the question open,
+  // because a position alone proves nothing.
   context.hasReports = false
   const isUntold = position === null && events.end > 0
   if (isUntold) Object.assign(context.changelogState, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
@@ -43,8 +43,8 @@ export function goOn(
 }
 
 /**
- * Reports were read as far as there are some. Somebody has reported runs, so somebody has decided them; but marks, what clients leave, and
- * what cannot be read stand there without anything having been decided.
+ * Called when all reports are read. A report of a run proves that the run was decided. Marks, records of foreign clients and
+ * unreadable records prove nothing.
  */
 export function judgeLoss(context: PartitionContext): void {
   context.mayBeLost = false
@@ -54,7 +54,7 @@ export function judgeLoss(context: PartitionContext): void {
   } else Object.assign(context.changelogState, { commandsUntil: 0, commandsAnewTo: 0 })
 }
 
-/** Where an input is read on from: its logged position, or the beginning of a log in which that does not lie. */
+/** The offset to continue an input from: its logged position, or the beginning of the log if the position is outside of it. */
 function sound(
   context: PartitionContext,
   source: 'commands' | 'events',
@@ -62,7 +62,7 @@ function sound(
   range: Range,
 ): { from: number; end: number; isAnew: boolean } {
   const reason = outside(offset, range)
-  // Before anything was read of a log, nothing of it was expected.
+  // Nothing was read of this log yet, so nothing of it was expected.
   if (reason === undefined || (offset === 0 && reason === 'expired'))
     return { from: Math.max(offset, range.earliest), end: range.next, isAnew: false }
   reportReset(context, source, offset, range, reason)
@@ -101,9 +101,10 @@ export function reportReset(
 }
 
 /**
- * Whether the log of definitions ends before the position up to which they are decided. Then offsets of definitions say nothing any more:
- * each state is logged as one that knows no definition yet, so that whatever stands in `jobs` counts, and nothing of it as decided. Run
- * numbers, active runs and what commands did stay. It ends with the position, so a crash on the way does it all again.
+ * Handles a definitions log that ends before the position up to which definitions are decided. Offsets of definitions have no
+ * meaning then. Each state is logged again without a definition, so that all definitions in `jobs` count and none of them as
+ * decided. Run numbers, active runs and effects of commands stay. The position is logged last, so a crash in between repeats
+ * all of it.
  */
 export async function definitionsBeganAnew(
   context: PartitionContext,
@@ -114,7 +115,7 @@ export async function definitionsBeganAnew(
   const { names, codecs, logger } = context.shared
   const { partition, writer } = context
   const position = (await readEntry(codecs, store, positionKey))?.position
-  // A store that followed the old log is no better than its position.
+  // A store that followed the old log is not better than its position.
   if (!position || writer === undefined || position.jobsOffset <= range.next) return context.applied.jobs > range.next
   reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
   const states = await logEntries(context, unboundEntries(context, store))
@@ -135,7 +136,7 @@ async function* unboundEntries(context: PartitionContext, store: PartitionStore)
   }
 }
 
-/** The entry without offsets of the old log; undefined when it has none. */
+/** The entry without offsets of the old log; undefined if it has none. */
 async function unbound(context: PartitionContext, { key, value }: StoreEntry): Promise<Buffer | undefined> {
   const { codecs } = context.shared
   const entry = await codecs.state.decode(value)
@@ -145,7 +146,7 @@ async function unbound(context: PartitionContext, { key, value }: StoreEntry): P
   }
   const { state } = entry
   if (state === null) return undefined
-  // Offset 0 is as good as any other: only what says nothing already stays as it is.
+  // Offset 0 is a valid offset. An entry stays only if it refers to no definition already.
   const unboundState = { ...state, specOffset: state.definitionKept ? 0 : -1, droppedOffset: -1 }
   if (state.specOffset === unboundState.specOffset && state.droppedOffset === -1) return undefined
   return codecs.state.encode({ state: unboundState } as StateEntryInput)

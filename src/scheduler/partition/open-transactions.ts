@@ -14,9 +14,9 @@ import type { LogAdmin, OpenTransaction } from '../../ports/index.ts'
 import { readSources } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
-/** Between two looks. */
+/** Interval between two checks. */
 export const lookEveryMs = 30_000
-/** What is open for less is a transaction like any other: clients give them a minute unless they are told otherwise. */
+/** A transaction that is open for less is not reported. Clients have one minute by default. */
 export const openMsMin = 60_000
 
 interface Seen extends OpenTransaction {
@@ -32,12 +32,12 @@ export class OpenTransactions {
   readonly #shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] }
   readonly #isOurs: (partition: number) => boolean
   readonly #heard: (topic: string, partition: number, end: number) => void
-  /** By topic and partition: bounded by the topics. */
+  /** Keyed by topic and partition, so the topics bound its size. */
   readonly #seen = new Map<string, Seen>()
   #cancel: (() => void) | undefined
   #stopped = false
 
-  /** `isOurs`: whether this process owns the partition; of others their owners tell. `heard` is told where each log ends. */
+  /** `isOurs`: whether this process owns the partition; other owners report theirs. `heard` receives the end of each log. */
   constructor(
     admin: Pick<LogAdmin, 'offsets' | 'highWatermarks'>,
     names: TopicNames,
@@ -61,7 +61,7 @@ export class OpenTransactions {
     this.#cancel?.()
   }
 
-  /** The oldest that holds up the partition. */
+  /** The oldest open transaction that blocks the partition. */
   of(partition: number): OpenTransaction | null {
     let oldest: Seen | undefined
     for (const seen of this.#seen.values()) {
@@ -83,7 +83,7 @@ export class OpenTransactions {
     const { logger } = this.#shared
     for (const topic of this.#topics) {
       try {
-        // In this order: what was ended meanwhile is not taken for open.
+        // In this order, so that a transaction that ends in between does not count as open.
         const ends = await this.#admin.highWatermarks?.(topic)
         const ranges = await this.#admin.offsets(topic)
         for (const { partition, next } of ranges) {

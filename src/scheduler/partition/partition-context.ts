@@ -1,6 +1,6 @@
 /**
- * What a partition has in memory from its assignment to its end, and how its phases wait: for records, for a time, or for the end.
- * The phases are functions over it: restore.ts, takeover.ts, run-loop.ts; partition.ts leads from one to the next.
+ * The memory of a partition from its assignment to its end, and how its phases wait: for records, for a time, or for the end.
+ * The phases are functions over it: restore.ts, takeover.ts, run-loop.ts. partition.ts runs them in order.
  */
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
@@ -37,15 +37,21 @@ import type { SchedulerResources } from './process-context.ts'
 import { RestoreProgress } from './restore-progress.ts'
 
 export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
-/** What the group wants of this member: to fire, or to keep a copy. */
+/** What the group assigned to this member: to own the partition, or to keep a standby copy. */
 export type PartitionRole = 'owner' | 'standby'
 
-/** Reading that brings nothing for so long may be at the end: what is left are control records and aborted ones, which no batch shows. */
+/** After this time without a record the reader may be at the end: control records and aborted records appear in no batch. */
 export const quietMs = 2_000
 
-/** A copy that lacks no more is warm: it is read in a fraction of a second. As many as a restore leaves for the claim. */
+/**
+ * A store that lacks at most this many records is warm: they are read in a fraction of a second. It equals what a restore
+ * leaves for the claim.
+ */
 const warmRecordsMax = 1_000
-/** Who has fired is warm for so long while it is opened again. A cut-off from one broker is told later (kafka/brokers/broker-isolation.ts). */
+/**
+ * A partition that fired stays warm for this time while it reopens. A cut-off from one broker is reported later
+ * (kafka/brokers/broker-isolation.ts).
+ */
 const firedMsMax = 10_000
 
 export class PartitionContext {
@@ -63,12 +69,12 @@ export class PartitionContext {
   readonly zones: ZoneRulesState
   readonly signal: WakeSignal
   readonly backpressure: Backpressure
-  /** Outlives a reopening, which is how a turn that failed ends. */
+  /** Survives a reopen, because a failed commit cycle ends in a reopen. */
   readonly failureIsolation = new FailureIsolation(batchRecordsMax)
   readonly heavyJobs = new HeavyJobs()
-  /** Outlives a reopening, which is what it counts. */
+  /** Survives a reopen, because it counts reopens. */
   readonly storeFailures: StoreFailures
-  /** Turns that did something since the partition was opened last. */
+  /** Commit cycles that applied something since the partition was opened last. */
   turnsDone = 0
   admissionQueue: AdmissionQueue
   reports: EventsWatermark
@@ -78,48 +84,51 @@ export class PartitionContext {
   writer: TransactionalWriter | undefined
   applied: CommitContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
   changelogState: CommitContext['changelogState'] = emptyChangelogState()
-  /** No position was found, and there are records where workers report. */
+  /** True if no position was found although there are records on the topic of reports. */
   mayBeLost = false
-  /** Reports of runs were read since the claim. */
+  /** Whether reports of runs were read since the claim. */
   hasReports = false
-  /** Our claim, or before it the one under which the store folded jobs last; -1: never. */
+  /** Offset of our claim. Before the claim: of the claim under which the store last applied records; -1 if there is none. */
   claimOffset = -1
-  /** While job-state is not the log that the store was made from. */
+  /** Set while job-state is not the log that the store was built from. */
   otherLog: ForeignChangelog | undefined
-  /** Up to where the store has read job-state, and the last claim it has read; whether the log has proved to be the one it was made from. */
+  /**
+   * How far the store has read job-state, the last claim it has read, and whether the log is proved to be the one it was built
+   * from.
+   */
   read = { stateOffset: 0, claimedAt: 0, isProven: false }
-  /** Whether the store has just those timers and index keys that follow from its jobs, and is to be kept so. */
+  /** Whether the store has exactly the timers and index keys that follow from its jobs. It is kept so then. */
   isExact = false
-  /** When the oldest timer that was not handed out when the present turn began is due. */
+  /** Due time of the oldest timer that was not taken when the current commit cycle began. */
   dueAt = Number.POSITIVE_INFINITY
   closing = false
-  /** When the turn at hand began, by the steady clock; Infinity between turns. */
+  /** Start of the current commit cycle, by the steady clock; Infinity between cycles. */
   cycleSince = Number.POSITIVE_INFINITY
-  /** Why it cannot go on until somebody grants or sets something; outlives a reopening, for people. */
+  /** Why the partition cannot continue until an operator grants or sets something. Survives a reopen. For people. */
   trouble: string | null = null
-  /** Outlives a reopening, for people. */
+  /** Survives a reopen. For people. */
   lastReset: PositionReset | null = null
-  /** When a partition that was given to another member stops firing at the latest, by the steady clock. */
+  /** Latest time, by the steady clock, until which a partition fires after the group gave it to another member. */
   leavingAt = Number.POSITIVE_INFINITY
   get isLeaving(): boolean {
     return this.leavingAt !== Number.POSITIVE_INFINITY
   }
-  /** It fires, or could after little more than a claim: what it lacks then is read in a moment. */
+  /** Whether it fires, or could after little more than a claim: the records it lacks are read in a moment. */
   get isWarm(): boolean {
     const { phase, role, closing } = this
     if (phase === 'active') return true
-    // Who does not trust its clock takes nothing over: to be given what another fires would end that.
+    // A process whose clock is not trusted takes nothing over, because it could not fire.
     if (trustedMs(this.shared.clock) === undefined) return false
     if (phase === 'claiming' || phase === 'draining') return true
     if (closing || phase === 'closed') return false
-    // What begins anew has what it had, until its store is open and says what it lacks, or does not open for long. A standby keeps it only
-    // while it follows.
+    // A partition that restarts counts as warm until its store is open and its lag is known, or until the open takes too long.
+    // A standby stays warm only while it follows.
     const { behindRecords } = this.restoreProgress
     if (role === 'owner' && behindRecords === null)
       return this.shared.clock.steadyMs() - this.#firedAt < firedMsMax && !this.storeFailures.isBroken
     return (role === 'owner' || phase === 'following') && behindRecords !== null && behindRecords <= warmRecordsMax
   }
-  /** When it fired last, as far as it has left that, by the steady clock. */
+  /** When it last fired before it left the active phase, by the steady clock. */
   #firedAt = Number.NEGATIVE_INFINITY
   readonly waits = new AppliedWaits(() => this.applied)
   readonly #closed = new Interruption()
@@ -127,7 +136,7 @@ export class PartitionContext {
   #alone: Promise<unknown> = Promise.resolve()
   /** By the steady clock. */
   #progressAt = 0
-  /** What went wrong while records were taken in. */
+  /** The error of receiving records. */
   fault: { error: unknown } | undefined
 
   constructor(
@@ -164,7 +173,7 @@ export class PartitionContext {
     this.resources.phaseChanged()
   }
 
-  /** Begins the end: every wait throws Closed from now on. */
+  /** Starts the close: every wait throws Closed from now on. */
   beginClose(): void {
     this.closing = true
     this.#closed.reject(new Closed())
@@ -172,31 +181,31 @@ export class PartitionContext {
     this.signal.wake()
   }
 
-  /** Ends the life at hand, so that another begins: in another role. */
+  /** Ends the current life, so that another one starts in another role. */
   interrupt(): void {
     this.fail(new RoleChanged())
     this.#interrupted.reject(new RoleChanged())
   }
 
-  /** Rejects when the life at hand has to end. */
+  /** Rejects when the current life must end. */
   get interrupted(): Promise<never> {
     return this.#interrupted.promise
   }
 
-  /** The code by which the metrics count what the partition is reopened for. */
+  /** The error code under which metrics count the reopen. */
   failedWith(error: unknown): ErrorCode {
     const code = error instanceof DuelogError ? error.code : 'internal'
     this.trouble = code === 'kafka-denied' || code === 'bad-config' ? messageOf(error) : null
     return code
   }
 
-  /** Ends the phase at hand with this error: its next wait or turn throws it. */
+  /** Ends the current phase with this error: its next wait or commit cycle throws it. */
   fail(error: unknown): void {
     this.fault ??= { error }
     this.signal.wake()
   }
 
-  /** Forgets all that is not in the store. */
+  /** Clears everything that is not in the store. */
   forget(): void {
     this.backpressure.make()
     this.fault = undefined
@@ -217,12 +226,12 @@ export class PartitionContext {
     this.writer = undefined
   }
 
-  /** Must be told whenever records came or were folded. */
+  /** Call it whenever records arrived or were applied. */
   progress(): void {
     this.#progressAt = this.shared.clock.steadyMs()
   }
 
-  /** Sleeps until something came. False: nothing has for so long that there may be nothing more. */
+  /** Sleeps until a record arrives. False: none arrived for quietMs, so the end may be reached. */
   async more(): Promise<boolean> {
     const { clock } = this.shared
     if (clock.steadyMs() - this.#progressAt >= quietMs) return false
@@ -234,7 +243,7 @@ export class PartitionContext {
     while (!condition()) await this.nap(Number.POSITIVE_INFINITY)
   }
 
-  /** Resolves when the wall clock may be decided by; the scheduler wakes us then. */
+  /** Resolves when the wall clock is trusted. The scheduler wakes the partition then. */
   untilTrusted(): Promise<void> {
     return this.until(() => trustedMs(this.shared.clock) !== undefined)
   }
@@ -251,25 +260,25 @@ export class PartitionContext {
     this.tombstoneGuard.check()
   }
 
-  /** What the store may say of itself when it is written now. */
+  /** The savedAtMs that a write to the store may carry now. */
   get savedAtMs(): number {
     return this.tombstoneGuard.savedAtMs(
       this.phase === 'active' || (this.phase === 'following' && this.restoreProgress.behindRecords === 0),
     )
   }
 
-  /** Waits so long whatever comes, unless the partition closes first. */
+  /** Waits for this time, whatever arrives, unless the partition closes first. */
   rest(forMs: number): Promise<void> {
     const { clock } = this.shared
     return this.orClosed(new Promise((resolve) => clock.at(clock.nowMs() + forMs, resolve)))
   }
 
-  /** The promise's value, unless the partition closes first. */
+  /** Resolves with the promise's value, unless the partition closes first. */
   orClosed<T>(promise: Promise<T>): Promise<T> {
     return Promise.race([promise, this.#closed.promise])
   }
 
-  /** One turn. Without a writer only what is decided already is folded. */
+  /** Runs one commit cycle. Without a writer it applies only what is decided already. */
   async runCommitCycle(
     store: PartitionStore,
     index: TimeIndex,
@@ -289,20 +298,20 @@ export class PartitionContext {
     return result
   }
 
-  /** Runs what reads the store and writes to it by what it read, one after another. */
+  /** Runs tasks that read the store and write by what they read, one after another. */
   alone<T>(task: () => T | Promise<T>): Promise<T> {
     const done = this.#alone.then(task)
     this.#alone = done.catch(() => undefined)
     return done
   }
 
-  /** `evenIfKnown`: also where the changelog says all of it but by which time zone rules next times stand. */
+  /** `evenIfKnown`: log also if only the time zone rules differ from what the changelog says. */
   logPosition(store: PartitionStore, index: TimeIndex, evenIfKnown = false): Promise<void> {
     this.#check()
     return logPosition(this.#commitContext(store, index), evenIfKnown)
   }
 
-  /** Lets an idle store say that it is up to date; a member that the group still hears of reads whatever comes. */
+  /** Lets an idle store record that it is current. A member that is alive in the group reads all records. */
   async keepFresh(store: PartitionStore, index: TimeIndex): Promise<void> {
     if (!this.tombstoneGuard.isDue) return
     await this.orClosed(this.partitionReader.nextHeartbeat())
@@ -310,20 +319,20 @@ export class PartitionContext {
     this.tombstoneGuard.said()
   }
 
-  /** When something of the partition besides its timers wants to be looked at. */
+  /** When something besides timers must be checked. */
   get wakeAt(): number {
     return Math.min(this.admissionQueue.wakeAt, atSteady(this.shared.clock, this.leavingAt), this.reports.wakeAtMs)
   }
 
-  /** Whether all that stands in an input topic before `end`, and can be seen, is part of the store. */
+  /** Whether all visible records of an input before `end` are part of the store. */
   hasApplied(source: Source, end: number): boolean {
     if (this.applied[source] >= end) return true
     return this.partitionReader.reach(source) >= end && this.applied[source] >= this.partitionReader.next(source)
   }
 
   /**
-   * How far an input is done where all before `next` is: all that was received, and what the reader has passed behind that. Who closes, or
-   * has failed, receives nothing more, and the reader passes that all the same: it is not done.
+   * How far an input is applied if everything before `next` is: all received records, and what the reader has passed after
+   * them. A closing or failed partition receives nothing more, but its reader still passes records. Those are not applied.
    */
   #doneTo(source: ReadSource, next: number): number {
     const receives = this.partitionReader.isOpen(source) && !this.closing && !this.fault
@@ -331,12 +340,12 @@ export class PartitionContext {
     return isAll ? Math.max(next, this.partitionReader.reach(source)) : next
   }
 
-  /** Up to where the store has all of a log that readers are shown. */
+  /** Offset before which the store has all visible records of a log. */
   done(source: ReadSource): number {
     return this.#doneTo(source, this.applied[source])
   }
 
-  /** How far each input is done, and where it ends as far as that is known. */
+  /** For each input the applied offset, and the end of its log if it is known. */
   inputs(): { source: Source; done: number; end: number }[] {
     return (['jobs', 'commands', 'events'] as const).map((source) => {
       const done = this.done(source)
@@ -344,7 +353,7 @@ export class PartitionContext {
     })
   }
 
-  /** Whether the changelog says something else of how far an input is done. */
+  /** Whether the changelog has another position of this input. */
   isUnlogged(source: Source): boolean {
     const { applied, changelogState } = this
     if (source === 'jobs') return applied.jobs > changelogState.jobsOffset

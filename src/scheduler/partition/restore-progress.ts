@@ -1,28 +1,28 @@
-/** How far a partition is from the ends of its logs, for people, for metrics, and for whoever reads a copy. */
+/** How far a partition is from the ends of its logs, for people, for metrics, and for readers of a standby. */
 import type { PartitionStore } from '../../ports/index.ts'
 import type { ReadSource } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
-/** The partition, as it is at any time. */
+/** The current state of the partition. */
 interface Place {
   readonly partition: number
   readonly shared: Pick<Shared, 'metrics'>
   readonly phase: string
   readonly role: string
   readonly store: PartitionStore | undefined
-  /** Up to where the store has all of a log that readers are shown. */
+  /** Offset before which the store has all visible records of a log. */
   done(source: 'state' | 'jobs'): number
 }
 
 export class RestoreProgress {
   readonly #place: Place
-  /** Where the log that is being restored ended when that began. */
+  /** End of the log when its restore began. */
   restoreEnd = 0
-  /** And where its reading began. */
+  /** Offset where the restore began to read. */
   restoreBegin = 0
-  /** Where the logs ended when last heard of; absent while there is no store that is fit to be read. */
+  /** Last known ends of the logs; absent while no store can be read. */
   ends: { state: number; jobs: number } | undefined
-  /** Records of changelog and definitions that came since the way to the active phase began. */
+  /** Records of changelog and definitions that arrived since the way to the active phase began. */
   read = 0
 
   constructor(place: Place) {
@@ -32,7 +32,7 @@ export class RestoreProgress {
   get restoreRemaining(): number {
     const { phase } = this.#place
     if (phase === 'active' || phase === 'following' || phase === 'closed') return 0
-    // What is shown to nobody is never folded, and done all the same.
+    // Records that no reader is shown are never applied, but they count as done.
     return Math.max(0, this.restoreEnd - this.#place.done(phase === 'restoring' ? 'state' : 'jobs'))
   }
 
@@ -41,8 +41,9 @@ export class RestoreProgress {
   }
 
   /**
-   * Records that the store lacks, as far as is known; null while there is no store to read. A transaction's end counts as none, nor does what
-   * was passed and is shown to nobody: where a log ends with what a client has aborted, nobody ever has more.
+   * Number of records that the store lacks, by the last known ends; null while no store can be read. The end of a transaction
+   * counts as none, and so do records that no reader is shown: after an aborted transaction at the end of a log nobody ever has
+   * more.
    */
   get behindRecords(): number | null {
     const place = this.#place
@@ -51,7 +52,7 @@ export class RestoreProgress {
     return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - place.done('jobs'))
   }
 
-  /** Must be told of all that is read. `end`: where that log ends. */
+  /** Call it for all records read. `end`: the end of that log. */
   heardOf(source: ReadSource, records: number, end: number): void {
     if (source !== 'state' && source !== 'jobs') return
     this.read += records

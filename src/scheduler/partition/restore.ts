@@ -1,4 +1,7 @@
-/** restoring and warming: from the logs to a store that is nearly up to date. The previous owner is not disturbed and fires on. */
+/**
+ * The phases restoring and warming: from the logs to a store that is nearly current. The previous owner is not disturbed and
+ * keeps firing.
+ */
 import { prefix } from '../../../streams/state/index.ts'
 import type { Batch, PartitionStore, StoreOp } from '../../ports/index.ts'
 import { endOf, type Range, rangeOf } from '../input/index.ts'
@@ -24,26 +27,29 @@ import type { PartitionContext } from './partition-context.ts'
 import { isOfReplacedChangelog, leaveLog, ReplacedChangelog } from './replaced-changelog.ts'
 import { exactOps } from './standby.ts'
 
-/** A partition so close to the end of a log goes on; the rest is read behind the claim. */
+/** A restore ends this many records before the end of the log. The rest is read after the claim. */
 const nearlyCaughtUp = 1_000
 
-/** More to read than this is a large restore; only so many of them go on side by side (concurrency/semaphore.ts), small ones never wait. */
+/**
+ * More records than this are a large restore. The number of concurrent large restores is limited (concurrency/semaphore.ts);
+ * small ones never wait.
+ */
 const largeRestore = 50_000
 
-/** Definitions that are deleted in one step. */
+/** Number of definitions that are deleted in one step. */
 const forgottenTogether = 10_000
 
-/** Where the logs of a partition end as it is restored. */
+/** Ends of the logs at the start of the restore. */
 export interface Ends {
   state: number
   jobs: number
 }
 
-/** Opens the local store, or a new one, and finds out how much there is to read. */
+/** Opens the local store or creates one, and finds out how many records must be read. */
 export async function open(context: PartitionContext): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
   context.enter('restoring')
   const { admin, names } = context.shared
-  // By a wrong clock a good store may look too old, and an old one fresh.
+  // A wrong clock would make a good store look too old, and an old one fresh.
   await context.untilTrusted()
   const { store, other } = await openStore(context)
   const { local, claim } = await readCheckpointAndClaim(context.shared.codecs, store)
@@ -59,7 +65,7 @@ export async function open(context: PartitionContext): Promise<{ store: Partitio
   context.claimOffset = local?.claimOffset ?? -1
   const isOther = context.otherLog !== undefined
   const jobsOffset = local?.jobsOffset ?? 0
-  // Of another log nothing is part of the store, and of definitions that began anew the claim says what counts.
+  // A store from another log has no part of this one. If the definitions log was recreated, the claim decides what counts.
   const offsets = { jobs: isOther && jobsOffset > jobs ? 0 : jobsOffset, state: isOther ? 0 : (local?.stateOffset ?? 0) }
   context.applied = { ...offsets, commands: 0, events: 0 }
   context.read = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0, isProven: false }
@@ -67,7 +73,7 @@ export async function open(context: PartitionContext): Promise<{ store: Partitio
   context.restoreProgress.ends = { state, jobs }
   context.restoreProgress.read = 0
   const large = state - context.applied.state + jobs - context.applied.jobs > largeRestore
-  // What is restored in bulk leaves timers behind that no longer count. A standby avoids it where that costs little.
+  // A bulk restore leaves timers behind that no longer count. A standby avoids that if it costs little.
   context.isExact = context.role === 'standby' && !large
   return { store, ends: { state, jobs }, large }
 }
@@ -84,9 +90,9 @@ export async function restore(
   context.partitionReader.open('state', context.applied.state)
   while (state - context.done('state') > nearlyCaughtUp && (await context.more()));
   const position = (await readEntry(context.shared.codecs, store, positionKey))?.position
-  // Meanwhile a later one may have been read.
+  // A later position may have been read in between.
   context.changelogState.jobsOffset = Math.max(context.changelogState.jobsOffset, position?.jobsOffset ?? 0)
-  // Of a log that was made anew nothing is decided; the claim sees to it.
+  // Nothing of a recreated log is decided; the claim handles that.
   if (context.changelogState.jobsOffset > jobs) context.changelogState.jobsOffset = 0
   context.restoreProgress.restoreEnd = jobs
   context.restoreProgress.restoreBegin = context.applied.jobs
@@ -94,12 +100,12 @@ export async function restore(
   context.partitionReader.open('jobs', context.applied.jobs)
   while (jobs - context.done('jobs') > nearlyCaughtUp) {
     const { appliedCount, blocked } = await context.runCommitCycle(store, index)
-    // What nobody has decided yet waits for the claim.
+    // Records that are not decided yet wait for the claim.
     if (blocked || (appliedCount === 0 && !(await context.more()))) break
   }
 }
 
-/** Applies a slice of job-state, up to the claim. */
+/** Applies a slice of job-state, up to our claim. */
 export async function receiveState(context: PartitionContext, records: Batch['records']): Promise<void> {
   const { store, shared } = context
   const last = records.at(-1)
@@ -120,7 +126,7 @@ export async function receiveState(context: PartitionContext, records: Batch['re
   const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
   const owner = claim ? (await shared.codecs.state.decode(claim)).owner : undefined
   if (claim) zones.claimed(owner?.zoneRules)
-  // Until the log is proved, only what the store had read counts: of what is behind it compaction may have taken the claim.
+  // Until the log is proved, only records that the store had read count: compaction may have removed the claim from later ones.
   if (context.read.isProven)
     Object.assign(context.read, { stateOffset: next, claimedAt: owner?.claimedAt ?? context.read.claimedAt })
   received(context, next)
@@ -133,8 +139,9 @@ function received(context: PartitionContext, next: number): void {
 }
 
 /**
- * Whether the log is the one that the store was made from is told by the first position behind what the store has read. Who follows looks at
- * each: the log may lose its end, and be logged again beyond that, between two fetches. Else compaction may have taken the claim.
+ * The first position after what the store has read tells whether this is the log that the store was built from. A standby
+ * checks every position: between two fetches the log may lose its end and be logged again past that point. Otherwise compaction
+ * may have removed the claim.
  */
 async function proveLog(context: PartitionContext, store: PartitionStore, records: Batch['records']): Promise<void> {
   const { read, phase } = context
@@ -147,7 +154,7 @@ async function proveLog(context: PartitionContext, store: PartitionStore, record
   read.isProven = true
 }
 
-/** Whether another owner logs all of its store again, or has died over that, under a claim that stands before what this store has read. */
+/** Whether another owner logs its whole store again, or died during that, under a claim before what this store has read. */
 async function isLoggedAgain({ read, shared }: PartitionContext, records: Batch['records']): Promise<boolean> {
   let { claimedAt } = read
   for (const { key, value, headers } of records) {
@@ -158,7 +165,7 @@ async function isLoggedAgain({ read, shared }: PartitionContext, records: Batch[
   return false
 }
 
-/** `other`: what job-state holds, where that is not the log that the store was made from. */
+/** `other`: the range of job-state if it is not the log that the store was built from. */
 async function openStore(context: PartitionContext): Promise<{ store: PartitionStore; other: Range | undefined }> {
   const { stores, logger, clock } = context.shared
   const { partition } = context
@@ -181,8 +188,9 @@ async function openStore(context: PartitionContext): Promise<{ store: PartitionS
 }
 
 /**
- * Of a store that holds what no log has, and is older than tombstones are kept, the definitions alone are not trusted: they are read from
- * `jobs` anew, and what was decided about jobs that are not there any more goes with its timers (ADR 0053). A crash on the way does it all again.
+ * Handles a store that holds data no log has, and that is older than tombstones are kept. Its definitions are not trusted: they
+ * are read from `jobs` again, and states and timers of jobs that no longer exist are removed (ADR 0053). A crash in between
+ * repeats all of it.
  */
 async function forgetDefinitions(context: PartitionContext, store: PartitionStore): Promise<void> {
   const { logger, clock, tombstoneRetentionMs } = context.shared
@@ -203,7 +211,7 @@ async function forgetDefinitions(context: PartitionContext, store: PartitionStor
 }
 
 interface Look {
-  /** Why the store cannot be continued, or undefined. */
+  /** Why the store cannot be used further, or undefined. */
   reason?: string | undefined
   other?: Range | undefined
 }
@@ -220,8 +228,8 @@ async function look(context: PartitionContext, store: PartitionStore): Promise<L
 }
 
 /**
- * Whether the log is as long as it was, though readers do not get there: who commits is told so before the end of the transaction is in each
- * log, and where a broker is lost that may take half a minute. Until then the claim waits.
+ * Whether the log is still as long as it was although readers do not get there. A commit is acknowledged before the end of its
+ * transaction is in each log; after the loss of a broker that may take half a minute. The claim waits until then.
  */
 async function isHeldBack(context: PartitionContext, stateOffset: number): Promise<boolean> {
   const { admin, names } = context.shared
@@ -229,11 +237,11 @@ async function isHeldBack(context: PartitionContext, stateOffset: number): Promi
   return (ends?.get(context.partition) ?? 0) >= stateOffset
 }
 
-/** The end of a log may be known late where a transaction has just ended. */
+/** Time until the end of a log is known after a transaction has ended. */
 const endKnownMs = 500
 const looksMax = 4
 
-/** What job-state holds, if it ends before what the store has read of it, or did so when the store was opened before. */
+/** The range of job-state, if the log ends before what the store has read of it, or did so when the store was last opened. */
 async function otherRange(context: PartitionContext, local: Checkpoint): Promise<Range | undefined> {
   const { admin, names } = context.shared
   if (local.otherLog === 'theirs') return undefined

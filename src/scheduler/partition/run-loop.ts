@@ -1,4 +1,4 @@
-/** active: the loop that fires. */
+/** The phase active: the loop that fires. */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
@@ -9,16 +9,17 @@ import { Closed, RoleChanged } from './interruption.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { ZoneLooks } from './zone-checks.ts'
 
-/** Ahead lanes hold nothing that is due later than this from now: twice the most that DUELOG_LEAD_MS_MAX allows. */
+/** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
 const aheadMsMax = 120_000
 
-/** A timer that waits for reports is overdue and not lost. */
+/** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports }: PartitionContext, sweeper: LostTimerSweeper): number =>
   reports.depth === 0 ? sweeper.lookAt : Number.POSITIVE_INFINITY
 
 /**
- * Never resolves: it ends with an error, or with Closed. Between two commits it lingers, so that they carry more, unless something is
- * due already, somebody waits for an answer, or a batch is full. Definitions are folded meanwhile.
+ * Never resolves: it ends with an error or with Closed. Between two commits it waits for `lingerMs`, so that a commit carries
+ * more. It does not wait if something is due, a caller waits for an answer, or a batch is full. Definitions are applied in the
+ * meantime.
  */
 export async function runLoop(context: PartitionContext, store: PartitionStore, index: TimeIndex): Promise<never> {
   const { shared, inputBuffer, partition } = context
@@ -41,33 +42,33 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
       await context.nap(Number.POSITIVE_INFINITY)
       continue
     }
-    // What was heard meanwhile was noted by the wrong time, or not read yet.
+    // Reports that arrived in the meantime have wrong times, or were not read yet.
     if (isStopped) context.leases.grant(now)
     isStopped = false
     timerSource.defer(context.reports.look().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
-    // Of what is not known without a scan nobody can say how late it is.
+    // How late an unscanned timer is, is unknown.
     context.dueAt = dueAt === 0 ? now : dueAt
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
-    // The end of a linger may have been read by a clock that was ahead.
+    // The end of a linger may come from a clock that was ahead.
     const lingers = now < lingerUntil && now >= lingerUntil - lingerMs
     if (lingers && !overdue && !admissionQueue.isPressing(now) && !inputBuffer.urgent && inputBuffer.depth < batchRecordsMax) {
       if (!inputBuffer.hasDefinitions) {
         await context.nap(lingerUntil)
         continue
       }
-      // They mostly need no commit (invariant I2), so whoever waits for one of them need not wait for the next.
+      // Most definitions need no commit (invariant I2), so a caller that waits for one need not wait for the next commit.
       inputBuffer.definitionsNext()
       const { committed } = await context.runCommitCycle(store, index, [], { written })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
-    // Asked once: what is taken and what the turn has room for must be of one mind.
+    // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
-    // What was due when it was taken is due, also when the clock was set back since.
+    // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { written, isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(store, index, timers, options).finally(() => heavy.done(context))
     timerSource.defer(result.deferred)
@@ -76,7 +77,7 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
     await zones.looked(result.deferred)
     if (result.appliedCount > 0 || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
-    // Nothing was due, and nothing was read.
+    // No timer was due and no record was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
     if (context.reports.depth === 0 && sweeper.isDue && zones.areDone && timerSource.dueAt > idleAt) {
@@ -91,7 +92,10 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
   }
 }
 
-/** Throws what ends the firing of a partition that was given to another member. While the clock is not trusted nobody knows when that is. */
+/**
+ * Throws the error that ends firing after the group gave the partition to another member. While the clock is not trusted, the
+ * time for that is unknown.
+ */
 function endIfLeft(context: PartitionContext, now: number | undefined): void {
   if (now === undefined ? !context.isLeaving : context.shared.clock.steadyMs() < context.leavingAt) return
   if (context.role === 'standby') throw new RoleChanged()
@@ -99,9 +103,9 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
   throw new Closed()
 }
 
-/** The timers of the next turn. */
+/** The timers of the next commit cycle. */
 async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneLooks, now: number): Promise<Timer[]> {
-  // A clock that was ahead may have filled the ahead lanes for hours: workers give that back.
+  // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
   const { aheadUntil } = context.changelogState
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())

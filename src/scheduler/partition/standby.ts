@@ -1,6 +1,6 @@
 /**
- * following: a standby keeps up with the logs, and decides nothing. Definitions are folded as far as the position says that they are
- * decided, and that comes with job-state; so the store is at any time one that its owner, too, could have after a restore.
+ * The phase following: a standby keeps up with the logs and decides nothing. It applies definitions up to the logged position,
+ * which arrives with job-state. So its store is always one that its owner could have after a restore.
  */
 import {
   definitionKey,
@@ -22,7 +22,7 @@ import type { TimeIndex } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { followZones } from './zone-checks.ts'
 
-/** Resolves when the group has made this standby the owner. */
+/** Resolves when the group makes this standby the owner. */
 export async function follow(context: PartitionContext, store: PartitionStore, index: TimeIndex): Promise<void> {
   context.isExact = true
   context.enter('following')
@@ -42,16 +42,16 @@ export async function follow(context: PartitionContext, store: PartitionStore, i
   }
   logger.info({ partition, behind: context.restoreProgress.behindRecords }, `The standby of partition ${partition} takes over.`)
   context.restoreProgress.read = 0
-  // What was learned of runs while others decided about them is out of date.
+  // Knowledge of runs from the time when others decided about them is out of date.
   context.activeRuns.clear()
 }
 
-/** Read together. One fetch may be about thousands of jobs, and each of these may have half a megabyte. */
+/** Limits of records that are read together. One fetch may concern thousands of jobs with half a megabyte each. */
 const [statesAtOnce, definitionsAtOnce] = [64, 8]
 
 /**
- * As changelogOps (state/changelog-restore.ts), and what followed from the states before is removed: a standby may follow for months, and each run leaves
- * timers behind. Costs a read for each state.
+ * Like changelogOps (state/changelog-restore.ts), and also removes the keys that followed from the previous states: a standby
+ * may follow for months, and each run leaves timers behind. It costs one read for each state.
  */
 export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, records: readonly RecordIn[]): Promise<StoreOp[]> {
   const ops: StoreOp[] = []
@@ -71,7 +71,7 @@ export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, r
       const [before, after]: [Job, Job] = [{ id }, { id }]
       if (was) before.state = await loggedState(codecs, id, was)
       if (is) after.state = await loggedState(codecs, id, is)
-      // All follows from the state where there is one.
+      // If there is a state, all keys follow from it.
       if (before.state === undefined || after.state === undefined) lacking.push({ before, after })
       else ops.push(...differenceOf(before, after))
     }
@@ -81,7 +81,7 @@ export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, r
   return ops
 }
 
-/** Of jobs that have no state, before or after. */
+/** Operations for jobs that have no state, before or after. */
 async function definedOps(
   codecs: SchedulerCodecs,
   store: PartitionStore,

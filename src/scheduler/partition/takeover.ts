@@ -1,4 +1,4 @@
-/** claiming and draining: from a nearly up-to-date store to the right to fire. */
+/** The phases claiming and draining: from a nearly current store to the right to fire. */
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -11,39 +11,39 @@ import { definitionsBeganAnew, goOn, judgeLoss } from './invalid-positions.ts'
 import { type PartitionContext, quietMs } from './partition-context.ts'
 import { leaveLog } from './replaced-changelog.ts'
 
-/** Where each input ended once nobody else could fire, and when that was asked, by the steady clock. */
+/** End of each input once no other member could fire, and when the ends were asked for, by the steady clock. */
 export type InputEnds = Record<Source, Range> & { askedAtMs: number }
 
-/** After so long nobody goes by these ends any more. */
+/** Known ends older than this are not used. */
 const endsFreshMs = 1_000
 
-/** What does not come is asked for once more, at last so often. */
+/** Maximum interval between two requests for records that do not arrive. */
 const nudgeMsMax = 60_000
 
 /**
- * Takes the transactional id, which ends the previous owner, and reads the changelog up to our own claim record: the state is then the
- * fold of all committed transactions. Resolves with where the inputs ended when the previous owner had been fenced.
+ * Takes the transactional id, which fences the previous owner, and reads the changelog up to our own claim record. The state is
+ * then the result of all committed transactions. Resolves with the ends of the inputs after the previous owner was fenced.
  */
 export async function claim(context: PartitionContext, store: PartitionStore, took: Stopwatch): Promise<InputEnds> {
   context.enter('claiming')
-  // Whoever fires still is not fenced by one that could not.
+  // An owner that still fires must not be fenced by a process that could not fire.
   await context.untilTrusted()
   const { log, prefix, names, codecs, instance, clock } = context.shared
-  // Only a live member may fence, or an owner on its way out and its successor would fence each other for ever; and only one that is to own
-  // it still: the group may have shared out anew since.
+  // Only a live member may fence, because otherwise a leaving owner and its successor would fence each other forever. It must
+  // also still be the assigned owner: the group may have rebalanced since.
   const mayFence = (): Promise<unknown> =>
     Promise.race([context.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])
   const first = { topic: names.state, partition: context.partition }
   const writer = await log.transactionalWriter(`${prefix}scheduler-${context.partition}`, { mayFence, first })
   context.writer = writer
   took.lap('fenceMs')
-  // Nobody fires from here on. Whatever was decided or acknowledged before stands before these ends.
+  // No member fires from here on. Everything that was decided or acknowledged before is before these ends.
   const asked = endsOf(context)
   asked.catch(() => undefined)
   const before = (await readEntry(codecs, store, ownerKey))?.owner?.claimedAt ?? 0
   const claimedAt = Math.max(clock.nowMs(), before + 1)
   const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: context.zones.own } })
-  // The claim itself may be read before its commit is answered.
+  // The claim may be read before its commit is answered.
   const readBefore = context.applied.state
   const offsets = await writer.commit([{ topic: names.state, partition: context.partition, key: ownerKey, value }])
   took.lap('claimMs')
@@ -64,7 +64,7 @@ export async function claim(context: PartitionContext, store: PartitionStore, to
   return ends
 }
 
-/** Where the inputs begin and end, asked for all of them and all partitions together. */
+/** Beginnings and ends of the inputs, asked for all inputs and all partitions in one request. */
 async function endsOf({ resources, shared, partition }: PartitionContext): Promise<InputEnds> {
   const ends = resources.ends
   const askedAtMs = shared.clock.steadyMs()
@@ -82,9 +82,9 @@ async function startOver(context: PartitionContext, store: PartitionStore): Prom
 }
 
 /**
- * Folds what was sent before the takeover, so that a deletion acknowledged then is seen before any timer fires. Definitions come first:
- * no event, command or timer may find a state whose definition is still unread. It has no time limit: where the log is slow, the
- * partition waits for it.
+ * Applies the records that were sent before the takeover, so that an acknowledged deletion is applied before any timer fires.
+ * Definitions come first: no event, command or timer may find a state whose definition is unread. It has no time limit: if the
+ * log is slow, the partition waits for it.
  */
 export async function drain(context: PartitionContext, store: PartitionStore, index: TimeIndex, ends: InputEnds): Promise<void> {
   await putRetainedDefinitions(context.shared.codecs, store)
@@ -92,14 +92,14 @@ export async function drain(context: PartitionContext, store: PartitionStore, in
   const applyInputRecords = (): Promise<CycleResult> => context.runCommitCycle(store, index)
   const { mayBeLost } = context
   if (mayBeLost) {
-    // Without a position there is no state that a report could find.
+    // Without a position no state exists that a report could find.
     context.partitionReader.open('events', context.applied.events)
     await readToEnd(context, 'events', ends.events, applyInputRecords)
     judgeLoss(context)
   }
   await readToEnd(context, 'jobs', ends.jobs, applyInputRecords)
   await context.logPosition(store, index)
-  // That may have taken minutes, and what was acknowledged meanwhile is older than the first timer that fires.
+  // This may have taken minutes. Records that were acknowledged in the meantime are older than the first timer that fires.
   const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
   const { jobs, commands } = isOld ? await endsOf(context) : ends
   if (isOld) await readToEnd(context, 'jobs', jobs, applyInputRecords)
@@ -109,8 +109,8 @@ export async function drain(context: PartitionContext, store: PartitionStore, in
 }
 
 /**
- * Folds what the source held when its range was asked for: up to where readers of committed records can get. What stands behind a client's
- * open transaction nobody can read before that ends; it is like what is sent later.
+ * Applies the records that the source held when its range was asked for, up to where readers of committed records can get.
+ * Records after a client's open transaction cannot be read before it ends; they count as sent later.
  */
 async function readToEnd(
   context: PartitionContext,
@@ -130,14 +130,14 @@ async function readToEnd(
       waitMs = quietMs
     } else if (at < end && clock.steadyMs() - seen.since >= waitMs) {
       context.partitionReader.nudge(source)
-      // What was to come may have expired meanwhile, or its topic was made anew: then it never comes.
+      // The expected records may have expired, or the topic was recreated. They never arrive then.
       end = Math.min(end, await endToRead(context, source))
       seen = { at, since: clock.steadyMs() }
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { appliedCount } = await applyInputRecords()
     if (appliedCount > 0 || context.hasApplied(source, end)) continue
-    // Nothing is folded while the clock is not trusted.
+    // Nothing is applied while the clock is not trusted.
     if (trustedMs(clock) === undefined) {
       await context.untilTrusted()
       continue

@@ -1,4 +1,4 @@
-/** How owners and standbys fit the looks at jobs after a change of time zone rules (timers/zone-walk.ts) into what they do. */
+/** How owners and standbys check jobs after a change of time zone rules (timers/zone-walk.ts) beside their other work. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
@@ -6,7 +6,7 @@ import { batchRecordsMax } from '../commit/index.ts'
 import { type TimeIndex, ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Beside the firing of an owner. */
+/** The check of an owner, beside firing. */
 export class ZoneLooks {
   readonly #context: PartitionContext
   readonly #store: PartitionStore
@@ -21,7 +21,7 @@ export class ZoneLooks {
     if (context.zones.isStale) begin(context, store)
   }
 
-  /** When `look` has something to do again; Infinity: never. */
+  /** When `look` has work again; Infinity: never. */
   get lookAt(): number {
     return this.#context.zones.walk?.lookAt ?? Number.POSITIVE_INFINITY
   }
@@ -31,8 +31,9 @@ export class ZoneLooks {
   }
 
   /**
-   * Timers for the turn at hand, which takes `others` besides: jobs whose next time moves. A turn that is narrowed takes no more than it
-   * may; were there none at all, an idle partition, whose turns do not grow again, would never have done.
+   * Timers for the current commit cycle, which also takes `others` timers: jobs whose next time moves. While failure isolation
+   * limits a cycle, this takes no more than the limit, but at least one: an idle partition's limit does not grow, so it would
+   * never finish otherwise.
    */
   async look(others = 0): Promise<Timer[]> {
     const { zones, failureIsolation } = this.#context
@@ -42,7 +43,7 @@ export class ZoneLooks {
     return walk === undefined || !walk.isDue || most < 1 ? [] : walk.look(this.#written, most)
   }
 
-  /** To be called after that turn: then what it was given is decided, but for what was put off. */
+  /** Call it after that commit cycle: its timers are decided then, except the deferred ones. */
   async looked(deferred: readonly { timer: Timer }[]): Promise<void> {
     if (deferred.some(({ timer }) => timer.kind === timerKind.zone)) return
     const context = this.#context
@@ -52,7 +53,7 @@ export class ZoneLooks {
   }
 }
 
-/** A standby sets timers alone; whatever is logged comes from the owner. Resolves with when to come again. */
+/** A standby only sets timers; the owner writes to the log. Resolves with the time of the next call. */
 export async function followZones(context: PartitionContext, store: PartitionStore): Promise<number> {
   const { zones } = context
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
