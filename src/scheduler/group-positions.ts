@@ -1,6 +1,7 @@
 /**
- * Tells the group how far its owners are, and the metrics how much they have before them, so that whoever looks at consumer groups sees
- * it: kafka-consumer-groups.sh, Burrow, KEDA. No owner reads these positions; its own stand in job-state, with what was decided (invariant I2).
+ * Commits the positions of owners to the group, and their lag to the metrics, for tools that look at consumer groups:
+ * kafka-consumer-groups.sh, Burrow, KEDA. No owner reads these positions; its own are in job-state with its decisions
+ * (invariant I2).
  */
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
@@ -10,10 +11,10 @@ import type { Position } from '../ports/index.ts'
 import type { Shared } from './options/index.ts'
 import type { PartitionContext } from './partition/index.ts'
 
-/** Between two commits of a process, each of which brings what has changed in all of its partitions. */
+/** Interval between two commits of a process. Each commit has the changes of all its partitions. */
 export const tellEveryMs = 5_000
 
-/** What is needed of a partition: a store means that it fires, and that nobody else can own it. */
+/** The part of a partition that is needed. A store means that it fires and that no other member can own it. */
 interface Told {
   number: number
   store: unknown
@@ -31,7 +32,7 @@ export class GroupPositions {
   readonly #options: Options
   readonly #partitions: () => Iterable<Told>
   readonly #commit: (positions: Position[]) => Promise<void>
-  /** What the group has been told, by topic and partition: bounded by the partitions that are owned. */
+  /** Committed positions by topic and partition; bounded by the owned partitions. */
   #told = new Map<string, number>()
   #shown = new Map<string, { topic: string; partition: number }>()
   #cancel: (() => void) | undefined
@@ -64,7 +65,7 @@ export class GroupPositions {
       await this.#commit(fresh)
       for (const position of fresh) this.#told.set(placeOf(position), position.offset)
     } catch (error) {
-      // As in the middle of a rebalance; the next time says it as well.
+      // For example during a rebalance. The next commit includes it.
       logger.debug({ error: messageOf(error) }, 'The group could not be told how far its owners are.')
     }
   }

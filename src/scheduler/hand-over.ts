@@ -1,11 +1,14 @@
-/** The planned stop of a scheduler: it fires until others do, and leaves then (ADR 0057). */
+/** The planned stop of a scheduler: it fires until other members do, and then leaves (ADR 0057). */
 import { atSteady } from '../clock/index.ts'
 import type { GroupReader } from '../ports/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 
-/** So long a scheduler that is stopped goes on firing at most, until others do. */
+/** Maximum time that a stopping scheduler keeps firing until other members do. */
 export const handOverMsMax = 10_000
-/** And so long it stays a member behind that: its leaving is a rebalance, in which nobody reads, and its heirs read up to their claims. */
+/**
+ * Time that it stays a member after that: its leaving causes a rebalance, during which no member reads, and the new owners must
+ * read up to their claims.
+ */
 const heirsReadMs = 2_000
 
 export class HandOver {
@@ -24,14 +27,14 @@ export class HandOver {
     return this.#hasBegun
   }
 
-  /** To be called whenever a partition may have been taken over. */
+  /** Call it whenever a partition may have been taken over. */
   look(): void {
     if (this.#leaving().length === 0) this.#handedOver?.()
   }
 
   /**
-   * Says to the group that this member leaves: it then gives all to others, as far as there are any, which fence what fires here as soon as
-   * they can fire themselves. Whatever goes wrong meanwhile, the limit ends it.
+   * Tells the group that this member leaves. The group assigns its partitions to other members, which fence this one as soon as
+   * they can fire. The time limit ends it, whatever fails.
    */
   async run(reader: Pick<GroupReader, 'rejoin'>): Promise<void> {
     const { clock, logger } = this.#options
@@ -49,7 +52,7 @@ export class HandOver {
         this.#handedOver = resolve
         this.look()
       })
-    // Of a reader that has stopped nobody hears any more.
+    // A stopped reader never settles.
     await Promise.race([reader.rejoin().then(handedOver, () => undefined), late])
     cancel()
     const left = this.#leaving()

@@ -1,4 +1,4 @@
-/** What the owner of a partition answers about its jobs, and whoever else has a copy. Nothing here changes anything. */
+/** Queries of a partition's jobs, answered by its owner or from a standby. They change nothing. */
 import type { Clock } from '../clock/index.ts'
 import { FairSlots, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
@@ -26,7 +26,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
   return {
     ...owned,
 
-    /** A copy says nothing of it: the clock that counts is the owner's. */
+    /** A standby does not know it: the owner's clock counts. */
     async why(partition, id) {
       const found = await owned.why(partition, id)
       const text = ownerProblem(instance, clock.guard?.problem)
@@ -61,14 +61,14 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       storeOf(partition)
       if (owner === undefined) return false
       const done = await doneInTime(owner, offsets, clock, timeoutMs)
-      // What was applied after the group had given the partition away may never be committed.
+      // Records that were applied after the group took the partition away may never be committed.
       storeOf(partition)
       return done
     },
   }
 }
 
-/** As PartitionQueries#applied says. */
+/** See PartitionQueries#applied. */
 async function doneInTime(
   owner: Partition,
   offsets: { jobs?: number; commands?: number },
@@ -91,7 +91,7 @@ async function doneInTime(
   }
 }
 
-/** An owner knows heartbeats, and which jobs have active runs. */
+/** An owner knows heartbeats and the jobs with active runs. */
 function ownerSight(
   partitions: ReadonlyMap<number, Partition>,
   { codecs, clock }: SchedulerOptions,
@@ -104,7 +104,7 @@ function ownerSight(
       const leases = partitions.get(number)?.heard.leases
       return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
     },
-    /** A new owner looks once at the timers of runs for those that it has not folded itself. */
+    /** A new owner scans the timers of runs once for jobs whose records it has not applied itself. */
     async jobsUnderWay(number, store) {
       const activeRuns = partitions.get(number)?.heard.activeRuns
       if (activeRuns === undefined) return []
@@ -121,7 +121,7 @@ function ownerSight(
   }
 }
 
-/** A copy knows of runs what the changelog says: no heartbeats. */
+/** A standby knows only what the changelog says about runs: no heartbeats. */
 function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: FairSlots): JobQueries {
   const noCopy = (number: number): DuelogError =>
     new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
@@ -136,7 +136,7 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     searchIndexOf: (number) => partitions.get(number)?.heard.searchIndex,
   }
   const { job, list, why, runs, deadRun } = jobQueries(sight, options, lists)
-  /** A store may be closed while it is read: unlike an owner, a copy comes and goes. */
+  /** The store of a standby may close during a read, because standbys come and go. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {

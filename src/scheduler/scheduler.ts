@@ -1,6 +1,6 @@
 /**
  * The scheduler of one process: a member of the group `<prefix>scheduler`, and the partitions it owns.
- * The group says who should own a partition; the fence says who does (partition/partition.ts).
+ * The group decides which member should own a partition; the fence decides which one does (partition/partition.ts).
  */
 import { counted } from '../../streams/text/index.ts'
 import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../concurrency/index.ts'
@@ -16,7 +16,9 @@ import { withStoresFaults } from './state/index.ts'
 import { HeavyTimerSlots } from './timers/index.ts'
 import { Withdrawal } from './withdrawal.ts'
 
-/** A turn ends with its commit, and every commit with an answer, an error or a timeout of the log long before this. */
+/**
+ * A commit cycle ends with its commit, and each commit ends with an answer, an error or a timeout of the log long before this.
+ */
 const hangsAfterMs = 300_000
 export class Scheduler {
   readonly #options: SchedulerOptions
@@ -27,7 +29,7 @@ export class Scheduler {
   #shared: Shared | undefined
   #reader: GroupReader | undefined
   #joined = false
-  /** Partitions of which there are files, and how far they go; of those of an earlier run that is not known. */
+  /** Partitions with files on disk, and their offsets; undefined for those of an earlier run. */
   readonly #onDisk = new Map<number, number>()
   #resources: SchedulerResources | undefined
   #openTransactions: OpenTransactions | undefined
@@ -115,18 +117,18 @@ export class Scheduler {
     this.#groupPositions.start()
   }
 
-  /** Whether every partition that the group gave to this member to own fires. */
+  /** Whether every partition that the group assigned to this member to own is firing. */
   get active(): boolean {
     const fires = ({ phase, role, closing }: Partition): boolean => phase === 'active' || role === 'standby' || closing
     return this.#joined && [...this.#partitions.values()].every(fires)
   }
 
-  /** Why this process lets others fire; undefined while it does not. */
+  /** Why this process lets other members fire; undefined if it does not. */
   get problem(): string | undefined {
     return this.#withdrawal.problem
   }
 
-  /** Partitions that do not come out of a turn. */
+  /** Partitions that are stuck in a commit cycle. */
   get hanging(): number[] {
     const startedBefore = this.#options.clock.steadyMs() - hangsAfterMs
     return [...this.#partitions.values()].filter(({ cycleSince }) => cycleSince < startedBefore).map(({ number }) => number)
@@ -140,7 +142,10 @@ export class Scheduler {
     })
   }
 
-  /** Goes on firing until other members do, for 10 s at most; then ends the turns at hand, leaves the group and closes the stores. Safe to call twice. */
+  /**
+   * Keeps firing until other members do, for 10 s at most. Then it finishes the current cycles, leaves the group and closes the
+   * stores. Safe to call twice.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -163,7 +168,7 @@ export class Scheduler {
   #assigned(assigned: TopicPartition[]): { positions: Position[]; paused: TopicPartition[] } {
     const { names, logger } = this.#options
     const numbers = new Set(assigned.map(({ partition }) => partition))
-    // A standby does not read what its owner has to decide about.
+    // A standby does not read inputs that its owner must decide about.
     const owned = new Set(assigned.filter(({ topic }) => topic === names.commands).map(({ partition }) => partition))
     for (const [number, partition] of this.#partitions) {
       if (!numbers.has(number)) partition.leave()
@@ -192,7 +197,7 @@ export class Scheduler {
     return { positions, paused }
   }
 
-  /** Partitions that fire here until their new owners do. */
+  /** Partitions that fire here only until their new owners do. */
   get #leaving(): number[] {
     return [...this.#partitions.values()].filter(({ isLeaving }) => isLeaving).map(({ number }) => number)
   }
@@ -222,7 +227,7 @@ export class Scheduler {
     return partition
   }
 
-  /** What this member could go on with, and from where. */
+  /** Stores that this member could continue with, and their offsets. */
   #copies(): [partition: number, offset: number][] {
     if (this.#withdrawal.isWithdrawn) this.#onDisk.clear()
     for (const { number, stateOffset } of this.#partitions.values()) if (stateOffset > 0) this.#onDisk.set(number, stateOffset)

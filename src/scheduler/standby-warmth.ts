@@ -1,32 +1,36 @@
 /**
- * Copies that the group awaits: others fire or follow in the place of this member until it is warm there (kafka/group/warm-assignment.ts). When it asks
- * the group to share out anew: at once when all of them are warm; else some time after the first is, for the others, which may never be. Each
- * further time it waits longer, and it asks only with something to tell that it has not told at the last join. Nobody waits for any of this.
+ * Stores that the group waits for: other members fire or follow in place of this one until it is warm
+ * (kafka/group/warm-assignment.ts). It decides when to ask the group for a rebalance: at once when all are warm; otherwise some
+ * time after the first is warm, because the others may never be. The wait grows each time. It asks only if it can report
+ * something new since the last join. Nothing waits for it.
  */
 import { atSteady, type Clock } from '../clock/index.ts'
 
-/** So long those that are warm wait for the others, and the second question for the first; each further one twice as long, up to a maximum. */
+/**
+ * Time that warm partitions wait for the others, and the second request after the first; each later one waits twice as long, up
+ * to a maximum.
+ */
 export const gatherMs = 10_000
 const gatherMsMax = 600_000
 
 export interface WarmthOptions {
   clock: Clock
-  /** Asks the group to share out anew; rejects where this member has stopped. */
+  /** Asks the group for a rebalance; rejects if this member has stopped. */
   ask: () => Promise<void>
   isWarm: (partition: number) => boolean
-  /** Whether a partition is being taken over here, which a rebalance would hold up: nobody reads during one. */
+  /** Whether a takeover is in progress here, which a rebalance would delay: no member reads during a rebalance. */
   isTakingOver: () => boolean
 }
 
 export class StandbyWarmth {
   readonly #options: WarmthOptions
   #awaited: number[] = []
-  /** Warm at the last join, and so known to the group. */
+  /** Partitions that were warm at the last join; the group knows them. */
   #told = new Set<number>()
-  /** Since nothing was awaited here last. */
+  /** Number of requests since the group last waited for nothing here. */
   #asked = 0
   #askedAtMs = Number.NEGATIVE_INFINITY
-  /** When the first of those that are not told yet was seen to be warm, by the steady clock. */
+  /** When the first unreported partition became warm, by the steady clock. */
   #sinceMs = Number.POSITIVE_INFINITY
   #isAsking = false
   #isStopped = false
@@ -36,19 +40,19 @@ export class StandbyWarmth {
     this.#options = options
   }
 
-  /** What the group awaits here. */
+  /** Sets the partitions that the group waits for here. */
   await(partitions: number[]): void {
     this.#awaited = partitions
     if (partitions.length === 0) this.#asked = 0
     this.look()
   }
 
-  /** Must be called with what a join tells. */
+  /** Call it with the partitions that a join reports. */
   telling(warm: readonly number[]): void {
     this.#told = new Set(warm)
   }
 
-  /** To be called whenever a partition may have become warm, or has been taken over. */
+  /** Call it whenever a partition may have become warm or was taken over. */
   look(): void {
     this.#cancel()
     const { clock, isWarm, isTakingOver } = this.#options
@@ -76,7 +80,7 @@ export class StandbyWarmth {
     this.#asked++
     this.#askedAtMs = nowMs
     this.#sinceMs = Number.POSITIVE_INFINITY
-    // Who has stopped asks no more.
+    // A stopped member asks no more.
     await this.#options.ask().catch(() => this.stop())
     this.#isAsking = false
     this.look()

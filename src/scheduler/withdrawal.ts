@@ -1,6 +1,6 @@
 /**
- * A process whose local stores fail for good lets others fire (ADR 0068): it joins its group once more and says that it leaves, as at a
- * planned stop, and gets nothing while anybody else stays. It stays a member, and wants its share again some time later:
+ * A process whose local stores fail permanently lets other members fire (ADR 0068). It rejoins its group and reports that it leaves, as
+ * at a planned stop, and is assigned nothing while any other member stays. It remains a member, and asks for partitions again later:
  *
  *   fit ──a store has failed for good──► withdrawn ──it has nothing, and its time is over──► fit
  *                                            └──the group gave it something all the same, and that works──► fit
@@ -13,21 +13,21 @@ import type { Metrics } from '../metrics/index.ts'
 import type { Shared } from './options/index.ts'
 import { worksAfterMs } from './state/index.ts'
 
-/** How long it is away for the first time; each further time twice as long, up to a maximum. */
+/** Duration of the first withdrawal; each further one is twice as long, up to a maximum. */
 export const awayMsMin = 60_000
 const awayMsMax = 3_600_000
-/** After so long without a failure for good, and no less than it was away, the next is the first one again. */
+/** After this time without a permanent failure, and at least the last duration, the next withdrawal counts as the first. */
 const forgottenMs = 600_000
 
-/** What is needed of a partition. */
+/** The part of a partition that is needed. */
 interface Held {
   number: number
   closing: boolean
-  /** It fires only until others do. */
+  /** Whether it fires only until other members do. */
   isLeaving: boolean
-  /** Its store fails for good. */
+  /** Whether its store fails permanently. */
   isBroken: boolean
-  /** It fires, or follows. */
+  /** Whether it fires or follows. */
   works: boolean
 }
 
@@ -36,7 +36,7 @@ export interface WithdrawalOptions {
   metrics: Pick<Metrics, 'withdrawn'>
   logger: Shared['logger']
   partitions: () => Iterable<Held>
-  /** Joins the group anew, which hears then whether this member is withdrawn; rejects where it has stopped. */
+  /** Rejoins the group, which then learns whether this member is withdrawn; rejects if it has stopped. */
   ask: () => Promise<void>
 }
 
@@ -44,10 +44,10 @@ export class Withdrawal {
   readonly #options: WithdrawalOptions
   #broken: number[] = []
   #awayMs = 0
-  /** By the steady clock, as all of these. */
+  /** By the steady clock, like all times here. */
   #backAtMs = 0
   #fitSinceMs = Number.NEGATIVE_INFINITY
-  /** Since when all works that it was given while it was withdrawn. */
+  /** Since when everything works that the group assigned during the withdrawal. */
   #worksSinceMs = Number.POSITIVE_INFINITY
   #isStopped = false
   #cancel = (): void => {}
@@ -60,14 +60,14 @@ export class Withdrawal {
     return this.#broken.length > 0
   }
 
-  /** For people, while it is withdrawn. */
+  /** The reason for people while it is withdrawn. */
   get problem(): string | undefined {
     if (!this.isWithdrawn) return undefined
     const stores = `${this.#broken.length === 1 ? 'partition' : 'partitions'} ${this.#broken.join(', ')}`
     return `The local stores of ${stores} fail again and again, so this process lets others fire. Look at the disk of DUELOG_DATA_DIR.`
   }
 
-  /** To be called whenever a partition has entered another phase, and whenever the group has given others. */
+  /** Call it whenever a partition enters another phase, and whenever the group assigns partitions. */
   look(): void {
     this.#cancel()
     if (this.#isStopped) return
@@ -113,7 +113,7 @@ export class Withdrawal {
   }
 
   #tell(): void {
-    // Who has stopped is in no group any more.
+    // A stopped member is in no group.
     void this.#options.ask().catch(() => this.stop())
   }
 }

@@ -1,4 +1,4 @@
-/** Before a fold: loads what it may need to know of shared limits, and calls those that may find a slot in it. */
+/** Before a batch is applied: loads the shared limits it may need, and selects the waiting runs that may get a slot in it. */
 import { holdsSlot, type Job, type Waiter } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
@@ -10,9 +10,9 @@ import type { FailureIsolation } from './failure-isolation.ts'
 
 export interface AdmissionCandidates {
   limitCounters: LimitCounters
-  /** In the order in which they are to be asked, key by key. */
+  /** In the order in which they are tried, key by key. */
   waiters: Waiter[]
-  /** Keys of rate limits whose starts are out of date. */
+  /** Keys of rate limits whose starts are outdated. */
   outdated: string[]
 }
 
@@ -24,7 +24,7 @@ interface CallContext {
   failureIsolation: FailureIsolation
 }
 
-/** Adds to the jobs of the batch those of the runs that are called: as many as the turn can write. The others are called in the next ones. */
+/** Adds the jobs of the selected runs to the batch: as many as the commit cycle can write. The others follow in later cycles. */
 export async function loadAdmissionCandidates(context: CallContext, batch: Batch, now: number): Promise<AdmissionCandidates> {
   const { store, codecs, admissionQueue, failureIsolation } = context
   const { jobs, inputRecords } = batch
@@ -37,7 +37,7 @@ export async function loadAdmissionCandidates(context: CallContext, batch: Batch
   await limitCounters.load(store, codecs, keys)
   const { freed, redefined } = expected(jobs, inputRecords)
   const heads = await admissionQueue.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), limitCounters, freed)
-  // Where the culprit of a turn that failed is sought each of them is an input like a timer.
+  // While failure isolation searches for the failing input, each of them counts as an input like a timer.
   const most = failureIsolation.share < 1 ? failureIsolation.max - batch.timers.length - inputRecords.length : heads.length
   const asked = heads.slice(0, Math.max(0, most))
   const waiters = asked.slice(0, await loadWaiters(context, batch, asked))
@@ -48,7 +48,10 @@ export async function loadAdmissionCandidates(context: CallContext, batch: Batch
   return { limitCounters, waiters, outdated }
 }
 
-/** Slots that the mail is likely to give back, and keys whose number of slots it may change. Whatever else does is marked by the fold. */
+/**
+ * Slots that the input records will probably release, and keys whose limit they may change. Applying the batch marks all other
+ * changes.
+ */
 function expected(
   jobs: ReadonlyMap<string, Job>,
   inputRecords: InputRecord[],

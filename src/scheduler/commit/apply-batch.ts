@@ -1,4 +1,4 @@
-/** Folds a batch of timers and mail into effects, job by job, through the pure step. */
+/** Applies a batch of timers and input records to their jobs with the pure step, and collects the effects. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import { type Answer, answerTo, invalidated, receiptRecord, step } from '../../../streams/jobs/index.ts'
 import { recordBytes } from '../../../streams/runs/index.ts'
@@ -22,7 +22,7 @@ import { type BatchContext, type BatchResult, tellUnreadable } from './batch-res
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
 import { isUnderWay, retriesIn, startLatenessMs } from './observed-inputs.ts'
 
-/** With `mayLog` false the fold ends before the first mail that is not decided yet: a partition that is not claimed decides nothing. */
+/** With `mayLog` false it stops before the first input record that needs a decision: an unclaimed partition decides nothing. */
 export async function applyBatch(
   context: BatchContext,
   timers: Timer[],
@@ -64,29 +64,34 @@ export async function applyBatch(
     else step.timer(timer)
   }
   for (const inputRecord of batch.inputRecords) {
-    // What has waited for the timers' searches waits no further turn, or it would for as long as they are due.
+    // An input record that waited for the searches of timers waits for no further cycle. Otherwise it would wait for as long as
+    // such timers are due.
     if (patience.isOver && batchResult.inputRecordApplied > 0) break
     batchResult.blocked = !step.inputRecord(inputRecord, mayLog)
     if (batchResult.blocked) break
     batchResult.inputRecordApplied++
   }
-  // What a worker said comes before what its silence would say.
+  // Reports of workers come before timers that judge their absence.
   for (const timer of batch.timers) if (judges(timer)) step.timer(timer)
-  // In one lane what is due earlier must not come after what is due later: what was ahead of its time waits for the usual lead.
+  // Within one lane an earlier due time must not come after a later one: timers that were ahead of their time wait for the
+  // usual lead.
   for (const timer of batch.timersLeft)
     batchResult.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
   step.waiters()
   return batchResult
 }
 
-/** What the searches of one turn may take, in steps, before the rest waits for the next: about a millisecond. Other partitions fire meanwhile. */
+/**
+ * Maximum search cost of one commit cycle in steps, about one millisecond. The rest waits for the next cycle, and other
+ * partitions fire in between.
+ */
 const cycleStepsMax = 100_000
 
-/** Whether the timer may end an attempt for want of a report. */
+/** Whether the timer may end an attempt because no report came. */
 const judges = ({ kind }: Timer): boolean =>
   kind === timerKind.lease || kind === timerKind.attemptTimeout || kind === timerKind.startDeadline
 
-/** A timer for which there is no room in memory is looked at again so much later. */
+/** Delay until a timer is checked again that has no room in memory. */
 const rearmMs = 1_000
 
 class BatchFold {
@@ -124,12 +129,12 @@ class BatchFold {
       decision.extraTimers.push({ ...timer, dueAt: this.#now + rearmMs })
     }
     if (verdict === undefined && !decision.failed) this.#batchResult.effects.popped(timer)
-    // It may still follow from the state: then it is looked at again, but not at once and for ever.
+    // The timer may still follow from the state. Then it is checked again, but not at once in an endless loop.
     else this.#batchResult.deferred.push({ timer, untilMs: this.#now + culpritWaitMs })
     this.#take(job, decision)
   }
 
-  /** False: not folded, because it would have to be logged. */
+  /** False: not applied, because it would have to be logged. */
   inputRecord(inputRecord: InputRecord, mayLog: boolean): boolean {
     const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.decidedBefore
     if (!decided && !mayLog) return false
@@ -158,7 +163,7 @@ class BatchFold {
         ? this.#step(job, decided ? asDecided(inputRecord.input) : inputRecord.input, inputRecord)
         : this.#condemned(job, verdict, runOf(inputRecord.input))
     const { input } = inputRecord
-    // Not before its report is folded: until then the lease is all that speaks for the attempt.
+    // Only after its report is applied: until then only the lease protects the attempt.
     if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(inputRecord.jobId, input.event)
     else if (input.kind === 'event') this.#begun(decision.job, input.event)
     if (inputRecord.input.kind === 'definition' && decision.job.definition === inputRecord.input.definition) {
@@ -178,25 +183,28 @@ class BatchFold {
   #heard(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {
     const job = this.#jobs.get(jobId) ?? { id: jobId }
     if (!isUnderWay(job, event)) return
-    // A clock that was ahead when it was read lengthens no lease.
+    // A clock that was ahead at reading must not extend a lease.
     const checkedAt = Math.min(heartbeat.checkedAt, this.#now)
     this.#context.leases.note(jobId, event, { ...heartbeat, checkedAt })
     this.#reported(job, event, checkedAt)
   }
 
-  /** That it has begun is a word of its worker too, and may come long after the beginning. */
+  /** STARTED is a report of the worker too, and may arrive long after the start. */
   #begun(job: Job, event: ExecutionEvent): void {
     const { leases } = this.#context
     const said = { progress: null, message: null, ...leases.last(job.id, event) }
     if (isUnderWay(job, event)) leases.note(job.id, event, { ...said, checkedAt: this.#now })
   }
 
-  /** Of attempts that nobody runs no worker is remembered. */
+  /** Attempts that no worker runs leave no worker in memory. */
   #reported(job: Job, event: ExecutionEvent, atMs: number): void {
     if (isUnderWay(job, event)) this.#context.workers.heard(event, atMs)
   }
 
-  /** Those that waited for a slot come last, when all that this batch frees is free. The first of a key that is refused ends its turn. */
+  /**
+   * Runs that wait for a slot come last, when all slots that this batch releases are free. The first refusal of a key ends the
+   * round of this key.
+   */
   waiters(): void {
     const { limitCounters, waiters, outdated } = this.#called
     const { effects } = this.#batchResult
@@ -211,7 +219,7 @@ class BatchFold {
       const verdict = this.#context.failureIsolation.verdictOn(name)
       const decision =
         verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#condemned(job, verdict, waiter.runNo)
-      // Nothing can be said of it, so it stays where it is, and nobody of its key is asked before something changes.
+      // Nothing is known about it, so it stays in the queue, and its key is not tried again before something changes.
       if (verdict?.isPassedOver) decision.admission = 'refused'
       if (decision.admission === 'gone') effects.unqueued(waiter)
       if (decision.admission === 'refused') {
@@ -225,7 +233,10 @@ class BatchFold {
     admissionQueue.mark(limitCounters.pressing())
   }
 
-  /** Only of what is not decided yet: the position that this transaction logs covers the mail, so nobody answers it again. */
+  /**
+   * Only for records that are not decided yet: the position that this transaction logs covers the input record, so it is never
+   * answered again.
+   */
   #answer(inputRecord: InputRecord, answer: Answer): void {
     const { replyTo, offset } = inputRecord
     if (replyTo === undefined) return
@@ -250,7 +261,7 @@ class BatchFold {
     return targets === undefined ? `Topic ${place.name} is not allowed; no topic is.` : targets.problem(place, bytes)
   }
 
-  /** The job as it goes on without what makes every turn fail. */
+  /** The job without the input that makes every cycle fail. */
   #condemned(job: Job, { reason, hasLetter, isPassedOver }: Verdict, runNo: number): Decision {
     return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasLetter)
   }
@@ -270,7 +281,7 @@ class BatchFold {
     const context = {
       now: this.#now,
       leadMs,
-      // What this very batch has put into the lane counts as well.
+      // Records that this batch put into the lane count as well.
       aheadFrom: Math.max(aheadFrom, this.#batchResult.aheadUntil),
       ...{ eventsReadUntil, zonesMayDiffer, topicProblem },
       poolProblem: (pool: string) => this.#context.targets?.poolProblem(pool),
@@ -282,7 +293,7 @@ class BatchFold {
     try {
       return step(job, input, context)
     } catch (error) {
-      // A fault of ours stays with this job; its neighbours fire on.
+      // A fault of ours affects only this job; its neighbors keep firing.
       const { names, partition } = this.#context
       const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
@@ -317,7 +328,7 @@ class BatchFold {
     const { names, partition } = this.#context
     const { key, value, headers, to } = moved
     const records: RecordOut[] = [{ topic: names[source], partition: to, key, value, headers }]
-    // Of a definition nothing must be left behind; commands and events are not compacted, and go with time.
+    // No record of a misrouted definition may stay behind. Commands and events are not compacted and expire.
     if (source === 'jobs')
       records.push({ topic: names.jobs, partition, key, value: null, headers: { [movedHeader]: String(to) } })
     this.#batchResult.effects.moved(records)

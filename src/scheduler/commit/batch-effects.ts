@@ -1,6 +1,6 @@
 /**
- * Collects what a batch of decisions changes: records for the log, operations for the store.
- * State is logged once for each touched job, as it is at the end of the batch; its timers are the difference between before and after.
+ * Collects the effects of a batch of decisions: records for the log and operations for the store. State is logged once for each
+ * touched job, as it is at the end of the batch. Its timers are the difference between before and after.
  */
 import type { StateEntryInput } from '../../../schemas/index.ts'
 import {
@@ -42,17 +42,17 @@ export class Effects {
   readonly out: RecordOut[] = []
   /** Changelog entries that are not the state itself. */
   readonly #entries: RecordOut[] = []
-  /** Written before the commit and outside of it. */
-  readonly nonTransactionalWriter: RecordOut[] = []
+  /** Records that are written before the transaction and outside of it. */
+  readonly nonTransactionalRecords: RecordOut[] = []
   readonly #ops: StoreOp[] = []
-  /** Each touched job as it was loaded, and its timers then. Restored: what the store has for it is not known. */
+  /** Each touched job as it was loaded, with its timers then. `restored`: the store's timers of it are not known. */
   readonly #loaded = new Map<string, { job: Job; timers: Timer[]; restored: boolean }>()
-  readonly #changed = new Map<string, { job: Job; changelogState: boolean }>()
+  readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
   readonly #popped = new Map<string, Timer[]>()
-  /** Topics of the user's that something goes to. */
+  /** Topics of users that receive records. */
   readonly targets = new Set<string>()
-  #changelogState = false
+  #logged = false
 
   constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs) {
     this.#partition = partition
@@ -61,9 +61,9 @@ export class Effects {
     this.#codecs = codecs
   }
 
-  /** Whether anything has to be committed. */
-  get changelogState(): boolean {
-    return this.#changelogState
+  /** Whether anything must be committed. */
+  get logged(): boolean {
+    return this.#logged
   }
 
   get recordCount(): number {
@@ -71,16 +71,16 @@ export class Effects {
   }
 
   /**
-   * `restored`: only a definition came back, beside a state that was put as the changelog had it. Which timers the store has is not
-   * known then, and all that the job needs are written.
+   * `restored`: only a definition was restored, beside a state that the changelog had. The store's timers are not known then,
+   * so all timers that the job needs are written.
    */
   add(before: Job, decision: Decision, restored = false): void {
     const { job } = decision
     const id = job.id
     if (!this.#loaded.has(id)) this.#loaded.set(id, { job: before, timers: restored ? [] : timersOf(before), restored })
-    const changelogState = mustBeLogged(before, decision)
-    this.#changelogState ||= changelogState
-    this.#changed.set(id, { job, changelogState: changelogState || (this.#changed.get(id)?.changelogState ?? false) })
+    const logged = mustBeLogged(before, decision)
+    this.#logged ||= logged
+    this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
     for (const output of decision.out) this.#output(id, output)
     for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.dropRing) {
@@ -99,41 +99,47 @@ export class Effects {
     this.#extraTimers.push(...decision.extraTimers)
   }
 
-  /** A definition that came into force, or null for one that went. */
+  /** A definition that is now in force, or null for one that was deleted. */
   definition(id: string, value: Buffer | null): void {
     this.#ops.push({ key: definitionKey(id), value })
   }
 
-  /** What is taken of a limit, or null when there is nothing more to know of it. */
+  /** The used part of a limit, or null if the entry is no longer needed. */
   limit(key: Buffer, entry: StateEntryInput | null): void {
     this.#entry(key, entry === null ? null : this.#codecs.state.encode(entry))
-    this.#changelogState = true
+    this.#logged = true
   }
 
-  /** A queue entry that no run stands behind. */
+  /** A queue entry without a run. */
   unqueued(waiter: Waiter): void {
     this.#ops.push({ key: waiterKey(waiter), value: null })
   }
 
-  /** A record that goes to another partition: in the transaction, or a delay could begin there a second time, and a command do twice what it asks for. */
+  /**
+   * A record that moves to another partition. It is part of the transaction: otherwise a delay could start there twice, and a
+   * command take effect twice.
+   */
   moved(records: RecordOut[]): void {
     this.out.push(...records)
-    this.#changelogState = true
+    this.#logged = true
   }
 
-  /** Something was judged by what no record says, such as whether a topic is there: the position is logged, so that nobody judges it anew. */
+  /**
+   * A decision used a fact that is in no record, such as whether a topic exists. The position is logged, so that no later owner
+   * decides again.
+   */
   judged(): void {
-    this.#changelogState = true
+    this.#logged = true
   }
 
-  /** A record for a topic of the user's. */
+  /** A record for a topic of a user. */
   written({ topic, partition, key, value, headers }: TopicRecord): void {
     this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })
     this.targets.add(topic)
-    this.#changelogState = true
+    this.#logged = true
   }
 
-  /** A timer that was handed out: it goes, whatever was decided. */
+  /** A timer that was taken. It is removed whatever was decided. */
   popped(timer: Timer): void {
     this.#ops.push({ key: timerKey(timer), value: null })
     const timers = this.#popped.get(timer.jobId)
@@ -141,12 +147,12 @@ export class Effects {
     else timers.push(timer)
   }
 
-  /** Ends the collection. `written` hears of each timer that is added, `queued` of each run that joins a queue. */
+  /** Ends the collection. `written` is called for each timer that is added, `queued` for each run that joins a queue. */
   finish(written: (timer: Timer) => void, queued: (waiter: Waiter) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries]
     const ops = [...this.#ops]
-    for (const { job, changelogState } of this.#changed.values()) {
-      if (changelogState) {
+    for (const { job, logged } of this.#changed.values()) {
+      if (logged) {
         const value = job.state === undefined ? null : this.#codecs.state.encode({ state: job.state })
         changelog.push(this.#record(stateKey(job.id), value))
       }
@@ -172,10 +178,9 @@ export class Effects {
     }
     for (const timer of after) {
       const known = before.some((other) => sameTimer(timer, other))
-      // One that was handed out in this batch is deleted by it. A changed job may need it once more, also one that has no state before and
-      // after because it was deleted and defined anew meanwhile; an unchanged one has decided to wait for something else, such as a lease
-      // that was renewed.
-      // A deletion's timer goes with the tombstone it makes, although the state still has it until that tombstone is read.
+      // A timer that was taken in this batch is deleted by it. A changed job may need it again, also one without a state before
+      // and after, because it was deleted and defined again in between. An unchanged job has decided to wait for something
+      // else, such as a renewed lease.
       const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
       const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
       if (known && (isUnchanged || stored)) continue
@@ -211,7 +216,7 @@ export class Effects {
     }
     const headers: Record<string, string> = { [observedOffsetHeader]: String(output.observedOffset) }
     if (output.observedDeleteAt !== undefined) headers[observedDeleteAtHeader] = String(output.observedDeleteAt)
-    this.nonTransactionalWriter.push({ topic: this.#names.jobs, partition, key, value: null, headers })
+    this.nonTransactionalRecords.push({ topic: this.#names.jobs, partition, key, value: null, headers })
   }
 }
 

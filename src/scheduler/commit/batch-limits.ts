@@ -1,6 +1,6 @@
 /**
- * What one turn takes of the timers and the mail that it was given: as many of the first as their bytes allow, loaded slice by slice, so
- * that a thousand jobs of half a megabyte are never in memory together. The others wait for the next turns.
+ * Chooses the timers and input records of one commit cycle: as many of the first ones as their bytes allow. Jobs are loaded
+ * slice by slice, so that a thousand jobs of half a megabyte are never in memory together. The others wait for the next cycles.
  */
 import { backfillRunsMax } from '../../../streams/runs/index.ts'
 import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } from '../../../streams/state/index.ts'
@@ -9,13 +9,13 @@ import type { InputRecord } from '../input/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { type HeavyJobs, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
 
-/** Bytes that a turn may write, as they are estimated before; a turn takes at least one timer or mail. */
+/** Estimated bytes that a commit cycle may write. A cycle takes at least one timer or input record. */
 const cycleBytesMax = 4 * 1024 * 1024
-/** Bytes of jobs that a turn may have in memory: many reports are small, and their jobs are not. */
+/** Bytes of jobs that a commit cycle may hold in memory: many reports are small, but their jobs are not. */
 const loadedBytesMax = 2 * cycleBytesMax
-/** Of both, what timers may take while mail waits. */
+/** Share of both limits that timers may take while input records wait. */
 const timerShare = 0.7
-/** Jobs of the first slice, while nobody knows how large they are, and bytes that a later one aims at. */
+/** Number of jobs in the first slice, while their sizes are unknown, and target bytes of later slices. */
 const sliceJobsFirst = 16
 const sliceBytes = 2 * 1024 * 1024
 const sliceJobsMax = 64
@@ -24,7 +24,7 @@ interface Loading {
   store: PartitionStore
   codecs: SchedulerCodecs
   heavyJobs: HeavyJobs
-  /** Share of the usual bytes: less after a turn that failed. */
+  /** Share of the usual bytes: smaller after a failed cycle. */
   share: number
 }
 
@@ -32,17 +32,17 @@ export interface Batch {
   jobs: Map<string, Job>
   timers: Timer[]
   inputRecords: InputRecord[]
-  /** What was given and does not fit. */
+  /** Timers that do not fit. */
   timersLeft: Timer[]
   inputRecordsLeft: InputRecord[]
-  /** Bytes that the turn may write besides; 0 or less where it is full. */
+  /** Bytes that the cycle may still write; 0 or less if it is full. */
   bytesLeft: number
 }
 
 interface Place extends Omit<Loading, 'share'> {
-  /** What is loaded. */
+  /** The loaded jobs. */
   jobs: Map<string, Job>
-  /** Definitions of the turn itself. */
+  /** Definitions that are part of this cycle. */
   defined: Map<string, KnownDefinition>
 }
 
@@ -53,19 +53,22 @@ interface Room {
 
 interface Item {
   jobId: string | undefined
-  /** The run that it is about; 0 where it is about the job. */
+  /** The run that it concerns; 0 if it concerns the job. */
   runNo: number
-  /** How often what the job weighs is written, at most. */
+  /** Maximum number of copies of the job's bytes that it writes. */
   copies: number
-  /** Bytes that it brings and that are written besides. */
+  /** Bytes of its own that are written too. */
   brought?: number
-  /** It may begin runs of a backfill. */
+  /** Whether it may start runs of a backfill. */
   backfills?: boolean
-  /** What the job is from here on, when this is folded. */
+  /** The definition of the job after this input is applied. */
   definition?: KnownDefinition
 }
 
-/** `mailFirst`: the first mail has its place before any timer, or one that fills a turn would wait for as long as timers are due. */
+/**
+ * `inputRecordsFirst`: the first input record gets a place before any timer. Otherwise one that fills a cycle would wait for as
+ * long as timers are due.
+ */
 export async function loadBatch(
   loading: Loading,
   timers: Timer[],
@@ -73,7 +76,7 @@ export async function loadBatch(
   inputRecordsFirst = false,
 ): Promise<Batch> {
   const jobs = new Map<string, Job>()
-  // What follows in the same turn is of a definition that no store has yet.
+  // Later inputs of the same cycle refer to a definition that no store has yet.
   const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
   const room = { written: cycleBytesMax * loading.share, loaded: loadedBytesMax * loading.share }
   const items = inputRecords.map(ofInputRecord)
@@ -98,7 +101,7 @@ export async function loadBatch(
 
 const without = (room: Room, used: Room): Room => ({ written: room.written - used.written, loaded: room.loaded - used.loaded })
 
-/** Loads the jobs of the first of those that wait for a slot, as many as there is room for, and one at least. Resolves with how many. */
+/** Loads the jobs of the first waiting runs: as many as there is room for, and at least one. Resolves with their number. */
 export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
   const { jobs, bytesLeft } = batch
   const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
@@ -106,7 +109,7 @@ export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch,
   return (await fill(place, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
 }
 
-/** Loads the jobs of the first items, as many as there is room for; `atLeastOne`, however large it is. */
+/** Loads the jobs of the first items: as many as there is room for; with `atLeastOne` the first one whatever its size. */
 async function fill(
   { store, codecs, heavyJobs, jobs, defined }: Place,
   items: Item[],
@@ -137,10 +140,10 @@ async function fill(
     const loaded = used.loaded + (job === undefined ? 0 : weightOf(job)) - had
     const next = jobId === undefined ? undefined : defined.get(jobId)
     const heaviest = Math.max(job === undefined ? 0 : weightOf(job, runNo), next?.bytes.length ?? 0)
-    // Whatever happens to a job whose backfill goes on may begin as many runs of it as a step may.
+    // Any input of a job with a running backfill may start as many of its runs as one step may.
     const most = (next ?? job?.definition)?.spec?.maxConcurrentRuns ?? 0
     const goesOn = backfills || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
-    // One that waits for the end of another begins with it.
+    // A queued occurrence starts with the end of another run.
     const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
     const written = used.written + (copies + begun) * heaviest + brought
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
@@ -151,7 +154,10 @@ async function fill(
   return used
 }
 
-/** Ids of jobs that are not loaded, from the item at `from` on, and the first run of each. A job that is known to be heavy ends the slice. */
+/**
+ * Ids of jobs that are not loaded, starting at item `from`, and the first run of each. A job that is known to be heavy ends the
+ * slice.
+ */
 function nextIds(
   items: Item[],
   from: number,
@@ -170,7 +176,7 @@ function nextIds(
   return [[...runs.keys()], runs]
 }
 
-/** An attempt that is given up is written twice: as a dead letter, and for a redrive. */
+/** A failed attempt is written twice: as a dead letter, and for a redrive. */
 function ofTimer({ jobId, kind, runNo }: Timer): Item {
   const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
   return { jobId, runNo, copies: gives ? 2 : 1 }
@@ -180,11 +186,11 @@ function ofInputRecord({ jobId, input, heartbeat }: InputRecord): Item {
   if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
   if (input.kind === 'command') {
     const { type, runNo, payload } = input.command
-    // What is made again, and a payload of its own, is given to the worker, and kept for another attempt.
+    // A redriven run, and a payload of its own, goes to the worker and is kept for another attempt.
     const copies = type === 'REDRIVE' ? 2 : 1
     return { jobId, runNo: runNo ?? 0, copies, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
   }
-  // A definition is written only to the store, but what it replaces may be kept for runs.
+  // A definition is written only to the store, but the one it replaces may be kept for runs.
   if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }
   if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1 }
   const { type, runNo } = input.event

@@ -1,4 +1,4 @@
-/** What a fold is given of its partition, and what it brings. */
+/** Input and result of applying a batch. */
 import type { Logger } from 'pino'
 import type { Receipt } from '../../../streams/jobs/index.ts'
 import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
@@ -25,18 +25,24 @@ export interface BatchContext {
   heavyJobs: HeavyJobs
   failureIsolation: FailureIsolation
   leadMs: number
-  /** As Context in streams/state/job.ts says. */
+  /** See Context in streams/state/job.ts. */
   eventsReadUntil: number
   /** Timers that may still wait in memory for reports; further ones are written to the store again. */
   awaitingMax: number
   aheadFrom: number
-  /** Whether the first mail has waited for a turn that has room for it. */
+  /** Whether the first input record has waited for a cycle with room for it. */
   inputRecordsFirst: boolean
-  /** What stands in jobs before this offset an owner has folded, and logged what followed; of it only the definition is restored. */
+  /**
+   * An owner has applied the definitions before this offset and logged their consequences; only the definition itself is
+   * restored.
+   */
   decidedBefore: number
-  /** Whether the store has just the timers and index keys of its jobs, so that those of a restored definition's predecessor go. */
+  /**
+   * Whether the store has exactly the timers and index keys of its jobs, so that those of a replaced definition must be
+   * removed.
+   */
   isExact: boolean
-  /** Whether next times that were logged may stand by other time zone rules than those in force. */
+  /** Whether logged next times may come from other time zone rules than those in force. */
   zonesMayDiffer: boolean
   targets: TargetTopics | undefined
   metrics: Metrics
@@ -45,34 +51,34 @@ export interface BatchContext {
 
 export interface BatchResult {
   effects: Effects
-  /** Timers that were not acted on, and when to look at them again. */
+  /** Timers that were deferred, and when to check them again. */
   deferred: { timer: Timer; untilMs: number }[]
   /** Timers that judge only after reports that were durable by `untilMs`. */
   awaiting: { timer: Timer; untilMs: number }[]
-  /** Mail of the batch that was folded. */
+  /** Input records of the batch that were applied. */
   inputRecordApplied: number
-  /** The next mail needs a claim first. */
+  /** The next input record needs a claim first. */
   blocked: boolean
-  /** Timers of the batch that were folded or deferred. */
+  /** Timers of the batch that were applied or deferred. */
   timersApplied: number
-  /** What was folded, each by its name. */
+  /** Names of the applied inputs. */
   names: string[]
-  /** Runs that waited for a slot and were asked. */
+  /** Waiting runs that were tried. */
   waitersAsked: number
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
-  /** Records to topics of the user's. */
+  /** Records to topics of users. */
   written: { topic: string; scheduledFor: number }[]
   receipts: Receipt['outcome'][]
-  /** How late each handler was started whose start was reported, in ms. */
+  /** Start lateness in ms of each handler whose start was reported. */
   startedLateMs: number[]
-  /** Failed attempts that are made again. */
+  /** Failed attempts that are retried. */
   retries: number
-  /** Latest due time that went to an ahead lane; 0 when none did. */
+  /** Latest due time that was sent to an ahead topic; 0 if none was. */
   aheadUntil: number
 }
 
-/** Said with each look at the job: a timer looks again after a while, others when somebody asks something of it. */
+/** Logged at each access to the job: a timer checks again after a while, other inputs when a caller asks for something. */
 export function tellUnreadable({ partition, logger, metrics }: BatchContext, { id, unreadable }: Job, { kind }: Input): void {
   metrics.invalid.inc({ reason: 'unreadable-state' })
   logger.error(

@@ -1,4 +1,4 @@
-/** What a turn is given of its partition. */
+/** What a commit cycle needs of its partition. */
 import type { Semaphore } from '../../concurrency/index.ts'
 import type { LogWriter, PartitionStore, TransactionalWriter } from '../../ports/index.ts'
 import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
@@ -13,13 +13,16 @@ export interface CommitContext {
   shared: Shared
   partition: number
   claimOffset: number
-  /** When the store had last read all of its logs. */
+  /** When the store had last read all of its logs, in epoch ms. */
   savedAtMs: number
-  /** By which time zone rules next times stand. Default: by those in force. */
+  /** The time zone rules that next times were computed by. Default: those in force. */
   zones?: ZoneRulesState
-  /** Whether the store has just those timers and index keys that follow from its jobs; else a restore writes all and removes none. Default: no. */
+  /**
+   * Whether the store has exactly the timers and index keys that follow from its jobs. Otherwise a restore writes all and
+   * removes none. Default: false.
+   */
   isExact?: boolean
-  /** Whether the store is one of another log (partition/replaced-changelog.ts). Default: no. */
+  /** Whether the store is from another log (partition/replaced-changelog.ts). Default: false. */
   isOfReplacedChangelog?: boolean
   store: PartitionStore
   index: TimeIndex
@@ -30,19 +33,19 @@ export interface CommitContext {
   admissionQueue: AdmissionQueue
   heavyJobs: HeavyJobs
   failureIsolation: FailureIsolation
-  /** Absent while the partition is not claimed: then nothing may be logged. */
+  /** Undefined until the partition is claimed: nothing may be logged before that. */
   writer: TransactionalWriter | undefined
-  /** For records outside the transaction. */
+  /** Writes records outside the transaction. */
   nonTransactionalWriter: LogWriter
   slots: Semaphore
-  /** What the reports that are part of the store cover, and how many timers may wait for more. */
+  /** Up to which time applied reports are complete, and how many more timers may wait for reports. */
   reports: { readUntil: number; room: number }
-  /** Next offsets that are part of the store. */
+  /** The next offset of each input: all before it is part of the store. */
   applied: Record<Source | 'state', number>
-  /** How far an input is done where what stands before `next` is. Default: so far. */
+  /** The applied offset of an input if all before `next` is applied. Default: `next`. */
   doneTo?: (source: 'commands' | 'events', next: number) => number
-  /** What the last position in the changelog says, whoever wrote it: what is decided already, and what the ahead lanes hold. */
+  /** Content of the last position in the changelog, whoever wrote it: what is decided, and what the ahead topics hold. */
   changelogState: ChangelogState
-  /** Whether reports of runs were read since the claim. Default: none were. */
+  /** Whether reports of runs were read since the claim. Default: false. */
   hasReports?: () => boolean
 }

@@ -1,12 +1,12 @@
 /**
- * One turn of an owned partition: take what is due and what was read, fold it, commit it, apply it.
+ * One commit cycle of an owned partition: take due timers and input records, apply them to jobs, commit, then write the store.
  *
  * Crash points, in order, and what the next owner finds:
- *   before the commit is sent   nothing happened; inputs are read again from the logged position
+ *   before the commit is sent   nothing happened; inputs are read again from the committed position
  *   sent, not committed         the fence aborts the transaction; as above
  *   committed, not applied      the store is behind; the tail of the changelog repairs it
- *   applied                     done; the store's own record says so
- * The store is written only after the commit (invariant I3), in one batch with the record of where it stands.
+ *   applied                     done; the checkpoint of the store says so
+ * The store is written only after the commit (invariant I3), in one batch with its checkpoint.
  */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
@@ -17,17 +17,20 @@ import type { CommitContext } from './commit-context.ts'
 import { count, measureDispatches } from './commit-metrics.ts'
 import { checkpoint, commit, passed } from './transaction.ts'
 
-/** Records of one commit; timers get at most their share while mail waits, so that a herd cannot hold deletions up. */
+/**
+ * Maximum inputs of one commit. While input records wait, timers get at most their share, so that a burst cannot delay
+ * deletions.
+ */
 export const batchRecordsMax = 1_000
 export const timerShare = 0.7
 const batchBytesMax = 1024 * 1024
 /**
- * Definitions say by themselves what follows from them, so they need no commit. Now and then one says how many were folded: what the
- * position covers a successor may read before it takes over.
+ * The consequences of a definition follow from its record, so it needs no commit. After this many definitions the position is
+ * logged anyway: a successor may read what it covers before it takes over.
  */
 const unloggedDefinitionsMax = 10_000
 
-/** What a turn did. `blocked`: the next mail needs a claim first. */
+/** Result of a commit cycle. `blocked`: the next input record needs a claim first. */
 export interface CycleResult {
   appliedCount: number
   committed: boolean
@@ -37,11 +40,11 @@ export interface CycleResult {
 }
 
 export interface CycleOptions {
-  /** Hears of each timer before it is put into the store. Default: the time index does. */
+  /** Called for each timer before it is stored. Default: the time index. */
   written?: (timer: Timer) => void
-  /** Whether the turn is for one run alone that waits for a slot (failure-isolation.ts). Default: no. */
+  /** Whether the cycle is for a single run that waits for a slot (failure-isolation.ts). Default: false. */
   isForWaiters?: boolean
-  /** The turn's time is no earlier, whatever the clock says. Default: 0. */
+  /** The time of the cycle is at least this, whatever the clock says. Default: 0. */
   notBeforeMs?: number
 }
 
@@ -49,7 +52,7 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
   const { inputBuffer, shared, writer } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
-  // Nothing is decided by a clock that is not trusted: timers wait as they were, and mail where it is.
+  // A clock that is not trusted decides nothing: timers and input records wait as they are.
   const asTheyWere = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
   if (readMs === undefined)
     return { appliedCount: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
@@ -76,7 +79,7 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     metrics,
     logger,
   }
-  // Until the fold has chosen, any of them may be what it fails with.
+  // Until the batch is chosen, any of them may be the one that fails.
   let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName)]
   try {
     const batchResult = await applyBatch(batchContext, timers, inputRecords, now, writer !== undefined)
@@ -107,14 +110,14 @@ async function persist(
     applying[inputRecord.source] = Math.max(applying[inputRecord.source], inputRecord.offset + 1)
   const next = passed(context, applying)
   const { changelog, ops } = effects.finish(written, (waiter) => context.admissionQueue.written(waiter))
-  if (effects.nonTransactionalWriter.length > 0) await context.nonTransactionalWriter.write(effects.nonTransactionalWriter)
-  // A command that changed nothing must not be folded again when there is something for it to change.
-  const changelogState =
-    effects.changelogState ||
+  if (effects.nonTransactionalRecords.length > 0) await context.nonTransactionalWriter.write(effects.nonTransactionalRecords)
+  // A command that changed nothing must not be applied again later, when it could change something.
+  const logged =
+    effects.logged ||
     inputRecords.some(({ source }) => source === 'commands') ||
     next.jobs - context.changelogState.jobsOffset >= unloggedDefinitionsMax
   const aheadUntil = Math.max(context.changelogState.aheadUntil, batchResult.aheadUntil)
-  if (changelogState) {
+  if (logged) {
     await commit(context, next, {
       ops,
       records: [...effects.out, ...changelog],

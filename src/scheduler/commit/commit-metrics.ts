@@ -1,9 +1,9 @@
-/** What a turn adds to the metrics. */
+/** Metrics of a commit cycle. */
 import type { Note } from '../../../streams/state/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { BatchResult } from './batch-result.ts'
 
-/** What a commit has sent, and how late it was. */
+/** Counts what a commit has sent, and how late it was. */
 export function measureDispatches(
   { clock, metrics }: Shared,
   { dispatched, written, receipts, startedLateMs, retries }: BatchResult,
@@ -22,7 +22,7 @@ export function measureDispatches(
   for (const outcome of receipts) metrics.receipts.inc({ outcome })
 }
 
-/** What the steps of a turn noted. */
+/** Counts the notes of the steps of a cycle. */
 export function count({ metrics }: Shared, notes: Note[]): void {
   for (const note of notes) {
     if (note.kind === 'skipped') metrics.skipped.inc({ reason: note.reason }, note.count)

@@ -1,7 +1,7 @@
 /**
- * Finds the one timer or record that makes a turn fail whenever it is part of it. A turn that failed is tried again with half as much,
- * until it is alone; then its job is INVALID, without the run that it is about, and its neighbours go on. It outlives the reopening that
- * every failure ends with, and is forgotten with the process.
+ * Finds the timer or input record that fails every commit cycle it is part of. A failed cycle is retried with half of its inputs,
+ * until one is alone. Its job then becomes INVALID without the run concerned, and other jobs continue. This memory survives the
+ * reopen after each failure, and ends with the process.
  *
  *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► passed over
  *    ▲──────────────done─────────────────────┘
@@ -10,18 +10,24 @@ import { BoundedMap } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 
-/** Turns that may be done without a suspect, for each suspect and once more: one alone is a timer, a heavy one, a mail, or one that waits. */
+/**
+ * Cycles that may succeed without a suspect, for each suspect and once more: a single one takes a timer, a heavy timer, an
+ * input record, or a waiting run.
+ */
 const turnsUnmetMax = 8
-/** Brokers that are slow or lost make a turn no smaller than this share of the largest: each doubling back costs a commit, with all that waits behind it. */
+/**
+ * Slow or unreachable brokers reduce a cycle to this fraction of the largest at least: each doubling back costs a commit, and
+ * everything waits for it.
+ */
 const circumstancesShareMin = 8
-/** Culprits that are remembered. */
+/** Maximum number of culprits in memory. */
 const culpritsMax = 1_000
-/** A timer that cannot be acted on is looked at again so much later. */
+/** Delay until a timer that cannot be processed is checked again. */
 export const culpritWaitMs = 60_000
 
-/** What a broker, or the writer itself, refuses because of what it holds: it fails however often it is tried. */
+/** Errors by which a broker or the writer refuses a record for its content: every attempt fails. */
 const refusals: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused', 'encode-failed'])
-/** What has nothing to do with the records: whoever is alone then is not to blame. */
+/** Errors that do not depend on the records: a single input is not the culprit then. */
 const circumstances: ReadonlySet<ErrorCode> = new Set([
   'fenced',
   'broker-unavailable',
@@ -32,26 +38,26 @@ const circumstances: ReadonlySet<ErrorCode> = new Set([
   'log-shrunk',
 ])
 
-/** What is done with an input that a turn failed with alone. */
+/** How to treat an input that failed a cycle alone. */
 export interface Verdict {
   reason: string
-  /** The state that says so could not be written together with the dead letter of the run that ends: it is tried without. */
+  /** The INVALID state could not be written together with the dead letter of the ended run: it is tried without the letter. */
   hasLetter: boolean
-  /** Also the state that says so could not be written: nothing is decided. */
+  /** The INVALID state could not be written either: nothing is decided. */
   isPassedOver: boolean
 }
 
 export class FailureIsolation {
   readonly #most: number
   #max: number
-  /** Inputs of the turn that failed last which no turn has done since. What came meanwhile is not among them. */
+  /** Inputs of the last failed cycle that no cycle has applied since. Later inputs are not among them. */
   #suspects: ReadonlySet<string> = new Set()
-  /** Turns in a row that were done without any of them. */
+  /** Consecutive cycles that succeeded without any of them. */
   #unmet = 0
   #turns = 0
   #progress = false
   readonly #culprits = new BoundedMap<string, Verdict>(culpritsMax)
-  /** An unexpected failure of one alone may be an accident. */
+  /** The last unexpected failure of a single input. One failure may be an accident. */
   #last: { name: string; message: string } | undefined
 
   constructor(most: number) {
@@ -59,34 +65,34 @@ export class FailureIsolation {
     this.#max = most
   }
 
-  /** Timers and mails that the next turn may take. */
+  /** Maximum inputs of the next cycle. */
   get max(): number {
     return this.#max
   }
 
-  /** Of one alone: whether a timer goes first this time, where mail waits too. */
+  /** With a limit of 1: whether a timer goes first although input records wait. */
   get timerNext(): boolean {
     return this.#turns % 2 === 0
   }
 
-  /** Of one alone: whether a timer of a heavy job goes before those of light ones, of which there may always be one. */
+  /** With a limit of 1: whether the timer of a heavy job goes before light ones, because a light one may always be due. */
   get heavyNext(): boolean {
     return this.#turns % 4 < 2
   }
 
-  /** Of one alone: whether it is one of those that wait for a slot. */
+  /** With a limit of 1: whether it is a run that waits for a slot. */
   isForWaiters(admissionQueue: Pick<AdmissionQueue, 'isPressing'>, now: number): boolean {
     return this.#max === 1 && this.#turns % 4 === 3 && admissionQueue.isPressing(now)
   }
 
-  /** Whether the last failure has made the next turn smaller: then it need not wait. Asked once. */
+  /** Whether the last failure reduced the next cycle, which then need not wait. Resets when read. */
   takeProgress(): boolean {
     const progress = this.#progress
     this.#progress = false
     return progress
   }
 
-  /** Share of a turn's usual bytes that the next one may take. */
+  /** Share of the usual bytes that the next cycle may take. */
   get share(): number {
     return this.#max / this.#most
   }
@@ -95,19 +101,19 @@ export class FailureIsolation {
     return this.#culprits.size === 0 ? undefined : this.#culprits.get(name)
   }
 
-  /** A turn with these inputs failed. */
+  /** A cycle with these inputs failed. */
   failed(names: readonly string[], error: unknown): void {
     this.#turns++
     this.#progress = this.#narrow(names, error)
   }
 
-  /** True: the next turn is smaller, or passes its culprit over. */
+  /** True: the next cycle is smaller, or skips the culprit. */
   #narrow(names: readonly string[], error: unknown): boolean {
     const code = error instanceof DuelogError ? error.code : 'internal'
     const [name] = names
     if (code === 'fenced' || name === undefined) return false
     if (circumstances.has(code)) {
-      // A smaller turn may get through where brokers are slow, but nobody is suspected: it grows again with the first that does.
+      // A smaller cycle may succeed with slow brokers, but no input is suspected: the limit grows again with the first success.
       this.#max = Math.min(this.#max, Math.max(this.#most / circumstancesShareMin, names.length >> 1))
       return false
     }
@@ -130,7 +136,7 @@ export class FailureIsolation {
     return true
   }
 
-  /** A turn with these inputs was done. */
+  /** A cycle with these inputs succeeded. */
   succeeded(names: readonly string[]): void {
     this.#turns++
     this.#last = undefined
@@ -138,10 +144,11 @@ export class FailureIsolation {
       const done = new Set(names)
       const left = new Set([...this.#suspects].filter((name) => !done.has(name)))
       this.#unmet = left.size < this.#suspects.size ? 0 : this.#unmet + 1
-      // They were due before all that came since: who does not come any more was done elsewhere, or deleted.
+      // The suspects were due before all later inputs. A suspect that does not appear any more was applied elsewhere or
+      // deleted.
       this.#suspects = this.#unmet > turnsUnmetMax + turnsUnmetMax * left.size ? new Set() : left
     }
-    // As long as the culprit stands among what is left of the turn that failed, a larger one would fail too.
+    // While the culprit is among the remaining suspects, a larger cycle would fail too.
     const { size } = this.#suspects
     this.#max = size > 0 ? Math.max(1, Math.min(this.#max, size >> 1)) : Math.min(this.#most, this.#max * 2)
   }

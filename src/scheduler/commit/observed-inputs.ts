@@ -1,8 +1,8 @@
-/** What one folded input tells those who watch, besides what is decided about it. */
+/** Facts of an applied input for metrics and observers. */
 import type { ActiveRun } from '../../../schemas/index.ts'
 import type { AttemptId, Input, Job } from '../../../streams/state/index.ts'
 
-/** How late the handler was started, where the input is the first report of that; never below zero. Unit: ms. */
+/** Start lateness of the handler in ms if the input is the first report of it; never below 0. */
 export function startLatenessMs(before: Job, input: Input): number | undefined {
   if (input.kind !== 'event') return undefined
   const { type, startedAt, at, runNo, attempt, specOffset } = input.event
@@ -12,13 +12,13 @@ export function startLatenessMs(before: Job, input: Input): number | undefined {
   return Math.max(0, (startedAt ?? at) - run.dueAt)
 }
 
-/** Whether a worker may speak of the attempt: it was dispatched, and nobody has ended it. */
+/** Whether the attempt is in-flight: it was dispatched and has not ended. */
 export function isUnderWay({ state }: Job, { runNo, attempt, specOffset }: AttemptId): boolean {
   const run = state?.active.find((candidate) => candidate.runNo === runNo)
   return (run?.status === 'DISPATCHED' || run?.status === 'RUNNING') && run.attempt === attempt && run.specOffset === specOffset
 }
 
-/** Runs whose attempt has failed and that will be made again. */
+/** Number of runs whose attempt failed and will be retried. */
 export function retriesIn(before: readonly ActiveRun[], after: readonly ActiveRun[]): number {
   let retries = 0
   for (const run of after) {

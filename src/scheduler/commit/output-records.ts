@@ -1,11 +1,11 @@
-/** The records that outputs of a decision become. */
+/** Records for the outputs of a decision. */
 import type { Execution } from '../../../schemas/index.ts'
 import type { Decision } from '../../../streams/state/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 
-/** Those that are part of the transaction and go to topics of ours. */
+/** Outputs in the transaction that go to topics of Duelog. */
 export type OwnOutput = Exclude<Decision['out'][number], { kind: 'record' | 'tombstone' }>
 
 export interface OutputPlace {
@@ -45,13 +45,13 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
   }
 }
 
-/** The forwarder needs to know which attempt it is; what that is given stands in its definition or snapshot. */
+/** The forwarder needs the identity of the attempt only; the rest is in its definition or snapshot. */
 const nameOf = (execution: Execution): Execution => ({
   ...execution,
   ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null },
 })
 
-/** A pinned run goes to its worker apart from all others. */
+/** A pinned run goes to its worker on a topic of its own. */
 function told({ partition, names, codecs }: Omit<OutputPlace, 'partitions'>, key: string, execution: Execution): RecordOut {
   const { jobId, runNo, attempt, specOffset, pinTo } = execution
   const framed = codecs.execution.encode(execution)

@@ -1,6 +1,6 @@
 /**
- * Chooses the timers of the next turn: those due within the lead first, then those that were put off until now, then herds that are
- * dispatched ahead of their time.
+ * Chooses the timers of the next commit cycle: first those due within the lead, then deferred timers that are ready, then
+ * bursts that are dispatched ahead of their time.
  */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
@@ -11,24 +11,24 @@ import { BurstPlanner, type TimeIndex } from '../timers/index.ts'
 import { batchRecordsMax, timerShare } from './commit-cycle.ts'
 import { culpritWaitMs } from './failure-isolation.ts'
 
-/** Timers of heavy jobs that are held back; those beyond go with the light ones. */
+/** Maximum timers of heavy jobs that are held back; further ones go with the light ones. */
 const heavyMax = 20_000
 /**
- * Bytes of heavy jobs of which the timers go with one turn, or one: light ones wait for its commit. In a storm of 2,000 jobs of 500 kB on two
- * cores, neighbours stood in the log at most 47 ms after they were due, and 249 ms with the 4 MiB that a turn may write; the storm took 34 s
- * in place of 40.
+ * Bytes of heavy jobs whose timers go with one cycle (at least one timer): light timers wait for its commit. Measured with a
+ * burst of 2,000 jobs of 500 kB on two cores: neighbors were in the log at most 47 ms after they were due, and 249 ms with the
+ * 4 MiB that a cycle may write. The burst took 34 s instead of 40 s.
  */
 const heavyBytesMax = 1024 * 1024
 
 /**
- * Of a turn, what was put off may have while others are due. A herd that may not go ahead of its time, of jobs with limits for instance, was
- * put off as a whole: those that come due after it would wait until all of it is decided.
+ * Share of a cycle for deferred timers while others are due. A burst that may not be dispatched early, for example of jobs with
+ * limits, is deferred as a whole. Later timers would otherwise wait until all of it is decided.
  */
 const putOffShare = 0.5
-/** Timers that are put off; beyond these no herd is looked at ahead of its time. */
+/** Maximum deferred timers; above it no burst is dispatched ahead of its time. */
 const putOffMax = 40_000
 
-/** A clock that goes back by less changes nothing that matters. */
+/** A clock that steps back by less has no effect that matters. */
 const setBackMsMin = 1_000
 
 export class TimerSource {
@@ -36,16 +36,19 @@ export class TimerSource {
   readonly #bursts: BurstPlanner
   readonly #shared: Shared
   readonly #heavyJobs: HeavyJobs
-  /** In order of `untilMs`; at most the timers of one lead, and of herds as many as `putOffMax` allows. */
+  /** Ordered by `untilMs`. At most the timers of one lead, and `putOffMax` timers of bursts. */
   #deferred: { timer: Timer; untilMs: number }[] = []
-  /** Those of them that come again when they are due, or before: the index has them too, and need not hand them out. */
+  /** Deferred timers that return when they are due or earlier: the index has them too and need not return them. */
   #comeAgain = new Set<string>()
 
-  /** Timers of heavy jobs, by `dueAt`: they come after the light ones, a few with each turn, or one storm of them would hold all others up. */
+  /**
+   * Timers of heavy jobs, ordered by `dueAt`. They come after the light ones, a few in each cycle; otherwise one burst of them
+   * would delay all others.
+   */
   #heavy: Timer[] = []
-  /** When timers were taken last. */
+  /** When timers were last taken. */
   #takenAt = 0
-  /** Another partition has its turn with heavy ones. */
+  /** Another partition holds the permit for heavy timers. */
   #heavyWaits = false
 
   constructor(index: TimeIndex, store: PartitionStore, shared: Shared, heavyJobs: HeavyJobs) {
@@ -55,7 +58,7 @@ export class TimerSource {
     this.#heavyJobs = heavyJobs
   }
 
-  /** When the next timer is due, lead not counted; in the far past while only a scan can tell. */
+  /** Due time of the next timer without the lead; in the far past while only a scan can tell. */
   get dueAt(): number {
     const deferred = this.#deferred[0]?.untilMs ?? Number.POSITIVE_INFINITY
     return Math.min(this.#index.nextDue ?? 0, deferred, this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY)
@@ -73,7 +76,7 @@ export class TimerSource {
     this.#takenAt = now
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
     const max = shareWithInputRecords ? share : most
-    // However many light ones are due, one heavy one is part of each turn.
+    // Each cycle takes one heavy timer, whatever the number of light ones.
     const isHeavyDue = (): boolean => max > 0 && (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now + leadMs
     let takesHeavy = isHeavyDue() ? mayTakeHeavy() : undefined
     const lightMax = !takesHeavy ? max : most === 1 && !heavyNext ? max : max - 1
@@ -83,7 +86,7 @@ export class TimerSource {
     if (!this.#isFull) found.push(...(await this.#bursts.take(now, lightMax - found.length, aheadFrom)))
     const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
-    // Those that were found just now may be the first.
+    // The first heavy timers may have been found just now.
     if (takesHeavy === undefined && isHeavyDue()) takesHeavy = mayTakeHeavy()
     this.#heavyWaits = takesHeavy === false
     return takesHeavy ? [...light, ...this.#takeHeavy(now + leadMs, max - light.length)] : light
@@ -106,7 +109,7 @@ export class TimerSource {
     return this.#deferred.length >= putOffMax
   }
 
-  /** Due by then, a few; one at least. */
+  /** A few heavy timers that are due by then; at least one. */
   #takeHeavy(notAfter: number, max: number): Timer[] {
     let count = 0
     for (let bytes = 0; count < max; count++) {
@@ -124,7 +127,7 @@ export class TimerSource {
     this.#heavy.splice(at, 0, timer)
   }
 
-  /** Must be told of each timer that is written. */
+  /** Call it for each timer that is written. */
   written(timer: Timer): void {
     this.#index.written(timer)
     this.#bursts.written(timer)
@@ -134,7 +137,7 @@ export class TimerSource {
     for (const { timer, untilMs } of entries) this.#put(timer, untilMs)
   }
 
-  /** When to look again at the latest. */
+  /** Latest time of the next check. */
   wakeAt(now: number): number {
     const next = this.#index.nextDue
     if (next === undefined) return now
@@ -146,7 +149,7 @@ export class TimerSource {
     return Math.min(next - this.#shared.leadMs, deferred, heavy, burst)
   }
 
-  /** How many of those that were put off come again by now, at most `max`. */
+  /** Number of deferred timers that are ready now, at most `max`. */
   #readyBy(now: number, max: number): number {
     let ready = 0
     while (ready < max && (this.#deferred[ready]?.untilMs ?? Number.POSITIVE_INFINITY) <= now) ready++
@@ -161,7 +164,7 @@ export class TimerSource {
     return taken
   }
 
-  /** The clock was set back: what is due by now was put off for no longer than a failure is. */
+  /** After the clock was set back, timers that are due by now wait no longer than after a failure. */
   #putSooner(now: number): void {
     const deferred = this.#deferred
     this.#deferred = []
@@ -178,6 +181,6 @@ export class TimerSource {
   }
 }
 
-/** Only a dispatch gains from being early; a lease or a deadline that pops before its time would be lost. */
+/** Only a dispatch may be early; a lease or deadline that is taken early would be lost. */
 const mayActOn = ({ dueAt, kind }: Timer, now: number): boolean =>
   dueAt <= now || kind === timerKind.fire || kind === timerKind.retryResidue || kind === timerKind.start

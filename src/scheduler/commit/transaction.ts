@@ -1,11 +1,14 @@
-/** The end of a turn: one transaction with the position as its last record, and only then the store (invariants I2 and I3). */
+/**
+ * The end of a commit cycle: one transaction with the position as its last record, and only then the store (invariants I2 and
+ * I3).
+ */
 import type { Position } from '../../../schemas/index.ts'
 import type { RecordOut, StoreOp } from '../../ports/index.ts'
 import { commandsRead, firstOffset, type InputRecord, shrunk } from '../input/index.ts'
 import { type ChangelogState, checkpointOp, positionKey } from '../state/index.ts'
 import type { CommitContext } from './commit-context.ts'
 
-/** What a turn brings. `ops`: for the store, once it is committed. `targets`: topics of the user's that something goes to. */
+/** Effects of a cycle. `ops`: for the store, after the commit. `targets`: topics of users that receive records. */
 interface Outcome {
   ops: StoreOp[]
   records: RecordOut[]
@@ -15,8 +18,8 @@ interface Outcome {
 }
 
 /**
- * Commits, applies, and notes in the context where all of it stands now; `next`: which inputs are part of it. Throws DuelogError
- * `log-shrunk`, once all of that is done, when the answer shows that the changelog is not the one that was read.
+ * Commits, applies, and updates the offsets of the context. `next`: the inputs that are included. Throws DuelogError
+ * `log-shrunk`, after all of that, if the answer shows that the changelog is not the one that was read.
  */
 export async function commit(context: CommitContext, next: CommitContext['applied'], outcome: Outcome): Promise<void> {
   const { applied, store, shared, partition } = context
@@ -25,7 +28,7 @@ export async function commit(context: CommitContext, next: CommitContext['applie
   const value = shared.codecs.state.encode({ position })
   const record = { topic: shared.names.state, partition, key: positionKey, value }
   const { first, count } = await send(context, [...records, record], targets)
-  // What was decided is in the other log; the store keeps it too, and says that it goes on nowhere.
+  // The decisions are in the other log. The store keeps them too and records that it cannot be continued.
   const isOther = first < applied.state
   next.state = isOther ? applied.state : first + count
   const local = checkpoint(isOther ? { ...context, isOfReplacedChangelog: true } : context, next)
@@ -39,7 +42,7 @@ export async function commit(context: CommitContext, next: CommitContext['applie
 
 const none: ReadonlySet<string> = new Set()
 
-/** Logs how far jobs is folded, if the changelog does not say so yet; `evenIfKnown`: in any case. */
+/** Logs the position of jobs if the changelog does not have it; `evenIfKnown`: always. */
 export async function logPosition(context: CommitContext, evenIfKnown = false): Promise<void> {
   const { applied, changelogState } = context
   if (applied.jobs <= changelogState.jobsOffset && !evenIfKnown) return
@@ -52,13 +55,16 @@ export async function logPosition(context: CommitContext, evenIfKnown = false): 
   })
 }
 
-/** What is shown to nobody, such as the ends of transactions, is done with what stands before it: it may expire without a loss. */
+/**
+ * Records that no reader is shown, such as ends of transactions, count as applied with the record before them: they may expire
+ * without loss.
+ */
 export function passed({ doneTo }: CommitContext, next: CommitContext['applied']): CommitContext['applied'] {
   if (doneTo === undefined) return next
   return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }
 }
 
-/** Says once more where the store stands. */
+/** Writes the checkpoint of the store again. */
 export function saveCheckpoint(context: CommitContext): Promise<void> {
   return context.store.apply([checkpoint(context, context.applied)])
 }
@@ -70,7 +76,7 @@ export function checkpoint(context: CommitContext, next: CommitContext['applied'
   return checkpointOp(isOfReplacedChangelog ? { ...local, otherLog: 'ours' } : local)
 }
 
-/** Which inputs are part of the state that precedes it. */
+/** The inputs that are part of the state before it. */
 function positionOf(context: CommitContext, next: CommitContext['applied'], more: Partial<ChangelogState>): Position {
   const { shared, claimOffset, changelogState } = context
   return {
@@ -78,11 +84,11 @@ function positionOf(context: CommitContext, next: CommitContext['applied'], more
     ...{ ...changelogState, ...more },
     ...{ jobsOffset: next.jobs, commandsOffset: next.commands, eventsOffset: next.events },
     committedAt: Math.max(shared.clock.nowMs(), changelogState.committedAt + 1),
-    zoneRules: context.zones?.changelogState ?? '',
+    zoneRules: context.zones?.logged ?? '',
   }
 }
 
-/** Resolves with the offset of the first record in the changelog, and with how many there are. */
+/** Resolves with the offset of the first record in the changelog and the number of records. */
 async function send(
   context: CommitContext,
   records: RecordOut[],
@@ -99,7 +105,7 @@ async function send(
     return { first: firstOffset(offsets, shared.names.state, partition), count }
   })
   return committing.catch(async (error) => {
-    // A topic of the user's may be at fault: what is seen of it before the next try keeps it out of that one.
+    // A topic of a user may be the cause: it is checked before the next attempt and left out if so.
     if (targets.size > 0) await shared.targets?.failed(targets, error)
     throw error
   })

@@ -1,4 +1,4 @@
-/** The codecs that the scheduler folds with. */
+/** The codecs of the scheduler. */
 import type {
   DeadLetter,
   DeadLetterInput,

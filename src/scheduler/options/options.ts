@@ -1,4 +1,4 @@
-/** What a scheduler is given. */
+/** Options of a scheduler. */
 import type { Logger } from 'pino'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
@@ -17,33 +17,33 @@ export interface SchedulerOptions {
   partitions: number
   /** name@host:pid:boot of this process. */
   instance: string
-  /** Shown to describeGroups: how other processes reach this one's queries. */
+  /** Shown by describeGroups: how other processes reach the queries of this one. */
   userData: () => unknown
   stores: PartitionStores
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** Standbys of each partition, as far as there are other members. Default: none. */
+  /** Number of standbys of each partition, if there are enough members. Default: 0. */
   standbys?: number
-  /** Version of the time zone rules of this process, such as 2026a. Default: unknown, which is one of its own. */
+  /** Version of the time zone rules of this process, such as 2026a. Default: unknown, which differs from every other. */
   zoneRules?: string
   /** ms before its due time at which a run is dispatched. */
   leadMs: number
-  /** ms before its due time at which a run of a herd may be dispatched; at least leadMs. */
+  /** ms before its due time at which a run of a burst may be dispatched; at least leadMs. */
   leadMsMax: number
   /** ms between two commits of a partition while nothing is due. */
   lingerMs: number
   /** delete.retention.ms of jobs and job-state. */
   tombstoneRetentionMs: number
-  /** Topics of the user's that jobs and receipts may go to. Default: none. */
+  /** Topics of users that jobs and receipts may go to. Default: none. */
   targets?: TargetTopics | undefined
-  /** Says how long searches that can wait rest. Default: that of this thread. */
+  /** Idle time for searches that can wait. Default: that of this thread. */
   spare?: Pick<IdleTime, 'rest'>
-  /** Called when a partition fails in a way that trying again does not mend; the process should end. */
+  /** Called when a partition fails in a way that a retry does not mend; the process should end. */
   onFatal: (error: Error) => void
 }
 
-/** What the partitions of one scheduler share. */
+/** Options and state that the partitions of one scheduler share. */
 export interface Shared extends SchedulerOptions {
   admin: LogAdmin
   clusterId: string

@@ -1,11 +1,11 @@
 /**
- * Cuts work on many jobs where their rules take searches: the process has other partitions to fire, and other members of its groups. What is
- * spent is counted in steps (ADR 0058), so no verdict depends on it and no clock is asked.
+ * Splits work on many jobs whose rules need searches: the process must also fire other partitions and keep its group
+ * memberships. The cost is counted in steps (ADR 0058), so no decision depends on it and no clock is read.
  */
 import { stepsPerMs, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type IdleTime, idleTime } from '../../concurrency/index.ts'
 
-/** Steps after which who only reads lets all else have its turn: about half a millisecond. */
+/** Steps after which a reader yields to other work: about half a millisecond. */
 const readingStepsMax = 50_000
 
 export class SearchBudget {
@@ -20,12 +20,15 @@ export class SearchBudget {
     return stepsSpent() - this.#since > this.#stepsMax
   }
 
-  /** Undefined for nearly all: nobody need wait. Else to be awaited between two jobs. */
+  /** Undefined in most cases: no wait is needed. Otherwise await it between two jobs. */
   rest(): Promise<void> | undefined {
     return this.isOver ? this.#restedBy(new Promise(setImmediate)) : undefined
   }
 
-  /** The same for who can wait while runs fire: the rest is longer, the busier the process is. `spare`: default that of this thread. */
+  /**
+   * Like `rest`, for work that can wait while runs fire: the busier the process, the longer the rest. `spare`: default is that
+   * of this thread.
+   */
   restAsSpare(spare: Pick<IdleTime, 'rest'> = idleTime): Promise<void> | undefined {
     return this.isOver ? this.#restedBy(spare.rest((stepsSpent() - this.#since) / stepsPerMs)) : undefined
   }

@@ -1,9 +1,9 @@
 /**
- * Names transactions that somebody has left open in a topic of ours: until they end nobody reads what stands behind them, and nothing else
- * would say why. All partitions of a process are looked at together, now and then; how old such a transaction is, is counted from when it
- * was first seen.
+ * Reports transactions that a client left open in a topic of Duelog: no reader gets past them until they end, and nothing else would
+ * tell why. All partitions of a process are checked together at an interval. The age of such a transaction counts from the first check
+ * that saw it.
  *
- *   end of the log > end that readers reach, at the same place for long enough ──► said once, with topic, partition and offset
+ *   end of the log > end that readers reach, at the same place for long enough ──► logged once, with topic, partition and offset
  */
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'

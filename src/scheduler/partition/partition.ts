@@ -6,15 +6,15 @@
  *       │            (each of them, on any error: reopen)  │
  *       └──────────────────────────────────────────────────┘
  *
- *   restoring  the store is opened and job-state read from where it stands; the previous owner still fires
- *   warming    definitions are read as far as they need no commit
- *   following  a standby keeps up, until the group makes it the owner
- *   claiming   the transactional id is taken, which fences the previous owner; a claim record is committed and read back
- *   draining   jobs and job-commands are folded up to their present end
- *   active     timers fire
+ *   restoring  opens the store and reads job-state from its checkpoint; the previous owner still fires
+ *   warming    reads definitions that need no commit
+ *   following  a standby keeps up until the group makes it the owner
+ *   claiming   takes the transactional id, which fences the previous owner; commits a claim record and reads it back
+ *   draining   applies jobs and job-commands up to their present end
+ *   active     fires timers
  *
- * Any unexpected error has one remedy (invariant I6): forget everything in memory and begin at restoring, which fences our own
- * unknown transaction. Only a member whose heartbeat succeeded since may do so.
+ * Any unexpected error has one remedy (invariant I6): drop everything in memory and restart at restoring. That fences our own
+ * transaction of unknown outcome. Only a member with a successful heartbeat since then may do it.
  */
 import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
@@ -34,18 +34,18 @@ import { runLoop } from './run-loop.ts'
 import { follow } from './standby.ts'
 import { claim, drain } from './takeover.ts'
 
-/** A member that lost the partition goes on firing at most so long while nobody fences it (ADR 0003). */
+/** Maximum time that a member keeps firing after it lost the partition, while no other member fences it (ADR 0003). */
 export const handoffMs = 30_000
 
 export class Partition {
   readonly #context: PartitionContext
   readonly #receiver: Receiver
   readonly #ended: Promise<void>
-  /** Reopens since the partition last committed what it had folded. To be active is not enough: it may fail with its first turn. */
+  /** Reopens since the partition last committed applied records. Being active is not enough: the first commit cycle may fail. */
   #failures = 0
   readonly #lines: ReopenLines
 
-  /** `after`: the end of an earlier ownership in this process, whose store has to be closed first. */
+  /** `after`: the end of an earlier life in this process, whose store must be closed first. */
   constructor(
     number: number,
     role: PartitionRole,
@@ -72,50 +72,50 @@ export class Partition {
   get partitionReader(): PartitionReader {
     return this.#context.partitionReader
   }
-  /** It fires until the member that the group gave it to has fenced it. */
+  /** Whether it fires only until the new owner has fenced it. */
   get isLeaving(): boolean {
     return this.#context.phase === 'active' && this.#context.isLeaving
   }
-  /** Present while the partition is active and nobody else can own it. */
+  /** The store, while the partition is active and no other member can own it. */
   get store(): PartitionStore | undefined {
     return this.#context.phase === 'active' && this.#isCurrent ? this.#context.store : undefined
   }
-  /** False: another member may have fenced it, which an owner learns with its next commit only. */
+  /** False if another member may have fenced it. An owner learns that only with its next commit. */
   get #isCurrent(): boolean {
     return !this.#context.isLeaving && this.#context.partitionReader.isMember
   }
-  /** A store that can be read, though what it says may be out of date. */
+  /** A store that can be read, but may be out of date. */
   get copy(): PartitionStore | undefined {
     return this.#context.restoreProgress.behindRecords === null ? undefined : this.#context.store
   }
   get role(): PartitionRole {
     return this.#context.role
   }
-  /** It fires, or could after little more than a claim. */
+  /** Whether it fires, or could after little more than a claim. */
   get isWarm(): boolean {
     return this.#context.isWarm
   }
-  /** It fires or follows. */
+  /** Whether it fires or follows. */
   get works(): boolean {
     return this.phase === 'active' || this.phase === 'following'
   }
-  /** It is to fire, and its store fails for good. */
+  /** Whether it should fire but its store fails permanently. */
   get isBroken(): boolean {
     return this.role === 'owner' && this.#context.storeFailures.isBroken
   }
-  /** How far the store has read its changelog. */
+  /** Offset up to which the store has read its changelog. */
   get stateOffset(): number {
     return this.#context.applied.state
   }
-  /** What it has heard and counted since it was opened. */
+  /** Soft state since the partition was opened. */
   get heard(): Pick<PartitionContext, 'leases' | 'workers' | 'activeRuns' | 'searchIndex' | 'inputs'> {
     return this.#context
   }
-  /** When the turn at hand began, by the steady clock; Infinity between turns. */
+  /** Start of the current commit cycle, by the steady clock; Infinity between cycles. */
   get cycleSince(): number {
     return this.#context.cycleSince
   }
-  /** Where it stands, for people. */
+  /** The state of the partition, for people. */
   view(): PartitionView {
     const { partition, phase, applied, inputBuffer, restoreProgress, dueAt, activeRuns, zones, shared } = this.#context
     const { restoreRemaining, restoreTotal, behindRecords } = restoreProgress
@@ -138,18 +138,18 @@ export class Partition {
     this.#context.signal.wake()
   }
 
-  /** Takes records that were read. Resolves when the next ones may come. */
+  /** Takes records from the reader. Resolves when the next ones may come. */
   receive(source: ReadSource, batch: Batch): Promise<void> {
     return this.#receiver.receive(source, batch)
   }
 
-  /** All before `next` was received, or is shown to nobody. */
+  /** All records before `next` were received, or are shown to no reader. */
   passed(source: ReadSource, next: number): void {
     this.#context.partitionReader.passed(source, next)
     this.#context.signal.wake()
   }
 
-  /** As AppliedWaits says. */
+  /** See AppliedWaits. */
   applied(source: Source, offset: number): Wait {
     return this.#context.waits.until(source, offset)
   }
@@ -159,16 +159,16 @@ export class Partition {
     return this.#context.waits.untilCycleEnds()
   }
 
-  /** The group gave the partition to another member: an active one goes on firing until that member has fenced it. */
+  /** The group gave the partition to another member. An active partition keeps firing until that member has fenced it. */
   leave(): void {
     const context = this.#context
-    // What fires closes in the end, also where it was to follow then.
+    // A firing partition closes in the end, also if its next role is standby.
     if (context.phase === 'active') context.role = 'owner'
     else void this.close()
     this.#leaveLater()
   }
 
-  /** The group wants this of the member from now on, whatever it did before. */
+  /** Sets the role that the group assigns from now on. */
   assign(role: PartitionRole): void {
     const context = this.#context
     if (role === 'owner') context.leavingAt = Number.POSITIVE_INFINITY
@@ -176,7 +176,8 @@ export class Partition {
     context.partitionReader.isSilent = role === 'standby' && context.phase === 'active'
     if (context.role === role) return
     context.role = role
-    // Who fires goes on, whatever it is to do then; a standby that keeps up takes over as it stands; all else begins anew.
+    // A firing partition continues whatever its next role is. A current standby takes over with its store. Any other partition
+    // restarts.
     if (context.phase === 'active' || context.phase === 'following') context.signal.wake()
     else context.interrupt()
   }
@@ -187,7 +188,7 @@ export class Partition {
     this.#context.signal.wake()
   }
 
-  /** Finishes the turn at hand and closes. */
+  /** Finishes the current commit cycle and closes. */
   close(): Promise<void> {
     this.#context.beginClose()
     return this.#ended
@@ -252,7 +253,7 @@ export class Partition {
           { err: error, partition: context.partition },
           `Partition ${context.partition} ended with an error while it was handed over. Its next owner goes on from the log; nothing is to do.`,
         )
-      // A standby follows from now on with the store that it has.
+      // A standby follows from here on with the store that it has.
       if (context.role === 'owner') context.beginClose()
       return
     }
@@ -260,7 +261,8 @@ export class Partition {
     metrics.reopens.inc({ reason })
     if (context.turnsDone > 0) this.#failures = 0
     this.#lines.say(error, reason, this.#failures)
-    // Left at once: the store answers no more questions, and should the group take the partition away meanwhile, leave() closes it.
+    // The phase changes at once, because the store answers no more queries. If the group takes the partition away in between,
+    // leave() closes it.
     context.enter('restoring')
     // Only a live member may fence.
     const isFound = this.#failures > 0 && context.failureIsolation.takeProgress()

@@ -1,4 +1,4 @@
-/** What the partitions of one scheduler share besides its options. */
+/** What the partitions of one scheduler share in addition to its options. */
 import type { Semaphore } from '../../concurrency/index.ts'
 import type { LogWriter } from '../../ports/index.ts'
 import type { EndOffsetQueries, Source } from '../input/index.ts'
@@ -8,15 +8,15 @@ import type { OpenTransactions } from './open-transactions.ts'
 export interface SchedulerResources {
   commits: Semaphore
   heavy: HeavyTimerSlots
-  /** Bytes at which reading for one partition pauses. */
+  /** Bytes at which reading pauses for one partition. */
   inputBufferBytesMax: () => number
   restores: Semaphore
   standbyRestores: Semaphore
   nonTransactionalWriter: LogWriter
-  /** Where the inputs end. */
+  /** The ends of the inputs. */
   ends: Readonly<Record<Source, EndOffsetQueries>>
-  /** Those that hold up a topic of a partition. */
+  /** Open transactions that block a topic of a partition. */
   openTransactions: Pick<OpenTransactions, 'of'>
-  /** Told whenever a partition enters another phase. */
+  /** Called whenever a partition enters another phase. */
   phaseChanged: () => void
 }

@@ -1,4 +1,4 @@
-/** From the reader into the partition: job-state to the store, all else to the mailbox. */
+/** Passes records from the reader into the partition: job-state to the store, all others to the input buffer. */
 import { atSteady } from '../../clock/index.ts'
 import type { Batch } from '../../ports/index.ts'
 import { InputDecoder, type InputRecord, type ReadSource, type Source, shrunk } from '../input/index.ts'
@@ -6,13 +6,13 @@ import { SearchBudget } from '../options/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { receiveState } from './restore.ts'
 
-/** How long a record whose schema is unknown waits before the registry is asked again. */
+/** Delay before the registry is asked again for an unknown schema. */
 const registryRetryMs = 1_000
-/** How long all reading waits for an answer of the registry, before only the topic does that needs it. */
+/** Maximum time that all reading waits for the registry. After that only the topic that needs the answer waits. */
 const registryWaitMs = 300
 /**
- * While the partition fires, definitions whose rules take searches are read as there is time (concurrency/idle-time.ts). All reading waits with them for
- * so long; then only the topic of definitions does, from where it stands, for as long again.
+ * While the partition fires, definitions with expensive rules are decoded in idle time (concurrency/idle-time.ts). All reading
+ * waits for them this long. After that only the definitions topic waits, from its current offset, for the same time again.
  */
 const searchWaitMs = 50
 const putOffMs = 100
@@ -29,11 +29,11 @@ export class Receiver {
     this.#intake = new InputDecoder({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
   }
 
-  /** Takes records that were read. Resolves when the next ones may come. */
+  /** Takes records from the reader. Resolves when the next ones may come. */
   async receive(source: ReadSource, batch: Batch): Promise<void> {
     const context = this.#context
     const { partitionReader } = context
-    // A log does not shrink by itself: it was truncated, or made anew. Where it is read on is found at the next claim.
+    // A log does not shrink by itself: it was truncated or recreated. The next claim finds the offset to continue from.
     if (batch.highWatermark < partitionReader.next(source) && partitionReader.isOpen(source) && !context.closing)
       return context.fail(shrunk(batch.topic, batch.partition, batch.highWatermark, partitionReader.next(source)))
     partitionReader.ended(source, batch.highWatermark)
@@ -44,14 +44,14 @@ export class Receiver {
     const openings = partitionReader.openings(source)
     try {
       if (source !== 'state') await this.#receiveInputs(source, records)
-      // Whoever folds definitions beside it must not read one state and write beside another.
-      // And nothing is put behind what could not be put: the store would say that it has both.
+      // A task that applies definitions at the same time must not read one state and write another.
       else
         await context.alone(
           async () => openings === partitionReader.openings(source) && !context.fault && receiveState(context, records),
         )
     } catch (error) {
-      // Closed meanwhile, and the store with it: the records come again. Else it is the partition's trouble, not the reader's.
+      // If the partition closed in between, its records are delivered again. Otherwise this is a fault of the partition and not
+      // of the reader.
       if (openings === partitionReader.openings(source)) context.fail(error)
     }
     context.signal.wake()
@@ -67,7 +67,7 @@ export class Receiver {
       const canWait = source === 'jobs' && this.#context.phase === 'active'
       const rest = canWait ? patience.restAsSpare(shared.spare) : patience.rest()
       if (rest !== undefined && canWait) {
-        // Many that rest do so one after another, which may be seconds.
+        // Rests run one after another, so many of them may take seconds.
         await this.#until(putOffAt, rest)
         if (openings !== partitionReader.openings(source)) return
         if (shared.clock.steadyMs() >= putOffAt) return this.#readAgainAfter(rest, putOffMs, source, openings)
@@ -76,13 +76,13 @@ export class Receiver {
       let inputRecord: InputRecord
       try {
         const now = this.#intake.inputRecord(source, record, shared.clock.nowMs())
-        // At once wherever that is possible: this runs for every record.
+        // Synchronous where possible, because this runs for every record.
         inputRecord = now instanceof Promise ? await this.#withTimeout(now) : now
       } catch (error) {
         if (openings === partitionReader.openings(source)) this.#askAgain(source, openings, error)
         break
       }
-      // Opened anew meanwhile: the record comes again.
+      // The input was reopened in between: the record is delivered again.
       if (openings !== partitionReader.openings(source)) return
       if (inputRecord.input?.kind === 'event') this.#context.hasReports = true
       inputBuffer.put(inputRecord)
@@ -90,7 +90,7 @@ export class Receiver {
     }
   }
 
-  /** The answer of the registry, if it comes soon: while it is awaited no other topic is read. */
+  /** The answer of the registry, if it arrives soon: no other topic is read while it is awaited. */
   async #withTimeout<T>(answer: Promise<T>): Promise<T> {
     const { clock } = this.#context.shared
     const { promise, reject } = Promise.withResolvers<never>()
@@ -102,7 +102,7 @@ export class Receiver {
     }
   }
 
-  /** Resolves with the rest, or by then at the latest. */
+  /** Resolves with the rest, or at this time at the latest. */
   async #until(steadyMs: number, rest: Promise<void>): Promise<void> {
     const { clock } = this.#context.shared
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ export class Receiver {
     cancel()
   }
 
-  /** The record may be good: this one topic of this one partition waits for the registry, as long as it takes. */
+  /** The record may be valid: this topic of this partition waits for the registry without a limit. */
   #askAgain(source: Source, openings: number, error: unknown): void {
     const { shared } = this.#context
     shared.logger.warn(
@@ -121,7 +121,7 @@ export class Receiver {
     this.#readAgainAfter(Promise.resolve(), registryRetryMs, source, openings)
   }
 
-  /** The rest of what was fetched is fetched again later, so that what others wrote is read meanwhile. */
+  /** The rest of the batch is fetched again later, so that other topics are read in between. */
   #readAgainAfter(wait: Promise<void>, ms: number, source: Source, openings: number): void {
     const { partitionReader, inputBuffer, shared } = this.#context
     partitionReader.rewind(source)

@@ -1,12 +1,15 @@
-/** How long a partition that fails again before it has done anything waits until it is opened again: longer each time, up to a maximum. */
+/**
+ * Delay before a partition that failed is opened again. It grows with each failure up to a maximum, until the partition applies
+ * something.
+ */
 import { DuelogError } from '../../errors/index.ts'
 
 const waitMsMin = 50
 const waitMsMax = 5_000
-/** As long as brokers are lost: what is waited for once they are back is lost time. */
+/** Maximum delay while brokers are unreachable: any longer delay is lost time once they are back. */
 const brokersLostWaitMsMax = 500
 
-/** `failures`: how often it failed before this, since it last committed what it had folded. */
+/** `failures`: earlier failures since the partition last committed applied records. */
 export function reopenWaitMs(error: unknown, failures: number): number {
   if (failures === 0) return 0
   const isLost = error instanceof DuelogError && error.code === 'broker-unavailable'

@@ -1,8 +1,8 @@
-/** What the log says of a partition that is opened again: while a broker is lost that is twice a second, for as long as the loss lasts. */
+/** Log lines of a partition that reopens. While a broker is unreachable it reopens twice a second for the whole time. */
 import { messageOf } from '../../errors/index.ts'
 import type { Shared } from '../options/index.ts'
 
-/** Between two lines about the same. */
+/** Interval between two lines about the same kind of failure. */
 const tellAgainMs = 60_000
 
 export class ReopenLines {
@@ -15,7 +15,10 @@ export class ReopenLines {
     this.#shared = shared
   }
 
-  /** The first failure is said, and each that is of another kind; the same kind again once a minute. `failures`: how many came before it, in a row. */
+  /**
+   * Logs the first failure and each one of another kind; the same kind again once a minute. `failures`: number of consecutive
+   * failures before.
+   */
   say(error: unknown, reason: string, failures: number): void {
     const { clock, logger } = this.#shared
     const now = clock.steadyMs()

@@ -1,7 +1,7 @@
 /**
- * A store that was made from another job-state than the one that is there: the topic was truncated, or deleted and made anew. As long as
- * nobody has gone on in it, the store is the truth, and its owner logs all of it again; else the log is, and the store is built anew
- * (ADR 0049).
+ * Handles a store that was built from another job-state than the present one: the topic was truncated, or deleted and recreated. While
+ * no owner has continued in the new log, the store is the truth, and its owner logs all of it again. Otherwise the log is the truth, and
+ * the store is rebuilt (ADR 0049).
  *
  *   store ends behind the log ──► the log is read, not applied ──┬─ a later claim has decided ──► theirs: the store is wiped
  *                                                                └─ none has, and we claim ─────► ours: the store is logged again
@@ -27,27 +27,27 @@ import { entriesOf, logEntries, loggedAgainHeader } from './changelog-rewrite.ts
 import { reportReset } from './invalid-positions.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** What job-state holds besides its bookkeeping. */
+/** Kinds of entries in job-state, without its bookkeeping. */
 const changelogState = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
-/** A turn logs fewer entries, and fewer bytes. More without a position are a copy of a store that was not finished. */
+/** A commit cycle logs fewer entries and bytes. More entries without a position are an unfinished copy of a store. */
 const pendingEntriesMax = 20_000
 const pendingBytesMax = 64 * 1024 * 1024
 
 export class ReplacedChangelog implements ForeignChangelog {
   readonly #context: PartitionContext
   readonly #store: PartitionStore
-  /** Up to where the store had read its own log, and what the one that is there held when that was noticed. */
+  /** Offset up to which the store had read its own log, and the range of the present log when that was noticed. */
   readonly #from: number
   readonly #found: Range
-  /** Of the store: its last claim, its last position. */
+  /** The last claim and the last position of the store. */
   #claimedAt = 0
   #position: Position | null = null
-  /** In the log: the last claim that was read, and what stands behind it, or behind the last position. */
+  /** The last claim that was read in the log, and the records after it or after the last position. */
   #readClaim = 0
   #pending: RecordIn[] = []
   #pendingBytes = 0
   #isCut = false
-  /** Keys that the log has and the store has not. */
+  /** Keys that the log has and the store lacks. */
   readonly #gone = new Map<string, Buffer>()
 
   constructor(context: PartitionContext, store: PartitionStore, from: number, found: Range) {
@@ -57,7 +57,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     this.#found = found
   }
 
-  /** Resolves once the store says by itself what it is, also should the log grow beyond it. */
+  /** Resolves once the store itself records that it is from another log, in case the log grows past it. */
   async begin(local: Checkpoint, claim: Owner | undefined): Promise<void> {
     const { codecs } = this.#context.shared
     await this.#store.apply([checkpointOp({ ...local, otherLog: 'ours' })])
@@ -82,12 +82,15 @@ export class ReplacedChangelog implements ForeignChangelog {
     await this.#note(records)
   }
 
-  /** All of the store goes to the log, which was read up to our claim. The position comes last, so that a crash on the way does it all again. */
+  /**
+   * Writes the whole store to the log, which was read up to our claim. The position comes last, so a crash in between repeats
+   * all of it.
+   */
   async log({ claimOffset, claimedAt, value }: Claimed): Promise<void> {
     const context = this.#context
     const { names, admin, codecs, logger, clock } = context.shared
     const store = this.#store
-    // Whether definitions were folded by one that was no owner any more is said by the claims of the old log.
+    // The claims of the old log tell whether a former owner applied definitions.
     const isSound = !isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, this.#position)
     const headers = { [loggedAgainHeader]: String(claimedAt) }
     const entries = await logEntries(context, entriesOf(store, changelogState), headers)
@@ -117,7 +120,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     )
   }
 
-  /** What was committed after the log had become another one, and is not part of the store, as after a crash. */
+  /** Handles records that were committed after the log was replaced and are not part of the store, as after a crash. */
   async #follow(position: Position, value: Buffer): Promise<void> {
     const claimedAt = position.claimedAt || this.#readClaim
     if (claimedAt > this.#claimedAt) throw await leaveLog(this.#context, this.#store, 'theirs', this.#from)
@@ -159,7 +162,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     for (const [at, key] of kept.entries()) if (!known[at]) this.#gone.set(key.toString('hex'), key)
   }
 
-  /** What the lost part of the log had deleted must not come back with what is left of it. */
+  /** Keys that the lost part of the log had deleted must not come back with the rest of it. */
   async *#tombstones(): AsyncGenerator<StoreOp> {
     for (const key of this.#gone.values()) {
       const [value] = await this.#store.get([key])
@@ -173,13 +176,16 @@ async function* one(op: StoreOp): AsyncGenerator<StoreOp> {
 }
 
 /**
- * Whether a position that was read shows that the log is not the one the store was made from: its claim stands before what the store has
- * read, and is not the one that the store knows there.
+ * Whether a position that was read proves that the log is not the one the store was built from: its claim is before what the
+ * store has read, and is not the claim that the store knows there.
  */
 export const isOfReplacedChangelog = (position: Position, known: { stateOffset: number; claimedAt: number }): boolean =>
   position.claimOffset < known.stateOffset && position.claimedAt > 0 && position.claimedAt !== known.claimedAt
 
-/** The log is another one; theirs: somebody has gone on in it, so that the store is built anew at its next opening. Resolves with what to throw. */
+/**
+ * Handles a log that is another one. `theirs`: an owner has continued in it, so the store is rebuilt at its next open. Resolves
+ * with the error to throw.
+ */
 export async function leaveLog(
   context: PartitionContext,
   store: PartitionStore,

@@ -66,9 +66,9 @@ export async function followZones(context: PartitionContext, store: PartitionSto
 
 function begin(context: PartitionContext, store: PartitionStore): ZoneWalk {
   const { partition, shared, zones } = context
-  const { changelogState, store: inStore } = zones
+  const { logged, store: inStore } = zones
   shared.logger.info(
-    { partition, changelogState, store: inStore, context: zones.own },
+    { partition, logged, store: inStore, own: zones.own },
     `The next times of partition ${partition} may stand by other time zone rules than ${zones.own}: its jobs are looked at.`,
   )
   zones.walk = new ZoneWalk(partition, store, shared)

@@ -20,7 +20,7 @@ export class ZoneRulesState {
   /** Rules of the store, for the timers of jobs without a state. Empty: several, or unknown. */
   store = ''
   /** Rules of the changelog, from the last committed position. Empty: several, or unknown. */
-  changelogState = ''
+  logged = ''
   /** Rules of the last claim. Undefined: there is no claim, or it was not read. Empty: the owner runs an earlier version of Duelog. */
   #owner: string | undefined
   walk: ZoneWalk | undefined
@@ -41,7 +41,7 @@ export class ZoneRulesState {
 
   /** Whether logged next times may be based on other rules than ours. */
   get mayDiffer(): boolean {
-    return this.changelogState !== this.own
+    return this.logged !== this.own
   }
 
   /** Whether all jobs have to be checked. */
@@ -57,7 +57,7 @@ export class ZoneRulesState {
 
   /** This process owns the partition. If nothing was logged, nothing is based on other rules. */
   taken(position: Position | null): void {
-    this.changelogState = position === null || position.zoneRules === this.own ? this.own : ''
+    this.logged = position === null || position.zoneRules === this.own ? this.own : ''
   }
 
   /** Must be called with each claim that is read. */
@@ -84,12 +84,12 @@ export class ZoneRulesState {
   /** Every job was checked. `isOwner`: also jobs with a state. */
   looked(isOwner: boolean): void {
     this.store = this.own
-    if (isOwner) this.changelogState = this.own
+    if (isOwner) this.logged = this.own
     this.walk = undefined
   }
 
   forget(): void {
-    this.store = this.changelogState = ''
+    this.store = this.logged = ''
     this.#owner = undefined
     this.walk = undefined
     this.#shared.metrics.zoneWalk.set({ partition: this.#partition }, 0)

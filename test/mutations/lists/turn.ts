@@ -69,8 +69,8 @@ export const turnMutations = [
       [
         'asides-unawaited',
         scheduler('commit/commit-cycle'),
-        'await context.nonTransactionalWriter.write(effects.nonTransactionalWriter)',
-        'void context.nonTransactionalWriter.write(effects.nonTransactionalWriter)',
+        'await context.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
+        'void context.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
         'the timer of a deletion goes although its tombstone was not written',
       ],
       [

@@ -243,7 +243,7 @@ it('goes on where turns are narrowed, with no more than they may take, also wher
   let steadyMs = 0
   const clock = { nowMs: () => beginMs, steadyMs: () => steadyMs, at: () => () => undefined }
   const logger = { info: () => undefined }
-  const zones = { isStale: true, changelogState: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
+  const zones = { isStale: true, logged: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
   const own = {
     partition: 0,
     shared: { codecs, clock, metrics, logger },
