@@ -22,7 +22,7 @@ export type {
   TransactionalWriter,
   WhyView,
 } from './log.ts'
-export type { LogAdmin } from './log-admin.ts'
+export type { LogAdmin, TopicPartition } from './log-admin.ts'
 export {
   type DueCounts,
   type DueRange,
@@ -38,5 +38,4 @@ export {
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export type { TargetTopics } from './target-topics.ts'
-export type { TopicPartition } from './topic-partition.ts'
 export { sizeOfView } from './view-size.ts'

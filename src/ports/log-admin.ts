@@ -1,5 +1,10 @@
-/** What may be asked of the brokers besides records. */
-import type { TopicPartition } from './topic-partition.ts'
+/** The port to the offsets and metadata of brokers. */
+
+/** A partition of a topic. */
+export interface TopicPartition {
+  topic: string
+  partition: number
+}
 
 /** Offsets and metadata as the broker knows them. */
 export interface LogAdmin {

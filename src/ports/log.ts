@@ -4,16 +4,14 @@
  */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
-import type { LogAdmin } from './log-admin.ts'
+import type { LogAdmin, TopicPartition } from './log-admin.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 import type { StandbyOptions } from './standby.ts'
-import type { TopicPartition } from './topic-partition.ts'
 
-export type { LogAdmin } from './log-admin.ts'
+export type { LogAdmin, TopicPartition } from './log-admin.ts'
 export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
 export type { StandbyOptions } from './standby.ts'
 export type { TargetTopics } from './target-topics.ts'
-export type { TopicPartition } from './topic-partition.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {

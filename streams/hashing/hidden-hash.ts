@@ -1,16 +1,16 @@
 /**
- * What a definition may hold that not all eyes may see, as one number: runs keep that of the definition they were made with. Words of a run
- * may repeat it, and are compared with what is hidden of the definition in force, which knows nothing of the one before (ADR 0060).
+ * Hash of the redacted parts of a definition. A run keeps the hash of the definition that it was made from. Texts of a run may repeat
+ * redacted values. They are compared with the values of the definition in force, which does not know those of an earlier one (ADR 0060).
  */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { fnv } from './fnv.ts'
 
 type Hiding = Pick<JobDefinition, 'headers' | 'target'>
 
-/** By definition: it is asked for at the end of each run. */
+/** Cached by definition, because each end of a run needs it. */
 const known = new WeakMap<Hiding, number>()
 
-/** 0: it has neither headers nor an http target. */
+/** 0: the definition has neither headers nor an http target. */
 export function hiddenHash(spec: Hiding): number {
   let hash = known.get(spec)
   if (hash === undefined) {

@@ -2,8 +2,8 @@
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { nextFireUnbounded } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand } from '../state/index.ts'
+import { isOver } from './completion.ts'
 import { startRun } from './start.ts'
-import { isOver } from './validity.ts'
 
 /** Bytes of the runs that one step begins, or one run. The others begin as these end, as many each time. */
 export const backfillBytesMax = 4 * 1024 * 1024

@@ -5,9 +5,9 @@ import { nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, runNameOf } from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
-import { completeIfDone } from './complete.ts'
-import { startQueued } from './queue.ts'
+import { completeIfDone } from './completion.ts'
 import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
+import { startQueued } from './start.ts'
 
 export interface Ending {
   /** DISPATCHED: its definition has trackRuns false, so that its end is not heard of. */
@@ -64,6 +64,17 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, ending.finishedAt)
+}
+
+/** Ends a run before it has ended by itself. Later reports of its worker are stale; the worker is told to stop. */
+export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
+  tellOfCancel(draft, run, reason)
+  finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
+}
+
+/** Tells the workers that the attempt must not run or must stop. No worker knows an attempt that was not dispatched. */
+export function tellOfCancel(draft: Decision, { runNo, attempt, specOffset, status }: ActiveRun, reason: string): void {
+  if (status !== 'RETRY_WAIT' && status !== 'WAITING') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
 }
 
 /** A redriven run is made with what the dead one was given. */

@@ -26,11 +26,10 @@ import {
   type Timer,
 } from '../state/index.ts'
 import { goOnWithBackfill } from './backfill.ts'
-import { cancelRun } from './cancel.ts'
-import { completeIfDone } from './complete.ts'
+import { completeIfDone, isOver } from './completion.ts'
 import { overtaken } from './dispatch.ts'
+import { cancelRun } from './finish.ts'
 import { startRun } from './start.ts'
-import { isOver } from './validity.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
 
 /** So much of a calendar is counted in one step, which costs a step for each day; the rest in further ones. An interval is arithmetic. */

@@ -1,7 +1,8 @@
 /** The beginning of a run. */
 import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/index.ts'
-import { type Context, type Decision, patchState, pristineState, rankOf } from '../state/index.ts'
+import { type Context, type Decision, patchState, pristineState, rankOf, skip } from '../state/index.ts'
 import { firstLink } from './chain.ts'
+import { isOver } from './completion.ts'
 import { beginAttempt } from './gate.ts'
 
 /** Begins a run and lets its first attempt go. */
@@ -58,6 +59,20 @@ export function startRun(
   })
   beginAttempt(draft, run, context)
   return run
+}
+
+/** Starts the occurrence that QUEUE_ONE has queued, once no run is active. */
+export function startQueued(draft: Decision, context: Context): void {
+  const { state, definition } = draft.job
+  const spec = definition?.spec
+  if (state === undefined || spec === undefined || state.queuedFor === null) return
+  if (state.status !== 'ACTIVE' || state.active.length > 0) return
+  const { queuedFor } = state
+  patchState(draft, { queuedFor: null })
+  if (isOver(spec, context.now)) {
+    return skip(draft, 'expired', 1, { at: context.now, scheduledFor: queuedFor })
+  }
+  startRun(draft, spec, 'SCHEDULE', queuedFor, Math.max(queuedFor, context.now), context)
 }
 
 /** The only instant of a schedule is never due again while that schedule stays, also where an earlier one fired for a later time. */

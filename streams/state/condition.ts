@@ -1,21 +1,21 @@
 /**
- * Conditions that travel with a record on jobs, so that the owner judges them where all writers of a job meet: in the order of the log.
- * Whoever writes one hears from the owner whether it held, by what is in force once the record is applied.
+ * Conditions in the headers of a record on jobs. The owner checks them in the order of the log, which is the same for all writers of a
+ * job. The writer learns the result from the definition in force once the record is applied.
  */
 
-/** Header of a definition or a tombstone that counts only while the definition in force is that at this offset, or with `*` while there is any. */
+/** Header of a definition or tombstone: it counts only if the definition in force has this offset, or with `*` if there is any. */
 export const onlyOverHeader = 'only-over'
-/** Header of a definition that counts only where no other is in force. An owner of an earlier version passes it over. */
+/** Header of a definition: it counts only if no other is in force. An owner of an earlier version ignores the header. */
 export const onlyNewHeader = 'only-new'
-/** Header of a tombstone that must lose against a definition after this offset. */
+/** Header of a tombstone: a definition after this offset wins against it. */
 export const observedOffsetHeader = 'observed-offset'
-/** Header of the same: it counts only while the job is to be deleted at this time, epoch ms. A job that was revived meanwhile is not. */
+/** Header of a tombstone: it counts only if the job is still to be deleted at this time, epoch ms. A job that was revived meanwhile is not. */
 export const observedDeleteAtHeader = 'observed-delete-at'
 
-/** Offset of the definition that must be in force; `any` is whichever, `none` that there is none. */
+/** Offset of the definition that must be in force. `any`: there must be one. `none`: there must be none. */
 export type OnlyOver = number | 'any' | 'none'
 
-/** Undefined without the header. What cannot be read holds never. */
+/** Undefined without the header. An unreadable condition never holds. */
 export function onlyOverOf(headers: Record<string, Buffer>): OnlyOver | undefined {
   if (headers[onlyNewHeader] !== undefined) return 'none'
   const text = headers[onlyOverHeader]?.toString()

@@ -1,5 +1,5 @@
 /**
- * A decision in the making. Rules write into it; the job it was made from stays as it is, so that a rule that throws leaves no trace.
+ * Draft of a decision. Rules write into it. The original job does not change, so a rule that throws has no effect.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { fnv } from '../hashing/index.ts'
@@ -30,7 +30,7 @@ export function draftOf(job: Job): Decision {
   }
 }
 
-/** The state a job has before anything was decided about it: a pure function of its definition. */
+/** The state of a job before the first decision about it: a pure function of its definition. */
 export function pristineState(job: Job): JobState {
   const definition = job.definition
   const spec = definition?.spec

@@ -1,12 +1,12 @@
 /**
- * By what a job can be found besides its id: keys of the store that follow from what is known of the job, as its timers do.
+ * Index keys of a job: keys of the store that find it by something else than its id. They follow from the job, as its timers do.
  *
  *   I·kind u8·value·00·jobId    empty value
  *
- * Live updates write the difference between before and after. A restore writes them all and removes none, so a key may stand there
- * without its job; whoever finds one looks at the job. The commonest statuses, ACTIVE and COMPLETED, have none: each run of a one-shot
- * would write for them, and a list of them is a list of nearly all jobs. Nor have handlers: a key more for every job made the restore of
- * 1,000,000 jobs take 28.7 s in place of 19.7 s. Whoever searches by handler has a catalogue made (ADR 0031).
+ * Live updates write the difference between before and after. A restore writes all keys and removes none, so a key may exist without its
+ * job; a reader checks the job itself. The most common statuses, ACTIVE and COMPLETED, have no keys: each run of a one-shot job would
+ * write them, and a list of them is a list of nearly all jobs. Handlers have no keys either: one more key for every job made the restore
+ * of 1,000,000 jobs take 28.7 s instead of 19.7 s. A search by handler uses the search index (ADR 0031).
  */
 import type { JobDefinition, JobState } from '../../schemas/index.ts'
 import type { Job } from './job.ts'
@@ -30,32 +30,32 @@ export function indexKeysOf({ id, definition, state }: Job): Buffer[] {
   return keys
 }
 
-/** What follows from a definition alone. */
+/** Keys that follow from a definition alone. */
 export function definitionIndexKeys(jobId: string, { tags }: JobDefinition): Buffer[] {
   return tags.map((tag) => indexKey(indexKind.tag, tag, jobId))
 }
 
-/** What follows from a logged state alone, without its definition: what a restore needs. */
+/** Keys that follow from a logged state alone, without its definition; a restore needs them. */
 export function stateIndexKeys(jobId: string, { status, deadRuns }: JobState): Buffer[] {
   const keys = indexedStatuses.has(status) ? [indexKey(indexKind.status, status, jobId)] : []
   if (deadRuns.length > 0) keys.push(indexKey(indexKind.dead, '', jobId))
   return keys
 }
 
-/** Whether a job's keys may differ between two looks at it; no need to build them when nothing that they follow from has changed. */
+/** Whether the keys of a job may have changed. If not, they need not be built. */
 export const mayChangeIndex = (before: Job, after: Job): boolean =>
   before.definition !== after.definition ||
   before.state?.status !== after.state?.status ||
   before.state?.deadRuns.length !== after.state?.deadRuns.length
 
-/** Where the jobs of a value begin: with `after`, behind this job's place. */
+/** Key range of the jobs with a value; with `after`, of the jobs after that one. */
 export function indexRange(kind: IndexKind, value: string, after?: string): { from: Buffer; to: Buffer } {
   const [start, to] = [indexKey(kind, value, ''), indexKey(kind, value, '')]
   to[to.length - 1] = 1
   return { from: after === undefined ? start : keyAfter(indexKey(kind, value, after)), to }
 }
 
-/** The job that a key of this value stands for. */
+/** The job id in a key of this value. */
 export const jobIdOfIndexKey = (key: Buffer, value: string): string => key.toString('utf8', 3 + Buffer.byteLength(value))
 
 function indexKey(kind: IndexKind, value: string, jobId: string): Buffer {

@@ -5,11 +5,11 @@
  *   D·jobId                                    definition: offset i64 BE, append time i64 BE, the record's value as it came
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
- *   P·jobId·00·runNo u64 BE                    Execution that a run is dispatched from again; with run number 0 the job's definition
- *   I·kind u8·value·00·jobId                   by what a job is found, empty value: job-index.ts
+ *   P·jobId·00·runNo u64 BE                    snapshot: Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   I·kind u8·value·00·jobId                   index key of a job, empty value: job-index.ts
  *   L…                                         the store's own: src/store/write-sequence.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
- *   C·concurrencyKey                           what is taken of the key: runs that hold a slot, runs that wait
+ *   C·concurrencyKey                           use of the key: number of runs that hold a slot, and that wait
  *   Q·concurrencyKey·00·rank u8·dueAt u64 BE·jobId·00·runNo u64   a run that waits for a slot, empty value
  *   W·rateKey                                  the last starts that were given under a rateLimit
  *
@@ -44,14 +44,14 @@ export const timerKind = {
   delete: 6,
   start: 7,
   recheck: 8,
-  /** Never stored: asks for a look at a job after the rules of its time zone have changed. */
+  /** Never stored: checks a job after the rules of its time zone have changed. */
   zone: 9,
-  /** Never stored: asks for times to be set right that a clock set which was ahead. */
+  /** Never stored: corrects times that were set by a clock that was ahead. */
   stray: 10,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
-/** Something that falls due. runNo is 0 for timers of the job itself. */
+/** A timer. runNo is 0 for timers of the job itself. */
 export interface Timer {
   dueAt: number
   kind: TimerKind
@@ -132,7 +132,7 @@ export function timerOfKey(key: Buffer): Timer {
   }
 }
 
-/** Key of what is taken of a concurrencyKey. */
+/** Key of the slot use of a concurrencyKey. */
 export const slotsKey = (key: string): Buffer => idKey(prefix.slots, key)
 /** Key of the starts that were given under a rateLimit. */
 export const startsKey = (key: string): Buffer => idKey(prefix.starts, key)
@@ -172,12 +172,12 @@ export function jobIdOfKey(key: Buffer): string {
   return key.toString('utf8', 1, key.indexOf(0, 1))
 }
 
-/** The least key above `key`, where a scan goes on behind it. */
+/** The least key above `key`, where a scan continues after it. */
 export function keyAfter(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(0)])
 }
 
-/** The value of entries whose key says everything. */
+/** The value of entries that consist of their key alone. */
 export const emptyValue = Buffer.alloc(0)
 
 /** Bounds of all keys of one kind: from is the first possible, to the first beyond. */
@@ -195,7 +195,7 @@ function readU64(buffer: Buffer, at: number): number {
   return buffer.readUInt32BE(at) * 0x1_0000_0000 + buffer.readUInt32BE(at + 4)
 }
 
-/** What a D value says besides the record's own bytes. */
+/** Content of a D value: offset, append time and the bytes of the record. */
 export interface StoredDefinition {
   offset: number
   appendedAt: number

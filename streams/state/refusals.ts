@@ -1,13 +1,13 @@
-/** What was decided against: why something did not fire, or not then. Kept in the state, so that an operator can ask. */
+/** Refusals: why something did not fire, or not at its time. They are kept in the state for the operator. */
 import type { JobCommand, JobState, Refusal, RefusalInput } from '../../schemas/index.ts'
 import { patchState, pristineState } from './draft.ts'
 import type { Decision, SkipReason } from './job.ts'
 import { markOf } from './recent-commands.ts'
 
-/** Refusals that a job remembers, besides those of commands: these stay as long as the command is known, so that who repeats it hears the same. */
+/** Refusals that a job remembers. Refusals of commands come on top: they stay as long as the command is known, so that a repetition gets the same answer. */
 const refusalsKept = 12
 
-/** Notes a refusal; one after another for the same reason are counted together. */
+/** Notes a refusal. Consecutive refusals for the same reason are counted together. */
 export function refuse(draft: Decision, refusal: RefusalInput): void {
   const { decisions, recentCommands } = draft.job.state ?? pristineState(draft.job)
   patchState(draft, { decisions: kept(noted(decisions, refusal), recentCommands) })
@@ -30,20 +30,20 @@ function noted(before: JobState['decisions'], refusal: RefusalInput): JobState['
   return [...before, { at, what, reason, scheduledFor, runNo, count, commandId }]
 }
 
-/** What names a run or a command stands for itself, so that whoever asks for that one finds it. */
+/** A refusal that names a run or a command is never counted with others, so that it can be found. */
 const sameSubject = (...refusals: Pick<Refusal, 'runNo' | 'commandId'>[]): boolean =>
   refusals.every(({ runNo, commandId }) => runNo === null && commandId === null)
 
-/** A command that is not carried out. Its sender hears of it by a receipt, or by the reasons of the job. */
+/** Refuses a command. Its sender sees it in a receipt or in the reasons of the job. */
 export function refuseCommand(draft: Decision, command: JobCommand, reason: string, at: number): void {
   const { commandId, runNo, trigger, type } = command
-  // Nobody waits for the answer to a follow-up, and there may be many.
+  // No sender waits for the answer to a follow-up, and there may be many.
   refuse(draft, { at, what: 'DROPPED', reason, runNo, commandId: trigger === 'FOLLOW_UP' ? null : commandId })
   draft.refusal = reason
   draft.notes.push({ kind: 'refused', what: type === 'TRIGGER' ? trigger : type, reason, count: 1 })
 }
 
-/** Occurrences that do not run, counted. */
+/** Skips occurrences and counts them. */
 export function skip(
   draft: Decision,
   reason: SkipReason,

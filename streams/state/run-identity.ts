@@ -1,14 +1,14 @@
 /**
- * What names a run for whoever has to know it again: the same for each of its attempts, and for no other run of any job, ever.
+ * Identity of a run: the same for each of its attempts, and different from every other run of any job.
  *
- * Run numbers begin anew when a job is deleted and defined anew, so the identity names the life as well. A life that began before lives
- * had names goes on as it was: `jobId/runNo`. A job id may hold any printable character; what follows the last slash is digits in the old
- * form and digits, `@` and the life in the new, so no two runs share one.
+ * Run numbers start again at 1 when a job is deleted and defined again, so the identity includes the life of the job. A life that began in
+ * a version without lives keeps the old form `jobId/runNo`. A job id may contain any printable character. After the last slash the old
+ * form has digits, and the new form has digits, `@` and the life. So no two runs have the same identity.
  */
 import type { Execution } from '../../schemas/index.ts'
 import type { KnownDefinition } from './job.ts'
 
-/** Names the life that begins with this definition. The append time tells apart what stood at one offset of topics that were made anew. */
+/** Name of the life that begins with this definition. The append time distinguishes equal offsets of a topic that was recreated. */
 export const lifeOf = (definition: Pick<KnownDefinition, 'offset' | 'appendedAt'> | undefined): string =>
   definition === undefined ? '' : `${definition.offset}-${Math.max(0, definition.appendedAt).toString(36)}`
 

@@ -1,20 +1,20 @@
 /**
- * Slots of a concurrencyKey: which runs hold one, which wait, and in which order. All of it follows from the states of jobs, so an owner
- * counts by the difference that each decision makes, and the queue is derived like timers are.
+ * Slots of a concurrencyKey: which runs hold one, which wait, and in which order. All of it follows from the states of jobs. An owner
+ * counts the difference that each decision makes, and derives the queue in the same way as timers.
  */
 import type { ActiveRun, JobDefinition, JobState, Priority } from '../../schemas/index.ts'
 import type { Waiter } from './keys.ts'
 
-/** What is taken of one key. */
+/** Number of runs that hold a slot of one key, and that wait for one. */
 export interface SlotUse {
   held: number
   waiting: number
 }
 
-/** Place in the queue of a key: the priority first, then the due time. */
+/** Rank in the queue of a key, by priority. Within a rank the due time decides. */
 export const rankOf = (priority: Priority): number => (priority === 'HIGH' ? 0 : priority === 'NORMAL' ? 1 : 2)
 
-/** From its dispatch to its end a run holds a slot, and while it waits for a start that was reserved for it. A backoff gives it back. */
+/** A run holds a slot from its dispatch to its end, and while it waits for a reserved start. A backoff frees the slot. */
 export function holdsSlot({ limits, status, waitsFor }: ActiveRun): boolean {
   if (limits === null || limits.concurrencyKey === null) return false
   return status === 'DISPATCHED' || status === 'RUNNING' || (status === 'WAITING' && waitsFor === 'RATE')
@@ -23,7 +23,7 @@ export function holdsSlot({ limits, status, waitsFor }: ActiveRun): boolean {
 export const waitsForSlot = ({ limits, status, waitsFor }: ActiveRun): boolean =>
   status === 'WAITING' && waitsFor === 'SLOT' && limits !== null && limits.concurrencyKey !== null
 
-/** What a job takes of one key. */
+/** Slot use of one job for one key. */
 export function slotUse(state: JobState | undefined, key: string): SlotUse {
   const use = { held: 0, waiting: 0 }
   for (const run of state?.active ?? []) {

@@ -1,10 +1,9 @@
 /**
- * Starts under a rateLimit: an exact sliding window. In any stretch of perMs, wherever it begins, no more than `limit` attempts of a key
- * have their start.
+ * Starts under a rateLimit: an exact sliding window. In any interval of length perMs at most `limit` attempts of a key start.
  *
- * The last starts that were given are kept, in order. The next one is the time that is wanted, but not before the last one (so no given
- * start ever gets a younger one beside it) and not before perMs have passed since the one `limit` places back. Starts are given by arrival
- * and for good: there is no queue.
+ * The last given starts are kept, in order. The next start is the wanted time, but not before the last start (so starts are given in
+ * ascending order) and not before perMs have passed since the start `limit` places back. Starts are given by arrival and never taken
+ * back: there is no queue.
  */
 import {
   type ActiveRun,
@@ -14,29 +13,28 @@ import {
   type KeyStarts,
   type RateLimit,
 } from '../../schemas/index.ts'
-import { StartTimes } from './start-times.ts'
 
-/** The last starts of a key, oldest first, and the largest limits that were asked with: jobs of one key may differ. */
+/** The last starts of a key, oldest first, and the largest limits of its jobs, because jobs with the same key may differ. */
 export interface Starts {
   times: StartTimes
   limit: number
   perMs: number
-  /** The owner's clock when it gave the last of them; null where a version before wrote them. */
+  /** The owner's clock when it gave the last start; null in records of earlier versions. */
   givenAt: number | null
 }
 
-/** Clocks of owners differ: what is forgotten must be out of date by any of them. */
+/** Most that clocks of owners may differ: a forgotten start must be outdated by each of them. */
 const clocksApartMs = 3_600_000
 
-/** Owners' clocks agree with the brokers' by less than this, unless that is not compared. */
+/** Clocks of owners differ from the brokers' by less than this, unless the comparison is switched off. */
 const givenAheadMsMax = 60_000
 /** No run is given a start later than its deadline. */
 const startDeadlineMsMax = fieldOf(jobDefinitionSchema, 'startDeadlineMs').maximum ?? Number.POSITIVE_INFINITY
 
 /**
- * The starts as they may be believed. A clock that was ahead gave them for a time that has not come, and no start is given before the last
- * one: the key would wait until then. Whoever got them was let go by now at the latest. Records of earlier versions do not say when they were
- * given; there only what no start deadline allows has no other cause.
+ * The starts, corrected if a clock that was ahead has given them for the future. No start is given before the last one, so the key would
+ * wait until then. Each such start counts as given now at the latest. Records of earlier versions lack the time when the start was given;
+ * there a start counts as wrong only if it is further ahead than any start deadline allows.
  */
 function believed(before: Starts | undefined, now: number): StartTimes {
   if (before === undefined) return StartTimes.of()
@@ -59,7 +57,7 @@ export function reserveStart(
   const at = Math.max(wantedAt, last, back + perMs)
   const kept = { limit: Math.max(limit, before?.limit ?? 0), perMs: Math.max(perMs, before?.perMs ?? 0), givenAt: now }
   let from = Math.max(0, times.length + 1 - kept.limit)
-  // Nothing is given before `at` any more, so what is a window older has no say.
+  // No later start is given before `at`, so starts older than one window before it do not matter.
   while (from < times.length && (times.at(from) ?? 0) + kept.perMs <= at) from++
   return { at, starts: { times: times.followedBy(at, from), ...kept } }
 }
@@ -68,7 +66,7 @@ export function reserveStart(
 export const isOutdated = ({ lastAt, perMs }: Pick<KeyStarts, 'lastAt' | 'perMs'>, now: number): boolean =>
   lastAt + perMs + clocksApartMs <= now
 
-/** The rate that holds for a run: that of the definition now in force, as long as it is for the same key. Null: none. */
+/** The rate for a run: that of the definition in force if it has the same key, else that of the run. Null: none. */
 export function rateOf(spec: JobDefinition | undefined, { limits }: ActiveRun): RateLimit | null {
   if (limits === null || limits.rateKey === null) return null
   const rate = spec?.rateLimit ?? null
@@ -89,4 +87,55 @@ export function startsOf({ lastAt, gaps, limit, perMs, givenAt }: KeyStarts): St
     times.push(at)
   }
   return { times: StartTimes.of(times.reverse()), limit, perMs, givenAt }
+}
+
+/**
+ * Given starts of a rate limit, oldest first. Adding one has constant cost: a commit cycle may give hundreds of starts, and a rate may have
+ * ten thousand. The object is immutable, so a caller can continue from an earlier one. Consecutive objects share one array.
+ */
+export class StartTimes {
+  /** Shared with earlier and later objects. Their other elements are outside of `from` and `to`. */
+  readonly #shared: number[]
+  readonly #from: number
+  readonly #to: number
+
+  private constructor(shared: number[], from: number, to: number) {
+    this.#shared = shared
+    this.#from = from
+    this.#to = to
+  }
+
+  static of(times: readonly number[] = []): StartTimes {
+    return new StartTimes([...times], 0, times.length)
+  }
+
+  get length(): number {
+    return this.#to - this.#from
+  }
+
+  /** Start by its index, 0 is the oldest; undefined if there is none. */
+  at(place: number): number | undefined {
+    return place >= 0 && place < this.length ? this.#shared[this.#from + place] : undefined
+  }
+
+  get last(): number | undefined {
+    return this.at(this.length - 1)
+  }
+
+  /** A copy without the `forgotten` oldest starts and with a new one. */
+  followedBy(at: number, forgotten: number): StartTimes {
+    const from = this.#from + forgotten
+    // Another object has already extended the array, or most of the array is no longer used.
+    if (this.#shared.length !== this.#to || from > 2 * (this.#to - from) + 1_000) {
+      const own = this.#shared.slice(from, this.#to)
+      own.push(at)
+      return new StartTimes(own, 0, own.length)
+    }
+    this.#shared.push(at)
+    return new StartTimes(this.#shared, from, this.#to + 1)
+  }
+
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    for (let place = this.#from; place < this.#to; place++) yield this.#shared[place] ?? 0
+  }
 }

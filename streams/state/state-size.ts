@@ -1,15 +1,15 @@
 /**
- * How large the state of a job may be, and what is left out of it first when it would be larger. Its record has to fit a batch of the log
- * with room to spare, whatever workers say: a record that is refused would stop the whole partition.
+ * Size limit of a job's state, and the parts that are dropped first if it would be larger. The record of the state must fit a batch of the
+ * log with room to spare, whatever workers report: a refused record would stop the whole partition.
  */
 import type { ActiveRun, AttemptError, FinishedRun, JobState } from '../../schemas/index.ts'
 
-/** Bytes of a state, counted so that its record is never larger. */
+/** Limit in bytes. They are counted so that the record is never larger. */
 export const stateBytesMax = 524_288
-/** What is left of a message that is cut. */
+/** Characters that remain of a cut message. */
 const cutMessageChars = 100
 
-/** Numbers, lengths and marks of one: at most so many bytes, with ten for each number. */
+/** Most bytes for the numbers and lengths of each part, with ten for each number. */
 const overhead = { state: 600, run: 400, finished: 120, error: 40, refusal: 80 } as const
 const numberBytes = 10
 
@@ -31,7 +31,7 @@ const runBytes = ({ commandId, worker, limits, errors }: ActiveRun): number =>
 const finishedBytes = ({ commandId, worker, note, result, errors }: FinishedRun): number =>
   overhead.finished + bytesOf(commandId) + bytesOf(worker) + bytesOf(note) + (result?.length ?? 0) + errorsBytes(errors)
 
-/** Bytes of a state at most. */
+/** Upper bound for the bytes of a state. */
 export function stateBytes(state: JobState): number {
   let bytes = overhead.state + bytesOf(state.reason) + bytesOf(state.backfill?.commandId)
   bytes += numberBytes * (state.deadRuns.length + state.recentCommands.length)
@@ -40,7 +40,7 @@ export function stateBytes(state: JobState): number {
   return state.lastRun === null ? bytes : bytes + finishedBytes(state.lastRun)
 }
 
-/** In this order until the state fits. The first are what people miss least; no step changes what will be done. */
+/** Applied in this order until the state fits. The first ones remove what people miss least. No step changes a decision. */
 const steps: readonly ((state: JobState) => JobState)[] = [
   (state) => withErrors(state, (errors) => [...errors.slice(0, -1).map(cut), ...errors.slice(-1)]),
   (state) => withErrors(state, (errors) => errors.slice(-1)),
@@ -51,7 +51,7 @@ const steps: readonly ((state: JobState) => JobState)[] = [
   (state) => ({ ...state, active: state.active.map((run) => ({ ...run, commandId: null })) }),
 ]
 
-/** The state itself where it fits, as nearly all do. */
+/** The state itself if it fits, as nearly all do. */
 export function fittedState(state: JobState): JobState {
   let fitted = state
   for (const step of steps) {

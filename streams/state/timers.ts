@@ -1,18 +1,18 @@
 /**
- * Which timers a job has: a pure function of what is known of it. Live updates write the difference between before and after,
- * a restore writes them all, so both end in the same index; a timer that no longer follows from the state is dropped when popped.
+ * Timers of a job: a pure function of the job. Live updates write the difference between before and after, and a restore writes all, so
+ * both end in the same index. A timer that no longer follows from the state is dropped when it is due.
  */
 import type { ActiveRun, JobState } from '../../schemas/index.ts'
 import { dueAtOf, firstFire } from '../schedules/index.ts'
 import type { Job } from './job.ts'
 import { type Timer, timerKind } from './keys.ts'
 
-/** How long the owner waits beyond a time that the worker keeps by itself, attemptTimeoutMs or the start deadline, for the worker's report. */
+/** How long the owner waits for the worker's report after a limit that the worker itself enforces: attemptTimeoutMs or the start deadline. */
 export const attemptTimeoutGraceMs = 5_000
-/** How long after the end of a backoff the owner waits for the forwarder, before it lets the attempt go by itself (ADR 0037). */
+/** How long after the end of a backoff the owner waits for the retry forwarder, before it dispatches the attempt itself (ADR 0037). */
 export const retryBackstopMs = 60_000
 
-/** When a run that has not started expires. What was dispatched a worker may have started in time: its report may be on its way. */
+/** When a run that has not started expires. A worker may have started a dispatched run in time, with its report still unread. */
 export const expiresAt = ({ status, startDeadlineAt }: ActiveRun): number =>
   status === 'DISPATCHED' ? startDeadlineAt + attemptTimeoutGraceMs : startDeadlineAt
 
@@ -27,7 +27,7 @@ export function timersOf(job: Job): Timer[] {
   return [{ dueAt, kind: timerKind.fire, jobId: job.id, runNo: 0 }]
 }
 
-/** Timers that follow from a logged state alone, without its definition: what a restore needs. */
+/** Timers that follow from a logged state alone, without its definition; a restore needs them. */
 export function stateTimers(jobId: string, state: JobState): Timer[] {
   const timers: Timer[] = []
   if (state.status === 'ACTIVE' && state.nextFireAt !== null && !state.waiting) {
@@ -41,7 +41,7 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   return timers
 }
 
-/** When the owner lets an attempt go that waits for its backoff. One that is not parked is in a delay topic, whose record may be lost. */
+/** When the owner dispatches an attempt that waits for its backoff. If it is not parked, it is in a delay topic, whose record may be lost. */
 export const retryTimerAt = ({ dueAt, parked }: ActiveRun): number => (parked ? dueAt : dueAt + retryBackstopMs)
 
 function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
@@ -49,7 +49,7 @@ function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   switch (run.status) {
     case 'DISPATCHED':
       timers.push({ dueAt: expiresAt(run), kind: timerKind.startDeadline, jobId, runNo })
-      // As a running one has to be heard of, a pinned one has to be taken.
+      // A worker must take a pinned run, as it must send heartbeats for a running one.
       if (run.tellAt !== null) timers.push({ dueAt: run.tellAt, kind: timerKind.lease, jobId, runNo })
       break
     case 'WAITING':

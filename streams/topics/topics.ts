@@ -1,6 +1,6 @@
 /**
- * The topics: their names, how they are kept, and which partition a key belongs to.
- * Everything that creates, checks or addresses a topic reads it here.
+ * The topics: their names, their settings, and the partition of a key.
+ * All code that creates, checks or addresses a topic uses this file.
  */
 import type { Priority } from '../../schemas/index.ts'
 
@@ -17,16 +17,16 @@ export const retryTiers = [
 export const priorities: readonly Priority[] = ['HIGH', 'NORMAL', 'LOW']
 
 const dayMs = 86_400_000
-/** How long the tombstones of compacted topics are kept: a copy that is older may have missed a deletion. */
+/** How long the tombstones of compacted topics are kept. A store that is older may have missed a deletion. */
 export const tombstoneRetentionMs = 7 * dayMs
-/** How long executions wait for a worker. What has not started by then expires (streams/runs/dispatch.ts). */
+/** How long executions wait for a worker. A run that has not started by then expires (streams/runs/dispatch.ts). */
 export const executionsRetentionMs = 7 * dayMs
-/** Workers read it as it is written; a worker that starts reads the cancellations in it as well. */
+/** Workers read worker-control as it is written. A worker that starts also reads the cancellations in it. */
 const controlRetentionMs = 3_600_000
-/** What each topic takes in one batch, which brokers may have lowered: Kafka's own default. Records and batches of ours have up to 1,000,000 bytes. */
+/** Longest batch of each topic: Kafka's default, which brokers may have lowered. Records and batches of Duelog have up to 1,000,000 bytes. */
 const batchSize = { 'max.message.bytes': '1048588' }
 
-/** What topic names a prefix stands for. */
+/** The topic names with a prefix. */
 export function topicNames(prefix: string) {
   return {
     jobs: `${prefix}jobs`,
@@ -34,14 +34,14 @@ export function topicNames(prefix: string) {
     state: `${prefix}job-state`,
     events: `${prefix}execution-events`,
     deadLetters: `${prefix}executions.dlq`,
-    /** What owners tell all workers: cancellations, and executions that are pinned to one of them. */
+    /** Messages of owners to all workers: cancellations, and executions that are pinned to one worker. */
     control: `${prefix}worker-control`,
-    /** Who asked the API for which change. */
+    /** Audit trail: which caller made which change through the API. */
     audit: `${prefix}audit`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
-    /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a herd does not stand before a run that is due now. */
+    /** `ahead` is the lane of runs dispatched earlier than the usual lead, so that a burst is not in front of a run that is due now. */
     executions: (pool: string, priority: Priority, ahead = false): string =>
       `${prefix}executions.${pool}.${priority.toLowerCase()}${ahead ? '.ahead' : ''}`,
   }
@@ -51,7 +51,7 @@ export type TopicNames = ReturnType<typeof topicNames>
 export interface TopicPlan {
   topic: string
   config: Record<string, string>
-  /** Settings of `config` that a topic of an earlier version may lack: `topics apply` sets them, and nothing refuses to start without. */
+  /** Settings of `config` that a topic of an earlier version may lack. `topics apply` sets them, and no process refuses to start without them. */
   advised?: readonly string[]
   /** Subject of the values and the schema they are written with. */
   schema:
@@ -71,7 +71,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
   })
-  /** Who writes learns the broker's time from the answer (clock/clock-trust.ts), who reads sees when it was there. */
+  /** The writer learns the broker's time from the answer (clock/clock-trust.ts); the reader sees when the record was appended. */
   const brokersTime = { 'message.timestamp.type': 'LogAppendTime' }
   const advised = ['message.timestamp.type']
   const compact = { 'cleanup.policy': 'compact', 'delete.retention.ms': String(tombstoneRetentionMs) }
@@ -120,21 +120,21 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
 }
 
 /**
- * Partition of a job id, in every topic of ours: that of its tag if it has one, so that jobs which share a tag have one owner. Without a
- * tag it is that of Kafka's own default partitioner; records of a client that knows no tags are moved by the owner that reads them.
+ * Partition of a job id in every topic of Duelog. If the id has a tag, it is the partition of the tag, so that jobs with the same tag have
+ * the same owner. Else it is that of Kafka's default partitioner. An owner moves records that a client without tags wrote elsewhere.
  */
 export function partitionOf(jobId: string | Buffer, partitions: number): number {
   return keyPartitionOf(tagOf(typeof jobId === 'string' ? Buffer.from(jobId) : jobId), partitions)
 }
 
-/** Partition of any other key, such as one in a topic of the user's: that of Kafka's own default partitioner, so that any client with murmur2 agrees. */
+/** Partition of any other key, such as one in a target topic: that of Kafka's default partitioner, so that any client with murmur2 agrees. */
 export function keyPartitionOf(key: string | Buffer, partitions: number): number {
   return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions
 }
 
 const [opening, closing] = [0x7b, 0x7d]
 
-/** What stands between the first `{` and the next `}`, if that is anything; else the whole id. No byte of a longer character is one of the two. */
+/** The text between the first `{` and the next `}` if it is not empty, else the whole id. No byte of a longer UTF-8 character equals one of the two. */
 function tagOf(id: Buffer): Buffer {
   const from = id.indexOf(opening) + 1
   if (from === 0) return id

@@ -4,8 +4,16 @@ export { Backpressure } from './backpressure.ts'
 export { EndOffsetQueries, type Range } from './end-offset-queries.ts'
 export { endOf, firstOffset, rangeOf, readableEnd, shrunk } from './end-offsets.ts'
 export { EventsWatermark } from './events-watermark.ts'
-export { InputBuffer, type InputRecord, inputBufferBytesOf, type Source } from './input-buffer.ts'
+export {
+  InputBuffer,
+  type InputRecord,
+  inputBufferBytesOf,
+  inputRecordName,
+  runOf,
+  type Source,
+  timerName,
+  waiterName,
+} from './input-buffer.ts'
 export { InputDecoder, movedHeader } from './input-decoder.ts'
-export { inputRecordName, runOf, timerName, waiterName } from './input-names.ts'
 export { PartitionReader, type ReadSource, readSources } from './partition-reader.ts'
 export { allTaken, commandsRead, perhapsTaken } from './taken-commands.ts'

@@ -1,7 +1,7 @@
-/** Input records that were read and not yet folded, in order for each topic, with limits above which reading pauses. */
+/** Input records that were read and not yet folded, in order for each topic, with limits above which reading pauses; and the names of the inputs of a fold. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import type { ReplyTo } from '../../../streams/jobs/index.ts'
-import type { Input } from '../../../streams/state/index.ts'
+import type { Input, Timer, Waiter } from '../../../streams/state/index.ts'
 import { Fifo } from '../../concurrency/index.ts'
 import type { Heartbeat } from '../../ports/index.ts'
 
@@ -33,6 +33,18 @@ export interface Move {
   value: Buffer | null
   headers: Record<string, Buffer>
   to: number
+}
+
+/** A name that no other timer has. */
+export const timerName = ({ jobId, kind, runNo, dueAt }: Timer): string => `${kind} ${runNo} ${dueAt} ${jobId}`
+export const waiterName = ({ jobId, key, runNo, dueAt }: Waiter): string => `admit ${runNo} ${dueAt} ${jobId} ${key}`
+export const inputRecordName = ({ source, offset }: InputRecord): string => `${source} ${offset}`
+
+/** The run that an input is about; 0: none. */
+export function runOf(input: Input): number {
+  if (input.kind === 'timer') return input.timer.runNo
+  if (input.kind === 'event') return input.event.runNo
+  return input.kind === 'admit' ? input.waiter.runNo : 0
 }
 
 /** Reading pauses above these limits and resumes below half of them. */

@@ -1,7 +1,7 @@
 /** What waits for a time that a clock set which was ahead is found and put right; what a right clock put off stays as it is. */
 import { describe, expect, it } from 'vitest'
 import { strayTimersOf } from '../../../streams/jobs/stray.ts'
-import { StartTimes } from '../../../streams/state/start-times.ts'
+import { StartTimes } from '../../../streams/state/starts.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const hourMs = 3_600_000

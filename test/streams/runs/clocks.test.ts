@@ -1,7 +1,6 @@
 /** What was decided by a clock that was ahead does not follow a job when the clock is right again. */
 import { describe, expect, it } from 'vitest'
-import { StartTimes } from '../../../streams/state/start-times.ts'
-import { reserveStart, type Starts } from '../../../streams/state/starts.ts'
+import { reserveStart, type Starts, StartTimes } from '../../../streams/state/starts.ts'
 import { JobHistory } from './history.ts'
 
 const hourMs = 3_600_000

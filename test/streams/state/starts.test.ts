@@ -2,8 +2,15 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { StartTimes } from '../../../streams/state/start-times.ts'
-import { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from '../../../streams/state/starts.ts'
+import {
+  isOutdated,
+  rateOf,
+  reserveStart,
+  type Starts,
+  StartTimes,
+  startsEntry,
+  startsOf,
+} from '../../../streams/state/starts.ts'
 
 const rate = fc.record({ limit: fc.integer({ min: 1, max: 5 }), perMs: fc.integer({ min: 1, max: 50 }) })
 

@@ -1,7 +1,11 @@
-/** When a job is done. */
+/** The end of a job: its validity and its completion. */
+import type { JobDefinition } from '../../schemas/index.ts'
 import { type Decision, patchState } from '../state/index.ts'
 
-/** A job with nothing ahead and nothing active is COMPLETED, and its deletion is set. */
+/** Whether expireAt has come. It is exclusive, so a run has to start before it. */
+export const isOver = ({ expireAt }: JobDefinition, now: number): boolean => expireAt !== null && now >= expireAt
+
+/** Makes a job without future occurrence and active run COMPLETED, and sets its deletion. */
 export function completeIfDone(draft: Decision, now: number): void {
   const { state, definition } = draft.job
   if (state === undefined || state.nextFireAt !== null || state.active.length > 0) return

@@ -1,5 +1,0 @@
-/** Where a record stands, but for its offset. */
-export interface TopicPartition {
-  topic: string
-  partition: number
-}
