@@ -1,10 +1,10 @@
-/** Records of attempts as they are read, by whomever they were written. */
+/** Decoder of execution records, also of records that no owner has written. */
 import type { Execution } from '../../schemas/index.ts'
 import { executionProblem, sizeProblem } from '../../streams/runs/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Codec } from './log.ts'
 
-/** At once unless a schema has to be asked for. Throws or rejects with `undecodable`, also for what no owner writes, and `registry-unavailable`. */
+/** Synchronous unless a schema has to be fetched. Throws or rejects with `undecodable`, also for values that no owner writes, and with `registry-unavailable`. */
 export function decodeExecution(codec: Codec<Execution, never>, value: Buffer | null): Execution | Promise<Execution> {
   if (value === null) throw new DuelogError('undecodable', 'an execution without a value')
   const problem = sizeProblem(value)

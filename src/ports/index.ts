@@ -1,4 +1,4 @@
-/** What the rooms need of the log, the store, the owners and the auditors; src/kafka and src/store implement it. */
+/** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export { decodeExecution } from './execution-decoder.ts'
 export type {
   ActiveRunView,

@@ -1,6 +1,6 @@
 /**
- * What the doers (scheduler, executor, retrier, api, client) need of a log. They know only these interfaces;
- * src/kafka implements them over kafkajs, tests implement them in memory, and src/system/system.ts joins the two.
+ * Port to the log for the doers (scheduler, executor, retrier, api, client). They know only these interfaces. src/kafka implements them
+ * over kafkajs, tests implement them in memory, and src/system/system.ts connects the two.
  */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
@@ -20,7 +20,7 @@ export interface RecordIn {
   offset: number
   /** The broker's append time on LogAppendTime topics, else the producer's clock. */
   timestampMs: number
-  /** Whether that is the broker's append time. Absent: it is not, or it is not known. */
+  /** Whether this is the broker's append time. Absent: no, or unknown. */
   byBroker?: boolean
   key: Buffer | null
   value: Buffer | null
@@ -50,7 +50,7 @@ export interface LogWriter {
   close(): Promise<void>
 }
 
-/** Offsets of a consumer group that a transaction commits with its records. They fence nobody: the transactional id does. */
+/** Offsets of a consumer group that a transaction commits with its records. They do not fence; the transactional id does. */
 export interface GroupPositions {
   groupId: string
   positions: Position[]
@@ -58,8 +58,8 @@ export interface GroupPositions {
 
 /**
  * Writes whole transactions under one transactional id.
- * Any rejection means the writer is finished and the outcome unknown: close it and open a new one (invariant I6).
- * Rejects with code `fenced` when a later writer has taken the id.
+ * After any rejection the writer cannot be used and the outcome is unknown: close it and open a new one (invariant I6).
+ * Rejects with code `fenced` if a later writer has taken the id.
  */
 export interface TransactionalWriter {
   /** Commits all records or none. Resolves with the offset of the first record of each topic-partition, keyed `topic/partition`. */
@@ -67,11 +67,11 @@ export interface TransactionalWriter {
   close(): Promise<void>
 }
 
-/** What goes on before a transactional writer fences those before it: until then they go on writing. */
+/** Steps before a transactional writer fences earlier writers. Until then these continue to write. */
 export interface FenceOptions {
-  /** Called once it is connected, and again before a fence is repeated that was refused for a moment. It fences when that resolves, and rejects with what that rejects with. Default: it fences at once. */
+  /** Called once the writer is connected, and again before a temporarily refused fence is repeated. The writer fences when it resolves, and rejects with its error. Default: it fences at once. */
   mayFence?: () => Promise<unknown>
-  /** What it writes to first: connected to beforehand. Default: nothing is. */
+  /** The partition of the first write, to connect to its broker beforehand. Default: none. */
   first?: TopicPartition
 }
 
@@ -79,7 +79,7 @@ export interface Batch extends TopicPartition {
   records: RecordIn[]
   /** Next offset the broker will give, as known when the batch was fetched; it counts uncommitted and control records too. */
   highWatermark: number
-  /** Everything before it was fetched, also what stands behind the last record and is shown to nobody. Default: behind the last record. */
+  /** Everything before this offset was fetched, also invisible records after the last record. Default: after the last record. */
   next?: number
 }
 
@@ -88,27 +88,28 @@ export interface GroupReaderOptions {
   topics: string[]
   /** name@host:pid:boot; carried in the member's metadata. */
   instance: string
-  /** Opaque JSON-able data shown to describeGroups, such as the URL of this process. Read anew at each join. */
+  /** Opaque data for describeGroups that JSON can hold, such as the URL of this process. Read again at each join. */
   userData?: () => unknown
   /** `co-partitioned`: one member has partition i of every topic, and keeps it where it can. `open`: by `range` while another program's member is there. Default: round robin. */
   assignment?: 'co-partitioned' | 'open' | 'round-robin'
   /** Co-partitioned members that read some topics of a partition besides its owner, which reads all. Default: there are none. */
   standbys?: StandbyOptions
-  /** Asked at each join. True: this member is about to leave; where others stay, a co-partitioned group gives it nothing more. Default: it stays. */
+  /** Called at each join. True: this member is about to leave. If others stay, a co-partitioned group assigns it nothing more. Default: it stays. */
   isLeaving?(): boolean
   /** First position of a partition without a committed or returned one. Default: 'earliest'. */
   startAt?: 'earliest' | 'latest'
   /** Default true. False also shows records of open and aborted transactions. */
   readCommitted?: boolean
   /**
-   * Called synchronously at each join of the group, before the first fetch, with all that this member now reads.
-   * What it returns is sought (and `paused` paused) before anything is fetched; all else starts at the group's committed offset.
-   * `generation` grows by one with each join, and by more when the membership had lapsed before it, so that others may have read what this member still has.
+   * Called synchronously at each join of the group, before the first fetch, with all partitions that this member now reads. The returned
+   * positions are sought, and the `paused` ones paused, before anything is fetched. All others start at the group's committed offset.
+   * `generation` grows by one with each join, and by more if the membership had lapsed before it. Then others may have read the
+   * partitions of this member.
    */
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
-  /** The group is about to give its partitions out anew; until it has, what is done can still be committed. */
+  /** The group is about to reassign its partitions. Until then finished work can still be committed. */
   onRebalance?(): void
-  /** Everything before the offset was read; also where only markers of transactions stood, which come as no batch. After the batch has settled; not for what was fetched before the last seek. */
+  /** Everything before the offset was read, also if it was only markers of transactions, which are not in a batch. Called after the batch has settled, and not for records that were fetched before the last seek. */
   onPassed?(position: Position): void
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
   onBatch(batch: Batch): void | Promise<void>
@@ -127,7 +128,7 @@ export interface GroupReader {
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>
-  /** Joins anew as the same member, so that the group hears what it has to say now. Resolves after onAssigned; rejects with `not-ready` when the reader stops first. */
+  /** Joins again as the same member, so that the group gets its present user data. Resolves after onAssigned. Rejects with `not-ready` if the reader stops first. */
   rejoin(): Promise<void>
   /** Whether a heartbeat that was sent within the session timeout, by the steady clock, was answered. False: others may have its partitions. */
   readonly isMember: boolean
@@ -135,7 +136,7 @@ export interface GroupReader {
   stop(): Promise<void>
 }
 
-/** Everything a doer may ask of the log. */
+/** The port to the log. */
 export interface Log {
   writer(): Promise<LogWriter>
   transactionalWriter(transactionalId: string, fence?: FenceOptions): Promise<TransactionalWriter>
@@ -148,23 +149,23 @@ export interface Codec<Value, Input = Value> {
   /** Throws DuelogError `encode-failed` naming the wrong fields. */
   encode(value: Input): Buffer
   /**
-   * A value at once where the writer's schema is known, else a promise while the registry is asked.
-   * Throws or rejects with DuelogError `undecodable` for bytes that are not of the wire format, of an unknown schema id or broken,
-   * and with `registry-unavailable` when the registry could not be asked: then the same bytes may decode later.
+   * A value if the writer's schema is known, else a promise while the schema is fetched from the registry.
+   * Throws or rejects with DuelogError `undecodable` for bytes that are broken, not of the wire format, or of an unknown schema id.
+   * It fails with `registry-unavailable` if the registry cannot be reached. Then the same bytes may be decodable later.
    */
   decode(bytes: Buffer): Value | Promise<Value>
 }
 
-/** What the worker of a running attempt last said of it. */
+/** The last heartbeat of a running attempt. */
 export interface Heartbeat {
   /** The owner's clock when it read the heartbeat, epoch ms. */
   checkedAt: number
-  /** Share that is done, from 0 to 1. */
+  /** Completed share, from 0 to 1. */
   progress: number | null
   message: string | null
 }
 
-/** An active run, with the last heartbeat of its current attempt. A new owner knows heartbeats only from its own time. */
+/** An active run with the last heartbeat of its current attempt. An owner knows heartbeats only since it owns the partition. */
 export interface ActiveRunView extends ActiveRun {
   heartbeat: Heartbeat | null
 }
@@ -180,9 +181,9 @@ export interface JobView {
   status: JobStatus
   /** Nominal time of the next occurrence. */
   nextFireAt: number | null
-  /** With jitter: when that is due; null where it is due at its nominal time. */
+  /** With jitter: its due time. Null: it is due at its nominal time. */
   nextDueAt: number | null
-  /** Of a schedule in a time zone: from where its next time is computed. Absent of others, and from an earlier version of Duelog. */
+  /** For a schedule in a time zone: the basis of its next time. Absent for others, and from an earlier version of Duelog. */
   place?: { anchorAt: number; decidedFor: DecidedTime | null; latestFiredFor: number | null }
   runNo: number
   scheduledRuns: number
@@ -199,53 +200,53 @@ export interface JobView {
 
 export interface ListedJobs {
   jobs: JobView[]
-  /** Where to go on; absent at the end. */
+  /** Cursor for the next call; absent at the end. */
   next?: string
-  /** Jobs that were passed, wanted or not. */
+  /** Number of jobs that were checked. */
   looked: number
 }
 
 /** Why a job fired or did not. */
 export interface WhyView {
   status: JobStatus
-  /** What stands in its way now, then what was decided against, newest first. Never empty. */
+  /** Present obstacles first, then refusals, newest first. Never empty. */
   reasons: Reason[]
 }
 
-/** Who asks for what takes long: callers have their turn one after another, and nothing is done for who has gone. */
+/** Caller of a long request. Callers are served in turn, and an aborted request is not processed. */
 export interface Asker {
   /** A token, a subject or an address; the same text for the same caller. */
   caller: string
-  /** Aborted when the answer is not wanted any more. Default: it always is. */
+  /** Aborted if the caller no longer wants the answer. Default: never. */
   signal?: AbortSignal | undefined
 }
 
-/** What can be read of jobs. Every call rejects with DuelogError `not-ready` where this process has no such store. */
+/** Queries for jobs. Every call rejects with DuelogError `not-ready` if this process has no such store. */
 export interface JobQueries {
   job(partition: number, id: string): Promise<JobView | undefined>
-  /** Jobs in id order after `after`. It looks at no more than about 10,000 jobs a call, so a page may be short or empty while `next` is set. */
+  /** Jobs in id order after `after`. One call reads about 10,000 jobs at most, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
-  /** What the last attempt of a dead run was given, as it is made again; undefined when the run cannot be redriven. */
+  /** Snapshot of a dead run, as a redrive uses it; undefined if the run cannot be redriven. */
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
 }
 
-/** What a partition's owner answers. Every call rejects with DuelogError `not-ready` where this process is not the active owner. */
+/** Queries to the owner of a partition. Every call rejects with DuelogError `not-ready` if this process is not the active owner. */
 export interface PartitionQueries extends JobQueries {
-  /** The same of any store that this process has, a standby's or one that is being restored: what it says may be out of date. */
+  /** The same queries on any store of this process, of a standby or during a restore. The answers may be stale. */
   readonly copies: JobQueries
   partitions(): PartitionView[]
-  /** The job as it is stored; undefined when there is none. */
+  /** The job as it is stored; undefined if there is none. */
   stored(partition: number, id: string): Promise<StoredJob | undefined>
-  /** What is due ahead. It looks at a bounded number of timers and definitions; the counts say how far they go. */
+  /** Future occurrences. It reads a bounded number of timers and definitions; the counts say how far they go. */
   forecast(partition: number, range: DueRange, asker?: Asker): Promise<DueCounts>
-  /** Workers that it has heard from since it owns the partition, at most 1,000. */
+  /** Workers that have sent reports since this owner has the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
   /**
-   * Resolves true once the owner has applied these offsets (each: the record's own), false after `timeoutMs`. With none: once the turn that it
-   * is in has ended, so that its store has whatever readers of the log may know of by now.
+   * Resolves true once the owner has applied the records at these offsets, and false after `timeoutMs`. Without offsets: once its running
+   * commit cycle has ended, so that its store has everything that readers of the log can know by now.
    */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
 }

@@ -1,9 +1,9 @@
-/** What an owner tells of its partition beyond its jobs: for plans, forecasts, and whoever looks at the workers. */
+/** Views of an owner's partition besides its jobs: for plans, forecasts and lists of workers. */
 import type { JobDefinition, JobState, JobStatus, RunStatus } from '../../schemas/index.ts'
 
-/** A job as its owner stores it, for whoever computes what would become of it. */
+/** A job as its owner stores it, for plans. */
 export interface StoredJob {
-  /** Place and append time of the definition in force; `spec` is absent when it cannot be used. */
+  /** Offset and append time of the definition in force. `spec` is absent if it is invalid. */
   definition: { offset: number; appendedAt: number; spec?: JobDefinition; problem?: string }
   /** Absent while nothing was decided about the job. */
   state?: JobState
@@ -16,30 +16,30 @@ export interface DueRange {
   bucketMs: number
 }
 
-/** Occurrences ahead by step. */
+/** Future occurrences by step. */
 export interface DueCounts {
   /** Due before the range and not yet fired. */
   overdue: number
   /** Jobs whose next occurrence is due in the step; exact up to `until`. */
   next: number[]
-  /** Occurrences after the next one of the same jobs; an estimate where `sampled` is less than `jobs`. */
+  /** Occurrences after the next one of the same jobs; an estimate if `sampled` is less than `jobs`. */
   later: number[]
-  /** Epoch ms: what is due later than this was not counted. */
+  /** Epoch ms: later occurrences were not counted. */
   until: number
-  /** Jobs that were counted, and of how many of them the later occurrences were computed. */
+  /** Number of counted jobs, and of those whose later occurrences were computed. */
   jobs: number
   sampled: number
-  /** Whether the later occurrences of a job were too many to be computed one by one, and were taken to go on at the same rate. */
+  /** Whether a job had too many later occurrences to compute each; the rest is assumed to continue at the same rate. */
   cut: boolean
 }
 
-/** What an owner has heard from a worker. */
+/** Running attempts of a worker, from its reports to an owner. */
 export interface WorkerRuns {
   /** name@host:pid:boot */
   worker: string
-  /** When a report of it was last read, epoch ms. */
+  /** When its last report was read, epoch ms. */
   heardAt: number
-  /** Attempts that it has begun and not ended. */
+  /** Number of attempts that it has begun and not ended. */
   running: number
   /** Some of their runs, `<jobId>/<runNo>`. */
   runIds: string[]
@@ -52,11 +52,11 @@ export interface JobFilter {
   status?: JobStatus
   tag?: string
   handler?: string
-  /** Only jobs whose id begins so. */
+  /** Only jobs with this id prefix. */
   idPrefix?: string
   /** Only jobs with runs that can be redriven. */
   dead?: boolean
-  /** Only jobs whose id holds this somewhere. */
+  /** Only jobs whose id contains this. */
   idContains?: string
   /** Only jobs with active runs. */
   active?: boolean
@@ -66,69 +66,69 @@ export interface JobFilter {
   dueBefore?: number
 }
 
-/** A position that lay outside its log, which is read from its beginning since. */
+/** A position that was outside of its log. The log is then read from its beginning. */
 export interface PositionReset {
   topic: string
-  /** The position, and where it is read from instead. */
+  /** The position, and the offset from which the log is read instead. */
   from: number
   to: number
-  /** beyond-end: the topic was truncated, or deleted and made anew. expired: records expired before they were read. lost: of job-state, nothing is left. */
+  /** beyond-end: the topic was truncated, or deleted and recreated. expired: records expired before they were read. lost: job-state is empty. */
   reason: 'beyond-end' | 'expired' | 'lost'
   /** Epoch ms. */
   at: number
 }
 
-/** A transaction that was not ended for so long that it holds up what stands behind it. */
+/** A transaction that is open for so long that it blocks the records after it. */
 export interface OpenTransaction {
   topic: string
-  /** Its first record: readers get no further. */
+  /** Its first record; readers stop there. */
   offset: number
-  /** Records behind that place, those of transactions included. */
+  /** Number of records from there, including those of transactions. */
   records: number
-  /** Since when it was seen, epoch ms. */
+  /** When it was first seen, epoch ms. */
   since: number
 }
 
-/** Where a partition stands in one process. */
+/** State of a partition in one process. */
 export interface PartitionView {
   partition: number
-  /** restoring: reads its changelog. following: a standby, and keeps up. claiming: fences its predecessor. active: fires. */
+  /** restoring: reads its changelog. following: a standby that keeps up. claiming: fences the previous owner. active: fires. */
   phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
-  /** What the group wants of the process. A process of an earlier version says nothing, and is the owner. */
+  /** Role by the group's assignment. Absent in an earlier version, which is the owner. */
   role?: 'owner' | 'standby'
-  /** Records that the local store lacks, as far as is known; null when there is no store to be read. */
+  /** Number of records that the local store is known to lack; null: there is no readable store. */
   behindRecords?: number | null
-  /** False: it fires, as far as it knows, and another process may own it already, so that what it answers may be out of date. */
+  /** False: the process is active, but another one may own the partition already, so its answers may be stale. */
   isCurrent?: boolean
-  /** Version of the time zone rules of the process, such as 2026a. An earlier version of Duelog says nothing. */
+  /** Version of the time zone rules of the process, such as 2026a. Absent in an earlier version of Duelog. */
   zoneRules?: string
-  /** While jobs are looked at because these rules have changed: how many were, and how many of them moved; null else. */
+  /** While jobs are checked because these rules have changed: how many were checked, and how many moved. Null otherwise. */
   zoneWalk?: { checked: number; moved: number } | null
   /** Records of changelog and definitions still to be read while restoring. */
   restoreRemaining: number
   /** Records read and not yet folded. */
   mailboxDepth: number
-  /** Of how many at the beginning of what it reads now; 0 while it restores nothing. */
+  /** Value of restoreRemaining at the start of the restore; 0 while nothing is restored. */
   restoreTotal: number
   /** Next offsets not yet applied. */
   jobsOffset: number
   commandsOffset: number
   eventsOffset: number
-  /** How long the oldest timer that is due has waited, in ms; 0 when none is overdue. */
+  /** How long the oldest due timer has waited, in ms; 0: none is overdue. */
   overdueMs: number
-  /** Why its process decides nothing for now, whatever the phase: its clock is not trusted. Absent in a process of an earlier version. */
+  /** Why its process decides nothing for now, in any phase: its clock is not trusted. Absent in an earlier version. */
   problem?: string | null
-  /** The last position of its owner that lay outside its log since the process began; null: none did. An earlier version says nothing. */
+  /** The last position of its owner that was outside of its log since the start of the process; null: none. Absent in an earlier version. */
   lastReset?: PositionReset | null
-  /** The oldest transaction that holds up a topic of it; null: none does, or it is not known. An earlier version says nothing. */
+  /** The oldest transaction that blocks one of its topics; null: none, or unknown. Absent in an earlier version. */
   openTransaction?: OpenTransaction | null
-  /** What its owner knows to be active. At most 100,000 jobs are counted. */
+  /** Active runs that its owner knows. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
 }
 
 /**
- * That an owner decides nothing for now, because of its clock, in the words that every answer uses. `instance` is name@host:pid:boot of the
- * owner, whose machine `problem` speaks of.
+ * Sentence of every answer if an owner decides nothing for now because of its clock. `instance` is name@host:pid:boot of the owner.
+ * `problem` is about its machine.
  */
 export const ownerProblem = (instance: string | undefined, problem: string | null | undefined): string | undefined =>
   problem == null

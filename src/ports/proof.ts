@@ -1,4 +1,4 @@
-/** What the auditor of a process says of the partitions that it reads; the API of any process asks for it. */
+/** Findings of the auditor of a process for its partitions; the API of any process can query them. */
 
 export interface FoundFault {
   /** When it was found, epoch ms. */
@@ -11,23 +11,23 @@ export interface FoundFault {
 
 export interface PartitionProof {
   partition: number
-  /** When the audit of this partition began, epoch ms: what its counts count from. */
+  /** When the audit of this partition and its counts began, epoch ms. */
   since: number
-  /** What was written up to here is judged, but for the grace; epoch ms, null until all topics were read once. */
+  /** Records up to this time are judged, except for the grace period. Epoch ms; null until all topics were read once. */
   judgedUntil: number | null
-  /** Records of the log that are still to be read, when they were last counted. */
+  /** Records of the log that are still to be read, by the last count. */
   behindRecords: number
   /** Records that were read. */
   records: number
   unreadable: number
-  /** Runs that were judged, and nominal times that were compared with the calendar. */
+  /** Judged runs, and nominal times that were compared with the calendar. */
   runs: number
   occurrences: number
   /** Found faults by kind. */
   findings: Record<string, number>
-  /** What could not be judged, by reason. */
+  /** Cases that could not be judged, by reason. */
   unjudged: Record<string, number>
-  /** The last ones, newest first; at most 100. */
+  /** The last findings, newest first; at most 100. */
   recent: FoundFault[]
 }
 

@@ -1,4 +1,4 @@
-/** What the scheduler needs of a local store; src/store implements it over RocksDB, tests over a sorted map. */
+/** Port to the local store of the scheduler. src/store implements it over RocksDB, tests over a sorted map. */
 
 export interface StoreOp {
   key: Buffer
@@ -8,7 +8,7 @@ export interface StoreOp {
 
 export interface StoreEntry {
   key: Buffer
-  /** Empty when only keys were asked for. */
+  /** Empty with `keysOnly`. */
   value: Buffer
 }
 
@@ -18,7 +18,7 @@ export interface ScanOptions {
   /** End, exclusive. */
   to: Buffer
   limit: number
-  /** Ends the scan with the entry that reaches it; then there may be more although `limit` is not reached. Default: any. */
+  /** The scan ends with the entry that reaches this size. Then there may be more entries although `limit` is not reached. Default: no limit. */
   bytesMax?: number
   keysOnly?: boolean
 }
@@ -30,7 +30,7 @@ export interface PartitionStore {
   apply(ops: StoreOp[]): Promise<void>
   /** Entries in key order. */
   scan(options: ScanOptions): Promise<StoreEntry[]>
-  /** Gives the space of a deleted range back. */
+  /** Frees the space of a deleted range. */
   compact(from: Buffer, to: Buffer): Promise<void>
   bytes(): Promise<number>
   close(): Promise<void>
@@ -39,7 +39,7 @@ export interface PartitionStore {
 export interface PartitionStores {
   /** Opens or creates the store. A store that cannot be opened is wiped and opened empty, `wiped` says why. */
   open(partition: number): Promise<{ store: PartitionStore; wiped: string | undefined }>
-  /** Partitions of which there are files. */
+  /** Partitions with files. */
   held(): Promise<number[]>
   /** Deletes the files of a closed store. */
   wipe(partition: number): Promise<void>

@@ -1,7 +1,7 @@
-/** How much of a job that was asked for may be large: lists of jobs are cut short by it. */
+/** Size of the large parts of a job view, which limits the length of lists. */
 import type { JobView } from './log.ts'
 
-/** In bytes, or characters, of what may be many. */
+/** Bytes or characters of payload, result, headers and error messages. */
 export function sizeOfView({ definition, lastRun, active }: Pick<JobView, 'definition' | 'lastRun' | 'active'>): number {
   let size = (definition?.payload?.length ?? 0) + (lastRun?.result?.length ?? 0)
   for (const value of Object.values(definition?.headers ?? {})) size += value.length

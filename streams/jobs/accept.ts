@@ -1,8 +1,8 @@
 /**
- * A definition arrives, replaces another, or is deleted.
+ * Acceptance of definitions and deletions.
  *
- * As long as nothing was decided about a job there is no state, and all about it follows from its record (invariant I2). A definition
- * at or before `specOffset` is already part of the state; a later one is a new input to it.
+ * Until the first decision about a job there is no state, and everything follows from its record (invariant I2). A definition at or
+ * before `specOffset` is already part of the state. A later one is a new input.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { neverProblem } from '../definitions/index.ts'
@@ -36,19 +36,19 @@ import { suspend, targetProblem } from './recheck.ts'
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
   const { definition, decided = false, onlyOver } = input
   const before = { ...draft.job }
-  // One that the changelog keeps is covered by a logged position: whatever is not decided came after it, also where jobs was made anew and
-  // numbers its records from 0 again.
+  // A retained definition is covered by a logged position. So an undecided record is later, also if jobs was recreated and its offsets
+  // begin at 0 again.
   const isLater = !decided && before.state?.definitionKept === true
   if (!isLater && before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
   if (decided) {
-    // Whatever was taken stands in the state: a later one was dropped.
+    // Every accepted definition is in the state. A later one was dropped.
     if (before.state === undefined || definition.offset <= before.state.specOffset) draft.job.definition = definition
     return
   }
   if (!holds(onlyOver, before.definition)) {
     if (before.definition !== undefined) return drop(draft, before.definition, definition, 'precondition')
-    // There is no such job, but its record stands in jobs: a tombstone takes it away, unless it is defined anew meanwhile.
+    // There is no such job, but its record is in jobs. A tombstone removes it, unless the job is defined again meanwhile.
     return void draft.out.push({ kind: 'tombstone', observedOffset: definition.offset })
   }
   const dropped = before.unreadable === undefined ? reasonToDrop(before.definition, definition) : undefined
@@ -63,16 +63,16 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
-  // Whether a topic is there does not follow from the record, so this is logged; the next time is frozen, as that of a paused job.
+  // Whether a topic exists does not follow from the record, so this is logged. The next time is frozen as for a paused job.
   if (refusal !== undefined) return suspend(draft, definition, refusal, context)
   if (definition.spec === undefined || isNever(draft, definition)) return
-  // What waited while the job was paused or its definition could not be used.
+  // Continues the work that waited while the job was paused or INVALID.
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, definition.appendedAt)
 }
 
-/** Why a definition is not taken although it is sound. */
+/** Why a valid definition is not accepted. */
 function reasonToDrop(inForce: KnownDefinition | undefined, next: KnownDefinition): 'stale-version' | 'duplicate' | undefined {
   const [old, spec] = [inForce?.spec, next.spec]
   if (inForce === undefined || old === undefined || spec === undefined) return undefined
@@ -81,7 +81,7 @@ function reasonToDrop(inForce: KnownDefinition | undefined, next: KnownDefinitio
   return repeated && next.appendedAt - inForce.appendedAt <= spec.dedupWindowMs ? 'duplicate' : undefined
 }
 
-/** Compaction will keep only the one that was dropped, so the one in force has to live in the changelog. */
+/** Drops a definition. Compaction will keep only the dropped record, so the changelog must keep the definition in force. */
 function drop(
   draft: Decision,
   inForce: KnownDefinition | undefined,
@@ -93,25 +93,25 @@ function drop(
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
 }
 
-/** Whether all about a job without state still follows from its record alone. */
+/** Whether everything about a job without state still follows from its record alone. */
 function followsFromRecord(before: Decision['job'], { spec, appendedAt }: KnownDefinition, phase: boolean): boolean {
   const first = spec === undefined ? null : firstFire(spec, appendedAt)
   return first !== null && (!phase || first === pristineState(before).nextFireAt)
 }
 
 /**
- * Whether the times in force stay so. An unanchored interval that is sent again and again would else never fire, and what is due and
- * has not fired yet would be forgotten.
+ * Whether the present times stay in force. Otherwise an unanchored interval that is sent again and again would never fire, and a due
+ * occurrence that has not fired yet would be lost.
  */
 function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
   if (next.spec === undefined || next.spec.schedule.delayMs !== null) return false
   if (before.state === undefined && before.definition?.spec === undefined) return false
   const { timesHash: hash, anchorAt, nextFireAt } = before.state ?? pristineState(before)
-  // One that never came true from where it began begins anew.
+  // A schedule that never had an occurrence from its anchor gets a new anchor.
   return timesHash(next.spec) === hash && (nextFireAt !== null || neverProblem(next.spec, anchorAt) === undefined)
 }
 
-/** Runs in flight keep the payload and target they were made with: one copy for all of them. */
+/** Active runs keep the payload and target that they were made with, in one snapshot for all of them. */
 function keepActiveRuns(draft: Decision, old: KnownDefinition | undefined, state: JobState | undefined): void {
   const first = state?.active.find((run) => !run.snapshot)
   if (state === undefined || old?.spec === undefined || first === undefined) return
@@ -129,7 +129,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
     patchState(draft, { definitionKept: false, droppedOffset: -1 })
   }
   if (spec === undefined) {
-    // What was due and the phase outlive it: a definition that can be used again goes on from there.
+    // The next time and the anchor are kept: a later valid definition continues from there.
     draft.job.state ??= pristineState(before)
     patchState(draft, {
       specOffset: offset,
@@ -157,7 +157,7 @@ function replaceState(draft: Decision, definition: KnownDefinition, before: Deci
   })
 }
 
-/** Other times: what waits under the old ones does not run under the new. */
+/** With other times, work that waits under the old times does not run. */
 function dropPending(draft: Decision, at: number): void {
   const { queuedFor = null, backfill = null } = draft.job.state ?? {}
   if (queuedFor !== null) {
@@ -180,14 +180,14 @@ function fireAfterReplacement(
   const none = { nextFireAt: null, decidedFor: null }
   if (spec.maxRuns !== null && old.scheduledRuns >= spec.maxRuns) return none
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
-  // An instant ahead that is not due any more was cancelled, and is revived.
+  // A future instant without a next time was cancelled, and is revived.
   const revived = !recurs && old.nextFireAt === null && (spec.schedule.at ?? 0) > appendedAt
   if (phase && (old.nextFireAt !== null || (!recurs && !revived))) {
-    // While it could not be used, the rules of its time zone may have changed.
+    // While the job was INVALID, the rules of its time zone may have changed.
     return { nextFireAt: nextByRules(spec, old, 0).nextFireAt, decidedFor: old.decidedFor }
   }
   if (waitsForEnd(spec, old)) return none
-  // An occurrence that became a run may not be past yet: it was dispatched ahead of its time, or by an owner whose clock was ahead.
+  // An occurrence that became a run may still be in the future: it was dispatched early, or by an owner whose clock was ahead.
   const { latestFiredFor } = old
   if (spec.schedule.at !== null && spec.schedule.at === latestFiredFor) return none
   const fired = latestFiredFor ?? Number.NEGATIVE_INFINITY
@@ -195,18 +195,18 @@ function fireAfterReplacement(
   return { nextFireAt: nextFire(spec, anchorAt, after), decidedFor: decidedTime(spec, after) }
 }
 
-/** An interval from the END of a scheduled run that is still active, or queued, goes on when that run ends. */
+/** An interval from the END of a scheduled run continues when that active or queued run ends. */
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>
   spec.schedule.from === 'END' && (queuedFor !== null || active.some((run) => run.trigger === 'SCHEDULE'))
 
-/** Forgets the job, unless the tombstone was meant for an older definition. Its runs end with it: workers are told, and slots are free at once. */
+/** Deletes the job, unless the tombstone is for an older definition. Its runs end with it: workers are told, and slots are free at once. */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
   const { definition, state } = draft.job
-  // The definition in force. While its record has not been read again the state knows of a later one than the store.
+  // Offset of the definition in force. Until its record is read again, the state has a later offset than the store.
   const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
   if (inForce > deletion.offset) return
   if (deletion.decided) {
-    // The state, if there is one, came from the changelog and outlived this, and so did a definition that the changelog keeps for it.
+    // A state came from the changelog, so it is later than this deletion. The same holds for its retained definition.
     if (state?.definitionKept && definition?.offset === state.specOffset) return
     if ((definition?.offset ?? -1) <= (deletion.observedOffset ?? deletion.offset)) draft.job.definition = undefined
     return
@@ -222,13 +222,14 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     draft.snapshotDeletes.push(...snapshotNosOf(state))
     if (state.definitionKept) draft.keptDefinition = null
   }
-  // Nothing of it may show in a job of the same id: run numbers begin anew.
+  // Nothing of it may appear in a later job with the same id: run numbers start again at 1.
   draft.job = { id: draft.job.id }
 }
 
 /**
- * Whether an owner's tombstone no longer holds. It is written before the commit and outside of it, so that a job may be defined anew or
- * triggered before it is read; and an owner that was suspended may write one for what its successor has revived. A user's always holds.
+ * Whether an owner's tombstone is outdated. It is written before the commit and outside of it, so the job may be defined again or
+ * triggered before the tombstone is read. And an owner that was suspended may write one for a job that the next owner has revived. A
+ * tombstone of a user is never outdated.
  */
 function isOutdated(
   { definition, state }: Decision['job'],
@@ -237,16 +238,17 @@ function isOutdated(
 ): boolean {
   if (observedOffset === undefined) return false
   if (Math.max(inForce, state?.droppedOffset ?? -1) > observedOffset) return true
-  // It takes away the record of a definition that was never in force, of which there is nothing else.
+  // The tombstone removes the record of a definition that was never in force.
   if (definition === undefined) return false
   const deleteAt = state?.deleteAt ?? null
-  // Those of earlier versions say nothing of the time.
+  // Tombstones of earlier versions lack the time.
   return deleteAt === null || (observedDeleteAt !== undefined && observedDeleteAt !== deleteAt) || (state?.active.length ?? 0) > 0
 }
 
 /**
- * The tombstone was meant for an older definition, or for a job that had ended. Compaction will keep only the tombstone, so the newer definition has to live in the
- * changelog. It cannot be sent to jobs again: the copy might overtake a definition or a deletion that somebody sends at this moment.
+ * The tombstone was for an older definition, or for a job that had ended. Compaction will keep only the tombstone, so the changelog must
+ * keep the newer definition. It cannot be sent to jobs again, because the copy might come after a definition or deletion that a user
+ * sends at this moment.
  */
 function outlive(draft: Decision, inForce: number): void {
   const { definition, state } = draft.job
@@ -254,7 +256,7 @@ function outlive(draft: Decision, inForce: number): void {
     patchState(draft, { definitionKept: true })
     draft.keptDefinition = definition
   }
-  // What is newer may have been dropped. The job is deleted all the same, by a tombstone that knows of it.
+  // The newer definition may have been dropped. The job is still deleted, by a tombstone with its offset.
   const deleteAt = state?.deleteAt ?? null
   if (deleteAt !== null) draft.extraTimers.push({ dueAt: deleteAt, kind: timerKind.delete, jobId: draft.job.id, runNo: 0 })
 }

@@ -1,4 +1,4 @@
-/** What an operator asks of one job. */
+/** Commands of operators and follow-ups to one job. */
 import type { JobCommand } from '../../schemas/index.ts'
 import {
   beginBackfill,
@@ -43,14 +43,14 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
   refuseCommand(draft, command, reason, context.now)
 }
 
-/** What is in the way of a command whatever it asks for in particular. */
+/** Why a command is refused, by checks that do not depend on its arguments. */
 function reasonToRefuse({ job: { definition, state } }: Decision, { type }: JobCommand, { now }: Context): string | undefined {
   if (definition?.spec === undefined) return ends.has(type) ? undefined : 'invalid-definition'
   if (!makesRuns.has(type)) return undefined
   if (state?.status === 'INVALID') return 'invalid-definition'
-  // Its run would expire as it is made.
+  // Its run would expire at once.
   if (isOver(definition.spec, now)) return 'expired'
-  // Overlap is about occurrences; who asks for a run gets it beside others, as far as there is room.
+  // Overlap applies to occurrences only. A run by command may be active with others, up to maxConcurrentRuns.
   const full = makesOneRun.has(type) && (state?.active.length ?? 0) >= definition.spec.maxConcurrentRuns
   return full ? 'max-concurrent-runs' : undefined
 }
@@ -62,7 +62,7 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
       return trigger(draft, command, context)
     case 'PAUSE':
       if (state.status === 'ACTIVE') patchState(draft, { status: 'PAUSED', pausedByCommand: true })
-      // Of an INVALID job it holds for when that can be used again.
+      // For an INVALID job the pause takes effect when the job is valid again.
       else if (state.status !== 'COMPLETED' && !state.pausedByCommand) patchState(draft, { pausedByCommand: true })
       return
     case 'RESUME':
@@ -87,23 +87,23 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
   }
 }
 
-/** Why a run cannot be cancelled that is not active. */
+/** Why a run that is not active cannot be cancelled. */
 function noRunReason({ job: { definition, state } }: Decision, runNo: number | null): string {
   const left = definition?.spec?.trackRuns === false && runNo !== null && runNo >= 1 && runNo <= (state?.runNo ?? 0)
   return left ? 'not-tracked' : 'no-such-run'
 }
 
-/** Nothing more of the job runs. A new definition revives it. */
+/** Cancels the job: nothing runs any more. A new definition revives it. */
 function cancelJob(draft: Decision, context: Context): void {
   patchState(draft, { nextFireAt: null, queuedFor: null, backfill: null, waiting: false, reason: 'cancelled' })
   refuse(draft, { at: context.now, what: 'CANCELLED', reason: 'command' })
   for (const run of draft.job.state?.active ?? []) cancelRun(draft, run, 'command', context)
-  // An interval from END would go on from the end of the run that was cancelled.
+  // Without this an interval from END would continue from the end of the cancelled run.
   patchState(draft, { nextFireAt: null })
   completeIfDone(draft, context.now)
 }
 
-/** A dead run once more, as a run of its own with all that the first was made with. */
+/** Redrives a dead run: a new run with the snapshot of the dead one. */
 function redrive(draft: Decision, command: JobCommand, context: Context): void {
   const { commandId, runNo } = command
   const state = draft.job.state ?? pristineState(draft.job)

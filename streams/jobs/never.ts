@@ -1,8 +1,8 @@
-/** A definition that is sound by itself, and of which nothing ever comes from where it happens to begin. */
+/** Valid definitions that never have an occurrence from their anchor. */
 import { neverProblem } from '../definitions/index.ts'
 import { type Decision, type KnownDefinition, patchState } from '../state/index.ts'
 
-/** Whether the definition can never come true from where it begins; the job is INVALID then, and does not end without a word. */
+/** Whether the definition can never have an occurrence from its anchor. The job is then INVALID with a reason, and not silently COMPLETED. */
 export function isNever(draft: Decision, { spec }: KnownDefinition): boolean {
   const { state } = draft.job
   if (spec === undefined || state === undefined || state.nextFireAt !== null) return false

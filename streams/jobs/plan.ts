@@ -1,4 +1,4 @@
-/** What a definition would change if its owner read it now: the core itself decides, and the times ahead before and after are compared. */
+/** Plan of a definition: what would change if its owner read it now. The decision core makes the decision, and the future times before and after are compared. */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { definitionToJson } from '../definitions/index.ts'
 import { nextFire } from '../schedules/index.ts'
@@ -6,7 +6,7 @@ import { emptyValue, type Job, pristineState } from '../state/index.ts'
 import { writeJson } from '../text/index.ts'
 import { step } from './step.ts'
 
-/** From `from`, inclusive, to `to`, exclusive, epoch ms; of each side at most `max` times are looked at. */
+/** From `from`, inclusive, to `to`, exclusive, epoch ms. At most `max` times of each side are compared. */
 export interface PlanRange {
   from: number
   to: number
@@ -19,22 +19,22 @@ export interface FireChanges {
   /** A removed and an added time next to one another. */
   moved: { from: number; to: number }[]
   kept: number
-  /** How far both sides are known. */
+  /** End of the range in which both sides are known. */
   until: number
 }
 
 export interface JobPlan {
   action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED'
   changed: string[]
-  /** Why it would be dropped, or the job be INVALID. */
+  /** Why the definition would be dropped, or the job would be INVALID. */
   reason: string | null
   fires: FireChanges
 }
 
-/** A definition in JSON as whoever asks may see it: what is hidden of both sides is not compared. */
+/** Filter for the JSON of a definition that the caller may see. Redacted parts of both sides are not compared. */
 export type Sight = (definition: Record<string, unknown>) => Record<string, unknown>
 
-/** `job` as it is now; its definition's bytes are not looked at. The definition must be valid. */
+/** `job` is the present job; the bytes of its definition are not used. The definition must be valid. */
 export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight?: Sight): JobPlan {
   const pieces = planning(job, next, range, sight)
   for (;;) {
@@ -43,7 +43,7 @@ export function planJob(job: Job, next: JobDefinition, range: PlanRange, sight?:
   }
 }
 
-/** The same, for whoever has other things to do in between: it yields after each time that was computed. */
+/** The same as a generator: it yields after each computed time, so that the caller can do other work in between. */
 export function* planning(
   job: Job,
   next: JobDefinition,
@@ -68,7 +68,7 @@ export function* planning(
   const action = job.definition === undefined ? 'CREATE' : 'UPDATE'
   return { action, changed, reason: state?.status === 'INVALID' ? state.reason : null, fires }
 }
-/** A plan is about times: topics and pools are taken to be there, and nothing to be in the way. */
+/** A plan is about times, so it assumes that topics and pools exist and that no limit is reached. */
 const undisturbed = {
   leadMs: 0,
   aheadFrom: Number.POSITIVE_INFINITY,
@@ -78,7 +78,7 @@ const undisturbed = {
   limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
 }
 
-/** Payloads differ when their bytes do: white space, too, reaches handlers and topics. */
+/** Payloads differ if their bytes do, because white space also reaches handlers and topics. */
 function changedFields(old: JobDefinition, next: JobDefinition, sight: Sight): string[] {
   const [left, right] = [sight(definitionToJson(old)), sight(definitionToJson(next))]
   const names = new Set([...Object.keys(left), ...Object.keys(right)])
@@ -87,7 +87,7 @@ function changedFields(old: JobDefinition, next: JobDefinition, sight: Sight): s
 
 interface Times {
   times: number[]
-  /** Up to where they are all there. */
+  /** All times before this one are included. */
   until: number
 }
 
@@ -97,7 +97,7 @@ function* timesAhead(job: Job, { from, to, max }: PlanRange): Generator<void, Ti
   const times: number[] = []
   if (spec === undefined || status !== 'ACTIVE') return { times, until: to }
   let left = spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - scheduledRuns
-  // What is overdue is not part of what lies ahead.
+  // Overdue occurrences are not future ones.
   let at = nextFireAt !== null && nextFireAt < from ? nextFire(spec, anchorAt, from - 1) : nextFireAt
   for (; at !== null && left > 0 && at < to && at <= (spec.expireAt ?? at); left--) {
     if (times.length === max) return { times, until: at }

@@ -1,12 +1,12 @@
 /**
- * What became of a record on jobs or job-commands whose sender asked for a receipt: a pure function of the job before and after it.
- * The owner writes it in the transaction whose position covers the record, so it is sent once, and never for what was not applied.
+ * Receipt for a record on jobs or job-commands whose sender has requested one: a pure function of the job before and after the record.
+ * The owner writes it in the transaction whose position covers the record. So it is sent once, and only if the record was applied.
  */
 import type { JobCommand } from '../../schemas/index.ts'
 import { type Decision, type Input, type Job, pristineState, type TopicRecord } from '../state/index.ts'
 import { reasonText } from './why.ts'
 
-/** Header of a definition or deletion that says which record it was made from. */
+/** Header of a definition or deletion: the record that it was made from. */
 export const sourceHeader = 'duelog-source'
 
 /** Headers by which a record asks for a receipt. */
@@ -14,13 +14,13 @@ export const replyHeaders = { topic: 'duelog-reply-topic', correlationId: 'duelo
 
 export interface ReplyTo {
   topic: string
-  /** Given back as it came. */
+  /** Returned unchanged. */
   correlationId: Buffer | undefined
-  /** The record that the sender wrote, where this one was made from it; else it is this one. */
+  /** The sender's record, if this record was made from it; else it is this record. */
   source: Place | undefined
 }
 
-/** Where a record stands. */
+/** Position of a record. */
 export interface Place {
   topic: string
   partition: number
@@ -46,7 +46,7 @@ export interface Receipt {
 export const correlationIdBytesMax = 1_024
 const replyTopicBytesMax = 249
 
-/** Why no receipt can be given to who asks for one; undefined also where nobody does. */
+/** Why a requested receipt cannot be sent; undefined also if none was requested. */
 export function replyProblem(headers: Readonly<Record<string, Buffer>>): string | undefined {
   const [topic, id] = [headers[replyHeaders.topic], headers[replyHeaders.correlationId]]
   if (topic === undefined) return undefined
@@ -56,7 +56,7 @@ export function replyProblem(headers: Readonly<Record<string, Buffer>>): string 
   return `Header ${replyHeaders.correlationId} has ${id.length} bytes; at most ${correlationIdBytesMax}.`
 }
 
-/** Undefined where nobody asks, and where what asks is over its limits (`replyProblem`). */
+/** Undefined if no receipt was requested, or if its headers are over their limits (`replyProblem`). */
 export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined {
   const topic = headers[replyHeaders.topic]
   return topic === undefined || replyProblem(headers) !== undefined
@@ -72,7 +72,7 @@ function sourceOf(header: Buffer | undefined): Place | undefined {
 
 export type Answer = Pick<Receipt, 'outcome' | 'reason' | 'nextFireAt' | 'nextDueAt'>
 
-/** What became of a definition, a deletion or a command. */
+/** Result of a definition, a deletion or a command. */
 export function answerTo(before: Job, input: Input, { job, refusal }: Decision): Answer {
   if (input.kind === 'command') return commandAnswer(job, input.command, refusal)
   if (input.kind === 'definition') return definitionAnswer(job, input.definition.offset, input.definition.problem)

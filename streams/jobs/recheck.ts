@@ -1,16 +1,16 @@
 /**
- * A job whose topic cannot be written to, or whose pool has no topics, is INVALID, and becomes what it would have been when it can. Whether a topic is there does not
- * follow from any log of ours, so both are logged states, and what is due in between is frozen as that of a paused job.
+ * Recheck of a missing target. A job whose topic cannot be written to, or whose pool has no topics, is INVALID until they exist. Whether a
+ * topic exists does not follow from any log of Duelog, so both changes are logged states. The next time is frozen as for a paused job.
  */
 import { completeIfDone, goOnWithBackfill, recordBytes, startQueued, topicRecord } from '../runs/index.ts'
 import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
 import { isNever } from './never.ts'
 
-/** The next look comes after as long as the definition is old: a topic that is made beside its job is seen soon, and one that nobody makes costs little. */
+/** The next check comes after a wait as long as the age of the definition. So a topic that is created with its job is found soon, and one that is never created costs little. */
 const recheckMsMin = 5_000
 export const recheckMsMax = 600_000
 
-/** Why the topic that the job's runs go to cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
+/** Why the topic of the job's runs cannot be written to. One missing topic would fail the transactions of all jobs of a partition. */
 export function targetProblem(
   jobId: string,
   { spec, offset, appendedAt }: KnownDefinition,
@@ -22,13 +22,13 @@ export function targetProblem(
   return topicProblem(spec.target.topic, recordBytes(topicRecord(run, spec.target.topic, spec)))
 }
 
-/** INVALID until the next look. */
+/** Makes the job INVALID until the next check. */
 export function suspend(draft: Decision, { appendedAt }: KnownDefinition, reason: string, { now }: Context): void {
   const waitMs = Math.min(Math.max(recheckMsMin, now - appendedAt), recheckMsMax)
   patchState(draft, { status: 'INVALID', reason, finishedAt: null, deleteAt: null, recheckAt: now + waitMs })
 }
 
-/** Looks again. A timer that no longer follows from the state does nothing. */
+/** Checks the target again. A timer that no longer follows from the state does nothing. */
 export function recheckTarget(draft: Decision, timer: Timer, context: Context): void {
   const { id, state, definition } = draft.job
   if (definition?.spec === undefined || state === undefined || state.recheckAt !== timer.dueAt) return

@@ -1,6 +1,6 @@
 /**
- * The decision core: what is known of a job, something that happened, and the time → what follows.
- * Pure: the same arguments give the same decision, on every machine, at any later time.
+ * The decision core: a job, an input and the time → a decision.
+ * It is pure: the same arguments give the same decision on every machine, at any later time.
  */
 import type { ActiveRun } from '../../schemas/index.ts'
 import { admit, applyEvent, applyRunTimer, bareExecution, deliverAll, dropSnapshot, fire, lookAtZone } from '../runs/index.ts'
@@ -23,7 +23,7 @@ import { recheckTarget } from './recheck.ts'
 import { correctTimes } from './stray.ts'
 import { stepUnreadable } from './unreadable.ts'
 
-/** Longest reason that a state gives. */
+/** Longest reason in a state. */
 const reasonCharsMax = 500
 
 export function step(job: Job, input: Input, context: Context): Decision {
@@ -32,7 +32,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
   switch (input.kind) {
     case 'definition':
       acceptDefinition(draft, input, context)
-      // Its timers may have passed while there was no definition.
+      // Its timers may have come while there was no definition.
       if (job.definition === undefined && (job.state?.specOffset ?? 0) < 0) draft.extraTimers.push(...timersOf(draft.job))
       break
     case 'deletion':
@@ -54,7 +54,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
   return shortened(draft)
 }
 
-/** What is logged must never be too large for the log. */
+/** A logged state must never be too large for the log. */
 function shortened(draft: Decision): Decision {
   const { state } = draft.job
   if (state === undefined || state === draft.before) return draft
@@ -68,8 +68,8 @@ function shortened(draft: Decision): Decision {
 function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   const { definition, state } = draft.job
   if (definition === undefined) {
-    // The definition is gone, its tombstone was compacted away with it: what is left of the job goes too. Not so where jobs was made anew:
-    // what runs of it were made must not be forgotten, or their numbers would begin again with the next definition.
+    // The definition is gone and compaction has removed its tombstone, so the rest of the job is deleted. Not if jobs was recreated: the
+    // run numbers must be kept, or they would start again at 1 with the next definition.
     if (state !== undefined && state.specOffset >= 0) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
     return
   }
@@ -85,9 +85,9 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 }
 
 /**
- * The job as INVALID, for when a rule threw or the log refused what was decided: the fault stays with this job. Its next time is frozen,
- * as that of a paused one. The run that it happened to ends, because its timers and reports would fail again and again; nothing follows on
- * it but a dead letter that names its attempt; `hasLetter` false: nor that. The same state where nothing changes.
+ * Makes the job INVALID after a rule threw or the log refused its decision, so that only this job is affected. Its next time is frozen as
+ * for a paused job. The affected run ends, because its timers and reports would fail again and again. It triggers no follow-ups. It only
+ * has a dead letter that names its attempt; with `hasLetter` false not even that. The state is the same object if nothing changes.
  */
 export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasLetter = true): Decision {
   const draft = draftOf(job)
@@ -102,7 +102,7 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0, ha
   return shortened(draft)
 }
 
-/** Only what is needed to say that it has ended. */
+/** Ends the run with the fields that are needed for its end. */
 function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasLetter: boolean): void {
   const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
   const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)

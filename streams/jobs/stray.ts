@@ -1,7 +1,7 @@
 /**
- * Times that a clock set which was ahead. Most of what such a clock decided is put right by what comes next: reports, other starts,
- * commands. What is here waits for a time alone, hours away, and nobody else would look at it before; an owner that comes across it
- * (src/scheduler/timers/lost-timer-sweeper.ts) asks for it to be set right. No right clock puts anything off so far.
+ * Stray times: times that were set by a clock that was ahead. The next reports, starts or commands correct most of its decisions. The
+ * times here are hours away, and no other input would come before them. The sweeper of an owner finds them
+ * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { aheadMsMax, beginAttempt, redeliverMsMax } from '../runs/index.ts'
@@ -9,15 +9,15 @@ import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, type Job, patchRun, patchState, type Timer, timerKind } from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
 
-/** By how much a clock was ahead that says this is now; 0: it was not, as far as can be told. */
+/** By how much a clock was ahead that set this time as its present; 0: it was not ahead, or the difference is too small to tell. */
 function aheadBy(at: number | null | undefined, now: number): number {
   const aheadMs = (at ?? now) - now
   return aheadMs > aheadMsMax ? aheadMs : 0
 }
 
 /**
- * Timers that ask for times of the job to be set right: one for its own, and one for each of its runs, because a rule is given what one
- * run was made with and no more.
+ * Timers that request the correction of a job's times: one for the job and one for each of its runs, because a rule gets the snapshot of
+ * one run only.
  */
 export function strayTimersOf(job: Job, now: number): Timer[] {
   const { state, definition, unreadable } = job
@@ -30,7 +30,7 @@ export function strayTimersOf(job: Job, now: number): Timer[] {
   return [...(isStray ? [0] : []), ...runNos].map((runNo) => ({ dueAt: now, kind: timerKind.stray, jobId: job.id, runNo }))
 }
 
-/** Puts off nothing for longer than the right clock would have. */
+/** Corrects the times, so that none is later than the correct clock would have set it. */
 export function correctTimes(draft: Decision, { runNo }: Timer, context: Context): void {
   const { now } = context
   const { definition, state } = draft.job
@@ -45,10 +45,10 @@ export function correctTimes(draft: Decision, { runNo }: Timer, context: Context
   if (nextFireAt !== undefined) patchState(draft, { nextFireAt })
 }
 
-/** The end of the job by which its deletion is counted. */
+/** By how much the end of the job, from which its deletion is counted, is in the future. */
 const endedAhead = ({ finishedAt, deleteAt }: JobState, now: number): number => (deleteAt === null ? 0 : aheadBy(finishedAt, now))
 
-/** An interval that is counted from the end of a run: when it is due next by this clock, where that is sooner. */
+/** For an interval that is counted from the end of a run: its next due time by this clock, if it is sooner. */
 function intervalOf(spec: JobDefinition, state: JobState, now: number): number | undefined {
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.active.length > 0) return undefined
   const next = nextFireAfterEnd(spec, now)
@@ -72,7 +72,7 @@ function isStrayRun(run: ActiveRun, now: number): boolean {
   }
 }
 
-/** When a run with limits came to the gate at the latest. */
+/** Latest time at which a run with limits came to the gate. */
 const arrivedAt = ({ startDeadlineAt, limits }: ActiveRun): number => startDeadlineAt - (limits?.startDeadlineMs ?? 0)
 
 function setRunRight(draft: Decision, run: ActiveRun, context: Context): void {
@@ -81,7 +81,7 @@ function setRunRight(draft: Decision, run: ActiveRun, context: Context): void {
   const last = errors.at(-1)
   if (run.status === 'RUNNING') patchRun(draft, run, { startedAt: now })
   else if (run.status === 'DISPATCHED') patchRun(draft, run, { tellAt: now })
-  // The start that it was given stands among others of that clock: it gets another.
+  // Its start was given by the wrong clock, so it gets another one.
   else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
   else if (last !== undefined) {
     const sooner = Math.min(aheadBy(last.at, now), dueAt - now)

@@ -1,7 +1,7 @@
 /**
- * A job of which the store holds a state that cannot be read. It is INVALID until it is defined anew or deleted, and its neighbours go on.
- * Until then nothing is decided about it, so the bytes stay as they are in the log: where only their schema was missing the job goes on
- * as it was as soon as that is there.
+ * A job with an unreadable state in the store. It is INVALID until it is defined again or deleted; other jobs continue. Until then nothing
+ * is decided about it, so its bytes in the log stay unchanged. If only their schema was missing, the job continues as soon as the schema
+ * is there.
  */
 import type { JobState } from '../../schemas/index.ts'
 import {
@@ -17,10 +17,10 @@ import {
 } from '../state/index.ts'
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 
-/** Longest that is told of what the decoder says. */
+/** Longest part of the decoder's message that is shown. */
 const problemCharsMax = 200
 
-/** What stands for a state that cannot be read. Its runs have a life of their own: their numbers begin anew. */
+/** The replacement of an unreadable state. Its runs have a new life, because their numbers start again at 1. */
 export function unreadableState(job: Job, problem: string): JobState {
   const reason = `What was decided about the job cannot be read (${problem.slice(0, problemCharsMax).toWellFormed()}); define it anew, or delete it.`
   const life = `${lifeOf(job.definition)}u`
@@ -48,14 +48,14 @@ function define(draft: Decision, input: Extract<Input, { kind: 'definition' }>, 
   const inForce = draft.job.definition
   if (inForce !== undefined && definition.offset <= inForce.offset) return
   if (input.decided) draft.job.definition = definition
-  // A precondition holds or not; which version or duplicate would be dropped matters less than that the job can be mended.
+  // Only the precondition is checked. A stale version or a duplicate is accepted, because repairing the job matters more.
   else if (holds(input.onlyOver, inForce)) {
     acceptDefinition(draft, input, context)
     if (draft.job.state !== draft.before) patchState(draft, { life: lifeOf(definition) })
   }
 }
 
-/** What the state before has left in the store must not show in this one. */
+/** Nothing that the unreadable state has left in the store may appear in the new state. */
 function begunAnew(draft: Decision): void {
   draft.job.unreadable = undefined
   draft.dropRing = true

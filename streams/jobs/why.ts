@@ -1,4 +1,4 @@
-/** Why a job fired or did not: what stands in its way now, and what was decided against, in words. */
+/** Reasons why a job fired or did not, as sentences: present obstacles and past refusals. */
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
 import { type Job, pristineState } from '../state/index.ts'
@@ -8,13 +8,13 @@ export interface Reason {
   code: string
   /** One sentence for people. */
   text: string
-  /** Epoch ms: when it was decided, or when it will be; null for what is so now. */
+  /** Epoch ms: when it was decided, or when it will be; null for a present condition. */
   at: number | null
-  /** Of a command that was refused: which. */
+  /** Id of the refused command. */
   commandId?: string
 }
 
-/** Sentences for each reason that the core gives (streams/state/refusals.ts and whoever calls it). */
+/** Sentences for each reason of the core (streams/state/refusals.ts and its callers). */
 const reasons: Record<string, string> = {
   'catch-up': 'missed, and skipped by catchUp',
   overlap: 'an earlier run was still active',
@@ -55,7 +55,7 @@ const reasons: Record<string, string> = {
   'empty-range': 'the range has no occurrence',
 }
 
-/** A reason as the second half of a sentence; one that is not known stands for itself. */
+/** A reason as the second half of a sentence. An unknown reason is returned as it is. */
 export const reasonText = (reason: string): string => reasons[reason] ?? reason
 
 /** Reasons against a definition. */
@@ -65,14 +65,14 @@ function droppedSubject({ commandId, reason, count, scheduledFor }: Refusal): st
   if (commandId !== null) return 'A command was dropped'
   if (ofDefinitions.has(reason)) return count === 1 ? 'A definition was dropped' : `${count} definitions were dropped`
   if (scheduledFor !== null) return 'The rest of a backfill was dropped'
-  // Of follow-ups no command is named, as there may be many.
+  // For follow-ups no command is named, because there may be many.
   const many = count === 1 ? 'A follow-up was' : `${count} follow-ups were`
   return `${many} ${reason.startsWith('chain-') ? 'not triggered' : 'refused'}`
 }
 
 const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   SKIPPED: ({ count, reason }) => {
-    // Of these no more are counted at once.
+    // At most this number is counted at once.
     const least = reason === 'zone-rules' && count >= zoneSkipsCountedMax ? 'At least ' : ''
     return count === 1 ? 'An occurrence was skipped' : `${least}${count} occurrences were skipped`
   },
@@ -84,7 +84,7 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
   DEAD: ({ runNo }) => `Run ${runNo} became a dead letter`,
 }
 
-/** What is so now first, then the last decisions, newest first. Never empty. */
+/** Present conditions first, then the last decisions, newest first. Never empty. */
 export function whyOf(job: Job, nowMs: number): Reason[] {
   const state = job.state ?? pristineState(job)
   const past = [...state.decisions].reverse().map((refusal): Reason => {
@@ -125,14 +125,14 @@ function present(state: JobState, nowMs: number): Reason[] {
   return now
 }
 
-/** One that never had anything to fire, as a rule whose UNTIL or endAt had come before it was defined, says so. */
+/** A job that never had an occurrence says so, for example if UNTIL or endAt had passed before it was defined. */
 function completedText({ runNo, skipped, anchorAt }: JobState): string {
   if (runNo + skipped > 0) return 'The job has no further occurrence.'
   const from = new Date(anchorAt).toISOString()
   return `The job has no occurrence: its schedule, which was taken at ${from}, names none from then on, or its window and its end leave none.`
 }
 
-/** What a run waits for, and since when, or until when. */
+/** What a run waits for, and since or until when. */
 function waitOf({ runNo, waitsFor, limits, dueAt }: ActiveRun): [code: string, text: string, at: number] {
   if (waitsFor === 'RATE')
     return ['rate-limit', `Run ${runNo} is WAITING for the start that the rate limit ${limits?.rateKey} gave it.`, dueAt]

@@ -1,5 +1,5 @@
 /**
- * What becomes of an attempt.
+ * State machine of an attempt.
  *
  *   WAITING ──a slot, its start──► DISPATCHED, before each attempt of a run with limits (gate.ts)
  *
@@ -32,10 +32,10 @@ import { tierFor } from './retry-tier.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 import { redeliver } from './tell.ts'
 
-/** Failed attempts that a run remembers. */
+/** Errors of failed attempts that a run keeps. */
 const errorsKept = 5
 const messageCharsMax = 1_000
-/** For a run whose definition was replaced by one that cannot be used: a bad update must not end what is under way. */
+/** For a run whose definition was replaced by an invalid one: a bad update must not end an active run. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 
 /** Applies a worker's or the forwarder's report. */
@@ -66,11 +66,11 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
       return failAttempt(draft, seen, event.error ?? { type: 'Error', message: 'The worker gave no reason.' }, context)
     }
     case 'RELEASED': {
-      // A stopping worker also gives back what it held and had not started: that is still not due before its time.
+      // A stopping worker also releases prefetched runs that it has not started. They are still not due before their time.
       const next = nextAttempt(draft, run, Math.max(run.dueAt, context.now))
       const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 })
       if (next.dueAt - context.now <= aheadMsMax) return beginAttempt(draft, given, context)
-      // A clock that was ahead dispatched it long before its time. No worker should hold it until then.
+      // A clock that was ahead dispatched it long before its time. No worker should keep it until then.
       patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
       return
     }
@@ -83,8 +83,8 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
 }
 
 /**
- * A run that failed at a time that has not come yet was decided by a clock that was ahead, and its next attempt is due as much too late. Its
- * tier has passed by the brokers' time: only what that lacks of the backoff is left.
+ * Corrects a run whose failure was recorded in the future, by a clock that was ahead: its next attempt is as much too late. The delay of
+ * its tier has passed by the brokers' time, so only the rest of the backoff is left.
  */
 function correctTimes(draft: Decision, run: ActiveRun, now: number): ActiveRun {
   const failedAt = run.errors.at(-1)?.at ?? now
@@ -93,21 +93,21 @@ function correctTimes(draft: Decision, run: ActiveRun, now: number): ActiveRun {
   return patchRun(draft, run, { dueAt: Math.min(run.dueAt, now + delayMs - (tierFor(delayMs)?.delayMs ?? 0)) })
 }
 
-/** When the attempt started, as its worker says, within what our own clock allows: leases and limits are counted from it. */
+/** Start of the attempt as reported by its worker, limited by the owner's clock, because leases and timeouts are counted from it. */
 function startOf(run: ActiveRun, { startedAt, at }: ExecutionEvent, { now }: Context): number {
-  // Also where the clock was ahead when it was dispatched.
+  // The upper limit also holds if the clock was ahead when it was dispatched.
   return Math.min(Math.max(run.dispatchedAt, startedAt ?? at), now)
 }
 
-/** The attempt after this one, due at `dueAt`, with as long a time to be started as this one had. */
+/** The next attempt, due at `dueAt`, with as much time until its start deadline as this one had. */
 function nextAttempt({ job }: Decision, run: ActiveRun, dueAt: number): Pick<ActiveRun, 'attempt' | 'dueAt' | 'startDeadlineAt'> {
   const had = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
-  // What its topic kept, or expireAt, may have made it less: that is looked at anew with each dispatch.
+  // The retention of its topic or expireAt may have shortened it. Each dispatch applies them again.
   const startDeadlineMs = run.limits?.startDeadlineMs ?? Math.max(had, specOf(job, run)?.startDeadlineMs ?? 0)
   return { attempt: run.attempt + 1, dueAt, startDeadlineAt: Math.max(dueAt, run.dispatchedAt) + startDeadlineMs }
 }
 
-/** Acts on a timer of a run. Timers that no longer follow from the run's state do nothing. */
+/** Applies a timer of a run. A timer that no longer follows from the state of the run does nothing. */
 export function applyRunTimer(draft: Decision, timer: Timer, context: Context): void {
   const run = draft.job.state?.active.find((candidate) => candidate.runNo === timer.runNo)
   if (run === undefined) return
@@ -132,7 +132,7 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   }
 }
 
-/** The definition that the run was made from, while it is in force. */
+/** The definition that the run was made from, if it is still in force. */
 const specOf = ({ definition }: Job, { specOffset }: ActiveRun): JobDefinition | undefined =>
   definition?.offset === specOffset ? definition.spec : undefined
 
@@ -144,7 +144,7 @@ function deadlineReason(job: Job, run: ActiveRun): string {
   return run.startDeadlineAt < asked ? 'topic-retention' : 'start-deadline'
 }
 
-/** Whether reports that could stand against the judgement may be unread; then the timer waits for them. */
+/** Whether unread reports could change the judgement; then the timer waits for them. */
 function awaitsEvents(draft: Decision, untilMs: number, { eventsReadUntil }: Context): boolean {
   if (untilMs <= eventsReadUntil) return false
   draft.awaitsEventsUntil = untilMs
@@ -154,13 +154,13 @@ function awaitsEvents(draft: Decision, untilMs: number, { eventsReadUntil }: Con
 function checkStart(draft: Decision, run: ActiveRun, timer: Timer, context: Context): void {
   const until = expiresAt(run)
   if (until > context.now) {
-    // The clock went back since the timer was taken, or it is that of an earlier attempt.
+    // The clock was set back since the timer was taken, or the timer is that of an earlier attempt.
     if (timer.dueAt === until) draft.deferUntil = until
-    // Written by a version that gave no grace.
+    // The timer was written by a version without the grace period.
     else if (timer.dueAt === run.startDeadlineAt) draft.extraTimers.push({ ...timer, dueAt: until })
     return
   }
-  // What waits for a slot or a start was given to nobody who could report.
+  // A run that waits for a slot or a start has no worker that could report.
   if (run.status === 'DISPATCHED' && awaitsEvents(draft, until, context)) return
   finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(draft.job, run) }, context)
 }
@@ -205,7 +205,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
       ? Math.min(Math.max(0, error.retryAfterMs), retryDelayMaxMs)
       : retryDelayMs(retry, attemptsMade, draft.job.id, run.runNo)
   const dueAt = Math.max(run.dueAt, now) + delayMs
-  // One that is made again, or for the past, is old from its beginning.
+  // A redriven run or a run of a backfill is old from its start, so maxAgeMs does not apply.
   const ages = run.trigger !== 'REDRIVE' && run.trigger !== 'BACKFILL'
   if (ages && retry.maxAgeMs !== null && dueAt - run.scheduledFor > retry.maxAgeMs)
     return giveUp(draft, failed, 'max-age', context)
@@ -227,7 +227,7 @@ function giveUp(draft: Decision, run: ActiveRun, reason: string, context: Contex
   const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors }
   const execution = executionOf(draft.job, run, run.dispatchedAt)
   draft.out.push({ kind: 'dead-letter', letter, execution })
-  // Kept, so that it can be made again as it was.
+  // Kept for a redrive.
   if (snapshotNoOf(run) !== runNo) keepSnapshot(draft, execution)
   finishRun(draft, run, { status: 'DEAD', finishedAt: now, reason }, context)
 }

@@ -1,24 +1,24 @@
-/** One run for each occurrence of a past range, a few at a time: as many as the job may have beside one another. */
+/** Backfill: one run for each occurrence of a past range, with as many at a time as the job may have active runs. */
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { nextFireUnbounded } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand } from '../state/index.ts'
 import { isOver } from './completion.ts'
 import { startRun } from './start.ts'
 
-/** Bytes of the runs that one step begins, or one run. The others begin as these end, as many each time. */
+/** Bytes of the runs that one step begins; at least one run. The others begin when these end. */
 export const backfillBytesMax = 4 * 1024 * 1024
 
-/** Runs of a job of so many bytes that one step may begin. */
+/** Runs that one step may begin, for a job with a definition of this size. */
 export const backfillRunsMax = (bytes: number): number => Math.max(1, Math.floor(backfillBytesMax / Math.max(1, bytes)))
 
-/** Begins a backfill. Refused while another goes on, without a range, and for a schedule that does not recur. */
+/** Begins a backfill. It is refused if another is active, if the range is empty, and if the schedule does not recur. */
 export function beginBackfill(draft: Decision, command: JobCommand, context: Context): void {
   const { commandId, from, to } = command
   const state = draft.job.state ?? pristineState(draft.job)
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
   const end = Math.min(to ?? 0, context.now)
-  // Also what no calendar can hold: a command may come from any program.
+  // The range may also lie outside of every calendar, because a command may come from any program.
   const nextAt = from === null || from < 0 || from >= end ? null : occurrenceAt(spec, state, from, end)
   const recurs = spec.schedule.at === null && spec.schedule.delayMs === null
   const reason =
@@ -31,7 +31,7 @@ export function beginBackfill(draft: Decision, command: JobCommand, context: Con
   goOnWithBackfill(draft, context)
 }
 
-/** Starts as many runs of the backfill as there is room for, beside one another and in one step. */
+/** Starts as many runs of the backfill as the job and one step allow. */
 export function goOnWithBackfill(draft: Decision, context: Context): void {
   const runsMax = backfillRunsMax(draft.job.definition?.bytes.length ?? 0)
   for (let begun = 0; begun < runsMax; begun++) {
@@ -39,11 +39,11 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
     const spec = definition?.spec
     const backfill = state?.backfill ?? null
     if (state === undefined || spec === undefined || backfill === null) return
-    // While its definition cannot be used nothing of the job runs: its pool may have no topics, and a record to none fails its neighbours too.
+    // An INVALID job does not run: its pool may have no topics, and a record to a missing topic would fail the whole transaction.
     if (state.status === 'PAUSED' || state.status === 'INVALID') return
     const unfit = unfitFor(spec)
     if (unfit !== undefined) {
-      // Its definition was replaced by one that no backfill can go on under.
+      // The new definition does not allow a backfill.
       patchState(draft, { backfill: null })
       return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
     }
@@ -59,19 +59,19 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
   }
 }
 
-/** Runs that may be active for the backfill to add one. An occurrence that is due goes first, and fire.ts comes back when it is decided. */
+/** The backfill adds a run while fewer runs than this are active. A due occurrence goes first; fire.ts calls again when it is decided. */
 function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt }: JobState, now: number): number {
   const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
   return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0)
 }
 
-/** Why the job's runs cannot be made a few at a time: they are over with the step that makes them. */
+/** Why the job allows no backfill: its runs end in the step that makes them, so they cannot be limited to a few at a time. */
 function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
   if (target.topic !== null) return 'topic-target'
   return trackRuns ? undefined : 'not-tracked-backfill'
 }
 
-/** First nominal time at or after `from` and before `to`, also one before the job was defined. */
+/** First nominal time at or after `from` and before `to`. It may be before the job was defined. */
 function occurrenceAt(spec: JobDefinition, { anchorAt }: JobState, from: number, to: number): number | null {
   const found = nextFireUnbounded(spec, anchorAt, from - 1)
   return found !== null && found < to ? found : null

@@ -1,4 +1,4 @@
-/** How long a run waits before its next attempt. The same attempt of the same run always waits the same, so a replay decides alike. */
+/** Backoff before the next attempt of a run. It is a pure function of run and attempt, so a replay makes the same decision. */
 import { type AvroRecord, type Backoff, fieldOf, jobDefinitionSchema, type Retry } from '../../schemas/index.ts'
 import { hashFraction } from '../hashing/index.ts'
 

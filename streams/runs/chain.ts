@@ -1,17 +1,17 @@
 /**
- * Jobs that follow on a run, and the two bounds that end every chain of them. No owner sees a chain whole, as its jobs stand in different
- * partitions, so each run carries what is left of it: how many runs led to it, and how many may still follow. What may follow is dealt
- * among its followers. So a chain has at most 1 + 5,000 runs whatever its jobs and however they are joined, a circle included.
+ * Follow-ups of a run, and the two limits that end every chain of them. No owner sees a whole chain, because its jobs are in different
+ * partitions. So each run carries how many runs led to it, and how many may still follow. The latter number is divided among its
+ * followers. So a chain has at most 1 + 5,000 runs, however its jobs are connected, also in a circle.
  */
 import { fieldOf, jobCommandSchema } from '../../schemas/index.ts'
 import { type Decision, refuse } from '../state/index.ts'
 
 /** Generations of followers. */
 export const chainDepthMax = fieldOf(jobCommandSchema, 'chainDepth').maximum ?? 0
-/** Runs that may follow from a run that nothing led to. */
+/** Runs that may follow from the first run of a chain. */
 export const chainRunsMax = fieldOf(jobCommandSchema, 'chainLeft').maximum ?? 0
 
-/** Where a run stands in its chain. */
+/** Position of a run in its chain. */
 export interface Link {
   chainDepth: number
   chainLeft: number
@@ -20,7 +20,7 @@ export interface Link {
 /** The beginning of a chain. */
 export const firstLink: Link = { chainDepth: 0, chainLeft: chainRunsMax }
 
-/** Places of the followers of a run; fewer than `wanted` where the chain ends. Whoever comes first gets what cannot be dealt evenly. */
+/** Positions of the followers of a run; fewer than `wanted` if the chain ends. The first followers get the remainder of the division. */
 export function linksAfter({ chainDepth, chainLeft }: Link, wanted: number): Link[] {
   if (chainDepth >= chainDepthMax) return []
   const count = Math.min(wanted, chainLeft)
@@ -31,7 +31,7 @@ export function linksAfter({ chainDepth, chainLeft }: Link, wanted: number): Lin
   }))
 }
 
-/** Triggers the jobs that are to follow. Their commands are part of the transaction, and the run's id makes a repetition harmless. */
+/** Triggers the followers. Their commands are part of the transaction, and the id of the run makes a repetition harmless. */
 export function triggerFollowers(
   draft: Decision,
   run: Link,

@@ -1,12 +1,12 @@
 /**
- * Runs that have left us with the step that dispatches them.
+ * Runs that end in the step that dispatches them.
  *
  * A run whose target is a topic: the owner writes the record itself, in the transaction that records the run as SUCCEEDED.
  *
- * A topic that cannot be written to now would fail the transaction for all that is in it. So the run waits beside it, with the reason,
- * and is looked at again until its start deadline; then it is EXPIRED. The job goes on.
+ * A topic that cannot be written to now would fail the whole transaction. So the run waits outside of it, with the reason, and is checked
+ * again until its start deadline. Then it is EXPIRED. The job continues.
  *
- * A run that is not tracked: once the workers have it nothing is heard of it, so it stands as DISPATCHED from then on.
+ * A run that is not tracked: no report of it arrives after its dispatch, so it stays DISPATCHED.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun } from '../state/index.ts'
@@ -14,13 +14,13 @@ import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { recordBytes, topicRecord } from './topic-record.ts'
 
-/** How long a run waits for its topic before it looks again; topics are checked as often. */
+/** How long a run waits for its topic before the next check. Topics are checked at the same interval. */
 export const topicRecheckMs = 30_000
 
 const errorType = 'TopicUnavailable'
 const errorsKept = 5
 
-/** Writes what the step has made due. The end of a run may make another due. */
+/** Delivers the runs of the step. The end of a run may make another one due. */
 export function deliverAll(draft: Decision, context: Context): void {
   for (let runNo = draft.deliveries.shift(); runNo !== undefined; runNo = draft.deliveries.shift()) {
     const run = draft.job.state?.active.find((candidate) => candidate.runNo === runNo)
@@ -53,7 +53,7 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
   patchRun(draft, waiting, { status: 'RETRY_WAIT', parked: true, dueAt })
 }
 
-/** The same reason again and again is one error, with the time it was met last. */
+/** A repeated reason is one error, with the time of its last occurrence. */
 function withReason({ errors, attempt }: ActiveRun, message: string, at: number): ActiveRun['errors'] {
   const error = { attempt, at, worker: null, type: errorType, message }
   const repeated = errors.at(-1)?.message === message

@@ -1,14 +1,14 @@
-/** From a run to the record that a worker reads. */
+/** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
-/** What is further ahead than any lead may be was decided by a clock that was ahead; the most that DUELOG_LEAD_MS_MAX allows. */
+/** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
 export const aheadMsMax = 60_000
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
-  // With what the definition says now it would be another run: the rule fails, and with it this run alone.
+  // Without its snapshot the run would use the wrong definition. So the rule throws, and only this run fails.
   const snapshotNo = snapshotNoOf(run)
   const kept = snapshotNo === undefined ? undefined : job.snapshots?.get(snapshotNo)
   if (snapshotNo !== undefined && kept === undefined) {
@@ -42,10 +42,10 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
   }
 }
 
-/** Which attempt it is, without what it is given: that may be what cannot be read, or what the log refuses. Never throws. */
+/** The identity of an attempt without payload, headers and target: these may be unreadable, or refused by the log. Never throws. */
 export function bareExecution(job: Job, run: ActiveRun): Execution {
   const snapshotNo = snapshotNoOf(run)
-  // Nobody knows the handler of a run whose making is lost, and that of the definition in force may be another.
+  // If the snapshot is lost, the handler is unknown: the definition in force may have another one.
   const isLost = snapshotNo !== undefined && !job.snapshots?.has(snapshotNo)
   const given = isLost
     ? executionOf({ ...job, definition: undefined }, { ...run, snapshot: false }, run.dispatchedAt)
@@ -53,7 +53,7 @@ export function bareExecution(job: Job, run: ActiveRun): Execution {
   return { ...given, payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null }
 }
 
-/** A worker holds what comes early until it is due. Nobody holds a record in a topic of the user's: it is written when it is due. */
+/** Whether a run may be dispatched before it is due. A worker keeps such a run until then. A record in a target topic is written when it is due. */
 export const mayBeEarly = (job: Job, run: ActiveRun): boolean => executionOf(job, run, run.dispatchedAt).topicTarget === null
 
 /** The built-in handler that makes the requests of http targets. */
@@ -61,28 +61,28 @@ export const httpHandlerName = 'http'
 
 const handlerOf = ({ handler, http }: Target): string => handler ?? (http === null ? '' : httpHandlerName)
 
-/** Whether what is due then is too early for the usual lane, and would stand behind what is due later in the ahead lane, which is read in its order. */
+/** Whether a run is too early for the usual lane, and would be behind later runs in the ahead lane, which is read in order. */
 export const overtaken = (dueAt: number, { now, leadMs, aheadFrom }: Context): boolean =>
   dueAt - now > leadMs && dueAt < aheadFrom
 
-/** A worker that reads a record just before its topic loses it needs a moment to start it. */
+/** Time for a worker to start a run whose record it reads just before the topic removes it. */
 const keptMarginMs = 600_000
-/** So much after it is due an attempt may start however little its topic keeps: whoever empties a topic lets it keep nothing for a while. */
+/** Least time after its due time in which an attempt may start, even if its topic keeps records for less: to empty a topic, operators set its retention to almost nothing for a while. */
 const startMsMin = 3_600_000
 
-/** When the topic may lose what is dispatched now: then it can never start, and to wait on would hold the job up for nothing. A pinned one is told again. */
+/** When the topic may remove the record: then the run can never start, and waiting longer would delay the job in vain. A pinned run is sent again. */
 function keptUntil(pool: string, dueAt: number, { now, keptMs }: Context): number {
   const kept = keptMs?.(pool) ?? Number.POSITIVE_INFINITY
   return Math.max(now + kept - keptMarginMs, Math.max(dueAt, now) + startMsMin)
 }
 
-/** Hands the current attempt of a run to the workers, or writes the record that is all of it. */
+/** Dispatches the current attempt of a run to the workers, or marks it for delivery to its topic. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   const { topicTarget, pinTo, pool } = executionOf(draft.job, run, now)
   if (topicTarget !== null) return void draft.deliveries.push(run.runNo)
   if (pinTo === null && overtaken(run.dueAt, context)) {
-    // Given back before its time, it would stand behind later ones: it waits for the usual lead.
+    // It was released before its time and would be behind later runs, so it waits for the usual lead.
     return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
   }
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
@@ -90,7 +90,7 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    // With limits the gate has set it, and waiting does not move it.
+    // For a run with limits the gate has set it, and waiting does not change it.
     startDeadlineAt: Math.min(
       run.limits !== null ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
       run.limits !== null ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
@@ -102,7 +102,7 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     worker: null,
   })
   const execution = executionOf(draft.job, dispatched, now)
-  // A pinned one travels apart from the others, where there is no ahead lane.
+  // A pinned run is sent in another topic, which has no ahead lane.
   const ahead = pinTo === null && run.dueAt - now > context.leadMs
   draft.out.push({ kind: 'dispatch', execution, ahead })
   if (!execution.tracked) draft.deliveries.push(run.runNo)

@@ -1,15 +1,15 @@
 /**
- * Whether a record of an attempt can be one that an owner wrote. The topics are open to every client that may write to them, and nothing
- * that such a record says may stop who reads it: ids become keys and reports, so they have to fit there.
+ * Check whether an owner can have written a record of an attempt. Every client with the right to write can write to the topics, and no
+ * record may stop its reader. Ids become keys and reports, so they must be valid there.
  */
 import type { Execution } from '../../schemas/index.ts'
 import { validateJobId } from '../definitions/index.ts'
 
-/** Longest value of a record that is looked at. What an owner writes has at most a megabyte; compressed, more fits a batch. */
+/** Longest value that is decoded. An owner writes at most a megabyte, but a compressed batch can hold more. */
 export const valueBytesMax = 2 * 1024 * 1024
 const wordCharsMax = 255
 
-/** What is wrong with it, or undefined. */
+/** The problem of an execution, or undefined. */
 export function executionProblem({ jobId, runNo, attempt, life, handler, pool, dueAt }: Execution): string | undefined {
   const problem = validateJobId(jobId)
   if (problem !== undefined) return problem.message
@@ -19,7 +19,7 @@ export function executionProblem({ jobId, runNo, attempt, life, handler, pool, d
   return undefined
 }
 
-/** Why the value of a record is not decoded at all, or undefined. */
+/** Why the value of a record is not decoded, or undefined. */
 export function sizeProblem(value: Buffer): string | undefined {
   return value.length <= valueBytesMax ? undefined : `The value has ${value.length} bytes; at most ${valueBytesMax}.`
 }

@@ -1,4 +1,4 @@
-/** The end of a run: its record, the job's counters, and what the job does next. */
+/** The end of a run: its record, the counters of the job, and the next steps of the job. */
 import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/index.ts'
 import { hiddenHash } from '../hashing/index.ts'
 import { nextFireAfterEnd } from '../schedules/index.ts'
@@ -10,19 +10,19 @@ import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
 import { startQueued } from './start.ts'
 
 export interface Ending {
-  /** DISPATCHED: its definition has trackRuns false, so that its end is not heard of. */
+  /** DISPATCHED: its definition has trackRuns false, so its end is not reported. */
   status: Extract<RunStatus, 'SUCCEEDED' | 'DEAD' | 'EXPIRED' | 'CANCELLED' | 'DISPATCHED'>
   finishedAt: number
   startedAt?: number | null
   worker?: string | null
   result?: Buffer | null
-  /** What of its report is missing. */
+  /** Which part of its report is missing. */
   note?: string | undefined
-  /** Why, where that is not plain from the status. */
+  /** Why it ended so, if the status does not say it. */
   reason?: string
 }
 
-/** Dead runs whose making is kept for a redrive. */
+/** Dead runs whose snapshot is kept for a redrive. */
 const deadRunsKept = 10
 
 export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, context: Context): void {
@@ -77,7 +77,7 @@ export function tellOfCancel(draft: Decision, { runNo, attempt, specOffset, stat
   if (status !== 'RETRY_WAIT' && status !== 'WAITING') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
 }
 
-/** A redriven run is made with what the dead one was given. */
+/** Null for a redriven run, because it uses the snapshot of the dead run. */
 function hiddenHashOf({ job: { definition } }: Decision, { specOffset, trigger }: ActiveRun): number | null {
   if (definition?.spec === undefined || definition.offset !== specOffset || trigger === 'REDRIVE') return null
   return hiddenHash(definition.spec)
@@ -101,7 +101,7 @@ function armIntervalFromEnd(draft: Decision, run: ActiveRun, { status, finishedA
   const { state, definition } = draft.job
   const spec = definition?.spec
   if (state === undefined || spec === undefined || run.trigger !== 'SCHEDULE') return
-  // The one that took its place has an end of its own.
+  // The run that replaced it has an end of its own.
   if (status === 'CANCELLED' && state.active.some(({ trigger }) => trigger === 'SCHEDULE')) return
   if (spec.schedule.everyMs === null || spec.schedule.from !== 'END' || state.nextFireAt !== null) return
   if (spec.maxRuns !== null && state.scheduledRuns >= spec.maxRuns) return

@@ -1,8 +1,8 @@
 /**
- * A nominal time has come: it becomes one run, or a skip that is counted (invariant I4).
+ * Firing: a nominal time becomes one run, or a counted skip (invariant I4).
  *
- * The next time is computed from this nominal time and the definition, never from how the run goes, so that no failure can stop
- * a recurring job, and lateness does not add up.
+ * The next time is computed from this nominal time and the definition, never from the result of the run. So no failure can stop a
+ * recurring job, and lateness does not add up.
  */
 import type { JobDefinition, JobState } from '../../schemas/index.ts'
 import {
@@ -32,7 +32,7 @@ import { cancelRun } from './finish.ts'
 import { startRun } from './start.ts'
 import { moveNextFire, type NextFire } from './zone-change.ts'
 
-/** So much of a calendar is counted in one step, which costs a step for each day; the rest in further ones. An interval is arithmetic. */
+/** Range of a calendar that one step counts, because counting takes time for each day. Further steps count the rest. An interval needs no limit. */
 const countedMsMax = 366 * 86_400_000
 
 export function fire(draft: Decision, timer: Timer, context: Context): void {
@@ -40,9 +40,9 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
   if (spec === undefined || state.status !== 'ACTIVE' || state.waiting) return
   if ((state.nextDueAt ?? state.nextFireAt) !== timer.dueAt) return
-  // It may be due at another time by now; its timer then comes again.
+  // By new zone rules it may be due at another time. Then it has another timer.
   if (context.zonesMayDiffer === true && moveNextFire(draft, context)) return
-  // An occurrence that is taken ahead of its time is judged as it would be then.
+  // An occurrence that is taken early is judged as at its due time.
   if (isOver(spec, Math.max(context.now, timer.dueAt))) {
     expire(draft, spec, state, context.now)
     return settle(draft, context)
@@ -52,8 +52,8 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   const dueAt = dueAtOf(spec, state.anchorAt, draft.job.id, nominal)
   const refusal = overlapRefusal(spec, state)
   if (context.now < dueAt && (refusal !== undefined || spec.target.topic !== null)) {
-    // Dispatched ahead of its time it would be refused for a run that may well have ended by then; and nobody holds a record in a
-    // topic of the user's until it is due (dispatch.ts, mayBeEarly).
+    // If it were judged early, an active run that may end before the due time would refuse it. And a record in a target topic cannot be
+    // held until it is due (dispatch.ts, mayBeEarly).
     draft.deferUntil = dueAt
     return
   }
@@ -63,7 +63,7 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   }
   const limited = spec.concurrencyKey !== null || spec.rateLimit !== null
   if (limited && dueAt - context.now > context.leadMs) {
-    // Ahead of its time it would hold a slot, or keep others from an earlier start.
+    // A run that is dispatched early would hold a slot, or prevent earlier starts of others.
     draft.deferUntil = dueAt - context.leadMs
     return
   }
@@ -74,13 +74,13 @@ export function fire(draft: Decision, timer: Timer, context: Context): void {
   settle(draft, context)
 }
 
-/** What waited for this occurrence to be decided. */
+/** Continues the work that waited for the decision about this occurrence. */
 function settle(draft: Decision, context: Context): void {
   goOnWithBackfill(draft, context)
   completeIfDone(draft, context.now)
 }
 
-/** An occurrence that is due beside as many runs as the job may have. */
+/** An occurrence that is due while the job has as many active runs as it may have. */
 function settleOverlap(
   draft: Decision,
   spec: JobDefinition,
@@ -91,19 +91,19 @@ function settleOverlap(
 ): void {
   const state = draft.job.state ?? pristineState(draft.job)
   const refusal = { at: context.now, reason, scheduledFor: nominal }
-  // Where all have to run none is skipped because the job is full: the end of a run lets it go on (finish.ts).
+  // With catchUp ALL no occurrence is skipped because of active runs. It waits for the end of a run (finish.ts).
   if (reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') {
     patchState(draft, { nextFireAt: nominal, decidedFor: decidedBefore(spec, state, nominal), waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
   const replaces = spec.overlap === 'CANCEL_PREVIOUS'
   const queues = spec.overlap === 'QUEUE_ONE' && state.queuedFor === null
-  // Without a run there is no end to count from: the interval goes on from now.
+  // Without a run there is no end to count from, so the interval continues from now.
   const skips = !replaces && !queues
   if (skips && waitsForEnd(spec)) patchState(draft, { nextFireAt: nextFireAfterEnd(spec, context.now) })
   else patchState(draft, followingFire(spec, state, nominal))
   if (replaces) {
-    // It starts first, so that what goes on at the end of a run does not take its place.
+    // It starts before the others are cancelled, so that the work at the end of a run does not take its place.
     startRun(draft, spec, 'SCHEDULE', nominal, dueAt, context)
     for (const run of state.active) cancelRun(draft, run, 'overlap', context)
   } else if (queues) {
@@ -120,7 +120,7 @@ function decidedBefore(spec: JobDefinition, state: JobState, nominal: number): J
   return left === null ? state.decidedFor : decidedTime(spec, left)
 }
 
-/** The job's validity is over: nothing of what it missed runs, and nothing more falls due. */
+/** The validity of the job is over: no missed occurrence runs, and none falls due any more. */
 function expire(draft: Decision, spec: JobDefinition, state: JobState, now: number): void {
   const first = state.nextFireAt ?? now
   if (waitsForEnd(spec)) skip(draft, 'expired', 1, { at: now, scheduledFor: first })
@@ -129,8 +129,8 @@ function expire(draft: Decision, spec: JobDefinition, state: JobState, now: numb
 }
 
 /**
- * Skips the occurrences of a stretch of the past and counts each. False: it is too long for one step; the job then stands at the rest of
- * it, whose timer is due at once.
+ * Skips and counts the occurrences of a past range. False: the range is too long for one step. The next time is then the rest of the
+ * range, whose timer is due at once.
  */
 function skipThrough(
   draft: Decision,
@@ -152,15 +152,15 @@ function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | unde
 
 const waitsForEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'
 
-/** null also for an interval from the END of the last run: finish.ts sets it then. */
+/** The next time is null also for an interval from the END of the last run; finish.ts sets it then. */
 function followingFire(spec: JobDefinition, state: JobState, nominal: number): NextFire {
   const nextFireAt = waitsForEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
   return { nextFireAt, decidedFor: decidedTime(spec, nominal) }
 }
 
 /**
- * The nominal time that runs now: the one that is due, or under the catch-up policy a later one. Undefined when none of the missed
- * ones runs; the draft then stands at the first future time.
+ * The nominal time that runs now: the due one, or a later one by the catch-up policy. Undefined: no missed one runs, and the next time of
+ * the draft is the first future one.
  */
 function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now: number): number | undefined {
   const due = state.nextFireAt
@@ -175,7 +175,7 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   return first
 }
 
-/** SKIP: what is late by no more than the threshold was not missed and still runs. */
+/** SKIP: an occurrence that is late by at most the threshold was not missed and still runs. */
 function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due: number, now: number): number | undefined {
   if (waitsForEnd(spec)) {
     patchState(draft, { nextFireAt: nextFireAfterEnd(spec, now) })
@@ -190,7 +190,7 @@ function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due
   return next !== null && dueAtOf(spec, state.anchorAt, id, next) <= now ? next : undefined
 }
 
-/** LATEST: the last missed one. ALL: the earliest of the last catchUpMax missed ones. */
+/** LATEST: the last missed occurrence. ALL: the earliest of the last catchUpMax missed occurrences. */
 function firstToRun(jobId: string, spec: JobDefinition, anchorAt: number, due: number, now: number): number {
   const latest = latestDue(spec, anchorAt, jobId, due - 1, now) ?? due
   if (spec.catchUp === 'LATEST') return latest

@@ -1,11 +1,11 @@
 /**
- * The one gate that every attempt passes on its way to a worker: a slot of its concurrencyKey first, then a start under its rateLimit.
+ * Gate that every attempt passes before it is dispatched: first a slot of its concurrencyKey, then a start under its rateLimit.
  *
  *   ──► slot free, nobody waits ──► start soon enough ──► dispatched
  *          │ no                        │ later
  *       WAITING for SLOT ──admitted──► WAITING for RATE, with its slot ──its time──► dispatched
  *
- * A run without limits passes untouched. One that waits keeps the start deadline it came with, and expires by it.
+ * A run without limits passes unchanged. A waiting run keeps its start deadline and expires by it.
  */
 import type { ActiveRun, RateLimit } from '../../schemas/index.ts'
 import {
@@ -26,7 +26,7 @@ import {
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { recordBytes, topicRecord } from './topic-record.ts'
 
-/** Lets the current attempt of a run go, at once or as soon as its limits allow. */
+/** Begins the current attempt of a run, at once or as soon as its limits allow. */
 export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {
   if (run.limits === null) return dispatch(draft, run, context)
   const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
@@ -34,7 +34,7 @@ export function beginAttempt(draft: Decision, run: ActiveRun, context: Context):
   wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
 }
 
-/** The run at the head of a key's queue gets its slot, if there is one. */
+/** Gives the first waiting run of a key a slot, if one is free. */
 export function admit(draft: Decision, waiter: Waiter, context: Context): void {
   const run = draft.job.state?.active.find(({ runNo }) => runNo === waiter.runNo)
   const known = run === undefined ? undefined : waiterOf(draft.job.id, run)
@@ -49,11 +49,11 @@ export function admit(draft: Decision, waiter: Waiter, context: Context): void {
     return
   }
   draft.admission = 'admitted'
-  // It is due now: that it waited is no lateness of the owner's or of a worker's.
+  // It is due now, because its wait is not lateness of the owner or a worker.
   beginInTime(draft, patchRun(draft, run, { dueAt: Math.max(run.dueAt, context.now) }), context)
 }
 
-/** The time has come that was reserved for a run. Taken early by no more than the lead. */
+/** The reserved start of a run has come, at most one lead early. */
 export function beginReserved(draft: Decision, run: ActiveRun, context: Context): void {
   const leadMs = mayBeEarly(draft.job, run) ? context.leadMs : 0
   if (run.dueAt - context.now > leadMs) draft.deferUntil = run.dueAt - leadMs
@@ -66,14 +66,14 @@ function beginInTime(draft: Decision, run: ActiveRun, context: Context): void {
   const at = rate === null ? run.dueAt : giveStart(draft, run, rate, context)
   if (at === undefined) return
   const due = patchRun(draft, run, { dueAt: at })
-  // It may be early also without a rate, where the clock went back since it was due.
+  // It may be early also without a rate, if the clock was set back since it was due.
   if (at - now <= (mayBeEarly(draft.job, run) ? context.leadMs : 0)) dispatch(draft, due, context)
   else wait(draft, due, { waitsFor: 'RATE' }, rate === null ? undefined : 'rate-limit', now)
 }
 
-/** Reserves a start. Undefined: the run cannot use the one that it would get, and expires. */
+/** Reserves a start. Undefined: the start would be after its deadline, so the run expires. */
 function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limits }: Context): number | undefined {
-  // What was given back before its time has its start still.
+  // A run that was released before its time still has its start.
   if (run.status === 'DISPATCHED' && run.dueAt > now) return run.dueAt
   const before = draft.starts.get(rate.key) ?? limits.starts(rate.key)
   const { at, starts } = reserveStart(before, rate, Math.max(run.dueAt, now), now)
@@ -81,13 +81,13 @@ function giveStart(draft: Decision, run: ActiveRun, rate: RateLimit, { now, limi
     draft.starts.set(rate.key, starts)
     return at
   }
-  // No start is taken from the others. It ends in the next turn, so that no step has to end many.
+  // No start is taken from others. The run ends in the next commit cycle, so that no step has to end many runs.
   const startDeadlineAt = Math.min(now, run.startDeadlineAt)
   wait(draft, run, { waitsFor: 'RATE', dueAt: at, startDeadlineAt }, 'rate-limit', now)
   return undefined
 }
 
-/** Without a `reason` it is no limit that keeps the run. */
+/** Without `reason` the run does not wait because of a limit. */
 function wait(
   draft: Decision,
   run: ActiveRun,
@@ -107,7 +107,7 @@ function wait(
   draft.notes.push({ kind: 'waiting', reason })
 }
 
-/** Whoever waits already goes first. */
+/** Runs that wait already go first. */
 function slotIsFree(draft: Decision, run: ActiveRun, context: Context): boolean {
   const key = run.limits?.concurrencyKey ?? null
   if (key === null) return true
@@ -117,14 +117,14 @@ function slotIsFree(draft: Decision, run: ActiveRun, context: Context): boolean 
   return waiting === 0 && held < limit
 }
 
-/** What all jobs take of a key, this step's own changes included. */
+/** Slot use of all jobs for a key, with the changes of this step. */
 function slotsTaken(draft: Decision, key: string, context: Context): { held: number; waiting: number } {
   const all = context.limits.slots(key)
   const [before, now] = [slotUse(draft.before, key), slotUse(draft.job.state, key)]
   return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
 }
 
-/** Until when the attempt must have started. A run that only looks for its topic again keeps the deadline it has. */
+/** Start deadline of the attempt. A run that only checks its topic again keeps its deadline. */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
   if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
   const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY

@@ -9,19 +9,19 @@ import type { Problem } from '../text/index.ts'
 const problemsOf = limitChecker(executionEventSchema)
 const errorSchema = (fieldOf(executionEventSchema, 'error').type as [string, AvroRecord])[1]
 
-/** What is wrong with a report; empty for nearly all. */
+/** The problems of a report; nearly always empty. */
 export const validateEvent = (event: ExecutionEvent): Problem[] => problemsOf(event)
 
 export interface FittedReport {
-  /** Undefined: it names no attempt that there can be. */
+  /** Undefined: the report names an impossible attempt. */
   event: ExecutionEvent | undefined
-  /** What was over its limit. */
+  /** Fields that were over their limits. */
   problems: Problem[]
-  /** With SUCCEEDED: what of it is missing, for whoever looks at the run. */
+  /** With SUCCEEDED: which part is missing, for people. */
   note: string | undefined
 }
 
-/** The report itself where all is within limits. */
+/** The report itself if all fields are within their limits. */
 export function fittedReport(report: ExecutionEvent): FittedReport {
   const problems = validateEvent(report)
   if (problems.length === 0) return { event: report, problems, note: undefined }
@@ -59,6 +59,6 @@ function shortened(report: ExecutionEvent): ExecutionEvent {
 const withTimeout = (value: number, { minimum = 0, maximum = 0 }: AvroField): number =>
   Math.min(Math.max(value, minimum), maximum)
 
-/** Half of a surrogate pair, which UTF-8 cannot carry, becomes a sign that stands for it. */
+/** Half of a surrogate pair, which UTF-8 cannot encode, becomes a replacement character. */
 const cut = (text: string, { maxLength = 0 }: AvroField): string =>
   text.length > maxLength ? text.slice(0, maxLength).toWellFormed() : text

@@ -1,9 +1,9 @@
-/** Which delay topic a backoff waits in. */
+/** The delay topic of a backoff. */
 import { retryTiers } from '../topics/index.ts'
 
 export type RetryTier = (typeof retryTiers)[number]
 
-/** The largest tier that is not longer than the delay; undefined below the smallest, where the time index waits alone. */
+/** The largest tier that is not longer than the delay. Undefined for delays below the smallest, where only the time index waits. */
 export function tierFor(delayMs: number): RetryTier | undefined {
   return retryTiers.findLast((tier) => tier.delayMs <= delayMs)
 }

@@ -1,11 +1,11 @@
-/** The beginning of a run. */
+/** The start of a run, and of the occurrence that waits under overlap QUEUE_ONE. */
 import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/index.ts'
 import { type Context, type Decision, patchState, pristineState, rankOf, skip } from '../state/index.ts'
 import { firstLink } from './chain.ts'
 import { isOver } from './completion.ts'
 import { beginAttempt } from './gate.ts'
 
-/** Begins a run and lets its first attempt go. */
+/** Starts a run and begins its first attempt. */
 export function startRun(
   draft: Decision,
   spec: JobDefinition,
@@ -25,7 +25,7 @@ export function startRun(
     trigger,
     commandId: null,
     ...firstLink,
-    // A run with limits holds nothing before the gate has said so.
+    // A run with limits holds no slot before it has passed the gate.
     status: limits === null ? 'DISPATCHED' : 'WAITING',
     attempt: 1,
     releasedAttempts: 0,
@@ -75,7 +75,7 @@ export function startQueued(draft: Decision, context: Context): void {
   startRun(draft, spec, 'SCHEDULE', queuedFor, Math.max(queuedFor, context.now), context)
 }
 
-/** The only instant of a schedule is never due again while that schedule stays, also where an earlier one fired for a later time. */
+/** For a schedule with one instant it is that instant, so it never fires again, also if an earlier schedule fired for a later time. */
 function latestFired({ schedule }: JobDefinition, scheduledFor: number, before: number | null): number {
   return schedule.at === null ? Math.max(scheduledFor, before ?? scheduledFor) : scheduledFor
 }

@@ -1,8 +1,8 @@
-/** The record that a job with a topic target becomes: payload and headers byte for byte, and ours besides. */
+/** The record of a run with a topic target: payload and headers byte for byte, and Duelog's own headers. */
 import type { Execution, TopicTarget } from '../../schemas/index.ts'
 import { executionIdOf, type TopicRecord } from '../state/index.ts'
 
-/** Headers that every such record has. A job's own headers of these names give way. */
+/** Headers that every such record has. They replace headers of the job with the same names. */
 export const recordHeaders = {
   jobId: 'duelog-job-id',
   runNo: 'duelog-run-no',

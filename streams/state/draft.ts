@@ -69,14 +69,14 @@ export function pristineState(job: Job): JobState {
   }
 }
 
-/** With jitter, when an occurrence is due; null when that is its nominal time. */
+/** Due time of an occurrence with jitter; null if it is due at its nominal time. */
 function nextDueOf({ id, definition }: Job, anchorAt: number, nominal: number | null): number | null {
   const spec = definition?.spec
   if (spec === undefined || spec.jitterMs === 0 || nominal === null) return null
   return dueAtOf(spec, anchorAt, id, nominal)
 }
 
-/** Changes fields of the drafted state, beginning from the pristine one when there is none. nextDueAt follows from nextFireAt. */
+/** Changes fields of the drafted state. Without a state it starts from the pristine one. nextDueAt follows from nextFireAt. */
 export function patchState(draft: Decision, patch: Partial<Omit<JobState, 'nextDueAt'>>): JobState {
   const state = { ...(draft.job.state ?? pristineState(draft.job)), ...patch }
   if (patch.nextFireAt !== undefined) state.nextDueAt = nextDueOf(draft.job, state.anchorAt, state.nextFireAt)
@@ -84,7 +84,7 @@ export function patchState(draft: Decision, patch: Partial<Omit<JobState, 'nextD
   return state
 }
 
-/** Changes fields of one active run and returns it as it is then. */
+/** Changes fields of one active run and returns the changed run. */
 export function patchRun(draft: Decision, run: ActiveRun, patch: Partial<ActiveRun>): ActiveRun {
   const changed = { ...run, ...patch }
   const state = draft.job.state ?? pristineState(draft.job)

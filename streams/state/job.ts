@@ -1,5 +1,5 @@
 /**
- * The words of the decision core: what is known of a job, what can happen to it, and what was decided.
+ * The types of the decision core: a job, its inputs, and decisions.
  * Everything here is a value; nothing reads a clock, a disk or a socket.
  */
 import type {
@@ -18,7 +18,7 @@ import type { Timer, Waiter } from './keys.ts'
 import type { SlotUse } from './slots.ts'
 import type { Starts } from './starts.ts'
 
-/** A definition with its place in the log. `spec` is absent when the record cannot be used; then `problem` says why. */
+/** A definition with its offset in the log. `spec` is absent if the record is invalid; then `problem` says why. */
 export interface KnownDefinition {
   offset: number
   appendedAt: number
@@ -34,22 +34,22 @@ export interface Job {
   state?: JobState | undefined
   /** Executions of active runs whose `snapshot` is true, by run number. */
   snapshots?: Map<number, Execution>
-  /** Why what was decided about it cannot be read; then `state` only says that it is INVALID (streams/jobs/unreadable.ts). */
+  /** Why its logged state cannot be read; then `state` only says that it is INVALID (streams/jobs/unreadable.ts). */
   unreadable?: string | undefined
-  /** Runs whose execution is kept and cannot be read, and why. */
+  /** Runs with an unreadable snapshot, and why it is unreadable. */
   unreadableRuns?: Map<number, string>
 }
 
 export type Input =
   /**
-   * `decided`: an owner has taken it into account already and logged what followed; only the definition itself is restored.
+   * `decided`: an owner has already processed it and logged its effects; only the definition itself is restored.
    * `onlyOver`: it counts only over this definition.
    */
   | { kind: 'definition'; definition: KnownDefinition; decided?: boolean; onlyOver?: OnlyOver }
   /**
-   * A null value in jobs. `observedOffset`: only if nothing newer than that was defined, nor dropped, and only while the job is due for
-   * deletion; with `observedDeleteAt` at just that time. Owners write those, also one that has lost the partition and does not know it
-   * yet. The others: as above.
+   * A null value in jobs. `observedOffset`: it counts only if no newer definition was accepted or dropped, and only while the job is to
+   * be deleted; with `observedDeleteAt` at exactly that time. Only owners write these two, also an owner that has lost the partition and
+   * does not know it yet. The other fields: as above.
    */
   | {
       kind: 'deletion'
@@ -60,13 +60,13 @@ export type Input =
       onlyOver?: OnlyOver
     }
   | { kind: 'command'; command: JobCommand }
-  /** `note`: what of the report is missing. */
+  /** `note`: which part of the report is missing. */
   | { kind: 'event'; event: ExecutionEvent; note?: string }
   | { kind: 'timer'; timer: Timer }
-  /** The run is at the head of the queue of its concurrencyKey, and a slot may be free. */
+  /** The run is the first in the queue of its concurrencyKey, and a slot may be free. */
   | { kind: 'admit'; waiter: Waiter }
 
-/** What tells an attempt of a job from all others, also from those of an earlier job of the same id. */
+/** Identity of an attempt of a job. It also differs from attempts of an earlier job with the same id. */
 export interface AttemptId {
   runNo: number
   attempt: number
@@ -76,37 +76,37 @@ export interface AttemptId {
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
-  /** A run due in at most so many ms is dispatched to the usual lane, one due later to the `ahead` lane. */
+  /** A run that is due within this time is dispatched to the usual lane, a later one to the `ahead` lane. */
   leadMs: number
-  /** Only what is due then or later may go to an `ahead` lane, which is read in offset order: epoch ms. */
+  /** Only runs that are due at this time or later may go to an `ahead` lane, because it is read in offset order. Epoch ms. */
   aheadFrom: number
-  /** Why a record can not be written to a topic of the user's now, or undefined when it can. Its answer is only used in what is logged. */
+  /** Why a record cannot be written to a target topic now, or undefined. The answer is used only in logged decisions. */
   topicProblem: (place: TopicTarget, bytes: number) => string | undefined
-  /** Why nothing can be dispatched to a pool now, or undefined when it can. As above. */
+  /** Why nothing can be dispatched to a pool now, or undefined. Used as above. */
   poolProblem: (pool: string) => string | undefined
-  /** How long the topics of a pool keep what is dispatched, in ms; Infinity for ever. As above. Default: for ever. */
+  /** Retention of the topics of a pool in ms; Infinity: for ever. Used as above. Default: for ever. */
   keptMs?: (pool: string) => number
   limits: Limits
   /**
-   * The owner's clock, epoch ms: what was durable in execution-events by then is part of the job. A timer that would end an attempt for
-   * want of a report decides nothing before this has passed the time that it judges.
+   * Epoch ms by the owner's clock: reports that were durable in execution-events by then are part of the job. A timer that would end an
+   * attempt because of a missing report decides nothing before this time has passed the time that it judges.
    */
   eventsReadUntil: number
-  /** When a running attempt was last known to be alive, epoch ms; 0 when it was never heard of. */
+  /** When a running attempt was last known to be alive, epoch ms; 0: never. */
   seenAt: (jobId: string, attempt: AttemptId) => number
-  /** Whether next times of the partition may stand by other time zone rules than those in force. Default: no. */
+  /** Whether next times of the partition may be based on other time zone rules than those of this process. Default: no. */
   zonesMayDiffer?: boolean
 }
 
-/** What the jobs of the partition together have taken of limits that they share, as it was before the step. */
+/** Use of shared limits by all jobs of the partition, before the step. */
 export interface Limits {
   /** Runs that hold a slot of a concurrencyKey, and runs that wait for one; this job's are among them. */
   slots(key: string): SlotUse
-  /** Starts that were given under the key of a rateLimit; undefined when there were none, or only old ones. */
+  /** Starts that were given under the key of a rateLimit; undefined if there are none, or only outdated ones. */
   starts(key: string): Starts | undefined
 }
 
-/** What goes to a topic of the user's, in the transaction that records it. */
+/** A record for a target topic, written in the transaction of its decision. */
 export interface TopicRecord {
   topic: string
   /** Null: the partition follows from the key. */
@@ -130,24 +130,24 @@ export type Output =
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
    * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`, or is no longer to be deleted at
-   * `observedDeleteAt`. It is written before the commit and
-   * outside the transaction; the owner then reads it like anybody's, so that definitions keep one order and jobs has no control records.
+   * `observedDeleteAt`. It is written before the commit and outside of the transaction. The owner then reads it like any other record, so
+   * that definitions keep one order and jobs has no control records.
    */
   | { kind: 'tombstone'; observedOffset: number; observedDeleteAt?: number }
 
-/** Things worth counting that leave no other trace. */
+/** Facts for metrics that are recorded nowhere else. */
 export type Note =
   | { kind: 'skipped'; reason: SkipReason; count: number }
   | { kind: 'stale'; what: string }
   | { kind: 'ended'; status: FinishedRun['status'] }
   | { kind: 'lease-lost' }
-  /** The next occurrence stands elsewhere by new rules of its time zone. */
+  /** The next occurrence has moved by new rules of its time zone. */
   | { kind: 'moved' }
   | { kind: 'waiting'; reason: WaitingReason }
   | { kind: 'invalid'; reason: string }
   /** Commands that were not carried out, or jobs that were not triggered; `what`: type of the command, FOLLOW_UP for those of a chain. */
   | { kind: 'refused'; what: string; reason: string; count: number }
-  /** Something was left out of the state, which would have been too large. */
+  /** A part of the state was dropped because it would have been too large. */
   | { kind: 'shortened' }
 
 export type WaitingReason = 'concurrency-limit' | 'rate-limit'
@@ -155,9 +155,9 @@ export type WaitingReason = 'concurrency-limit' | 'rate-limit'
 export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules'
 
 export interface Decision {
-  /** The job afterwards. The same `state` object as before means that nothing was decided that must be logged. */
+  /** The job after the decision. The same `state` object as before means that nothing must be logged. */
   job: Job
-  /** The state that it was made from. */
+  /** The state before the decision. */
   before: JobState | undefined
   out: Output[]
   /** Finished runs that move into the ring. */
@@ -166,30 +166,30 @@ export interface Decision {
   dropRing: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
-  /** A definition that jobs may lose to compaction and the changelog has to hold; null: it need not any more. */
+  /** A definition that the changelog must keep because compaction may remove it from jobs; null: no longer needed. */
   keptDefinition: KnownDefinition | null | undefined
-  /** Why the command at hand was not carried out: a reason of streams/jobs/why.ts. */
+  /** Why the command was refused: a reason of streams/jobs/why.ts. */
   refusal: string | undefined
-  /** Runs that are over with this step: those whose target is a topic are written at its end, those not tracked are ended. */
+  /** Runs that end with this step: a run with a topic target is written at its end, an untracked run is ended. */
   deliveries: number[]
   /** Starts that were given, by the key of the rateLimit. */
   starts: Map<string, Starts>
-  /** Slots that each concurrencyKey has, as they were found when one was asked for. */
+  /** Limit of each concurrencyKey that was checked. */
   slotLimits: Map<string, number>
-  /** What became of the run that was to be admitted; gone: it does not wait there any more. */
+  /** Result for the run that was to be admitted. gone: it no longer waits there. */
   admission: 'admitted' | 'refused' | 'gone' | undefined
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
-  /** The timer was not acted on; look at it again at this time. */
+  /** The timer was not applied and is due again at this time. */
   deferUntil: number | undefined
-  /** The timer was not acted on; it may be once all reports that were durable by this time are part of the job. */
+  /** The timer was not applied. It may be applied once all reports that were durable by this time are part of the job. */
   awaitsEventsUntil: number | undefined
   notes: Note[]
-  /** A rule threw, or what it decided cannot be logged: the job is INVALID, and nothing else was decided. */
+  /** A rule threw, or its decision cannot be logged: the job is INVALID, and nothing else was decided. */
   failed: boolean
 }
 
-/** Whether a decision changes anything that the records of jobs do not say by themselves. */
+/** Whether a decision changes anything that does not follow from the records of jobs. */
 export function mustBeLogged(before: Job, decision: Decision): boolean {
   return (
     decision.job.state !== before.state ||

@@ -14,11 +14,11 @@
  *   W·rateKey                                  the last starts that were given under a rateLimit
  *
  * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
- * then by job id, and the Q keys of one concurrencyKey by priority, then by due time. T and Q are of the store alone: they follow
- * from S, and an entry that does not any more is dropped when it is met. C could be counted from all S, but nobody can read all of
- * them to ask for one slot; so it is logged, as W is, in the transaction of the decisions that it counts.
- * A job id holds no control character (streams/definitions/validate.ts) and neither does the key of a limit, so 00 ends them without
- * escaping and none is a prefix that could swallow another's keys.
+ * then by job id, and the Q keys of one concurrencyKey by priority, then by due time. T and Q are only in the store: they follow from S,
+ * and an outdated entry is dropped when it is read. C could be counted from all S, but reading all of them for one slot would take too
+ * long. So C is logged, as W is, in the transaction of the decisions that it counts.
+ * A job id contains no control character (streams/definitions/validate.ts), and neither does the key of a limit. So 00 ends them without
+ * escaping, and no key range includes keys of another id.
  */
 
 export const prefix = {

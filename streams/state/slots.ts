@@ -42,7 +42,7 @@ export function slotKeysOf(state: JobState | undefined): Set<string> {
   return keys
 }
 
-/** Slots that the key has for this run: the definition now in force counts, as long as it is for the same key. */
+/** Limit of the key for this run: that of the definition in force if it has the same key, else that of the run. */
 export function slotLimitOf(spec: JobDefinition | undefined, { limits }: ActiveRun): number {
   return spec !== undefined && spec.concurrencyKey === limits?.concurrencyKey
     ? spec.concurrencyLimit
