@@ -1,4 +1,4 @@
-/** A cache of computed values with a fixed number of entries; the one that was not asked for longest makes room. */
+/** A cache of computed values with a fixed number of entries; the least recently used one is evicted. */
 export class BoundedCache<Value> {
   readonly #entries = new Map<string, Value>()
   readonly #entriesMax: number
@@ -30,7 +30,7 @@ export class BoundedCache<Value> {
     return value
   }
 
-  /** The value if it is there, without a change to anything. */
+  /** The value if it is cached. Changes neither the entries nor their order. */
   peek(key: string): Value | undefined {
     return this.#entries.get(key)
   }

@@ -1,4 +1,4 @@
-/** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with what bounds and thins them out. */
+/** Schedules that follow the calendar of a zone: cron expressions and recurrence rules, with their bounds and exclusions. */
 import type { Schedule } from '../../schemas/index.ts'
 import { CountedEnd } from './counted-end.ts'
 import { cronRecurrence } from './cron.ts'
@@ -16,17 +16,17 @@ export interface Calendar {
   from: number
   /** Nothing is due after it: epoch ms. */
   until: number
-  /** With COUNT: where it ends besides. */
+  /** With COUNT: the end that the count sets. */
   counted: CountedEnd | undefined
   excluded: Exclusions
 }
 
-/** Rules kept in memory with what was counted of them. */
+/** Rules kept in memory, each with the occurrences that were counted. */
 const calendarsMax = 4096
 
 const nothing = new Exclusions()
 
-/** What was asked for last. Whoever asks for a thousand times of one rule asks as often for its calendar, and a key may have 15 kB. */
+/** The last request. A caller that reads 1,000 times of one rule asks for its calendar 1,000 times, and a key may have 15 kB. */
 interface Latest {
   schedule: Schedule
   startAt: number | null
@@ -53,8 +53,8 @@ function calendarOfKey(key: string): Calendar {
 }
 
 /**
- * The calendar of a schedule by cron or rrule; undefined for another. A rule without dtstart begins at startAt, or else at the append
- * time, which is then itself past.
+ * The calendar of a schedule with cron or rrule; undefined for any other. A rule without dtstart begins at startAt, or else at the
+ * append time. The append time itself is then no occurrence.
  */
 export function calendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar | undefined {
   const { cron, rrule, timezone, dstGap, dstOverlap } = schedule
@@ -65,7 +65,7 @@ export function calendarOf(schedule: Schedule, startAt: number | null, appendedA
   return rrule === null ? undefined : rruleCalendarOf(schedule, startAt, appendedAt)
 }
 
-/** A schedule is not changed once it is read, so the same one is the same rule. */
+/** A schedule is never changed after it was read, so the same object is the same rule. */
 function rruleCalendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar {
   const latest = latestOf()
   const { asked } = latest
@@ -75,7 +75,7 @@ function rruleCalendarOf(schedule: Schedule, startAt: number | null, appendedAt:
   return calendar
 }
 
-/** The same of a rule, with nothing found out before: what a search in it costs follows from the schedule alone. */
+/** The calendar of a rule without anything cached, so that the cost of a search follows from the schedule alone. */
 export const freshCalendarOf = (schedule: Schedule, startAt: number | null, appendedAt: number): Calendar =>
   calendarOfKey(keyOf(schedule, startAt, appendedAt))
 
@@ -91,13 +91,13 @@ function untilOf({ until }: RRule, timezone: string): number {
   return Math.min(horizonAt, until.wall ? lastInstantOf(timezone, until.at) : until.at)
 }
 
-/** The last instant at which clocks show no more than a wall-clock time. */
+/** The last instant at which clocks do not yet show more than a wall-clock time. */
 function lastInstantOf(timezone: string, wall: number): number {
   const [before, after] = [offsetOf(timezone, wall - dayMs), offsetOf(timezone, wall + dayMs)]
   return Math.max(...[before, after].map((offsetMs) => wall - offsetMs).filter((at) => at + offsetOf(timezone, at) <= wall))
 }
 
-/** Nothing is due after it, as far as that matters up to some time. */
+/** The end of the calendar, correct for times up to `at`: nothing is due after it. */
 const endBy = ({ until, counted }: Calendar, at: number): number => Math.min(until, counted?.by(Math.min(at, until)) ?? until)
 
 export function nextInCalendar(calendar: Calendar, after: number): number | null {
@@ -129,7 +129,7 @@ export function countInCalendar(calendar: Calendar, after: number, notAfter: num
   const { rule, from, excluded } = calendar
   const [first, last] = [Math.max(after, from - 1), Math.min(notAfter, endBy(calendar, notAfter))]
   if (last <= first) return 0
-  // Where there are more than `max`, those that are left out may lie behind the last that was counted.
+  // With more than `max` occurrences, excluded ones may lie after the last one that was counted.
   const count = countZoned(rule, first, last, max + excluded.size)
   return Math.min(Math.max(0, count - excluded.countIn(first, last)), max)
 }

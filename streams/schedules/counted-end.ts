@@ -1,16 +1,16 @@
 /**
- * Where COUNT ends a rule, found as far as somebody looks: to know it from the beginning would be a search through centuries, for a rule
- * that comes true once a month and counts to ten thousand. What was counted is kept, so each stretch of time is counted once.
+ * The end that COUNT sets for a rule, searched only as far as a caller asks. To search it at once would take centuries of calendar
+ * for a monthly rule with a COUNT of 10,000. Counts are kept, so each stretch of time is counted once.
  */
 import { dayMs } from './wall-times.ts'
 import { countZoned, nextZoned, type ZonedRule } from './zoned-times.ts'
 
-/** Rules that come true often end soon; so the first stretch is short, and each further one twice as long. */
+/** A frequent rule ends soon. So the first stretch is short, and each further one is twice as long. */
 const firstStretchMs = 366 * dayMs
 
 export class CountedEnd {
   readonly #rule: ZonedRule
-  /** Up to and with it, so many are still to come. */
+  /** Occurrences are counted up to and including this time; `#left` are still to come. */
   #countedTo: number
   #left: number
   #end: number | undefined
@@ -38,7 +38,7 @@ export class CountedEnd {
     return this.#end !== undefined && this.#end <= at ? this.#end : Number.POSITIVE_INFINITY
   }
 
-  /** The n-th occurrence of a stretch that has as many. */
+  /** The n-th occurrence of a stretch that has at least n. */
   #nth(after: number, notAfter: number, n: number): number {
     let [low, high, left] = [after, notAfter, n]
     while (high - low > 1) {

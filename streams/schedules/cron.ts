@@ -1,6 +1,6 @@
 /**
- * Cron expressions, read by croner on the clock on the wall: croner knows nothing of zones here, streams/schedules/zoned-times.ts does.
- * Nothing asks for the time: every call names its reference.
+ * Cron expressions, evaluated by croner in wall-clock time. Time zones are applied by streams/schedules/zoned-times.ts, not by croner.
+ * No clock is read: every call names its reference time.
  */
 import { Cron, CronPattern } from 'croner'
 import { BoundedCache } from './bounded-cache.ts'
@@ -8,22 +8,22 @@ import { DailyTimes, DayClock, type Days } from './day-clock.ts'
 import { parseStep, step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type Recurrence, type WallTimes } from './wall-times.ts'
 
-/** Parsed expressions kept in memory, at about 80 KB each; a further one costs some 30 µs to parse again. */
+/** Parsed expressions kept in memory, about 80 KB each. To parse one again costs about 30 µs. */
 const parsedCronsMax = 256
 
-/** How croner marks a weekday that is named without #: one bit for each week of a month, and one for the last. */
+/** Croner's value for a weekday that is given without #: one bit for each week of a month, and one for the last. */
 const everyWeek = 0b111111
 
-/** Where the search for "does this ever fire" starts; the calendar repeats every 400 years. */
+/** The start of the search whether an expression ever fires. The calendar repeats every 400 years. */
 const searchFrom = new Date(Date.UTC(2000, 0, 1))
 
-/** Five fields have no seconds; six have them first. A seventh, the year, is refused. */
+/** 5 fields have no seconds; 6 begin with them. A seventh field, the year, is refused. */
 const mode = '5-or-6-parts'
 
 type Parsed = { recurrence: Recurrence } | { problem: string }
 
 const parsedCrons = new BoundedCache<Parsed>(parsedCronsMax, (expression) => {
-  // The parser would read anything with a colon as a date.
+  // The parser reads any text with a colon as a date.
   if (expression.includes(':')) return { problem: 'a cron expression has no colon; for one instant use schedule.at' }
   parseStep()
   try {
@@ -52,7 +52,7 @@ class CronTimes implements WallTimes {
       [pattern.day, pattern.month].every((values) => values.every(Boolean)) &&
       pattern.dayOfWeek.every((weeks) => weeks === everyWeek)
     const searched = {
-      // The last ms before a day, and the last of it: croner looks strictly after and strictly before.
+      // The last ms before a day, and the last ms of it, because croner searches strictly after and strictly before.
       atOrAfter: (day: number): number | null => dayOrNull(this.next(day * dayMs - 1)),
       atOrBefore: (day: number): number | null => dayOrNull(this.latest((day + 1) * dayMs - 1)),
     }
@@ -78,24 +78,24 @@ class CronTimes implements WallTimes {
   }
 }
 
-/** The days of an expression that names each: to ask croner for every one of a long outage would cost the most of all. */
+/** The days of an expression that names every day. To ask croner for each day of a long outage would be the largest cost. */
 const allDays: Days = {
   atOrAfter: (day) => (day * dayMs < horizonAt ? Math.max(day, dayOf(earliestWall)) : null),
   atOrBefore: (day) => (day * dayMs >= earliestWall ? Math.min(day, dayOf(horizonAt - 1)) : null),
 }
 
-/** What croner has searched, as far as anybody can tell from what it found. */
+/** An estimate of the days that croner has searched, derived from the result. */
 const daysBetween = (from: number, to: number): number => Math.max(1, dayOf(to) - dayOf(from))
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** False where no year has the day that it names: croner would look through eight thousand. */
+/** False if no year has the day that the pattern names. Croner would search 8,000 years for it. */
 function mayComeTrue(pattern: CronPattern): boolean {
   const { day, month, dayOfWeek, lastDayOfMonth, lastWeekday, nearestWeekdays, starDOW, useAndLogic } = pattern
-  // Weekdays are besides the days of the month, unless both must be met.
+  // A weekday matches in addition to the days of the month, unless both must match.
   if (!starDOW && !useAndLogic) return true
   if (lastDayOfMonth || lastWeekday) return true
-  // W never comes to a weekend.
+  // W never falls on a weekend.
   if (!day.some(Boolean) && !dayOfWeek.slice(1, 6).some(Boolean)) return false
   return daysOfMonths.some(
     (days, at) => month[at] && day.some((_, place) => place < days && (day[place] || nearestWeekdays[place])),

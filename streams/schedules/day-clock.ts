@@ -1,4 +1,4 @@
-/** The times of one day that follow from sets of hours, minutes and seconds; counted without visiting each. In ms of the day. */
+/** The times of one day, in ms of the day, from sets of hours, minutes and seconds. They are counted without visiting each. */
 import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
@@ -7,7 +7,7 @@ const minuteMs = 60_000
 const secondMs = 1_000
 
 export interface ClockSets {
-  /** Ascending, without repeats, none of them empty. */
+  /** Each list is ascending, without repeats and not empty. */
   hours: readonly number[]
   minutes: readonly number[]
   seconds: readonly number[]
@@ -66,7 +66,7 @@ export interface Days {
   atOrBefore(day: number, first?: number): number | null
 }
 
-/** Every time of a clock on every one of some days. Counting takes a step for each day. */
+/** Every time of a clock on every day of a set. Counting takes one step for each day. */
 export class DailyTimes implements WallTimes {
   readonly #days: Days
   readonly #clock: DayClock

@@ -1,4 +1,4 @@
-/** What daylight saving did to an occurrence, in words, for whoever looks at a preview. */
+/** A sentence about the effect of daylight saving on an occurrence, for previews. */
 import type { Schedule } from '../../schemas/index.ts'
 import { calendarOf } from './calendar.ts'
 import type { ScheduleSource } from './next-fire.ts'
@@ -6,8 +6,8 @@ import type { WallTimes } from './wall-times.ts'
 import { type Era, eraAt, zoneOf } from './zone.ts'
 
 /**
- * A sentence, or undefined where nothing happened. `before` is the occurrence before it, or where the look at the schedule began: a
- * time that was left out since is told with the next one.
+ * A sentence, or undefined if daylight saving changed nothing. `before` is the previous occurrence, or the start of the preview: a time
+ * that was skipped since then is reported with the next occurrence.
  */
 export function dstNote(definition: ScheduleSource, appendedAt: number, before: number, at: number): string | undefined {
   const { schedule, startAt } = definition
@@ -30,14 +30,14 @@ export function dstNote(definition: ScheduleSource, appendedAt: number, before: 
   return `${dayOf(lost)} ${clockOf(lost)} does not exist and was left out (dstGap SKIP).`
 }
 
-/** A time that its gap has put off. */
+/** A time that was moved because it fell into a gap. */
 function movedNote({ dstGap }: Schedule, era: Era, walls: WallTimes, at: number): string | undefined {
   const lost = dstGap === 'SHIFT' ? at + era.previousMs : lostIn(era, walls)
   if (lost === undefined) return undefined
   return `${clockOf(lost)} does not exist on ${dayOf(lost)}; due at ${clockOf(at + era.offsetMs)} (dstGap ${dstGap}).`
 }
 
-/** The first time that the beginning of an era leaves out. */
+/** The first time that falls into the gap at the beginning of an era. */
 function lostIn({ from, offsetMs, previousMs }: Era, walls: WallTimes): number | undefined {
   const wall = walls.next(from + previousMs - 1)
   return wall !== null && wall < from + offsetMs ? wall : undefined

@@ -1,6 +1,6 @@
 /**
- * The instants that a rule leaves out, and which of them it would name. Each is looked up once, by itself: to search from each for the next
- * time of a rare rule would be a search of years for every instant that it never names.
+ * The instants that exdates exclude from a rule, and which of them the rule matches. Each is looked up once, by itself. To search from
+ * each for the next time of a rare rule would search years for every instant that the rule never matches.
  */
 import { countZoned, type ZonedRule } from './zoned-times.ts'
 
@@ -9,7 +9,7 @@ export class Exclusions {
   readonly #all: ReadonlySet<number>
   #named: readonly number[] | undefined
 
-  /** Without a rule nothing is left out. */
+  /** Without a rule nothing is excluded. */
   constructor(rule?: ZonedRule, instants: readonly number[] = []) {
     this.#rule = rule
     this.#all = new Set(instants)
@@ -23,13 +23,13 @@ export class Exclusions {
     return this.#all.has(at)
   }
 
-  /** How many times of the rule after `after` and not after `notAfter` are left out. */
+  /** The number of excluded times of the rule after `after` and not after `notAfter`. */
   countIn(after: number, notAfter: number): number {
     if (this.#all.size === 0) return 0
     return this.#below(notAfter + 1) - this.#below(after + 1)
   }
 
-  /** Those that the rule names, ascending. */
+  /** The excluded instants that the rule matches, ascending. */
   get named(): readonly number[] {
     const rule = this.#rule
     if (rule === undefined) return []

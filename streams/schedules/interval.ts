@@ -1,4 +1,4 @@
-/** Occurrences of a fixed grid: base + k × everyMs for every whole k. Plain arithmetic, whatever the distance. */
+/** Occurrences of a fixed grid: base + k × everyMs for every whole k. The cost does not depend on the distance. */
 export interface Grid {
   base: number
   everyMs: number

@@ -1,16 +1,16 @@
 /**
- * How much later than its nominal time an occurrence is due. It follows from job id and nominal time alone, so a replay decides alike
- * and jobs of one schedule are spread evenly. It stays below the time to the next occurrence, so a job's own keep their order.
+ * The delay of an occurrence after its nominal time. It follows from job id and nominal time alone, so a replay decides the same, and
+ * jobs with one schedule are spread evenly. It is less than the time to the next occurrence, so the occurrences of a job keep their order.
  */
 import { hashFraction } from '../hashing/index.ts'
 import { latestFire, nextFire, type ScheduleSource } from './next-fire.ts'
 
 export type JitteredSource = ScheduleSource & { jitterMs: number }
 
-/** When an occurrence is due: its nominal time without jitter, else up to jitterMs later and before the next nominal time. */
+/** The due time of an occurrence: its nominal time without jitter, else up to jitterMs later and before the next nominal time. */
 export function dueAtOf(definition: JitteredSource, anchorAt: number, jobId: string, nominal: number): number {
   if (definition.jitterMs === 0) return nominal
-  // From the END of a run there is no next time until it has ended.
+  // With from END the next time is not known until the run has ended.
   const next = definition.schedule.from === 'END' ? null : nextFire(definition, anchorAt, nominal)
   const rangeMs = next === null ? definition.jitterMs : Math.min(definition.jitterMs, next - nominal - 1)
   return nominal + Math.floor(hashFraction(`${jobId}/${nominal}`) * (rangeMs + 1))
@@ -26,6 +26,6 @@ export function latestDue(
 ): number | null {
   const latest = latestFire(definition, anchorAt, after, now)
   if (latest === null || dueAtOf(definition, anchorAt, jobId, latest) <= now) return latest
-  // The one before was due before the nominal time of this one.
+  // The previous occurrence was due before the nominal time of this one.
   return latestFire(definition, anchorAt, after, latest - 1)
 }

@@ -1,29 +1,29 @@
 /**
- * When a job is due. Everything follows from the definition and the broker's append time of it; no clock is asked.
+ * The nominal times of a job. They follow from the definition and its append time at the broker; no clock is read.
  *
  * Nominal times of one definition, ascending:
- * - at: that instant, also in the past. delayMs: that long after the append time.
+ * - at: that instant, also in the past. delayMs: this duration after the append time.
  * - everyMs: from an anchor, the grid anchor + k × everyMs after the append time, a future anchor itself being the first.
  *   Without an anchor the grid counts from startAt, which is then the first, or else from the append time, one interval later.
  * - cron: strictly after the append time.
- * - rrule: strictly after the append time, from dtstart on, which is itself one if the rule matches it.
- * In every case none before startAt and none after endAt; an occurrence exactly at either counts.
+ * - rrule: strictly after the append time, from dtstart on. dtstart itself is an occurrence if the rule matches it.
+ * No occurrence is before startAt or after endAt; an occurrence exactly at either counts.
  *
- * streams/schedules/zoned-times.ts says what daylight saving does to the latter two, streams/schedules/jitter.ts how much later than
- * nominal a run is due. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
+ * streams/schedules/zoned-times.ts applies daylight saving to cron and rrule; streams/schedules/jitter.ts computes the delay after the
+ * nominal time. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
  */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
 import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
 import { perRules } from './zone-rules.ts'
 
-/** What a schedule is computed from besides itself. */
+/** The fields of a definition that nominal times are computed from. */
 export type ScheduleSource = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt'>
 
-/** Largest time that a Date, and so every part of Duelog, can hold. */
+/** Largest time that a Date can hold, and so the largest time in Duelog. */
 const timeMax = 8_640_000_000_000_000
 
-/** First times that were searched for, as long as somebody has the definition: it is asked for where it is decided, and for each timer of it. */
+/** First times that were searched for, kept while the definition is referenced. Decisions and every timer of the job ask for them. */
 const firstTimes = perRules(() => new WeakMap<ScheduleSource, { appendedAt: number; at: number | null }>())
 
 /** First nominal time; null when there is none. appendedAt: broker append time of the definition, epoch ms. */
@@ -54,9 +54,9 @@ export function nextFire(definition: ScheduleSource, appendedAt: number, after: 
 }
 
 /**
- * As nextFire of a schedule that recurs, as if it had always been in force: neither the append time nor an anchor bounds it, and its grid, and
- * the beginning that a rule takes from the append time, go back as far as anybody asks. startAt, endAt, dtstart and UNTIL hold; COUNT ends it
- * where it does anyway.
+ * As nextFire of a recurring schedule, as if it had always been in force. Neither the append time nor an anchor bounds it: its grid, and
+ * the beginning that a rule takes from the append time, extend backwards without limit. startAt, endAt, dtstart and UNTIL hold, and COUNT
+ * ends it at the same time.
  */
 export function nextFireUnbounded(definition: ScheduleSource, appendedAt: number, after: number): number | null {
   const { schedule, startAt } = definition
@@ -79,7 +79,7 @@ export function nextFireAfterEnd(definition: ScheduleSource, endedAt: number): n
   return found <= lastAllowed(definition) ? found : null
 }
 
-/** Last nominal time after `after` and not after `notAfter`; null when there is none. Costs the same whatever lies between. */
+/** Last nominal time after `after` and not after `notAfter`; null when there is none. The cost does not depend on the range. */
 export function latestFire(definition: ScheduleSource, appendedAt: number, after: number, notAfter: number): number | null {
   const { schedule } = definition
   const until = Math.min(notAfter, lastAllowed(definition))
@@ -99,7 +99,7 @@ export function latestFire(definition: ScheduleSource, appendedAt: number, after
   return found !== null && found > from ? found : null
 }
 
-/** Number of nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; a calendar mostly takes a step for each day. */
+/** Number of nominal times after `after` and not after `notAfter`, at most `max`. Arithmetic for everyMs; a calendar usually takes one step for each day. */
 export function countFires(
   definition: ScheduleSource,
   appendedAt: number,
@@ -120,7 +120,7 @@ export function countFires(
   return calendar === undefined ? 0 : countInCalendar(calendar, from, until, max)
 }
 
-/** The last `max` nominal times after `after` and not after `notAfter`, ascending. Costs a step for each one given. */
+/** The last `max` nominal times after `after` and not after `notAfter`, ascending. Costs one step for each returned time. */
 export function latestFires(
   definition: ScheduleSource,
   appendedAt: number,
@@ -140,13 +140,13 @@ export function latestFires(
 export interface OccurrenceRange {
   /** Epoch ms, inclusive. Default: from the first occurrence. */
   from?: number
-  /** Epoch ms, exclusive, so that days laid end to end share none. Default: without end. */
+  /** Epoch ms, exclusive, so that adjacent ranges share no occurrence. Default: without end. */
   to?: number
-  /** Most occurrences given. Default: without limit. */
+  /** Maximum number of returned occurrences. Default: no limit. */
   max?: number
 }
 
-/** Nominal times of a range, ascending. Lazy, so an endless schedule may be cut off by its reader. */
+/** Nominal times of a range, ascending. Lazy, so the reader may stop within an endless schedule. */
 export function* occurrences(
   definition: ScheduleSource,
   appendedAt: number,
@@ -161,7 +161,7 @@ export function* occurrences(
 
 function onceAt({ schedule, startAt }: ScheduleSource, appendedAt: number): number | null {
   if (schedule.at !== null) return schedule.at
-  // A delay that ends before the window opens waits for it: nobody can know the append time beforehand.
+  // A delay that ends before startAt waits for startAt, because a writer cannot know the append time in advance.
   return schedule.delayMs === null ? null : Math.max(appendedAt + schedule.delayMs, startAt ?? 0)
 }
 

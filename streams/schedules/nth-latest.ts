@@ -1,12 +1,12 @@
 /**
- * The n-th last occurrence of a range, without a walk over the n − 1 behind it. It is found by counting, which is arithmetic for an
- * interval and costs a step for each day of a calendar: the last 100,000 of a cron of seconds are two days.
+ * The n-th last occurrence of a range, found without visiting the n − 1 after it. It is found by counting, which is arithmetic for an
+ * interval and one step per day for a calendar: the last 100,000 occurrences of a cron that fires every second are in two days.
  */
 import { countFires, latestFire, type ScheduleSource } from './next-fire.ts'
 
-/** So few occurrences are walked over one by one: that costs less than to count them once more. */
+/** Up to this number of occurrences are visited one by one, which costs less than another count. */
 const walkedMax = 50
-/** How far back the first look goes; each further one goes twice as far. */
+/** The range of the first search; each further search covers twice as much. */
 const firstSpanMs = 3_600_000
 
 /** The n-th last nominal time after `after` and not after `notAfter`; null when there are fewer than n. */
@@ -26,10 +26,10 @@ export function nthLatestFire(
     const at = Math.max(after, notAfter - spanMs)
     low = { at, count: countAfter(at) }
   }
-  // There are n or more after `low`, and fewer after `high`: the one that is sought lies between them.
+  // n or more occurrences are after `low` and fewer are after `high`, so the result is between them.
   for (let guess = 0; low.count - high.count > walkedMax; guess++) {
     const widthMs = high.at - low.at
-    // In turns where it would be if they were spread evenly, and the middle, which halves the rest however they are spread.
+    // Alternately: the estimate for evenly spread occurrences, and the middle, which halves the rest for any distribution.
     const share = guess % 2 === 0 ? (low.count - n) / (low.count - high.count) : 0.5
     const at = low.at + Math.min(Math.max(1, Math.round(share * widthMs)), widthMs - 1)
     const found = { at, count: countAfter(at) }

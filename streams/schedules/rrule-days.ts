@@ -1,6 +1,6 @@
 /**
- * The calendar of a rule: which days of which periods it names. A day is asked by itself, so no search depends on how far away the
- * beginning of the rule is, and each is bounded by the number of days it looks at.
+ * The calendar of a rule: the days that it names in each period. Each day is checked by itself. So the cost of a search does not depend
+ * on the distance to the beginning of the rule, and is bounded by the number of days that are checked.
  */
 import type { Days } from './day-clock.ts'
 import { inMonth, type RRule } from './rrule-text.ts'
@@ -8,7 +8,7 @@ import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt } from './wall-times.ts'
 import { YearTable } from './year-table.ts'
 
-/** Most days that one search looks at: 136 years of every day, or as many periods of a year. */
+/** Most days that one search checks: 136 years of daily periods, or the same number of yearly periods. */
 export const daysSearchedMax = 50_000
 
 const earliestDay = dayOf(earliestWall)
@@ -16,13 +16,13 @@ const horizonDay = dayOf(horizonAt)
 
 const dayNumber = (year: number, month: number, day: number): number => dayOf(Date.UTC(year, month - 1, day))
 const yearOf = (day: number): number => new Date(day * dayMs).getUTCFullYear()
-/** Days that are looked at one by one before a table of years is worth its memory. */
+/** Days that are checked one by one before a table of years is worth its memory. */
 const untabledMax = 200
-/** Of periods of a day so many are passed over at once: the search ends where its steps do. */
+/** Daily periods that are skipped at once. The search still ends where its steps end. */
 const daysAtOnce = 366
 const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7
 
-/** Whether a number from 1 up to `size`, or counted from its end when negative, is listed. Nothing listed lists all. */
+/** Whether a list holds a number from 1 to `size`; negative entries count from the end. An empty list holds all. */
 const lists = (values: readonly number[], value: number, size: number): boolean =>
   values.length === 0 || values.includes(value) || values.includes(value - size - 1)
 
@@ -33,11 +33,11 @@ export class RRuleDays implements Days {
   readonly #years = new YearTable((day) => this.#names(day))
   #looked = 0
 
-  /** The rule must name its days itself: completeRule in streams/schedules/rrule.ts sees to that. */
+  /** The rule must name its days itself; completeRule in streams/schedules/rrule.ts adds them. */
   constructor(rule: RRule, beginDay: number) {
     this.#rule = rule
     this.#ordinals = rule.byDay.some(({ ordinal }) => ordinal !== 0)
-    // Of a rule by weeks of the year the period is the week's year, but it counts from the calendar's.
+    // With BYWEEKNO the period is the year of the week, but the interval counts from the calendar year.
     this.#base = rule.freq === 'YEARLY' ? yearOf(beginDay) : this.periodOf(beginDay)
   }
 
@@ -52,7 +52,7 @@ export class RRuleDays implements Days {
       for (; at < next && this.#looked < untabledMax; at++) if (this.matches(at)) return at
       if (at < next) {
         const found = this.#years.next(at, next)
-        // Each day that was passed over is a step, as if it had been asked by itself: verdicts go by steps.
+        // Each skipped day counts as one step, as if it had been checked by itself, because verdicts depend on steps.
         step(found === undefined ? next - at : found - at + 1)
         if (found !== undefined) return found
       }
@@ -63,7 +63,7 @@ export class RRuleDays implements Days {
     return null
   }
 
-  /** The end of the days that follow one another from a period on: of periods of a day that the interval all hits, as many as may be searched. */
+  /** The end of the consecutive days from a period on. If the interval hits every daily period, this is the search limit. */
   #contiguousUntil(period: number, searchedUntil: number): number {
     const { freq, interval } = this.#rule
     const isDay = freq !== 'WEEKLY' && freq !== 'MONTHLY' && freq !== 'YEARLY'
@@ -84,7 +84,7 @@ export class RRuleDays implements Days {
     return null
   }
 
-  /** How many days one period has. */
+  /** Number of days in one period. */
   countOf(period: number): number {
     let count = 0
     const end = this.startOf(period + 1)
@@ -118,7 +118,7 @@ export class RRuleDays implements Days {
     return byWeekNo.length > 0 ? this.#firstWeekOf(period) : dayNumber(period, 1, 1)
   }
 
-  /** The nearest period at or after one, or at or before it, that the interval hits. */
+  /** The nearest period that the interval hits, at or after another, or at or before it. */
   aligned(period: number, direction: 1 | -1): number {
     return direction === 1 ? this.#alignedUp(period) : this.#alignedDown(period)
   }
@@ -133,7 +133,7 @@ export class RRuleDays implements Days {
     return this.#base + Math.floor((period - this.#base) / interval) * interval
   }
 
-  /** Whether the BY parts name a day; the interval is not asked. */
+  /** Whether the BY parts name a day; the interval is ignored. */
   matches(day: number): boolean {
     step()
     if (this.#looked < untabledMax) {
@@ -143,7 +143,7 @@ export class RRuleDays implements Days {
     return this.#years.has(day)
   }
 
-  /** The cheap questions come first: a search asks thousands. */
+  /** The cheap checks come first, because a search makes thousands of them. */
   #names(number: number): boolean {
     const { byMonth, byMonthDay, byYearDay, byWeekNo, byDay } = this.#rule
     const weekday = weekdayOf(number)

@@ -1,4 +1,4 @@
-/** Why a rule cannot be used: its text, that nothing ever comes of it, or that it takes too long to find out. */
+/** The reasons why a rule cannot be used: its text is wrong, it has no occurrence, or the search for one takes too long. */
 import type { Schedule } from '../../schemas/index.ts'
 import { type Calendar, freshCalendarOf, nextInCalendar } from './calendar.ts'
 import { rruleOf, rruleTextProblem } from './rrule.ts'
@@ -10,18 +10,18 @@ import { nextZoned } from './zoned-times.ts'
 export const rruleProblem = rruleTextProblem
 
 /**
- * Steps that the search for the first time of a rule may take: about a millisecond, and ten where nothing is known of its time zone. What
- * needs more comes true once in centuries, or counts through them: February 29 on a Monday takes a tenth of it.
+ * Steps that the search for the first time of a rule may take: about 1 ms, and 10 ms if its time zone is not cached. A rule that needs
+ * more occurs once in centuries, or its COUNT spans centuries. February 29 on a Monday takes a tenth of the limit.
  */
 export const firstTimeStepsMax = 100_000
 
-/** Steps that it may take to pass over all that exdates leaves out: whoever asks for the next time may have to pass over it whole. */
+/** Steps that it may take to skip all exdates, because a search for the next time may have to skip all of them. */
 export const exdatesStepsMax = 1_000_000
 
-/** Steps that it may take to learn the time zone at all of them: that of a century whole, or of one day each in 300 years. */
+/** Steps that it may take to load the time zone at all exdates: for a whole century, or for one day in each of 300 years. */
 export const exdatesZoneStepsMax = 2_400_000
 
-/** Where the search begins for a rule whose beginning is not known yet; the calendar repeats every 400 years. */
+/** The start of the search for a rule whose beginning is not known yet. The calendar repeats every 400 years. */
 const searchFrom = Date.UTC(2000, 0, 1)
 
 /** Verdicts kept in memory: a definition is judged each time it is read from its store. */
@@ -45,7 +45,7 @@ const verdicts = cachePerRules<string | undefined>(verdictsMax, (key) => {
     : undefined
 })
 
-/** Why a rule has no occurrence at all, or none that can be found, or undefined when it has one. Its text and zone must be usable. */
+/** The reason why a rule has no occurrence, or none that can be found; undefined if it has one. Its text and zone must be valid. */
 export function neverFires({ schedule, startAt }: { schedule: Schedule; startAt: number | null }): string | undefined {
   return schedule.rrule === null ? undefined : verdicts.get(JSON.stringify({ schedule, startAt }))
 }
@@ -59,8 +59,8 @@ const neverFroms = cachePerRules<string | undefined>(verdictsMax, (key) => {
 })
 
 /**
- * The same of a rule that takes its beginning from when its definition was taken, epoch ms: with an interval that alone may say that nothing
- * ever comes of it. Of any other rule neverFires() knows it.
+ * The same for a rule that begins when its definition was accepted, in epoch ms. With an interval, only that beginning can show that
+ * the rule has no occurrence. For any other rule neverFires() shows it.
  */
 export function neverFiresFrom(
   { schedule, startAt }: { schedule: Schedule; startAt: number | null },
@@ -71,7 +71,7 @@ export function neverFiresFrom(
   return neverFroms.get(JSON.stringify({ schedule, beginAt }))
 }
 
-/** Of a rule with an interval the beginning says which days and times it meets, and without one of its own that is not known here. */
+/** The beginning of a rule with an interval determines its days and times. Without a beginning in the schedule they are not known here. */
 function mayBeginElsewhere({ rrule, dtstart }: Schedule, startAt: number | null): string | undefined {
   const isOpen = dtstart === null && startAt === null && rrule !== null && rruleOf(rrule).interval > 1
   return isOpen
@@ -84,11 +84,11 @@ function verdictOf(calendar: Calendar, schedule: Schedule, startAt: number | nul
   if (first === null) return mayBeginElsewhere(schedule, startAt) ?? 'it never comes true, because no such day or time exists'
   const from = Math.max(calendar.from, startAt ?? calendar.from)
   if (nextInCalendar(calendar, from - 1) !== null) return undefined
-  // Before startAt nothing is due, but a rule that has ended by then has come true once.
+  // Nothing is due before startAt, but a rule that ends before startAt still has an occurrence.
   if (from > calendar.from && nextInCalendar(calendar, calendar.from - 1) !== null) return undefined
   const firstIso = new Date(first).toISOString()
   const ends = schedule.rrule !== null && rruleOf(schedule.rrule).until !== undefined && first > calendar.until
   if (!ends) return 'exdates leaves nothing of it'
-  // The append time of a definition is not known here, and most likely later.
+  // The append time of a definition is not known here, and is most likely later.
   return schedule.dtstart === null && startAt === null ? undefined : `it would first come true at ${firstIso}, after its UNTIL`
 }

@@ -1,5 +1,5 @@
 /**
- * RRULE text of RFC 5545, section 3.3.10, taken apart and held against the rules between its parts. What cannot be meant is refused
+ * The parser of RRULE texts (RFC 5545, section 3.3.10). It also checks the rules between the parts. A contradictory text is refused
  * with a reason; nothing is guessed.
  */
 export const frequencies = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
@@ -9,7 +9,7 @@ export const intervalMax = 100_000
 export const countMax = 10_000
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 
-/** A weekday, 0 for Sunday; with an ordinal only the n-th of its period, from the end when negative. 0: each. */
+/** A weekday, 0 for Sunday. With an ordinal only the n-th of its period, from the end if negative; ordinal 0: each. */
 export interface ByDay {
   ordinal: number
   weekday: number
@@ -19,7 +19,7 @@ export interface RRule {
   freq: Frequency
   interval: number
   count: number | undefined
-  /** An instant when it ends in Z, else a wall-clock time; in ms either way. A day is meant to its end. */
+  /** An instant if the text ends in Z, else a wall-clock time; both in ms. A date includes its whole day. */
   until: { at: number; wall: boolean } | undefined
   byMonth: number[]
   byWeekNo: number[]
@@ -34,7 +34,7 @@ export interface RRule {
   weekStart: number
 }
 
-/** Lists of numbers: their bounds, and whether they may count from the end. */
+/** Parts that are lists of numbers: their bounds, and whether negative numbers may count from the end. */
 const lists = {
   BYMONTH: { field: 'byMonth', minimum: 1, maximum: 12, signed: false },
   BYWEEKNO: { field: 'byWeekNo', minimum: 1, maximum: 53, signed: true },
@@ -54,7 +54,7 @@ function refuse(reason: string): never {
   throw new Refusal(reason)
 }
 
-/** The rule of a text, or why it is none. Never throws. */
+/** The rule of a text, or the reason why the text is no rule. Never throws. */
 export function parseRRule(text: string): RRule | { problem: string } {
   try {
     const rule = readParts(partsOf(text))
@@ -151,7 +151,7 @@ function untilOf(text: string): { at: number; wall: boolean } {
   return { at, wall: zulu === '' }
 }
 
-/** Which parts go together: the notes below the table of RFC 5545, section 3.3.10. */
+/** Checks which parts may be combined, after the notes below the table of RFC 5545, section 3.3.10. */
 function checkParts(rule: RRule): void {
   const { freq } = rule
   const only = (given: boolean, part: string, allowed: readonly Frequency[]): void => {
@@ -174,7 +174,7 @@ function checkParts(rule: RRule): void {
     refuse('BYSETPOS needs another BY part to choose from')
 }
 
-/** Whether the n-th weekday is that of a month, not of a year. */
+/** Whether the n-th weekday is counted in a month, not in a year. */
 export const inMonth = ({ freq, byMonth }: RRule): boolean => freq === 'MONTHLY' || byMonth.length > 0
 
 function shown(text: string): string {

@@ -34,7 +34,7 @@ export function offsetOf(name: string, at: number): number {
 }
 
 /** How often the offset of a zone is looked at: no zone has changed and changed back within so long. */
-const lookMs = 2 * dayMs
+const probeMs = 2 * dayMs
 
 /** Offset of a window, or NaN where it changes in it, shortly before or after. */
 const windows = cachePerRules<number>(windowsMax, (key) => {
@@ -46,7 +46,7 @@ const windows = cachePerRules<number>(windowsMax, (key) => {
   const zone = zoneOf(key.slice(separator + 1))
   if (zone.kind !== 'zoned') return Number.NaN
   const offsetMs = zone.offsetAt(start - settlingMs)
-  for (let at = start - settlingMs + lookMs; at <= start + windowMs + settlingMs; at += lookMs) {
+  for (let at = start - settlingMs + probeMs; at <= start + windowMs + settlingMs; at += probeMs) {
     if (zone.offsetAt(at) !== offsetMs) return Number.NaN
   }
   return offsetMs
@@ -108,9 +108,9 @@ export function learningSteps(name: string, instants: readonly number[]): number
 function changesIn(offsetAt: (ms: number) => number, after: number, notAfter: number): number[] {
   const changes: number[] = []
   let offsetMs = offsetAt(after)
-  for (let at = after; at < notAfter; at += lookMs) {
-    const followingMs = offsetAt(at + lookMs)
-    if (followingMs !== offsetMs) changes.push(changeBetween(offsetAt, at, at + lookMs, offsetMs))
+  for (let at = after; at < notAfter; at += probeMs) {
+    const followingMs = offsetAt(at + probeMs)
+    if (followingMs !== offsetMs) changes.push(changeBetween(offsetAt, at, at + probeMs, offsetMs))
     offsetMs = followingMs
   }
   return changes

@@ -20,7 +20,7 @@ export interface ZonedRule {
 /** Times put off by SHIFT come at most so long after the gap: the largest known change of an offset is a day. */
 const shiftMsMax = dayMs
 
-interface ReadConsistency {
+interface ZoneReading {
   recurrence: Recurrence
   zoneName: string
   gap: DstGap
@@ -92,7 +92,7 @@ function eraAt(zoneName: string, at: number): Era {
   return eraOf(zoneName, at)
 }
 
-function readingOf({ recurrence, timezone, dstGap, dstOverlap }: ZonedRule): ReadConsistency | undefined {
+function readingOf({ recurrence, timezone, dstGap, dstOverlap }: ZonedRule): ZoneReading | undefined {
   const zone = zoneOf(timezone)
   if (zone.kind === 'unknown') throw new RangeError(`The time zone ${JSON.stringify(timezone)} is not known.`)
   if (zone.kind === 'utc') return undefined
@@ -105,7 +105,7 @@ function sinceEpoch(at: number | null): number | null {
 }
 
 /** Where to look on after an era: its end, or later if nothing repeats there for long. */
-function nextStart({ recurrence }: ReadConsistency, era: Era, after: number, notAfter = horizonAt): number | null {
+function nextStart({ recurrence }: ZoneReading, era: Era, after: number, notAfter = horizonAt): number | null {
   const wall = recurrence
     .wall(era.offsetMs)
     .next(Math.max(after, era.until) - dayMs, Math.min(notAfter + 2 * dayMs, horizonAt - 1))
@@ -113,7 +113,7 @@ function nextStart({ recurrence }: ReadConsistency, era: Era, after: number, not
 }
 
 /** The wall-clock times of an era that come true in it as they are: from the first up to and without the last. */
-function ownWalls({ overlap }: ReadConsistency, { from, until, offsetMs, previousMs, followingMs }: Era): [number, number] {
+function ownWalls({ overlap }: ZoneReading, { from, until, offsetMs, previousMs, followingMs }: Era): [number, number] {
   const first = overlap === 'FIRST' && previousMs > offsetMs ? from + previousMs : from + offsetMs
   const last = overlap === 'LAST' && followingMs < offsetMs ? until + followingMs : until + offsetMs
   return [first, last]
@@ -124,16 +124,16 @@ function gapWalls({ from, offsetMs, previousMs }: Era): [number, number] | undef
   return offsetMs > previousMs ? [from + previousMs, from + offsetMs] : undefined
 }
 
-function withTimeout(wall: number | null, [first, last]: [number, number]): wall is number {
+function isWithin(wall: number | null, [first, last]: [number, number]): wall is number {
   return wall !== null && wall >= first && wall < last
 }
 
-function nextInEra(reading: ReadConsistency, era: Era, after: number): number | null {
+function nextInEra(reading: ZoneReading, era: Era, after: number): number | null {
   const { recurrence, gap } = reading
   const own = ownWalls(reading, era)
   const walls = recurrence.wall(era.offsetMs)
   const wall = walls.next(Math.max(after + era.offsetMs, own[0] - 1), own[1] - 1)
-  const found = withTimeout(wall, own) ? wall - era.offsetMs : null
+  const found = isWithin(wall, own) ? wall - era.offsetMs : null
   const lost = gap === 'SKIP' ? undefined : gapWalls(era)
   if (lost === undefined) return found
   const moved = nextMoved(walls, gap, era, lost, after)
@@ -141,17 +141,17 @@ function nextInEra(reading: ReadConsistency, era: Era, after: number): number | 
 }
 
 function nextMoved(walls: WallTimes, gap: DstGap, era: Era, lost: [number, number], after: number): number | null {
-  if (gap === 'NEXT_VALID') return after < era.from && withTimeout(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
+  if (gap === 'NEXT_VALID') return after < era.from && isWithin(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
   const wall = walls.next(Math.max(after, era.from - 1) + era.previousMs, lost[1])
-  return withTimeout(wall, lost) ? wall - era.previousMs : null
+  return isWithin(wall, lost) ? wall - era.previousMs : null
 }
 
-function latestInEra(reading: ReadConsistency, era: Era, notAfter: number): number | null {
+function latestInEra(reading: ZoneReading, era: Era, notAfter: number): number | null {
   const { recurrence, gap } = reading
   const own = ownWalls(reading, era)
   const walls = recurrence.wall(era.offsetMs)
   const wall = walls.latest(Math.min(notAfter + era.offsetMs, own[1] - 1), own[0])
-  const found = withTimeout(wall, own) ? wall - era.offsetMs : null
+  const found = isWithin(wall, own) ? wall - era.offsetMs : null
   const lost = gap === 'SKIP' || notAfter < era.from ? undefined : gapWalls(era)
   if (lost === undefined) return found
   const moved = latestMoved(walls, gap, era, lost, notAfter)
@@ -159,12 +159,12 @@ function latestInEra(reading: ReadConsistency, era: Era, notAfter: number): numb
 }
 
 function latestMoved(walls: WallTimes, gap: DstGap, era: Era, lost: [number, number], notAfter: number): number | null {
-  if (gap === 'NEXT_VALID') return withTimeout(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
+  if (gap === 'NEXT_VALID') return isWithin(walls.next(lost[0] - 1, lost[1]), lost) ? era.from : null
   const wall = walls.latest(Math.min(notAfter + era.previousMs, lost[1] - 1), lost[0])
-  return withTimeout(wall, lost) ? wall - era.previousMs : null
+  return isWithin(wall, lost) ? wall - era.previousMs : null
 }
 
-function countInEra(reading: ReadConsistency, era: Era, after: number, notAfter: number, max: number): number {
+function countInEra(reading: ZoneReading, era: Era, after: number, notAfter: number, max: number): number {
   const { recurrence, gap } = reading
   const own = ownWalls(reading, era)
   const walls = recurrence.wall(era.offsetMs)
