@@ -1,4 +1,4 @@
-/** What a definition's fields owe one another. These rules run on definitions whose every field is within its own limits. */
+/** The rules between fields of a definition. They run only if every field is within its own limits. */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { oneOf, type Problem } from '../text/index.ts'
 import { addLimitProblems } from './limit-rules.ts'

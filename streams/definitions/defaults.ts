@@ -1,4 +1,4 @@
-/** Fills what a writer left out with the schema's own defaults. */
+/** Fills absent fields with the defaults of the schema. */
 import {
   type AvroRecord,
   type JobCommand,
@@ -15,8 +15,8 @@ import {
 type Complete = (value: unknown) => unknown
 
 /**
- * A function that gives a record as its reader would see it: fields that are absent or undefined get their default, at every depth;
- * a default is a fresh copy each time. Fields without a default stay absent, and fields the schema does not know are left out.
+ * Returns a function that completes a record as an Avro reader would see it. Fields that are absent or undefined get their default, at
+ * every depth; each default is a fresh copy. Fields without a default stay absent, and fields that the schema does not know are removed.
  */
 export function completer(schema: AvroRecord): (value: unknown) => unknown {
   return recordCompleter(schema, new Map())
@@ -42,7 +42,7 @@ function recordCompleter(record: AvroRecord, names: Names): Complete {
   }
 }
 
-/** structuredClone does the same for what JSON can say, and costs a microsecond even for null. */
+/** structuredClone gives the same for JSON values, but takes 1 µs even for null. */
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf)

@@ -1,6 +1,6 @@
 /**
- * Jobs in JSON, as API, CLI and files have them: the fields of the Avro schema, `id` beside them, times in ISO 8601 with an offset
- * or epoch ms, durations in ms, header values and keys as text or {"base64"}, and the payload as streams/definitions/payload-json.ts says.
+ * Jobs in JSON, for API, CLI and files: the fields of the Avro schema and an `id`. Times are ISO 8601 with an offset or epoch ms,
+ * durations are ms, header values and keys are text or {"base64"}. streams/definitions/payload-json.ts describes the payload.
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema, type Target } from '../../schemas/index.ts'
 import { contradiction, notAllowed, type Problem, problemsMax } from '../text/index.ts'
@@ -15,7 +15,7 @@ export { completeDefinition } from './defaults.ts'
 export type FromJson = { ok: true; id: string | undefined; definition: JobDefinition } | { ok: false; problems: Problem[] }
 
 export interface FromJsonOptions {
-  /** Id known from elsewhere, such as the path of a request; the JSON may repeat it, but not name another. */
+  /** Id from outside the JSON, such as the path of a request. The JSON may repeat it, but not name another. */
   id?: string
   /** Default false. True refuses a job without an id. */
   idRequired?: boolean
@@ -27,7 +27,7 @@ const known = ['id', ...jobDefinitionSchema.fields.map((field) => field.name as 
 const knownSet = new Set(known)
 const required = jobDefinitionSchema.fields.filter((field) => !('default' in field)).map((field) => field.name)
 
-/** A complete, valid definition, or everything that is wrong with the JSON. Never throws for parsed JSON. */
+/** A complete, valid definition, or all problems of the JSON. Never throws for parsed JSON. */
 export function definitionFromJson(json: unknown, options: FromJsonOptions = {}): FromJson {
   if (!isObject(json)) return { ok: false, problems: [notAllowed('', json, 'a job as a JSON object')] }
   const problems: Problem[] = []
@@ -65,7 +65,7 @@ function idOf(given: unknown, { id, idRequired = false }: FromJsonOptions, probl
   return chosen
 }
 
-/** A job that follows on itself: the one circle that is seen in one place. Of all others the bounds of a chain are the end. */
+/** Refuses a job that follows on itself, the only cycle that one definition shows. The limits of a chain end all other cycles. */
 function addCycleProblems(id: string, definition: JobDefinition, problems: Problem[]): void {
   for (const field of ['onSuccess', 'onFailure'] as const) {
     if (!definition[field].includes(id)) continue
@@ -78,7 +78,7 @@ function missing(field: string): Problem {
   return { field, value: undefined, limit: 'required', message: `${field} is missing; it is required.` }
 }
 
-/** A definition as definitionFromJson takes it. Times in UTC; what is not set is left out. */
+/** A definition in the form that definitionFromJson accepts. Times are in UTC; unset fields are left out. */
 export function definitionToJson(definition: JobDefinition): Record<string, unknown> {
   const { payload: _, headers, schedule, target, ...rest } = writeFields({ ...definition, payload: null, headers: {} })
   return {
@@ -90,7 +90,7 @@ export function definitionToJson(definition: JobDefinition): Record<string, unkn
   }
 }
 
-/** Fields that have a default but no meaning beside this kind of schedule are left out. */
+/** Leaves out fields that have a default but no meaning for this kind of schedule. */
 function scheduleToJson(schedule: Record<string, unknown>): Record<string, unknown> {
   const { from, timezone, dstGap, dstOverlap, ...rest } = schedule
   return {

@@ -1,16 +1,16 @@
 /**
- * The limits of a schema's fields, walked once into checks. An .avsc field may carry minimum, maximum, minLength, maxLength,
- * pattern, maxBytes and maxEntries; no other place says what is allowed.
+ * Checks that are compiled once from the limits of a schema's fields. An .avsc field may carry minimum, maximum, minLength, maxLength,
+ * pattern, maxBytes and maxEntries; limits are defined nowhere else.
  * On an array, maxEntries counts its items and the other attributes hold for each item. On a map, maxEntries counts its keys
  * and maxBytes holds for keys and values together. Lengths count UTF-16 code units.
  */
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
 import { notAllowed, type Problem, problemsMax, validText } from '../text/index.ts'
 
-/** Adds what is wrong with a value. `path` is put together only for a value that is wrong. */
+/** Adds the problems of a value. `path` is called only for a wrong value. */
 type Check = (value: unknown, path: string, problems: Problem[]) => void
 
-/** A function that says what is wrong with a decoded value. It never throws for anything that Avro or JSON can decode to. */
+/** Returns a function that finds the problems of a decoded value. It never throws for a value that Avro or JSON can decode to. */
 export function limitChecker(schema: AvroRecord): (value: unknown) => Problem[] {
   const check = recordCheck(schema, new Map())
   return (value) => {
@@ -42,15 +42,15 @@ function recordCheck(record: AvroRecord, names: Names): Check {
   }
 }
 
-/** What needs no check: most fields of most records are what the schema says when nobody set them. */
+/** The default of a field, which needs no check: most fields of most records have their default. */
 function soundDefault({ default: fallback }: AvroField, check: Check): unknown {
   const problems: Problem[] = []
   if (fallback !== undefined) check(fallback, '', problems)
-  // A function is no value of any record.
+  // A function is never a value of a record, so it equals no value.
   return fallback === undefined || problems.length > 0 ? soundDefault : fallback
 }
 
-/** Whether a value will for ever be what it is: what was found sound once need not be looked at again. */
+/** Whether a value is immutable, so that one successful check is enough. */
 function isConstant(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
   return Object.values(value).every((inner) => typeof inner !== 'object' || inner === null || isConstant(inner))
@@ -147,7 +147,7 @@ function arrayCheck(field: AvroField, items: Shape, names: Names): Check {
       for (let index = 0; index < value.length && problems.length < problemsMax; index++) {
         const before = problems.length
         checkItem(value[index], path, problems)
-        // The index is put into the path only once an item is known to be wrong.
+        // The index is added to the path only for a wrong item.
         if (problems.length > before) {
           problems.length = before
           checkItem(value[index], `${path}[${index}]`, problems)

@@ -1,4 +1,4 @@
-/** A job definition: its JSON, its defaults, and the rules that it must keep. */
+/** Job definitions: their JSON, defaults and rules. */
 export { completeCommand, completeDefinition } from './defaults.ts'
 export { definitionFromJson, definitionToJson } from './definition-json.ts'
 export { limitChecker } from './field-limits.ts'

@@ -1,4 +1,4 @@
-/** What the limits that jobs share owe one another and the rest of the definition. */
+/** The rules for limits that jobs share: concurrencyKey, concurrencyLimit and rateLimit. */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { contradiction, controls, type Problem, quoted } from '../text/index.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Payloads in JSON. `payload` is any JSON value when the media type is JSON or not given, else text; `payloadBase64` is bytes. A JSON
- * value that came as text is kept as that text (JsonText).
- * Together with contentType they become the definition's payload and contentType, and back.
+ * Payloads in JSON. `payload` is any JSON value if the media type is JSON or absent, else text; `payloadBase64` is bytes. A JSON value
+ * that JavaScript cannot represent is kept as its text (JsonText).
+ * Together with contentType they are converted to the definition's payload and contentType, and back.
  */
 import { isUtf8 } from 'node:buffer'
 import { contradiction, JsonText, jsonProblems, notAllowed, type Problem, quoted, validText } from '../text/index.ts'
@@ -14,14 +14,14 @@ interface Payload {
   contentType: string | null
 }
 
-/** JSON's own media type, or one built on it, with or without parameters. */
+/** application/json or a media type with the suffix +json, with or without parameters. */
 export function isJsonType(contentType: string): boolean {
   return /^\s*application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(contentType)
 }
 
 /**
- * Payload and media type of a job in JSON. A payload of null is none. `contentType` as given, undefined when absent.
- * Text with a media type other than JSON is taken as it is; everything else is written as JSON.
+ * Payload and media type of a job in JSON. A null payload means no payload. `contentType` is as given, undefined when absent.
+ * Text with a media type other than JSON is stored unchanged; everything else is written as JSON.
  */
 export function readPayload(
   json: { payload?: unknown; payloadBase64?: unknown; contentType?: unknown },
@@ -60,7 +60,7 @@ function jsonBytes(payload: unknown, problems: Problem[]): Buffer | null {
   return null
 }
 
-/** A JavaScript value as JSON, or what is in the way: what JSON.stringify would quietly write as something else is refused. */
+/** A JavaScript value as JSON, or a problem. A value that JSON.stringify would silently write as another value is refused. */
 export function jsonOfValue(value: unknown): string | { limit: string } {
   let text: string | undefined
   try {
@@ -69,7 +69,7 @@ export function jsonOfValue(value: unknown): string | { limit: string } {
     // A cycle, a BigInt or a depth beyond the stack.
   }
   if (text === undefined) return { limit: 'a JSON value; a BigInt goes as text, or all as payloadBase64' }
-  // NaN and the infinities are written as null, a lone surrogate as an escape that other languages refuse.
+  // JSON.stringify writes NaN and Infinity as null, and a lone surrogate as an escape that other languages refuse.
   if (text.includes('null') && hasLostNumber(value))
     return { limit: 'a JSON value; NaN and Infinity are none, wherever in it they stand' }
   if (text.includes('\\ud') && jsonProblems(text).length > 0) return { limit: validText }
@@ -85,7 +85,7 @@ function hasLostNumber(value: unknown): boolean {
   return lost
 }
 
-/** A definition's payload as readPayload takes it, to the byte. What readPayload would not take, and bytes that are not text, are given as base64. */
+/** A definition's payload in the form that readPayload accepts, byte for byte. Other payloads, and bytes that are no text, become base64. */
 export function writePayload({ payload, contentType }: Payload): { payload?: unknown; payloadBase64?: string } {
   if (payload === null) return {}
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
@@ -98,7 +98,7 @@ export function writePayload({ payload, contentType }: Payload): { payload?: unk
   return { payloadBase64: bytes.toString('base64') }
 }
 
-/** The value of a JSON text if JSON.stringify writes that text, else the text; undefined when a request with it would be refused. */
+/** The value of a JSON text if JSON.stringify writes the same text, else the text; undefined if a request would be refused with it. */
 export function valueOrText(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,6 +1,6 @@
 /**
- * JSON to and from the records of a schema, field by field as the schema says: times (unit "epoch ms") are ISO 8601 or epoch ms,
- * bytes are text or {"base64"}, enum symbols may come in lower case. Unknown fields are refused, so that a typing error is never a silent default.
+ * Conversion between JSON and the records of a schema, field by field. Times (unit "epoch ms") are ISO 8601 or epoch ms, bytes are text or
+ * {"base64"}, enum symbols may be in lower case. Unknown fields are refused, so that a typing error never leads to a silent default.
  */
 import { isUtf8 } from 'node:buffer'
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
@@ -24,7 +24,7 @@ export function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof Uint8Array)
 }
 
-/** A reader of JSON objects. Its result holds only known fields; limits and missing fields are for others to check. */
+/** A reader of JSON objects. Its result holds only known fields. It does not check limits or missing fields. */
 export function recordReader(
   schema: AvroRecord,
 ): (json: Record<string, unknown>, problems: Problem[]) => Record<string, unknown> {
@@ -46,7 +46,7 @@ function readRecord(record: AvroRecord, names: Names): Read {
       if (problems.length >= problemsMax) break
       const field = path === '' ? name : `${path}.${name}`
       const read = readers.get(name)
-      // A Map knows only the schema's names, so __proto__ and its kin never become keys of the result.
+      // The Map holds only the schema's names, so __proto__ and similar names never become keys of the result.
       if (read === undefined) problems.push(unknownField(path, name, known))
       else if (given !== undefined) result[name] = read(given, field, problems)
     }
@@ -62,7 +62,7 @@ export function unknownField(path: string, name: string, known: readonly string[
   return contradiction(quotedField(field), name, limit, `${quotedField(field)} is not a known field; ${hint}`)
 }
 
-/** A field name of the user's choice, made safe to print. */
+/** A field name from the user, made safe to print. */
 function quotedField(field: string): string {
   return /^[\w.-]{1,80}$/.test(field) ? field : quoted(field)
 }
@@ -104,7 +104,7 @@ function readTime(json: unknown, path: string, problems: Problem[]): unknown {
   return ms
 }
 
-/** Symbols are upper case; a lower-case one is plainly meant. Anything else is left for the limits to refuse. */
+/** Symbols are in upper case; lower case is accepted. The limits refuse anything else. */
 function symbolOf(json: unknown, symbols: readonly string[]): unknown {
   if (typeof json !== 'string' || symbols.includes(json)) return json
   return symbols.find((symbol) => symbol === json.toUpperCase()) ?? json
@@ -123,7 +123,7 @@ export function bytesOfBase64(text: unknown): Buffer | undefined {
   return Buffer.from(text, 'base64')
 }
 
-/** Bytes as a reader takes them: text where they are, else base64. */
+/** Bytes in the form that a reader accepts: text if they are valid text, else base64. */
 export function textOrBase64(value: Uint8Array): string | { base64: string } {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return isUtf8(bytes) ? bytes.toString() : { base64: bytes.toString('base64') }
@@ -142,7 +142,7 @@ function mapReader(readValue: Read): Read {
   }
 }
 
-/** A writer of a record as JSON. Fields that are null, empty arrays and empty maps are left out. Bytes become base64. */
+/** A writer of records as JSON. It leaves out null fields, empty arrays and empty maps. Bytes become base64. */
 export function recordWriter(schema: AvroRecord): (value: unknown) => Record<string, unknown> {
   const write = writeRecord(schema, new Map())
   return (value) => write(value) as Record<string, unknown>

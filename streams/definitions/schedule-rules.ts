@@ -1,4 +1,4 @@
-/** What the fields of a schedule, its window and its jitter owe one another. */
+/** The rules between the fields of a schedule, its window and its jitter. */
 import type { JobDefinition, Schedule } from '../../schemas/index.ts'
 import {
   cronProblem,
@@ -14,7 +14,7 @@ import { contradiction, isoOf, oneOf, type Problem, quoted } from '../text/index
 
 const kinds = ['at', 'delayMs', 'everyMs', 'cron', 'rrule'] as const
 
-/** Fields that have a meaning only beside others, and what they are when nobody set them. */
+/** Fields that have a meaning only together with others, and their defaults. */
 const companions = [
   { field: 'anchor', beside: ['everyMs'], unset: null },
   { field: 'from', beside: ['everyMs'], unset: 'START' },
@@ -86,7 +86,7 @@ function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, tex
 
 const comesTrue = 'a rule that comes true at least once, and soon enough to be found'
 
-/** Why nothing ever comes of a rule that begins when its definition is taken, which is not known of the definition alone. */
+/** The problem of a rule that begins when its definition is accepted and has no occurrence from then on. The definition alone does not show it. */
 export function neverProblem(definition: Pick<JobDefinition, 'schedule' | 'startAt'>, beginAt: number): Problem | undefined {
   const reason = neverFiresFrom(definition, beginAt)
   return reason === undefined ? undefined : unusable('schedule.rrule', definition.schedule.rrule, reason, comesTrue)
@@ -110,7 +110,7 @@ function addWindowProblems({ schedule, startAt, endAt }: JobDefinition, problems
   }
 }
 
-/** The interval from one END is not known; of a calendar each distance is its own limit (streams/schedules/jitter.ts). */
+/** With from END the interval is not known; with a calendar each distance is its own limit (streams/schedules/jitter.ts). */
 function addJitterProblem({ schedule: { everyMs, from }, jitterMs }: JobDefinition, problems: Problem[]): void {
   if (everyMs === null || from === 'END' || jitterMs < everyMs) return
   const limit = `less than schedule.everyMs, ${everyMs} ms`

@@ -1,11 +1,11 @@
-/** What the fields of a target owe one another and the rest of the definition. */
+/** The rules between the fields of a target, and between the target and the rest of the definition. */
 import type { HttpTarget, JobDefinition } from '../../schemas/index.ts'
 import { contradiction, type Problem, quoted } from '../text/index.ts'
 
 const kinds = ['handler', 'topic', 'http'] as const
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
 const printable = /^[\t\x20-\x7e\x80-\xff]*$/
-/** Written by the handler http or by the connection itself. */
+/** Headers that the handler http or the connection itself writes. */
 const reserved =
   /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|host|idempotency-key|webhook-.*|duelog-.*)$/i
 
@@ -29,7 +29,7 @@ export function addTargetProblems({ target, payload, headers }: JobDefinition, p
   }
   if (target.http === null) return
   addHttpProblems(target.http, payload !== null, problems)
-  // The job's own headers go into the request too. Those that Duelog writes itself give way there.
+  // The request also carries the job's own headers, without those that Duelog writes itself.
   for (const [name, value] of Object.entries(headers)) {
     if (headerName.test(name) && printable.test(Buffer.from(value).toString('latin1'))) continue
     const limit = 'with target.http names that are tokens of HTTP, with values of printable Latin-1'
@@ -42,7 +42,7 @@ function addHttpProblems({ url, method, headers }: HttpTarget, hasPayload: boole
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || parsed.username !== '' || parsed.password !== '') {
     const limit = 'absolute http and https URLs without user and password'
-    // What may be a password is not repeated.
+    // The message does not repeat the URL, because it may hold a password.
     const message = `target.http.url is not of the form that is allowed: ${limit}.`
     problems.push(contradiction('target.http.url', undefined, limit, message))
   }

@@ -1,4 +1,4 @@
-/** What cannot be kept for runs whose end nobody hears of. */
+/** The fields that trackRuns false excludes, because the owner does not learn when a run ends. */
 import { type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
 import { contradiction, type Problem, quoted } from '../text/index.ts'
 
@@ -6,11 +6,11 @@ const defaultOf = (name: string): unknown => {
   const field = jobDefinitionSchema.fields.find((candidate) => candidate.name === name)
   return field !== undefined && 'default' in field ? field.default : undefined
 }
-/** The default retry is not asked for by anybody; it does not apply, and that is no contradiction. */
+/** A default retry was not requested. It does not apply, and is no contradiction. */
 const retryDefault = JSON.stringify(defaultOf('retry'))
 const maxConcurrentRunsDefault = defaultOf('maxConcurrentRuns')
 
-/** What hangs on the end of a run, or on somebody who may be asked for it. */
+/** Refuses fields that depend on the end of a run, or on an answer of its worker. */
 export function addTrackingProblems(definition: JobDefinition, problems: Problem[]): void {
   if (definition.trackRuns) return
   const { overlap, maxConcurrentRuns, schedule, onSuccess, onFailure, retry, pinTo, target, concurrencyKey, rateLimit } =
@@ -21,7 +21,7 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   }
   const unheard = 'nobody hears when a run ends'
   if (overlap !== 'ALLOW') refuse('overlap', overlap, unheard, 'ALLOW, or trackRuns true')
-  // A run that waits for its start is not handed out yet: of those there may be so many.
+  // A run that waits for its start is not dispatched yet, so maxConcurrentRuns may limit those.
   if (maxConcurrentRuns !== maxConcurrentRunsDefault && rateLimit === null)
     refuse(
       'maxConcurrentRuns',
@@ -34,14 +34,14 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   if (onFailure.length > 0) refuse('onFailure', onFailure, unheard, 'nothing, or trackRuns true')
   if (retry.maxAttempts > 1 && !isRetryDefault(definition))
     refuse('retry.maxAttempts', retry.maxAttempts, 'nobody hears that a run failed', '1, or no retry, or trackRuns true')
-  // A slot is given back at the end of a run.
+  // A slot of the key is released at the end of a run.
   if (concurrencyKey !== null) refuse('concurrencyKey', concurrencyKey, unheard, 'nothing, or trackRuns true')
   if (pinTo !== null) refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
   if (target.topic !== null)
     refuse('target.topic', target.topic, 'the run of a topic target is known to have succeeded', 'trackRuns true')
 }
 
-/** The fields in the order of the schema, as completeDefinition and the codec both give them. */
+/** Compares the fields in the order of the schema, as completeDefinition and the codec give them. */
 function isRetryDefault({ retry }: JobDefinition): boolean {
   const { maxAttempts, backoff, maxAgeMs, jitter, nonRetryable } = retry
   const { list, fixed, linear, exponential } = backoff

@@ -1,4 +1,4 @@
-/** Whether a job may be taken: its id, and its definition against the schema's limits and the rules between fields. */
+/** Validation of a job: its id, and its definition by the limits of the schema and the rules between fields. */
 import { isUtf8 } from 'node:buffer'
 import { type JobCommand, type JobDefinition, jobCommandSchema, jobDefinitionSchema } from '../../schemas/index.ts'
 import { contradiction, controls, notAllowed, type Problem, quoted } from '../text/index.ts'
@@ -10,13 +10,13 @@ export type { Problem } from '../text/index.ts'
 /** Longest job id, in bytes of UTF-8. */
 export const jobIdBytesMax = 255
 
-/** What may be a job id, in words. */
+/** The rule for job ids, in words. */
 export const jobIdLimit = `1 to ${jobIdBytesMax} bytes of UTF-8 without control characters, other than . and ..`
 
 /**
- * What is wrong with a job id, or undefined. 1 to 255 bytes of valid UTF-8; no control characters (C0, DEL, C1), because keys of
- * the store end an id with a 00 byte and because ids stand in logs and URLs. Not . and .., which clients of HTTP remove from a path
- * however they are written, so that a DELETE of such a job would be one of something else.
+ * The problem of a job id, or undefined. An id has 1 to 255 bytes of valid UTF-8. It has no control characters (C0, DEL, C1), because
+ * store keys end an id with a 00 byte, and because logs and URLs show ids. It is not . or .., because HTTP clients remove these from a
+ * path in any encoding, so that a DELETE of such a job would delete something else.
  */
 export function validateJobId(id: string | Buffer): Problem | undefined {
   const text = typeof id === 'string' ? id : id.toString('utf8', 0, jobIdBytesMax)
@@ -35,10 +35,10 @@ export function validateJobId(id: string | Buffer): Problem | undefined {
 const definitionLimits = limitChecker(jobDefinitionSchema)
 
 const commandLimits = limitChecker(jobCommandSchema)
-/** What makes a run is known to the owner, and maxRuns counts by it; only these two a sender may name. */
+/** The triggers that a sender may name. The owner knows the trigger of all other runs, and maxRuns counts by it. */
 const commandTriggers: readonly string[] = ['MANUAL', 'FOLLOW_UP']
 
-/** What is wrong with a job command's own fields: the limits of its schema, and what only an owner may say. */
+/** The problems of a job command's own fields: the limits of its schema, and triggers that only an owner may set. */
 export function validateCommand(command: JobCommand): Problem[] {
   const problems = commandLimits(command)
   if (problems.length === 0 && !commandTriggers.includes(command.trigger))
@@ -46,10 +46,10 @@ export function validateCommand(command: JobCommand): Problem[] {
   return problems
 }
 
-/** All that is wrong with a definition; empty when it may be taken. Never throws for a decoded value. */
+/** All problems of a definition; empty if it may be accepted. Never throws for a decoded value. */
 export function validateDefinition(definition: JobDefinition): Problem[] {
   const problems = definitionLimits(definition)
-  // Rules compare fields, so they need each to be of its own kind.
+  // The rules compare fields, so every field must have its own type.
   if (problems.length === 0) addRuleProblems(definition, problems)
   return problems
 }

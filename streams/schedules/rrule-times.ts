@@ -1,14 +1,14 @@
-/** Wall-clock times of the rules that are more than a set of times on a set of days: BYSETPOS, and intervals below a day. */
+/** Wall-clock times of rules that are not just a set of times on a set of days: BYSETPOS, and intervals shorter than a day. */
 import type { DayClock, Days } from './day-clock.ts'
 import { daysSearchedMax, type RRuleDays } from './rrule-days.ts'
 import { step } from './steps.ts'
 import { dayMs, dayOf, earliestWall, horizonAt, type WallTimes } from './wall-times.ts'
 
 const hourMs = 3_600_000
-/** Numbers that an interval is counted by; a rule has at most as many as its interval. */
+/** Largest number of start positions that are kept for one interval; a rule has at most as many as its interval. */
 const hourCountsMax = 4_096
 
-/** The n-th of all times of each period, BYSETPOS, for periods of a day or more. */
+/** The n-th of all times in each period (BYSETPOS), for periods of a day or more. */
 export class ChosenTimes implements WallTimes {
   readonly #days: RRuleDays
   readonly #clock: DayClock
@@ -27,7 +27,7 @@ export class ChosenTimes implements WallTimes {
     let period = this.#days.aligned(this.#days.periodOf(dayOf(after)), 1)
     for (let searched = 0; searched < daysSearchedMax; ) {
       const start = this.#days.startOf(period)
-      // Most periods have no day at all, and they are many.
+      // Most periods have no day, and there are many of them.
       const day = this.#days.atOrAfter(start, lastDay)
       if (day === null) return null
       period = this.#days.periodOf(day)
@@ -55,7 +55,7 @@ export class ChosenTimes implements WallTimes {
     return null
   }
 
-  /** A step for each period. */
+  /** Takes one step for each period. */
   count(after: number, notAfter: number, max: number): number {
     const last = Math.min(notAfter, horizonAt - 1)
     let count = 0
@@ -68,7 +68,7 @@ export class ChosenTimes implements WallTimes {
     return Math.min(count, max)
   }
 
-  /** Whether nothing of a period is chosen, however many days it has. */
+  /** Whether BYSETPOS chooses nothing in any period, for every possible number of days. */
   #isEmpty(period: number): boolean {
     return this.#placesOf(this.#days.countOf(period)).length === 0
   }
@@ -90,16 +90,16 @@ export class ChosenTimes implements WallTimes {
   }
 }
 
-/** Places from 0 that positions from 1, or from the end, choose out of `size`; ascending. */
+/** Indexes from 0 that the positions (from 1, or negative from the end) choose out of `size`; ascending. */
 export function chosen(positions: readonly number[], size: number): number[] {
   const places = positions.map((position) => (position > 0 ? position - 1 : size + position))
   return [...new Set(places)].filter((place) => place >= 0 && place < size).sort((left, right) => left - right)
 }
 
-/** Each of these is a limit on the units of a grid: 'hour', 'minute' or 'second' must be listed. */
+/** A limit on the units of a grid: the 'hour', 'minute' or 'second' must be listed. */
 export interface GridLimit {
   unitMs: number
-  /** Units of this kind in the next larger one. */
+  /** Units of this kind in one of the next larger kind. */
   size: number
   allowed: readonly number[]
 }
@@ -113,21 +113,21 @@ export interface UnitGrid {
   /** Times inside of each unit, ascending. */
   offsetsMs: readonly number[]
   days: Days
-  /** The larger first, so that of hours before all. */
+  /** The larger unit first, so the limit of hours comes first. */
   limits: readonly GridLimit[]
 }
 
-/** Every interval-th hour, minute or second that the limits leave. What they exclude is leapt over. */
+/** Every interval-th hour, minute or second within the limits. Excluded times are skipped at once. */
 export class UnitTimes implements WallTimes {
   readonly #grid: UnitGrid
-  /** Times of an allowed hour by where the interval stands at its beginning: all else is the same in each. */
+  /** Times of an allowed hour, by the phase of the interval at its beginning. Everything else is equal in each hour. */
   readonly #hourCounts = new Map<number, number>()
 
   constructor(grid: UnitGrid) {
     this.#grid = grid
   }
 
-  /** A step for each hour, or for each unit that is hit where those are fewer. */
+  /** Takes one step for each hour, or for each unit that is hit if those are fewer. */
   count(after: number, notAfter: number, max: number): number {
     const { days, limits, unitMs, interval } = this.#grid
     const last = Math.min(notAfter, horizonAt - 1)
@@ -209,7 +209,7 @@ export class UnitTimes implements WallTimes {
     return null
   }
 
-  /** The time itself if it is within all limits, else the earliest time behind it that may be; null when there is none. */
+  /** The time itself if it is within all limits, else the earliest later candidate; null when there is none. */
   #openFrom(at: number, lastDay: number): number | null {
     const today = dayOf(at)
     const day = this.#grid.days.atOrAfter(today, lastDay)
@@ -223,7 +223,7 @@ export class UnitTimes implements WallTimes {
     return at
   }
 
-  /** The end of the unit that begins at a time if it is within all limits, else the end of the latest before it that may be. */
+  /** The end of the unit that begins at a time if it is within all limits, else the end of the latest earlier candidate. */
   #openUntil(at: number, firstDay: number): number | null {
     const today = dayOf(at)
     const day = this.#grid.days.atOrBefore(today, firstDay)

@@ -1,9 +1,9 @@
 /**
- * Recurrence rules of RFC 5545 on the clock on the wall. What the rule does not name itself it takes from the wall-clock time of its
- * beginning, as section 3.3.10 says: a yearly rule the day, a monthly one the day of the month, a weekly one the weekday, each the
- * time of day.
+ * Recurrence rules of RFC 5545 in wall-clock time. A rule takes the parts that it does not name from the wall-clock time of its
+ * beginning, as section 3.3.10 requires: a yearly rule takes the day, a monthly rule the day of the month, a weekly rule the weekday,
+ * and each takes the time of day.
  *
- * A rule of hours, minutes or seconds that names no hour goes by elapsed time from its beginning.
+ * A rule of hours, minutes or seconds that names no hour counts elapsed time from its beginning.
  */
 import { BoundedCache } from './bounded-cache.ts'
 import { DailyTimes, DayClock } from './day-clock.ts'
@@ -12,7 +12,7 @@ import { type Frequency, parseRRule, type RRule } from './rrule-text.ts'
 import { ChosenTimes, chosen, type GridLimit, UnitTimes } from './rrule-times.ts'
 import { dayMs, dayOf, type Recurrence, type WallTimes } from './wall-times.ts'
 
-/** Parsed texts kept in memory, at about 2 KB each. */
+/** Parsed texts kept in memory, about 2 KB each. */
 const parsedRulesMax = 1024
 
 const parsedRules = new BoundedCache<RRule | { problem: string }>(parsedRulesMax, parseRRule)
@@ -34,11 +34,11 @@ export function rruleOf(text: string): RRule {
   return parsed
 }
 
-/** Whether a rule names every hour of the day, or none of them and goes by units of an hour at most. */
+/** Whether a rule names every hour of the day, or names no hour and repeats hourly or more often. */
 export const namesEveryHour = ({ freq, byHour }: RRule): boolean =>
   byHour.length === 0 ? unitsMs[freq] !== undefined : byHour.length === 24
 
-/** What a rule names that begins at an instant, where local time is so far from UTC. COUNT and UNTIL are not looked at. */
+/** The recurrence of a rule that begins at an instant, with the zone's offset at that instant. COUNT and UNTIL are ignored. */
 export function rruleRecurrence(rule: RRule, beginAt: number, beginOffsetMs: number): Recurrence {
   const begin = beginAt + beginOffsetMs
   const complete = completeRule(rule, begin)
@@ -103,5 +103,5 @@ function unitTimes(rule: RRule, hours: readonly number[], unitMs: number, baseUn
   return new UnitTimes({ unitMs, interval: rule.interval, baseUnit, offsetsMs, days, limits })
 }
 
-/** The days on which a rule of smaller units may come true. */
+/** The days on which a rule of hours, minutes or seconds may have occurrences. */
 const dayFilter = (rule: RRule): RRule => ({ ...rule, freq: 'DAILY', interval: 1 })

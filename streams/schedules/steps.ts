@@ -1,19 +1,19 @@
 /**
- * What a search for a time costs, in steps: a day that is looked at is one, and so is a time that a period offers. There are two counts.
+ * The cost of a search for a time, in steps. A day that is checked is one step, and so is a time that a period offers. There are 2 counts.
  *
- * Steps follow from the question alone, on every machine and whatever is in the caches, so that all who decide by them decide alike: an era
- * of a zone is `eraSteps`, as if nothing were known of the zone. What was spent is what it really took, by which work is cut into pieces.
+ * `taken` follows from the question alone, on every machine and for any content of the caches. So all decisions that use it agree: an
+ * era of a zone counts as `eraSteps`, as if the zone were not cached. `spent` is the real cost; long work is cut into pieces by it.
  */
 
-/** To find an era of a zone of which nothing is known takes so much longer than to look at a day. */
+/** Steps to find an era of a zone that is not cached. */
 export const eraSteps = 1_000
-/** To find it where the zone is known, and to learn a stretch of a zone. */
+/** Steps to find an era of a cached zone, and to load a stretch of a zone. */
 const knownEraSteps = 20
 export const stretchSteps = 8_000
-/** To learn for some days whether a zone changes its offset, and to parse a cron expression. */
+/** Steps to check whether a zone changes its offset within some days, and to parse a cron expression. */
 const windowSteps = 1_300
 const parsedSteps = 3_000
-/** What searches take, about; no verdict goes by it. */
+/** The approximate real cost of searches; no verdict depends on it. */
 export const stepsPerMs = 100_000
 
 class OutOfSteps extends Error {}
@@ -22,7 +22,7 @@ let taken = 0
 let spent = 0
 let limit = Number.POSITIVE_INFINITY
 
-/** To be called for each step of a search. */
+/** Called for each step of a search. */
 export function step(count = 1): void {
   spent += count
   taken += count
@@ -46,13 +46,13 @@ export function parseStep(): void {
   spent += parsedSteps
 }
 
-/** Steps since the process began, for whoever asks before a search and after it. */
+/** Steps since the process started. A caller reads it before and after a search. */
 export const stepsTaken = (): number => taken
 
-/** What all searches since the process began have really taken, in steps: 100,000 are about a millisecond. */
+/** The real cost of all searches since the process started, in steps: 100,000 are about 1 ms. */
 export const stepsSpent = (): number => spent
 
-/** Gives what a search gives, or undefined where it takes more than so many steps: then it ends at once. Its caches must be its own. */
+/** The result of a search, or undefined if it takes more than `stepsMax` steps: it is then aborted. The search must use its own caches. */
 export function withinSteps<Result>(stepsMax: number, search: () => Result): { result: Result } | undefined {
   const before = limit
   limit = Math.min(before, taken + stepsMax)

@@ -1,7 +1,7 @@
 /**
- * Which days of a year a rule names, for each kind of year there is. A year is known by the weekday that it begins with, and by whether it
- * is a leap year or, for weeks that belong to the year before or after, one of those is. So a search that finds nothing for a century asks
- * the rule about 28 years at most, and a table for all else.
+ * The days of a year that a rule names, for each kind of year. The kind is the weekday of January 1 and whether the year is a leap year;
+ * for weeks that belong to the previous or next year, also whether one of those is. So a search through a century without a match
+ * evaluates the rule for at most 28 years and reads a table for the others.
  */
 import { dayMs } from './wall-times.ts'
 
@@ -14,14 +14,14 @@ const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 ||
 export class YearTable {
   readonly #names: (day: number) => boolean
   #words: Uint32Array | undefined
-  /** A bit for each kind that the table knows. */
+  /** One bit for each kind that the table holds. */
   #known = 0
-  /** The year that was asked about last. */
+  /** The year of the last request. */
   #first = 0
   #end = 0
   #base = 0
 
-  /** `names` must say the same for days that differ by a number of weeks and are in the same place of years of the same kind. */
+  /** `names` must return the same for days whole weeks apart that have the same place in years of the same kind. */
   constructor(names: (day: number) => boolean) {
     this.#names = names
   }
@@ -32,7 +32,7 @@ export class YearTable {
     return (((this.#words?.[this.#base + (place >> 5)] ?? 0) >>> (place & 31)) & 1) === 1
   }
 
-  /** The first named day from `day` on and before `end`. A year that has none costs a look, not one for each of its days. */
+  /** The first named day from `day` on and before `end`. A year without one costs one lookup, not one for each of its days. */
   next(day: number, end: number): number | undefined {
     for (let at = day; at < end; at = this.#end) {
       if (at < this.#first || at >= this.#end) this.#turnTo(at)

@@ -1,9 +1,9 @@
 /**
  * The next occurrence of a job after the rules of its time zone have changed (ADR 0040).
  *
- * Of what is decided about, the last nominal time is known, and what the clock in the zone showed then. An occurrence of a schedule by
- * the clock is known by that clock: one at 02:30 that ran does not run again because 02:30 now comes an hour later. What names every
- * hour goes by elapsed time, and is known by its instant.
+ * The state keeps the nominal time of the last decided occurrence, and the wall-clock time in the zone at that moment. A wall-clock
+ * schedule identifies an occurrence by its wall-clock time: one at 02:30 that ran does not run again because 02:30 now comes an hour
+ * later. A schedule that names every hour counts elapsed time, and identifies an occurrence by its instant.
  */
 import type { DecidedTime } from '../../schemas/index.ts'
 import { calendarOf } from './calendar.ts'
@@ -11,25 +11,25 @@ import { countFires, firstFire, latestFire, nextFire, type ScheduleSource } from
 import { dayMs } from './wall-times.ts'
 import { eraAt, offsetOf, steadyOffset, zoneOf } from './zone.ts'
 
-/** No change of rules has moved a time by more. */
+/** The largest shift of a time by a change of rules so far. */
 const movedMsMax = 26 * 3_600_000
 
-/** What is known of a job's place in its schedule. */
+/** The position of a job in its schedule. */
 export interface Place {
   anchorAt: number
-  /** The next occurrence as it was computed last, by whatever rules. */
+  /** The next occurrence as it was last computed, under the rules of that time. */
   nextFireAt: number | null
   decidedFor: DecidedTime | null
   latestFiredFor: number | null
   skipped: number
 }
 
-/** Whether the times of a schedule follow from the rules of a time zone. */
+/** Whether the times of a schedule depend on the rules of a time zone. */
 export function followsZone({ schedule: { cron, rrule, timezone } }: ScheduleSource): boolean {
   return (cron !== null || rrule !== null) && zoneOf(timezone).kind === 'zoned'
 }
 
-/** What a state keeps of an occurrence that was decided about; null where no rules can change. */
+/** The wall-clock time that a state keeps for a decided occurrence; null if no rules can change it. */
 export function decidedTime(definition: ScheduleSource, at: number): DecidedTime | null {
   if (!followsZone(definition) || !Number.isFinite(at)) return null
   return { at, offsetMs: offsetAt(definition.schedule.timezone, at) }
@@ -42,13 +42,13 @@ function offsetAt(timezone: string, at: number): number {
 }
 
 export interface Move {
-  /** The next occurrence by the rules in force. */
+  /** The next occurrence under the rules in force. */
   nextFireAt: number | null
-  /** Occurrences that by these rules had been due before the last one that was decided about. */
+  /** Occurrences that, under these rules, were due before the last decided one. */
   passed: number
 }
 
-/** The next occurrence by the rules in force. The same as before wherever they say what those said by which it was computed. */
+/** The next occurrence under the rules in force. It is unchanged if they agree with the rules that it was computed under. */
 export function nextByRules(definition: ScheduleSource, place: Place, countMax: number): Move {
   const { anchorAt, nextFireAt, decidedFor } = place
   if (nextFireAt === null || !followsZone(definition)) return { nextFireAt, passed: 0 }
@@ -61,25 +61,25 @@ export function nextByRules(definition: ScheduleSource, place: Place, countMax: 
   const wall = calendar.rule.recurrence.wall(offsetMs).next(decidedFor.at + decidedFor.offsetMs)
   if (wall === null) return { nextFireAt: null, passed: 0 }
   const from = instantOf(definition, wall) - 1
-  // A job's nominal times ascend: what lies before the last decision is over, and is counted.
+  // A job's nominal times ascend: times before the last decision are past, and are counted.
   if (from >= decidedFor.at) return { nextFireAt: nextFire(definition, anchorAt, from), passed: 0 }
   return { ...byInstant, passed: countFires(definition, anchorAt, from, decidedFor.at - 1, countMax) }
 }
 
-/** Nothing was decided about the job, or by a version that kept no more than the instants. */
+/** For a job without a decision, or with one by a version that kept only instants. */
 function nextUndecided(definition: ScheduleSource, place: Place, nextFireAt: number): number | null {
   const { anchorAt, latestFiredFor, skipped } = place
   if (nextFire(definition, anchorAt, nextFireAt - 1) === nextFireAt && latestFiredFor !== null) return nextFireAt
   const first = firstFire(definition, anchorAt)
   if (latestFiredFor === null && skipped === 0 && (first === null || Math.abs(first - nextFireAt) <= movedMsMax)) return first
-  // The one that is nearest to where it was; of two the later, so that none comes twice.
+  // The time that is nearest to the old one; of two equally near ones the later, so that none fires twice.
   const later = nextFire(definition, anchorAt, nextFireAt - 1)
   const earlier = latestFire(definition, anchorAt, latestFiredFor ?? anchorAt, nextFireAt)
   if (earlier === null || nextFireAt - earlier > movedMsMax) return later
   return later === null || nextFireAt - earlier < later - nextFireAt ? earlier : later
 }
 
-/** When a time on the clock comes true; where a gap leaves it out, when the policy of the schedule makes up for it. */
+/** The instant of a wall-clock time; if it falls into a gap, the instant that the policy of the schedule gives. */
 function instantOf({ schedule: { timezone, dstGap, dstOverlap } }: ScheduleSource, wall: number): number {
   const [before, after] = [offsetOf(timezone, wall - dayMs), offsetOf(timezone, wall + dayMs)]
   const shown = [before, after].map((offsetMs) => wall - offsetMs).filter((at) => at + offsetOf(timezone, at) === wall)

@@ -1,8 +1,8 @@
 /**
- * Where the offsets of time zones come from: Intl, so the data that came with Node. Nothing else of the project asks Intl for them.
+ * The source of time zone offsets: Intl, with the data of this Node version. No other module asks Intl for offsets.
  *
- * Governments change these rules, and a newer Node brings them; so what was computed under other rules may have to be computed anew
- * (ADR 0040). Tests that play such a change put other rules in.
+ * Governments change these rules, and a newer Node has new data. Times that were computed under other rules may have to be computed again
+ * (ADR 0040). Tests simulate such a change with other rules.
  */
 import { BoundedCache } from './bounded-cache.ts'
 
@@ -13,7 +13,7 @@ export type ZoneOffsets =
   | { kind: 'zoned'; name: string; offsetAt: (ms: number) => number }
 
 export interface ZoneRules {
-  /** What a name stands for. The same at any time. */
+  /** The zone of a name. Always the same for one set of rules. */
   zone(name: string): ZoneOffsets
 }
 
@@ -41,19 +41,19 @@ export const intlRules: ZoneRules = {
 }
 
 function offsetIn(format: Intl.DateTimeFormat, ms: number): number {
-  // In en-US: month, day, year, hour, minute, second. As one text it takes a third of the time that its parts take.
+  // In en-US: month, day, year, hour, minute, second. format() takes a third of the time of formatToParts().
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (format.format(ms).match(/\d+/g) ?? []).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
 }
 
 let inForce: () => ZoneRules = () => intlRules
 
-/** Puts other rules in force, for tests alone; undefined: those of this Node again. Asked anew at each computation, so that two processes that a test plays may differ. */
+/** Sets other rules, for tests only; undefined restores the rules of this Node. Read at each computation, so two simulated processes may differ. */
 export function putZoneRules(rules: (() => ZoneRules) | undefined): void {
   inForce = rules ?? (() => intlRules)
 }
 
-/** A value for each set of rules, made when it is first asked for. */
+/** One value for each set of rules, created on first use. */
 export function perRules<Value>(make: (rules: ZoneRules) => Value): () => Value {
   const made = new WeakMap<ZoneRules, Value>()
   let last: { rules: ZoneRules; value: Value } | undefined
@@ -67,7 +67,7 @@ export function perRules<Value>(make: (rules: ZoneRules) => Value): () => Value 
   }
 }
 
-/** A cache of what follows from the rules and a key. */
+/** A cache of values that follow from the rules and a key. */
 export function cachePerRules<Value>(
   entriesMax: number,
   compute: (key: string, rules: ZoneRules) => Value,

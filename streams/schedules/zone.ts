@@ -1,6 +1,6 @@
 /**
- * Time zones by the rules in force (zone-rules.ts): whether a name is one, whether it is UTC by another name, when its offset changes, and between
- * which instants it does not. The last lets most cron arithmetic run on plain numbers, because calls into Intl are what makes zones slow.
+ * Time zones under the rules in force (zone-rules.ts): whether a name is a zone or an alias of UTC, when its offset changes, and between
+ * which instants it is steady. Steady offsets let most cron arithmetic run on plain numbers, because calls to Intl are slow.
  */
 import { stretchStep, stretchSteps, windowStep } from './steps.ts'
 import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
@@ -9,19 +9,19 @@ import { cachePerRules, type ZoneOffsets } from './zone-rules.ts'
 const zonesMax = 1024
 /** Stretches of time whose offset is kept in memory. */
 const windowsMax = 2048
-/** Most windows that one question may span. */
+/** Most windows that one query may span. */
 const windowsAskedMax = 4
 const dayMs = 86_400_000
 const windowMs = 16 * dayMs
 /** Stretches of a zone whose changes are kept in memory, and their length. */
 const stretchesMax = 8192
 const stretchMs = 8 * windowMs
-/** A change of offset so long before or after a window may still repeat wall-clock times in it. The largest known is one day. */
+/** A change of offset within this time before or after a window may repeat wall-clock times in it. The largest known change is 1 day. */
 const settlingMs = 2 * dayMs
 
 const zones = cachePerRules<ZoneOffsets>(zonesMax, (name, rules) => rules.zone(name))
 
-/** What a name stands for; `name` is its one spelling. Fixed offsets such as +02:00 count as zones, because Intl takes them. */
+/** The zone of a name; its `name` is the canonical spelling. Fixed offsets such as +02:00 count as zones, because Intl accepts them. */
 export function zoneOf(name: string): ZoneOffsets {
   return zones.get(name)
 }
@@ -33,10 +33,10 @@ export function offsetOf(name: string, at: number): number {
   return zone.kind === 'zoned' ? zone.offsetAt(at) : 0
 }
 
-/** How often the offset of a zone is looked at: no zone has changed and changed back within so long. */
+/** Distance between two probes of a zone's offset. No zone has changed its offset and changed it back within this time. */
 const probeMs = 2 * dayMs
 
-/** Offset of a window, or NaN where it changes in it, shortly before or after. */
+/** Offset of a window, or NaN if it changes in the window, or shortly before or after it. */
 const windows = cachePerRules<number>(windowsMax, (key) => {
   const separator = key.indexOf('\n')
   const start = Number(key.slice(0, separator)) * windowMs
@@ -52,18 +52,18 @@ const windows = cachePerRules<number>(windowsMax, (key) => {
   return offsetMs
 })
 
-/** The one offset between two instants where the stretch around them is known, and says it. */
+/** The offset between two instants if the stretch around them is cached and has one offset there. */
 function knownOffset(zoneName: string, from: number, to: number): number | undefined {
   const eras = stretches.peek(`${Math.floor(from / stretchMs)}\n${zoneName}`)
   return eras?.find((era) => era.from <= from && to < era.until)?.offsetMs
 }
 
-/** Local time minus UTC at an instant, in ms, if it is the same all around it; NaN near a change. */
+/** Local time minus UTC at an instant, in ms; NaN near a change. */
 export function steadyOffset(zoneName: string, at: number): number {
   return windows.get(`${Math.floor(at / windowMs)}\n${zoneName}`)
 }
 
-/** Whether the zone has this offset from one instant to another and all around them; false also where that would cost too much to know. */
+/** Whether the zone has this offset from one instant to another and around both; false also if the check would cost too much. */
 export function isSteady(zoneName: string, offsetMs: number, from: number, to: number): boolean {
   const first = Math.floor(from / windowMs)
   const last = Math.floor(to / windowMs)
@@ -72,7 +72,7 @@ export function isSteady(zoneName: string, offsetMs: number, from: number, to: n
   return true
 }
 
-/** A time in which a zone has one offset. The offsets before and after it differ, except where it was cut off only for our sake. */
+/** A time in which a zone has one offset. The offsets before and after it differ, unless the era was cut at the end of a stretch. */
 export interface Era {
   from: number
   until: number
@@ -88,7 +88,7 @@ const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
   const offsetAt = zone.kind === 'zoned' ? zone.offsetAt : () => 0
   const start = Number(key.slice(0, separator)) * stretchMs
   const changes = changesIn(offsetAt, start - settlingMs, start + stretchMs + settlingMs)
-  // A cut close to a change would part times that come twice, so the change is the cut.
+  // A cut close to a change would separate times that occur twice, so the cut is moved to the change.
   const cutNear = (at: number): number => changes.findLast((change) => Math.abs(change - at) <= settlingMs) ?? at
   const cuts = [cutNear(start), cutNear(start + stretchMs)] as const
   const froms = [cuts[0], ...changes.filter((change) => change > cuts[0] && change < cuts[1])]
@@ -98,7 +98,7 @@ const stretches = cachePerRules<Era[]>(stretchesMax, (key) => {
   })
 })
 
-/** Steps that it takes to learn the zone at these instants, each in the stretch that it is in. Counted as if nothing were known of it. */
+/** Steps to load the stretches of the zone that these instants are in, counted as if none were cached. */
 export function learningSteps(name: string, instants: readonly number[]): number {
   if (zoneOf(name).kind !== 'zoned') return 0
   return new Set(instants.map((at) => Math.floor(at / stretchMs))).size * stretchSteps

@@ -1,9 +1,9 @@
 /**
- * At which instants wall-clock times come true in a zone.
+ * The instants of wall-clock times in a zone.
  *
- * A zone is a row of eras, each with one offset. Where the clock goes forward a gap of wall-clock times never comes; where it goes
- * back some come twice. The policy of the schedule says what becomes of either; what names every hour goes by elapsed time instead.
- * Occurrences that the policy would put on one instant are one.
+ * A zone is a sequence of eras, each with one offset. When clocks go forward, a gap of wall-clock times never occurs; when they go back,
+ * some times occur twice. The policy of the schedule decides both cases. A schedule that names every hour counts elapsed time instead.
+ * Occurrences that the policy would move to one instant are one occurrence.
  */
 import type { DstGap, DstOverlap } from '../../schemas/index.ts'
 import { eraStep } from './steps.ts'
@@ -17,9 +17,10 @@ export interface ZonedRule {
   dstOverlap: DstOverlap
 }
 
-/** Times put off by SHIFT come at most so long after the gap: the largest known change of an offset is a day. */
+/** Times that SHIFT moves occur at most this long after the gap: the largest known change of an offset is 1 day. */
 const shiftMsMax = dayMs
 
+/** A rule with its zone and policies resolved. */
 interface ZoneReading {
   recurrence: Recurrence
   zoneName: string
@@ -65,7 +66,7 @@ export function latestZoned(rule: ZonedRule, notAfter: number): number | null {
     const here = latestInEra(reading, era, notAfter)
     if (here !== null && (found === null || here > found)) found = here
     if (era.from <= 0) break
-    // Where an era has none, the times before it say how far back the next look may go.
+    // If an era has no occurrence, the times before it show how far back the next search may begin.
     const wall = found === null ? recurrence.wall(era.offsetMs).latest(era.from + dayMs) : era.from
     if (wall === null) break
     era = eraAt(zoneName, Math.min(era.from - 1, wall + 2 * dayMs))
@@ -104,7 +105,7 @@ function sinceEpoch(at: number | null): number | null {
   return at === null || at < 0 ? null : at
 }
 
-/** Where to look on after an era: its end, or later if nothing repeats there for long. */
+/** The start of the search after an era: its end, or later if the recurrence has no time there. */
 function nextStart({ recurrence }: ZoneReading, era: Era, after: number, notAfter = horizonAt): number | null {
   const wall = recurrence
     .wall(era.offsetMs)
@@ -112,14 +113,14 @@ function nextStart({ recurrence }: ZoneReading, era: Era, after: number, notAfte
   return wall === null ? null : Math.max(era.until, wall - 2 * dayMs)
 }
 
-/** The wall-clock times of an era that come true in it as they are: from the first up to and without the last. */
+/** The range of wall-clock times that occur unchanged in an era: the first inclusive, the last exclusive. */
 function ownWalls({ overlap }: ZoneReading, { from, until, offsetMs, previousMs, followingMs }: Era): [number, number] {
   const first = overlap === 'FIRST' && previousMs > offsetMs ? from + previousMs : from + offsetMs
   const last = overlap === 'LAST' && followingMs < offsetMs ? until + followingMs : until + offsetMs
   return [first, last]
 }
 
-/** The wall-clock times that the beginning of an era leaves out. */
+/** The gap of wall-clock times at the beginning of an era. */
 function gapWalls({ from, offsetMs, previousMs }: Era): [number, number] | undefined {
   return offsetMs > previousMs ? [from + previousMs, from + offsetMs] : undefined
 }
@@ -174,7 +175,7 @@ function countInEra(reading: ZoneReading, era: Era, after: number, notAfter: num
   let moved = 0
   let at = nextMoved(walls, gap, era, lost, after)
   while (at !== null && at <= notAfter && count + moved < max) {
-    // What is also a time of the era itself was counted with it.
+    // A moved time that is also a time of the era itself was counted already.
     if (walls.next(at + era.offsetMs - 1, at + era.offsetMs) !== at + era.offsetMs) moved++
     at = nextMoved(walls, gap, era, lost, at)
   }

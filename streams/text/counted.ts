@@ -1,2 +1,2 @@
-/** Numbers with what they count, in messages. `many`: of other numbers than one; default: `one` with an s. */
+/** A number with its noun, for messages. `many`: the plural; default: `one` with an s. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`

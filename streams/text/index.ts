@@ -1,4 +1,4 @@
-/** Text that people and programs exchange: JSON without loss, times, problems, plurals, names that were meant. */
+/** Text that people and programs exchange: lossless JSON, times, problems, plurals, suggestions for mistyped names. */
 export { counted } from './counted.ts'
 export { nearestOf, suggestion } from './did-you-mean.ts'
 export { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'

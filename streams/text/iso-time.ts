@@ -1,11 +1,11 @@
-/** Times of the JSON: ISO 8601 with an offset in, ISO 8601 in UTC out. */
+/** Times in JSON: input is ISO 8601 with an offset, output is ISO 8601 in UTC. */
 
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:(Z)|([+-])(\d\d):?(\d\d))$/i
 
-/** What a time in JSON may look like, for messages. */
+/** The accepted forms of a time in JSON, for messages. */
 export const timeLimit = 'a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00Z, or epoch milliseconds'
 
-/** Epoch ms of a text such as 2030-01-31T09:00:00+01:00, cut to whole ms; undefined for any other text, or a day that does not exist. */
+/** Epoch ms of a text such as 2030-01-31T09:00:00+01:00, truncated to whole ms; undefined for any other text, or a day that does not exist. */
 export function parseIsoTime(text: string): number | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
@@ -14,7 +14,7 @@ export function parseIsoTime(text: string): number | undefined {
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   date.setUTCHours(Number(hour), Number(minute), Number(second), ms)
-  // Date rolls over what does not exist, such as 30 February; ISO 8601 does not.
+  // Date rolls over a day that does not exist, such as 30 February; ISO 8601 does not.
   const kept =
     date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCHours() === Number(hour)
   if (!kept || Number(minute) > 59 || Number(second) > 59 || Number(offsetHours) > 23 || Number(offsetMinutes) > 59)
@@ -23,7 +23,7 @@ export function parseIsoTime(text: string): number | undefined {
   return date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
 }
 
-/** From the year 10000 on ISO 8601 needs a sign and six digits, which few readers take. */
+/** From the year 10000 on ISO 8601 needs a sign and 6 digits, which few readers accept. */
 const isoEndAt = Date.UTC(10_000, 0, 1)
 
 /** A time as JSON shows it, such as 2030-01-31T09:00:00.000Z; outside the years 0 to 9999 the number itself. */

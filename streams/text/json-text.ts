@@ -1,17 +1,17 @@
 /**
- * JSON without loss. The engine reads the text; one walk over what it accepted finds what JavaScript's values would hide. A payload or
- * result that values cannot hold stays its text, and is written as it was read. Used by the dashboard as well.
+ * Lossless JSON. The engine parses the text; one walk over the accepted text finds everything that JavaScript values would hide. A payload
+ * or result that JavaScript values cannot represent keeps its text, and is written as it was read. The dashboard uses this module too.
  */
 import { JsonWalk, type TextPart } from './json-walk.ts'
 import type { Problem } from './problem.ts'
 
-/** A JSON value as its text, where the value that JavaScript has for it would be written otherwise. */
+/** A JSON value as its text, used if JavaScript would write the parsed value differently. */
 export class JsonText {
   readonly text: string
   constructor(text: string) {
     this.text = text
   }
-  /** In writeJson a mark; anywhere else the nearest value there is. */
+  /** In writeJson a placeholder; anywhere else the nearest JavaScript value. */
   toJSON(): unknown {
     if (marked === undefined) return JSON.parse(this.text)
     marked.push(this.text)
@@ -20,11 +20,11 @@ export class JsonText {
 }
 
 let marked: string[] | undefined
-/** No text that was decoded from bytes begins with a lone surrogate. */
+/** Begins a placeholder. A text that was decoded from bytes never begins with a lone surrogate. */
 const mark = '\ud800'
 const markWritten = /"\\ud800(\d+)"/g
 
-/** JSON.stringify, with each JsonText as it is. */
+/** JSON.stringify that writes each JsonText unchanged. */
 export function writeJson(value: unknown, indent = 0): string {
   const outer = marked
   const texts: string[] = []
@@ -38,16 +38,16 @@ export function writeJson(value: unknown, indent = 0): string {
 }
 
 export interface JsonRead {
-  /** Each payload or result that JSON.stringify would write otherwise is a JsonText; null is null. */
+  /** Each payload or result that JSON.stringify would write differently is a JsonText; null stays null. */
   value: unknown
   problems: Problem[]
-  /** Where each item of an array begins that is the whole text: offsets, objects only. */
+  /** If the whole text is an array: the offset of each item that is an object. */
   items: number[]
 }
 
 /**
- * Throws SyntaxError for what is no JSON, or what `parse` throws in its place. With `always` each payload or result is a JsonText, for
- * readers that take none but its bytes: it saves a comparison.
+ * Throws SyntaxError if the text is no JSON, or the error that `parse` throws. With `always` each payload or result is a JsonText. That
+ * saves a comparison for readers that use only its bytes.
  */
 export function readJson(text: string, parse: (text: string) => unknown = JSON.parse, always = false): JsonRead {
   const value = parse(text)
@@ -57,14 +57,14 @@ export function readJson(text: string, parse: (text: string) => unknown = JSON.p
   return { value, problems: walk.problems, items: walk.items }
 }
 
-/** What is wrong with a JSON text that the engine has accepted. */
+/** The problems of a JSON text that the engine has accepted. */
 export function jsonProblems(text: string): Problem[] {
   const walk = new JsonWalk(text)
   walk.run()
   return walk.problems
 }
 
-/** A text that has line breaks, which can only stand between values, without any space between values. */
+/** A JSON text on one line. Line breaks occur only between values, so all white space between values is removed. */
 export function oneLineJson(text: string): string {
   if (!/[\r\n]/.test(text)) return text
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g, (found) => (found.startsWith('"') ? found : ''))

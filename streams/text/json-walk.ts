@@ -1,14 +1,14 @@
 /**
- * One walk over a JSON text that the engine has accepted. It finds what JavaScript's values would hide (names given twice, numbers
- * beyond doubles, lone surrogates, too deep nesting) and the texts of payloads and results.
+ * One walk over a JSON text that the engine has accepted. It finds what JavaScript values would hide (duplicate names, numbers out of
+ * the range of doubles, lone surrogates, too deep nesting) and the texts of payloads and results.
  */
 import { validText } from './plain-text.ts'
 import { contradiction, type Problem, problemsMax, quoted } from './problem.ts'
 
-/** Most arrays and objects inside one another; more than any reader in another language is sure to take is refused. */
+/** Maximum nesting of arrays and objects. Readers in other languages may refuse deeper nesting. */
 export const jsonDepthMax = 128
 
-/** Members whose values belong to users, wherever they stand but in a map of headers, whose names are a user's too. */
+/** Members whose values belong to users, anywhere except in a map of headers, because users choose its names too. */
 const kept: ReadonlySet<string> = new Set(['payload', 'result'])
 
 export interface TextPart {
@@ -16,37 +16,37 @@ export interface TextPart {
   text: string
 }
 
-/** An object or array that is open. */
+/** An open object or array. */
 interface Frame {
   object: boolean
-  /** Of an object with more than one member: the names met so far. Most of those that make a long walk have one or none. */
+  /** The names so far of an object with more than one member. Most objects in a long text have one member or none. */
   names: Set<string> | undefined
-  /** The member or item that is read. */
+  /** The current member or item. */
   name: string
   index: number
 }
 
 const code = { quote: 0x22, plus: 0x2b, comma: 0x2c, minus: 0x2d, zero: 0x30, nine: 0x39, colon: 0x3a, backslash: 0x5c } as const
 const brackets = { open: 0x5b, close: 0x5d, openObject: 0x7b, closeObject: 0x7d } as const
-/** Shorter numbers without an exponent are never out of range. */
+/** Numbers up to this length without an exponent are never out of range. */
 const digitsSafe = 300
 
-/** One pass over a text that is known to be JSON; without recursion, so that depth costs no stack. */
+/** One pass over a text that is valid JSON; without recursion, so that depth costs no stack. */
 export class JsonWalk {
   readonly problems: Problem[] = []
-  /** Each payload and result: those that are within one are part of it. */
+  /** Each outermost payload and result; nested ones are part of it. */
   readonly parts: TextPart[] = []
-  /** Where each object begins that is an item of the outermost array. */
+  /** Offset of each object that is an item of the outermost array. */
   readonly items: number[] = []
   readonly #text: string
-  /** A text that came from bytes has lone surrogates only where they are escaped. */
+  /** A text that was decoded from bytes has lone surrogates only as escapes. */
   readonly #wellFormed: boolean
   readonly #frames: Frame[] = []
-  /** A name comes next, if it is an object that is open. */
+  /** The next string is a name, if the innermost open bracket is an object's. */
   #nameNext = false
   /** End of the last value or bracket. */
   #end = 0
-  /** A text that is kept: where it begins, and how many frames are open around it. */
+  /** The text that is being kept: its offset, and the number of open frames around it. */
   #keeping: { from: number; depth: number } | undefined
 
   constructor(text: string) {
@@ -125,7 +125,7 @@ export class JsonWalk {
     return end
   }
 
-  /** Returns where its value begins. */
+  /** Returns the offset of its value. */
   #name(frame: Frame, name: string, end: number): number {
     if (frame.index > 0) frame.names ??= new Set([frame.name])
     frame.name = name
@@ -143,7 +143,7 @@ export class JsonWalk {
     if (this.#keeping?.depth !== this.#frames.length) return
     const text = this.#text.slice(this.#keeping.from, this.#end)
     this.#keeping = undefined
-    // Null is the absence of both.
+    // Null means: no payload, no result.
     if (text === 'null') return
     this.parts.push({ path: this.#frames.map(({ object, name, index }) => (object ? name : index)), text })
   }
@@ -178,7 +178,7 @@ export class JsonWalk {
     this.problems.push(contradiction(field, value, limit, `${field || 'The value'} ${found}`))
   }
 
-  /** Path of what is read. */
+  /** Path of the current value. */
   #field(): string {
     let path = ''
     for (const { object, name, index } of this.#frames) {

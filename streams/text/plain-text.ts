@@ -1,5 +1,5 @@
-/** Control characters: C0, DEL and C1. Keys of the store end their texts with a 00 byte, and ids and keys stand in logs and URLs. */
+/** Control characters: C0, DEL and C1. They are refused because store keys end texts with a 00 byte, and logs and URLs show ids and keys. */
 export const controls = /[\u0000-\u001f\u007f-\u009f]/
 
-/** In words. A lone surrogate, half of a character, would become another character on its way into the log. */
+/** The rule in words. UTF-8 has no lone surrogate (half of a character), so the log would hold another character. */
 export const validText = 'text that is valid Unicode, without lone surrogates'

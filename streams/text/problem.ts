@@ -1,24 +1,24 @@
-/** One thing wrong with what a user gave, in a form that API, CLI and client can show. */
+/** A problem with a user's input, in a form that API, CLI and client can show. */
 import { counted } from './counted.ts'
 
 export interface Problem {
   /** Path of the field, such as schedule.everyMs or tags[3]; empty for the value as a whole. */
   field: string
-  /** What was found; sizes stand for long values. */
+  /** The value that was found; for a long value its size. */
   value: unknown
-  /** What is allowed. */
+  /** The allowed values. */
   limit: string
   /** A sentence with all three. */
   message: string
 }
 
-/** Most problems reported of one value; a hostile one must not fill the memory or the answer. */
+/** Most problems reported for one value; a hostile value must not fill the memory or the answer. */
 export const problemsMax = 50
 
-/** Longest text of a user that is quoted whole. */
+/** Longest user text that is quoted in full. */
 const quotedLengthMax = 80
 
-/** A value in a message: short, on one line, whatever it is. Never throws. */
+/** Any value in a short form on one line, for messages. Never throws. */
 export function quoted(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number') return String(value)
   if (typeof value === 'string') {
@@ -29,7 +29,7 @@ export function quoted(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Fields whose values open doors elsewhere (ADR 0060). A problem becomes the reason of a job, which is for all eyes. */
+/** Fields that may hold credentials (ADR 0060). A problem becomes the reason of a job, which every viewer sees. */
 const secretField = /^(?:target\.http\.url$|(?:target\.http\.)?headers\[)/
 
 /** A problem whose sentence is "field is value; allowed: limit." */
@@ -42,12 +42,12 @@ export function notAllowed(field: string, value: unknown, limit: string, unit = 
   return { field, value: shown, limit, message: `${field || 'the value'} ${state}; allowed: ${limit}.` }
 }
 
-/** A problem with a sentence of its own. */
+/** A problem with its own sentence. */
 export function contradiction(field: string, value: unknown, limit: string, message: string): Problem {
   return { field, value, limit, message }
 }
 
-/** A problem of fields of which exactly one is to be set. */
+/** A problem with a group of fields: exactly one must be set. */
 export function oneOf(field: string, names: readonly string[], given: readonly string[], found: string): Problem {
   const limit = `exactly one of ${names.join(', ')}`
   return contradiction(field, given.join(', '), limit, `${field} must have ${limit}; ${found}.`)
