@@ -1,31 +1,31 @@
 /**
- * What each part of Duelog, and each program beside it, must be allowed to do by the ACLs of a Kafka cluster: the one source of the
- * table in docs/ACCESS.md, of `duelog acls`, and of the tests on a broker with an authorizer.
+ * The Kafka ACLs that each role of Duelog, and each program that works with it, needs. The table in docs/ACCESS.md, `duelog acls` and the
+ * tests on a broker with an authorizer are made from this file.
  */
 
 export type AclOperation = 'Read' | 'Write' | 'Create' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs'
 
 export interface AclEntry {
   resource: 'topic' | 'group' | 'transactional-id' | 'cluster'
-  /** Of a `prefixed` one, what the names begin with. */
+  /** The name; with `prefixed` the beginning of the names. */
   name: string
   pattern: 'literal' | 'prefixed'
   operations: readonly AclOperation[]
-  /** What it is needed for. */
+  /** The purpose. */
   why: string
 }
 
-/** Roles of DUELOG_ROLES, and what is no process of Duelog. */
+/** The roles of DUELOG_ROLES, and programs that are no Duelog process. */
 export type AccessRole = 'scheduler' | 'executor' | 'retrier' | 'api' | 'intake' | 'auditor' | 'setup' | 'worker' | 'client'
 
 export const accessRoles: Record<AccessRole, string> = {
   scheduler: 'a process with the role scheduler: it owns partitions',
   executor: 'a process with the role executor: it runs handlers',
-  retrier: 'a process with the role retrier: it forwards attempts that waited',
+  retrier: 'a process with the role retrier: it forwards retries when they are due',
   api: 'a process with the role api: it answers HTTP',
   intake: 'a process with the role intake: it reads the schedules of other schedulers',
   auditor: 'a process with the role auditor, and `duelog audit`: they judge the log',
-  setup: '`duelog topics apply`, or the first process that starts: it makes the topics',
+  setup: '`duelog topics apply`, or the first process that starts: it creates the topics',
   worker: 'a worker that is no Duelog process: createWorker, or one in another language',
   client: 'a program that writes definitions: createClient, or a producer of its own',
 }
@@ -37,11 +37,11 @@ export interface AccessNames {
   targets: readonly string[]
   /** Topics of other schedulers, for the role intake. */
   foreign: readonly string[]
-  /** Of a worker: its pools. */
+  /** The pools of a worker. */
   pools: readonly string[]
 }
 
-/** What a role needs, each resource once. A process with several roles needs those of all. */
+/** The entries that a role needs, each resource once. A process with several roles needs the entries of all of them. */
 export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
   const { prefix } = names
   const topic = (name: string, operations: AclOperation[], why: string): AclEntry => ({
@@ -82,34 +82,34 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
     why,
   })
   const common: AclEntry[] = [
-    topics('', ['Describe', 'DescribeConfigs'], 'looks whether all topics are there, and safe'),
-    groups('', ['Read', 'Describe'], 'joins the groups of its roles, asks who owns what, and takes out members that have died'),
-    topic('audit', ['Read', 'Write', 'Describe'], 'every process serves HTTP, and says who asked it for a change'),
+    topics('', ['Describe', 'DescribeConfigs'], 'checks that all topics exist and that their settings are safe'),
+    groups('', ['Read', 'Describe'], 'joins the groups of its roles, asks which member owns a partition, and removes dead members'),
+    topic('audit', ['Read', 'Write', 'Describe'], 'every process serves HTTP, and records who requested a change'),
   ]
   const tables: Record<AccessRole, AclEntry[]> = {
     scheduler: [
       ...common,
-      topic('jobs', ['Read', 'Write', 'Describe'], 'definitions; tombstones of what is over, and what is moved to its partition'),
+      topic('jobs', ['Read', 'Write', 'Describe'], 'definitions; tombstones of ended jobs; definitions that are moved to their partition'),
       topic('job-commands', ['Read', 'Write', 'Describe'], 'commands; follow-ups'),
-      topic('job-state', ['Read', 'Write', 'Describe'], 'what was decided'),
+      topic('job-state', ['Read', 'Write', 'Describe'], 'the changelog: the state of jobs and runs'),
       topic('execution-events', ['Read', 'Write', 'Describe'], 'reports'),
       topics('executions.', ['Write', 'Describe'], 'dispatches; dead letters'),
-      topics('retry.', ['Write', 'Describe'], 'attempts that wait'),
+      topics('retry.', ['Write', 'Describe'], 'retries that wait'),
       topic('worker-control', ['Write', 'Describe'], 'cancellations, pinned runs'),
       ids('scheduler-', 'each partition has one committing writer'),
       ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'records of topic targets; receipts'),
     ],
     executor: [
       ...common,
-      topics('executions.', ['Read', 'Describe'], 'takes runs'),
-      topic('worker-control', ['Read', 'Describe'], 'hears of cancellations'),
+      topics('executions.', ['Read', 'Describe'], 'reads runs'),
+      topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
       ...others(names.targets, ['Write', 'Describe'], 'the handler kafka.produce'),
     ],
     retrier: [
       ...common,
-      topics('retry.', ['Read', 'Describe'], 'attempts that wait'),
-      topic('execution-events', ['Write', 'Describe'], 'reports that they are due'),
+      topics('retry.', ['Read', 'Describe'], 'retries that wait'),
+      topic('execution-events', ['Write', 'Describe'], 'reports that a retry is due'),
     ],
     api: [
       ...common,
@@ -119,25 +119,25 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
     intake: [
       ...common,
       topic('jobs', ['Write', 'Describe'], 'definitions'),
-      ids('intake-', 'each foreign record becomes a definition once'),
-      ...others(names.foreign, ['Read', 'Describe'], 'the schedules of others'),
-      ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'receipts of what is refused'),
+      ids('intake-', 'each foreign record becomes a definition exactly once'),
+      ...others(names.foreign, ['Read', 'Describe'], 'schedules of other schedulers'),
+      ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'receipts for refused schedules'),
     ],
     auditor: [
       ...common,
-      ...['jobs', 'job-commands', 'job-state', 'worker-control'].map((name) => topic(name, ['Read', 'Describe'], 'judges it')),
-      topics('executions.', ['Read', 'Describe'], 'judges them'),
-      topics('retry.', ['Read', 'Describe'], 'judges them'),
-      topic('execution-events', ['Read', 'Write', 'Describe'], 'judges it; asks brokers for the time'),
+      ...['jobs', 'job-commands', 'job-state', 'worker-control'].map((name) => topic(name, ['Read', 'Describe'], 'judges its records')),
+      topics('executions.', ['Read', 'Describe'], 'judges these records'),
+      topics('retry.', ['Read', 'Describe'], 'judges these records'),
+      topic('execution-events', ['Read', 'Write', 'Describe'], 'judges its records; gets the time of the brokers'),
       ...others(names.targets, ['Read', 'Describe'], '`duelog audit --target-topics`'),
     ],
-    setup: [topics('', ['Create', 'Describe', 'DescribeConfigs', 'AlterConfigs'], 'makes topics, and raises what is unsafe')],
+    setup: [topics('', ['Create', 'Describe', 'DescribeConfigs', 'AlterConfigs'], 'creates topics, and raises unsafe settings')],
     worker: [
-      ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'takes runs')),
-      topic('worker-control', ['Read', 'Describe'], 'hears of cancellations'),
+      ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'reads runs')),
+      topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
       ...names.pools.map((pool) => group(`exec.${pool}`, ['Read', 'Describe'], 'shares the runs of the pool')),
-      groups('control.', ['Read', 'Describe'], 'reads worker-control alone'),
+      groups('control.', ['Read', 'Describe'], 'reads worker-control in a group of its own'),
     ],
     client: [topic('jobs', ['Write', 'Describe'], 'definitions')],
   }

@@ -1,6 +1,6 @@
 /**
  * Payloads in JSON. `payload` is any JSON value if the media type is JSON or absent, else text; `payloadBase64` is bytes. A JSON value
- * that JavaScript cannot represent is kept as its text (JsonText).
+ * that JavaScript would write differently is kept as its text (JsonText).
  * Together with contentType they are converted to the definition's payload and contentType, and back.
  */
 import { isUtf8 } from 'node:buffer'
