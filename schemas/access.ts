@@ -83,13 +83,21 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
   })
   const common: AclEntry[] = [
     topics('', ['Describe', 'DescribeConfigs'], 'checks that all topics exist and that their settings are safe'),
-    groups('', ['Read', 'Describe'], 'joins the groups of its roles, asks which member owns a partition, and removes dead members'),
+    groups(
+      '',
+      ['Read', 'Describe'],
+      'joins the groups of its roles, asks which member owns a partition, and removes dead members',
+    ),
     topic('audit', ['Read', 'Write', 'Describe'], 'every process serves HTTP, and records who requested a change'),
   ]
   const tables: Record<AccessRole, AclEntry[]> = {
     scheduler: [
       ...common,
-      topic('jobs', ['Read', 'Write', 'Describe'], 'definitions; tombstones of ended jobs; definitions that are moved to their partition'),
+      topic(
+        'jobs',
+        ['Read', 'Write', 'Describe'],
+        'definitions; tombstones of ended jobs; definitions that are moved to their partition',
+      ),
       topic('job-commands', ['Read', 'Write', 'Describe'], 'commands; follow-ups'),
       topic('job-state', ['Read', 'Write', 'Describe'], 'the changelog: the state of jobs and runs'),
       topic('execution-events', ['Read', 'Write', 'Describe'], 'reports'),
@@ -125,7 +133,9 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
     ],
     auditor: [
       ...common,
-      ...['jobs', 'job-commands', 'job-state', 'worker-control'].map((name) => topic(name, ['Read', 'Describe'], 'judges its records')),
+      ...['jobs', 'job-commands', 'job-state', 'worker-control'].map((name) =>
+        topic(name, ['Read', 'Describe'], 'judges its records'),
+      ),
       topics('executions.', ['Read', 'Describe'], 'judges these records'),
       topics('retry.', ['Read', 'Describe'], 'judges these records'),
       topic('execution-events', ['Read', 'Write', 'Describe'], 'judges its records; gets the time of the brokers'),
