@@ -48,13 +48,16 @@ export function describe(error: unknown): { code: ErrorCode; detail: string; pro
     return {
       code: 'unsupported-media-type',
       detail:
-        'The media type of the body is not taken here. Send Content-Type: application/json, or application/x-ndjson to /v1/jobs/batch.',
+        'This route does not accept the media type of the body. Send Content-Type: application/json, or application/x-ndjson to /v1/jobs/batch.',
     }
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return { code: 'payload-too-large', detail: 'The body is larger than this route takes.' }
+    return { code: 'payload-too-large', detail: 'The body is larger than this route accepts.' }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return { code: 'bad-request', detail: `${message}.` }
-  return { code: 'internal', detail: 'A fault of Duelog itself; the log of the server tells more under the id of this request.' }
+  return {
+    code: 'internal',
+    detail: 'Internal error of Duelog. The log of the server has the details under the ID of this request.',
+  }
 }
 
 export function sendProblem(reply: FastifyReply, problem: ProblemDetails): FastifyReply {

@@ -22,7 +22,7 @@ export function parseIfMatch(header: string | undefined): Condition | undefined 
     if (match === null) {
       throw new DuelogError(
         'bad-request',
-        `If-Match is ${JSON.stringify(text.slice(0, 80))}; give * or the ETag of the job with its quotes, such as "0.12".`,
+        `If-Match is ${JSON.stringify(text.slice(0, 80))}. Use * or the ETag of the job with its quotes, such as "0.12".`,
       )
     }
     // A weak tag never matches where strong comparison is asked for.
@@ -39,6 +39,6 @@ export function checkCondition(id: string, condition: Condition | undefined, cur
   const found = tag === undefined ? 'does not exist' : `has the version ${tag}`
   throw new DuelogError(
     'version-conflict',
-    `Job ${JSON.stringify(id)} ${found}, which is not what If-Match names. Read the job again and repeat the change on what it is now.`,
+    `Job ${JSON.stringify(id)} ${found}, which does not match If-Match. It was changed or deleted meanwhile. Read it again and repeat the change.`,
   )
 }

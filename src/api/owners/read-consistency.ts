@@ -30,7 +30,7 @@ export class ReadConsistency {
       return await this.#owners.ask(partition, question)
     } catch (error) {
       if (!(error instanceof DuelogError) || !isAway(error) || !this.#owners.hasCopy(partition)) throw error
-      throw new DuelogError(error.code, `${error.message} With ?stale=true a copy of it answers meanwhile.`, { cause: error })
+      throw new DuelogError(error.code, `${error.message} With ?stale=true a standby answers meanwhile.`, { cause: error })
     }
   }
 
