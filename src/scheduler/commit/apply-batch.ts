@@ -19,8 +19,8 @@ import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-c
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
 import { type BatchContext, type BatchResult, tellUnreadable } from './batch-result.ts'
+import { isUnderWay, retriesIn, startLatenessMs } from './commit-metrics.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
-import { isUnderWay, retriesIn, startLatenessMs } from './observed-inputs.ts'
 
 /** With `mayLog` false it stops before the first input record that needs a decision: an unclaimed partition decides nothing. */
 export async function applyBatch(

@@ -1,7 +1,7 @@
 /** A partition that fails on and on says so, and does not fill the log with it. */
 import { expect, test, vi } from 'vitest'
 import type { Shared } from '../../../src/scheduler/options/options.ts'
-import { ReopenLines } from '../../../src/scheduler/partition/reopen-lines.ts'
+import { ReopenLines } from '../../../src/scheduler/partition/reopen.ts'
 
 test('the first failure is said, each of another kind, and the same kind once a minute with its count', () => {
   let nowMs = 0

@@ -1,10 +1,25 @@
-/** Log lines of a partition that reopens. While a broker is unreachable it reopens twice a second for the whole time. */
-import { messageOf } from '../../errors/index.ts'
+/** How a failed partition is opened again: after a delay that grows, with a bounded number of log lines. */
+import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Shared } from '../options/index.ts'
+
+const waitMsMin = 50
+const waitMsMax = 5_000
+/** Maximum delay while brokers are unreachable: any longer delay is lost time once they are back. */
+const brokersLostWaitMsMax = 500
+
+/**
+ * The delay before the partition is opened again, in ms. It grows with each failure up to a maximum. `failures`: earlier failures since the partition last committed applied records.
+ */
+export function reopenWaitMs(error: unknown, failures: number): number {
+  if (failures === 0) return 0
+  const isLost = error instanceof DuelogError && error.code === 'broker-unavailable'
+  return Math.min(waitMsMin * 2 ** failures, isLost ? brokersLostWaitMsMax : waitMsMax)
+}
 
 /** Interval between two lines about the same kind of failure. */
 const tellAgainMs = 60_000
 
+/** Log lines of a partition that reopens. While a broker is unreachable it reopens twice a second for the whole time. */
 export class ReopenLines {
   readonly #partition: number
   readonly #shared: Pick<Shared, 'clock' | 'logger'>
