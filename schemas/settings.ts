@@ -51,17 +51,17 @@ export interface Environment {
 
 /** The settings whose names begin with DUELOG_, each by the rest of its name in camel case. */
 export interface SettingValues {
-  /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor. Without api it serves no public HTTP, only metrics, probes and the questions of other processes. */
+  /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor. Without api, the process serves no public HTTP: only metrics, probes and requests of other Duelog processes. */
   roles: string
-  /** Address the HTTP server binds to. Without authentication only a loopback address is taken. */
+  /** Address the HTTP server binds to. Without authentication, only a loopback address is allowed. */
   httpHost: string
-  /** Port of the HTTP server; 0 takes a free one. */
+  /** Port of the HTTP server. 0: any free port. */
   httpPort: number
-  /** URL under which the other processes of this Duelog reach this one's HTTP server. Absent: http, DUELOG_HTTP_HOST and the port; in place of 0.0.0.0 and :: the name of this machine. */
+  /** URL at which the other processes of this Duelog reach the HTTP server of this process. Absent: http, DUELOG_HTTP_HOST and the port. If the host is 0.0.0.0 or ::, the name of this machine replaces it. */
   advertisedUrl: string | undefined
-  /** Folder of local stores and of the embedded broker's and registry's data. */
+  /** Folder of the local stores and of the data of the embedded broker and registry. */
   dataDir: string
-  /** Loopback port of the embedded broker; the next one up is its controller's. */
+  /** Loopback port of the embedded broker. Its controller uses the next port. */
   embeddedKafkaPort: number
   /** Loopback port of the embedded registry. */
   embeddedRegistryPort: number
@@ -71,35 +71,35 @@ export interface SettingValues {
   partitions: number
   /** Replicas of every topic that Duelog creates. Default 1 with the embedded broker, 3 on a cluster. */
   replication: number
-  /** Path of a module whose exports are handlers by name. */
+  /** Path of a module that exports handlers. The name of an export is the name of its handler. */
   handlers: string | undefined
-  /** Pools whose topics exist and that this process's executor serves. */
+  /** Comma-separated pools. Their topics are created, and the executor of this process serves them. */
   pools: string
-  /** Comma-separated topics that jobs may write to and receipts may go to; * stands for any characters. Absent: none. Topics of Duelog itself are never allowed. */
+  /** Comma-separated topics that jobs and receipts may be written to; * matches any characters. Absent: none. Duelog's own topics are never allowed. */
   targetTopics: string | undefined
   /** Comma-separated topics with schedules of etf1/kafka-message-scheduler, which become jobs. Absent: none. */
   intakeEtf1Topics: string | undefined
   /** Comma-separated topics with scheduled messages of Karafka Pro, which become jobs. Absent: none. */
   intakeKarafkaTopics: string | undefined
-  /** Key that signs the requests of http targets as Standard Webhooks say: whsec_ and 24 to 64 bytes in base64. Absent: no signature. */
+  /** Key that signs the requests of http targets according to Standard Webhooks: whsec_ and 24 to 64 bytes in base64. Absent: no signature. */
   httpSigningKey: string | undefined
-  /** Comma-separated addresses and networks that http targets must not reach, whatever name leads to them, and whatever IPv6 address has them inside (mapped, NAT64, 6to4, Teredo, ISATAP). Where it has 127.0.0.1 or ::1 it has all addresses of this machine. Default: all that is not public: this machine, private and link-local networks, the metadata services of clouds. DUELOG_HTTP_ALLOW makes exceptions. */
+  /** Comma-separated addresses and networks that http targets must not reach. The rule holds for every host name, and for IPv6 addresses that embed a denied IPv4 address (mapped, NAT64, 6to4, Teredo, ISATAP). 127.0.0.1 or ::1 denies all addresses of this machine. Default: everything that is not public, which is this machine, private and link-local networks, and the metadata services of clouds. DUELOG_HTTP_ALLOW makes exceptions. */
   httpDeny: string
-  /** Comma-separated addresses and networks that http targets may reach although DUELOG_HTTP_DENY has them, such as 10.20.0.0/16 or 127.0.0.1. Absent: none. */
+  /** Comma-separated addresses and networks that http targets may reach although DUELOG_HTTP_DENY denies them, such as 10.20.0.0/16 or 127.0.0.1. Absent: none. */
   httpAllow: string | undefined
   /** Handlers that run at once in each pool of this process. */
   concurrency: number
-  /** Processes that run the executor role besides this one, each with DUELOG_CONCURRENCY slots in each pool: 0 runs it in this process, 1 to 256 starts so many, cpus one for each processor. They end with this process. */
+  /** Number of child processes that run the executor role, each with DUELOG_CONCURRENCY slots in each pool. 0: this process runs the role itself. 1 to 256: that many processes. cpus: one process for each processor. They end with this process. */
   executorProcesses: string
-  /** Processes that keep a copy of each partition beside its owner, ready to take it over; fewer where there are not so many other schedulers. The highest number that any scheduler is told counts. */
+  /** Standbys of each partition. A standby keeps a copy of the partition and is ready to take it over. With too few other schedulers, there are fewer standbys. If schedulers have different values, the highest applies. */
   standbys: number
-  /** How long after its time something may still be on its way before the auditor calls it overdue or lost, and how long it waits for what belongs to a run. */
+  /** How long after its time a record may still arrive before the auditor reports it as overdue or lost. Also how long the auditor waits for the other records of a run. */
   auditGraceMs: number
-  /** How long before it is due a run is dispatched; workers hold it until it is. */
+  /** How long before its due time a run is dispatched. Workers hold the run until it is due. */
   leadMs: number
-  /** How long before it is due a run is dispatched when more is due at once than can be committed in the usual lead. */
+  /** The longest lead. It is used for a burst: more runs are due at once than can be committed within DUELOG_LEAD_MS. */
   leadMsMax: number
-  /** How far the wall clock of this machine, its steady clock and the brokers' may be apart. Beyond it nothing is decided or started until they agree. 0: they are not compared. */
+  /** Largest difference allowed between the wall clock of this machine, its steady clock and the clocks of the brokers. With a larger difference, nothing is decided or started until the clocks agree. 0: the clocks are not compared. */
   clockStepMsMax: number
   /** Time between two commits of a partition while nothing is due. */
   lingerMs: number
@@ -107,16 +107,16 @@ export interface SettingValues {
   drainMs: number
   /** Least severe level that is logged. */
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-  /** Comma-separated role:token or role.name:token items, in a file one a line as well; tokens have at least 16 characters, and the name stands in the audit trail. Absent: no authentication, loopback only. */
+  /** Comma-separated role:token or role.name:token items. In a file, an item may also be on a line of its own. A token has at least 16 characters. The audit trail shows the name. Absent: no authentication, loopback only. */
   apiTokens: string | undefined
-  /** Where an identity provider publishes its keys (JWKS): then JSON Web Tokens that they sign are taken as bearer tokens too. Absent: none are. */
+  /** URL at which an identity provider publishes its keys (JWKS). JSON Web Tokens signed with these keys are accepted as bearer tokens too. Absent: JSON Web Tokens are not accepted. */
   jwtJwksUrl: string | undefined
   /** Issuer (iss) that a JSON Web Token must name. */
   jwtIssuer: string | undefined
   /** Audience (aud) that a JSON Web Token must name. */
   jwtAudience: string | undefined
-  /** Claim of a JSON Web Token that names viewer, operator or admin; dots lead deeper, as in realm_access.roles. */
+  /** Claim of a JSON Web Token that names viewer, operator or admin; dots separate nested claims, as in realm_access.roles. */
   jwtRolesClaim: string
-  /** Requests a second that one caller of the API may send, and twice as many at once; 0 is without limit. */
+  /** Requests per second that one caller of the API may send. A burst may have twice as many. 0: no limit. */
   httpRateLimit: number
 }

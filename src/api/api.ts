@@ -29,7 +29,6 @@ import {
   runCommandRoutes,
   runRoutes,
   scheduleRoutes,
-  settingsRoutes,
   systemRoutes,
   withoutPublicApi,
 } from './routes/index.ts'
@@ -103,7 +102,6 @@ export function createApi(options: ApiOptions): Api {
     proofRoutes,
     internalRoutes,
     eventsRoutes,
-    settingsRoutes,
     dashboardRoutes,
   ])
     add(instance, context)

@@ -1,4 +1,4 @@
-/** Joins the client to a real cluster: a log over the brokers and codecs over the registry, opened at the first use. */
+/** The connection of a client to a cluster: its brokers and its registry, opened at the first use. */
 import { topicNames, topicPlans } from '../../streams/topics/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
@@ -25,7 +25,7 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   registryAuth?: { username: string; password: string }
   /** Prefix of every topic and group. Default `duelog.`. */
   topicPrefix?: string
-  /** Name by which the brokers' logs show this process. Default `duelog`. */
+  /** Client id, the name of this process in the logs of the brokers. Default `duelog`. */
   clientId?: string
 }
 
@@ -39,13 +39,13 @@ export interface Cluster {
   names: ReturnType<typeof topicNames>
   /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
   openCodecs(pools: readonly string[]): Promise<Codecs>
-  /** What stands at the subjects of the topics of these pools. */
+  /** The registered schemas of the subjects of the topics of these pools. */
   lookAtSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
-  /** Takes what is foreign out of them and registers ours; resolves with what stood there before. */
+  /** Removes foreign schemas from these subjects and registers ours. Resolves with the former state. */
   repairSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
 }
 
-/** Opens nothing yet. Throws DuelogError `bad-config`. */
+/** Opens no connection yet. Throws DuelogError `bad-config`. */
 export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAppended']): Cluster {
   const given: unknown = typeof options.brokers === 'string' ? options.brokers.split(',') : (options.brokers ?? [])
   if (!Array.isArray(given) || !given.every((broker) => typeof broker === 'string'))

@@ -1,4 +1,4 @@
-/** A process on a real Kafka cluster: connections, codecs, the time of the brokers, the stop. */
+/** A process on a Kafka cluster: connections, codecs, the time of the brokers, the shutdown. */
 export {
   type Cluster,
   type ClusterOptions,

@@ -1,4 +1,4 @@
-/** The clock of a process of ours, and how it asks brokers for the time where nothing else makes them say it. */
+/** The clock of a Duelog process, and how it asks the brokers for their time when no other record is written. */
 import type { Logger } from 'pino'
 import { markHeader, markKey, type TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, GuardedClock, systemClock } from '../clock/index.ts'
@@ -9,13 +9,13 @@ import type { Log, LogWriter } from '../ports/index.ts'
 export interface ProcessClockOptions {
   /** DUELOG_CLOCK_STEP_MS_MAX. */
   stepMsMax: number
-  /** Whether brokers must have agreed before anything is decided: so it is where jobs are. */
+  /** Whether the brokers must have confirmed the time before anything is decided. True for a scheduler. */
   needsProof: boolean
   metrics: Metrics
   logger: Logger
-  /** Between two looks while nobody asks for the time, in ms. Default 1,000. */
+  /** Time between two checks while the time is not asked for, in ms. Default 1,000. */
   lookMs?: number
-  /** Default: that of this machine. */
+  /** Default: the clock of this machine. */
   clock?: Clock
 }
 
@@ -24,19 +24,19 @@ export const processClock = ({ clock = systemClock, ...options }: ProcessClockOp
 
 export interface TimeQuestion {
   log: Pick<Log, 'writer'>
-  /** Topics to write a mark to, those first that may keep the brokers' time; with the next one where nothing came of it. */
+  /** Topics to write a mark to. Topics that may keep append time come first; if a topic gave no time, the next one is tried. */
   topics: readonly string[]
-  /** Of each of them. */
+  /** Partitions of each topic. */
   partitions: number
   instance: string
 }
 
-/** Partitions that one question goes to: they are led by several brokers, of which one may be wrong. */
+/** Partitions that one question goes to. Several brokers lead them, because the clock of one broker may be wrong. */
 const askedAtOnce = 6
 
 /**
- * Begins to watch the clock. A question is a record without meaning, which every reader passes over (ADR 0018); its acknowledgement says
- * when it was appended. Returns a function that ends the watch.
+ * Starts to watch the clock. A question is a mark record, which every reader skips (ADR 0018). Its acknowledgement contains the append time.
+ * Returns a function that ends the watch.
  */
 export function watchClock(clock: GuardedClock, { log, topics, partitions, instance }: TimeQuestion): () => Promise<void> {
   let opening: Promise<LogWriter> | undefined
@@ -55,7 +55,7 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
       await writer
         .write(asked.map((partition) => ({ topic, partition, key: markKey, value: null, headers })))
         .catch((error: unknown) => {
-          // A worker may have no right to write there.
+          // A worker may have no right to write to this topic.
           if (topic === topics.at(-1)) throw error
         })
       if (clock.heard > before) return
@@ -70,7 +70,7 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
   }
 }
 
-/** That of a process with these roles. One that only answers and passes on does nothing by the time. */
+/** The clock of a process with these roles. Without scheduler, executor, retrier and auditor nothing depends on the time, so clocks are not compared. */
 export function clockOf({ roles, clockStepMsMax }: Config, metrics: Metrics, logger: Logger): GuardedClock {
   const needsProof = roles.has('scheduler')
   const acts = needsProof || roles.has('executor') || roles.has('retrier') || roles.has('auditor')
@@ -87,7 +87,7 @@ export interface ClockParts {
   undo: (() => Promise<unknown>)[]
 }
 
-/** Owners may write to jobs, whose append time is the brokers' in any version; workers and the forwarder to events. */
+/** Owners may write to jobs, which has append time in every version. Workers and the retry forwarder may write to events. */
 export function startClock({ config, clock, log, names, partitions, instance, undo }: ClockParts): void {
   const topics = config.roles.has('scheduler') ? [names.jobs] : [names.events, names.jobs]
   undo.push(watchClock(clock, { log, topics, partitions, instance }))

@@ -7,7 +7,7 @@ import { bad, named } from './messages.ts'
 import { settingByName } from './settings.ts'
 import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
 
-/** What no single value shows: items of lists, and settings that need or exclude one another. */
+/** Problems that ajv cannot find: wrong items of lists, and settings that need or exclude one another. */
 export function crossFieldProblems(raw: Environment): string[] {
   const found: string[] = []
   const claim = (right: boolean, sentence: string): void => {
@@ -78,7 +78,7 @@ export function crossFieldProblems(raw: Environment): string[] {
   return [...found, ...portClashes(raw)]
 }
 
-/** Names items by their place, because all that is in them may be a token. */
+/** Problems name an item by its position, because any part of its text may be a token. */
 function tokenProblems(text: string): string[] {
   const tokens = apiTokensOf(text)
   if (tokens === undefined) return [bad('DUELOG_API_TOKENS', undefined)]
@@ -95,7 +95,7 @@ function tokenProblems(text: string): string[] {
   ])
 }
 
-/** Foreign schedules must not be read as two things, nor our own topics as foreign ones. */
+/** A topic must not be in both lists, and Duelog's own topics must be in neither. */
 function intakeClashes(raw: Environment): string[] {
   const lists = (['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'] as const).map((name) => ({
     name,

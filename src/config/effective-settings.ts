@@ -1,13 +1,13 @@
-/** The settings that this process goes by, to be shown: those that were given and the defaults of the others, and no secret. */
+/** The settings in effect, for display: the given ones and the defaults of the others, without secrets. */
 import type { Config } from './config.ts'
 import { withoutUser } from './messages.ts'
 import { settings } from './settings.ts'
 
 export interface EffectiveSetting {
   name: string
-  /** Null where it is absent and has no default, and where it is secret. */
+  /** Null if it is secret, or if it is absent and has no default. */
   value: string | null
-  /** Whether it was given, and not left to its default. */
+  /** False: the default applies. */
   given: boolean
   secret: boolean
   unit: string | null

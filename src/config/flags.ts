@@ -1,17 +1,17 @@
 /**
- * Each setting as a flag of `duelog up`: `--http-port` is DUELOG_HTTP_PORT, `--kafka-brokers` is KAFKA_BROKERS. Secrets have none, because
- * other users of a machine can read command lines.
+ * The flags of `duelog up`, one for each setting: `--http-port` is DUELOG_HTTP_PORT, `--kafka-brokers` is KAFKA_BROKERS. Secrets have no
+ * flag, because other users of a machine can read command lines.
  */
 import { type Setting, settings } from './settings.ts'
 
 export interface Flag {
   /** As typed: `--http-port`. */
   name: string
-  /** As command-line parsers name its value: `httpPort`. */
+  /** Key of its value in command-line parsers: `httpPort`. */
   key: string
   /** Name in the environment. */
   env: string
-  /** What follows the flag in a usage text: `<integer>`, `<string>`, or `[boolean]`, which may be left out for true. */
+  /** Argument in a usage text: `<integer>`, `<string>`, or `[boolean]`, where no argument means true. */
   argument: string
   description: string
   default: string | number | boolean | undefined
@@ -40,14 +40,14 @@ export function flagsFromSchema(): Flag[] {
     })
 }
 
-/** What the given flags, keyed as in `Flag.key`, are in the environment; flags win over it: `readConfig({ ...env, ...environmentOf(flags) })`. */
+/** The given flags, keyed by `Flag.key`, as environment variables. Flags take precedence: `readConfig({ ...env, ...environmentOf(flags) })`. */
 export function environmentOf(values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     flagsFromSchema().flatMap(({ key, env }) => (values[key] === undefined ? [] : [[env, String(values[key])]])),
   )
 }
 
-/** What is said to who gives a secret as a flag; its value is not repeated. */
+/** The message for a secret that is given as a flag. It does not repeat the value. */
 export function refusalOfSecret(name: string): string {
   return `${flagOf({ name })} is no flag: other users of a machine can read command lines. Set ${name} in the environment, or name a file that holds it by ${name}_FILE.`
 }

@@ -1,4 +1,4 @@
-/** How messages name a setting, a wrong value and a wrong name. */
+/** Texts of messages that name a setting, a wrong value or a wrong name. */
 import { nearestOf } from '../../streams/text/index.ts'
 import { flagOf } from './flags.ts'
 import { allowedOf, type Setting, settingByName } from './settings.ts'
@@ -8,7 +8,7 @@ export function named(name: string): string {
   return secret || client ? name : `${name} (${flagOf({ name })})`
 }
 
-/** A value for messages: what may be a password in an address is not repeated. */
+/** A value for messages, without the part of an address that may be a password. */
 export const withoutUser = (value: string): string => value.replace(/[^\s/,"]*@/g, '…@')
 
 export function unknown(name: string): string {

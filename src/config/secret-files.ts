@@ -1,13 +1,13 @@
-/** Secrets that stand in files: `DUELOG_API_TOKENS_FILE` names one with the value of `DUELOG_API_TOKENS`. */
+/** Secrets in files: `DUELOG_API_TOKENS_FILE` names a file that holds the value of `DUELOG_API_TOKENS`. */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { messageOf } from '../errors/index.ts'
 import { named } from './messages.ts'
 import { settings } from './settings.ts'
 
-/** Far more than any secret takes, and little enough for a name that leads to a device. */
+/** Far larger than any secret. The limit also ends the read of a path that is a device. */
 const fileBytesMax = 65_536
 
-/** The given settings with the values in place of the files' names. `problems` say what is wrong, never with what a file holds. */
+/** The given settings, with the contents of the files in place of their names. `problems` never contain the contents of a file. */
 export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
   values: Record<string, string>
   problems: string[]
@@ -33,7 +33,7 @@ export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
   return { values, problems }
 }
 
-/** Without the line end that editors write. */
+/** Trimmed, because editors end a file with a newline. */
 function textOf(file: string): string {
   const opened = openSync(file, 'r')
   try {

@@ -1,4 +1,4 @@
-/** The settings as schemas/config.json states them: the one source of their names, types, limits, defaults and words. */
+/** The settings of schemas/config.json, the only source of their names, types, limits, defaults and descriptions. */
 import { settingsSchema as schema } from '../../schemas/index.ts'
 
 export interface Setting {
@@ -7,20 +7,20 @@ export interface Setting {
   type: 'string' | 'integer' | 'boolean'
   description: string
   default?: string | number | boolean
-  /** Default where KAFKA_BROKERS names a cluster. */
+  /** Default if KAFKA_BROKERS is set. */
   defaultCluster?: number
   enum?: string[]
   pattern?: string
   minimum?: number
   maximum?: number
   unit?: string
-  /** Its value appears in no message, no log and no command line; a file may hold it, which the setting `<name>_FILE` names. */
+  /** Its value appears in no message, log or command line. The setting `<name>_FILE` may name a file that holds it. */
   secret?: boolean
-  /** Name of the secret setting whose value is in the file that this one names. */
+  /** Name of the secret setting whose value is in this file. */
   fileOf?: string
-  /** Fewest characters of a token in it. */
+  /** Minimum length of each token in the value, in characters. */
   tokenCharsMin?: number
-  /** For commands that ask a running Duelog; the system itself has no use for it. */
+  /** For commands that call a running Duelog. The system itself does not use it. */
   client?: boolean
 }
 
@@ -32,13 +32,13 @@ export const settings: readonly Setting[] = Object.entries(schema.properties).fl
 })
 
 function fileSetting({ name, client }: Setting): Setting {
-  const description = `File with the value of ${name}, in its place.`
+  const description = `File that holds the value of ${name}. Set only one of the two.`
   return { name: `${name}_FILE`, type: 'string', description, fileOf: name, ...(client !== undefined && { client }) }
 }
 
 export const settingByName: ReadonlyMap<string, Setting> = new Map(settings.map((setting) => [setting.name, setting]))
 
-/** What a setting takes, in words. */
+/** The allowed values of a setting, as text. */
 export function allowedOf(setting: Setting): string {
   const { type, minimum, maximum, unit, pattern, description } = setting
   if (setting.enum) return `one of ${setting.enum.join(', ')}`

@@ -1,4 +1,4 @@
-/** Settings that are more than one value in a string. */
+/** Parsers for settings whose string holds more than one value. */
 import { isIP, isIPv4 } from 'node:net'
 
 export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor'] as const
@@ -8,7 +8,7 @@ export const apiRoles = ['viewer', 'operator', 'admin'] as const
 export interface ApiToken {
   role: (typeof apiRoles)[number]
   token: string
-  /** For records of who did what. */
+  /** For the audit trail. */
   name: string | undefined
 }
 
@@ -17,7 +17,7 @@ export function rolesOf(text: string): ReadonlySet<Role> {
   return new Set(text === 'all' ? roles : (text.split(',') as Role[]))
 }
 
-/** `host:port` items between commas; spaces around an item are dropped. Undefined where one is not of that form. */
+/** Comma-separated `host:port` items; spaces around an item are dropped. Undefined if an item has another form. */
 export function brokersOf(text: string): string[] | undefined {
   const brokers = text.split(',').map((broker) => broker.trim())
   const right = (broker: string): boolean => {
@@ -27,7 +27,7 @@ export function brokersOf(text: string): string[] | undefined {
   return brokers.every(right) ? brokers : undefined
 }
 
-/** `role:token` or `role.name:token` between commas or line ends. Undefined where one is not of that form, or a token is there twice. */
+/** `role:token` or `role.name:token` items, separated by commas or line ends. Undefined if an item has another form or a token occurs twice. */
 export function apiTokensOf(text: string): ApiToken[] | undefined {
   const tokens: ApiToken[] = []
   for (const pair of text.split(/,|\r?\n/)) {
@@ -38,10 +38,10 @@ export function apiTokensOf(text: string): ApiToken[] | undefined {
   return tokens
 }
 
-/** Items between commas, without what is there twice. */
+/** Comma-separated items, without duplicates. */
 export const listOf = (text: string | undefined): string[] => (text === undefined ? [] : [...new Set(text.split(','))])
 
-/** Addresses and networks between commas. Undefined where one is not of that form. */
+/** Comma-separated addresses and networks. Undefined if an item has another form. */
 export function networksOf(text: string): string[] | undefined {
   const networks = text.split(',').map((network) => network.trim())
   const right = (network: string): boolean => {

@@ -1,4 +1,4 @@
-/** Addresses, host names and answers of other servers, as far as they are safe to use. */
+/** Safe handling of addresses, host names, URLs and responses of other servers. */
 export { ipv6Groups } from './ip-groups.ts'
 export { isLoopbackName } from './loopback.ts'
 export { AnswerTooLong, answerText } from './response-text.ts'

@@ -2,7 +2,7 @@
 
 /** The eight groups of 16 bits of an IPv6 address without a zone. */
 export function ipv6Groups(address: string): number[] {
-  // A URL writes addresses without dots, and with at most one gap.
+  // A URL has IPv6 addresses without dots, and with at most one `::`.
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')
   const of = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))

@@ -1,6 +1,6 @@
-/** Host names that lead to this machine and nowhere else. */
+/** Host names that always mean this machine. */
 
-/** Of a URL's host, with or without the brackets of an IPv6 address. */
+/** `name`: the host of a URL, with or without the brackets of an IPv6 address. */
 export function isLoopbackName(name: string): boolean {
   return (
     name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)

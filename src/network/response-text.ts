@@ -1,8 +1,8 @@
-/** What another server answers, as text. Nobody is believed to have so much to say that it fills the memory. */
+/** The body of a response as text, with a limit, so that a large one does not fill the memory. */
 
 export class AnswerTooLong extends Error {}
 
-/** Throws AnswerTooLong beyond `bytesMax`, and as reading the answer does. */
+/** Throws AnswerTooLong beyond `bytesMax`, and the errors of reading the body. */
 export async function answerText(response: Response, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0

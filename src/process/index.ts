@@ -1,4 +1,4 @@
-/** A process of ours: its name, its folder, its log lines, its children. */
+/** A Duelog process: its identity, data folder, log limits and child processes. */
 export { advertised, newInstance, version, zoneRulesVersion } from './instance.ts'
 export { modulePath } from './module-path.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'

@@ -1,11 +1,11 @@
-/** Who this process is: name@host:pid:boot, and its release. The boot part tells two processes apart that were given the same pid. */
+/** Identity of this process: name@host:pid:boot, and its release. The boot part distinguishes two processes with the same pid. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import pkg from '../../package.json' with { type: 'json' }
 
 export const version: string = pkg.version
 
-/** Version of the time zone rules that this Node has, such as 2026a. Offsets follow from these data alone, whatever the version of ICU. */
+/** Version of the time zone rules of this Node, such as 2026a. Offsets depend on these data only, not on the version of ICU. */
 export const zoneRulesVersion: string = process.versions.tz ?? 'none'
 
 export function newInstance(name = 'duelog'): string {
@@ -13,8 +13,8 @@ export function newInstance(name = 'duelog'): string {
 }
 
 /**
- * The URL under which others reach this process. An address that stands for all of a machine leads whoever dials it back to himself: in its
- * place stands the machine's name.
+ * The URL at which other processes reach this one. A wildcard address (0.0.0.0 or ::) would lead a caller back to its own machine, so the
+ * name of this machine replaces it.
  */
 export function advertised(configured: string | undefined, bound: string): string {
   return configured ?? bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, `http://${hostname()}`)

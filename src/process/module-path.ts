@@ -1,7 +1,7 @@
-/** Where a module of this program lies that is run as a process of its own. */
+/** Paths of modules that run as child processes. */
 import { fileURLToPath } from 'node:url'
 
-/** Path of the module that `reference`, without an ending, names from the module `from`: TypeScript in the repository, JavaScript when built. */
+/** Resolves `reference`, a path without extension, from the module `from`. The extension is .ts in the repository and .js in the package. */
 export function modulePath(reference: string, from: string): string {
   return fileURLToPath(new URL(`${reference}${from.endsWith('.ts') ? '.ts' : '.js'}`, from))
 }

@@ -1,4 +1,4 @@
-/** The data folder holds definitions with all that they send to others, and what its processes say: no other user of this machine reads it. */
+/** Access rights of the data folder. It holds definitions with their credentials, and logs, so no other user of this machine may read it. */
 import { chmod, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
@@ -7,13 +7,13 @@ import { messageOf } from '../errors/index.ts'
 export const privateFolderMode = 0o700
 export const privateFileMode = 0o600
 
-/** All that Duelog puts into it. */
+/** Names of all entries that Duelog writes into it. */
 const own =
   /^(kafka|registry|logs|scheduler|auditor|executors|schemas|compiled|instance|pid|version\.json|schema-ids\.(json|of)|(kafka|registry)\.pid)(\.new)?$/
 
 /**
- * Makes the folder where it is absent, and takes from others what earlier versions left open: our own entries, and the folder itself where
- * nothing else lies in it, because it may be somebody's home. Never rejects: what cannot be done is a warning.
+ * Creates the folder if it is missing. Removes the rights of other users that earlier versions left: from our own entries, and from the folder
+ * itself if it holds nothing else, because it may be a home directory. Never rejects: a failure is logged as a warning.
  */
 export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>): Promise<void> {
   try {
@@ -29,14 +29,14 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
   }
 }
 
-/** Writes a file and the folder that it is in. Whoever reads it finds it as it was before or whole, however this process ends. */
+/** Writes a file and creates its folder. A reader sees the old file or the whole new one, however this process ends. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: privateFolderMode })
   await writeFile(`${path}.new`, text, { mode: privateFileMode })
   await rename(`${path}.new`, path)
 }
 
-/** Without a link being followed: it leads to what is not ours. */
+/** Does not follow a symbolic link, because its target is not ours. */
 async function close(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
   if (found === undefined || found.isSymbolicLink() || (found.mode & 0o077) === 0) return

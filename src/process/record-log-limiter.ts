@@ -1,21 +1,20 @@
 /**
- * Log lines about single records, a few for each topic: whoever writes garbage to a topic by the million must not fill the disk with what is
- * said of it. All of it is counted in metrics; the next line says how many were left out.
- * And lines about what is tried again, one of each text a minute: while brokers or the registry are away each part says so with every try, and
- * each for all that it reads. The first is written at once, the next says how many were left out.
+ * Limits two kinds of log lines. Lines about single records: a few for each topic, so that millions of invalid records do not fill the disk.
+ * Metrics count all of them. Lines about retries: one a minute for each text, because every part logs every try while the brokers or the
+ * registry are unreachable. The first line is written at once. The next line says how many were left out.
  */
 import type { LoggerOptions } from 'pino'
 
 /** Lines of one topic within a window. */
 const linesMax = 20
 const windowMs = 10_000
-/** Topics whose lines are counted; those of all others are counted together. */
+/** Topics that are counted one by one. All other topics are counted together. */
 const topicsMax = 1_000
 const warnLevel = 40
-/** How lines end that come with each try of something until it succeeds. */
+/** The ends of lines that are logged with each retry. */
 const ofEachTry = /( again|; firing goes on|are used meanwhile)\.?$/
 const triesMs = 60_000
-/** Such texts that are known at a time; they are ours, so there are few. */
+/** Texts of retries that are remembered. They are our own, so there are few. */
 const textsMax = 100
 
 interface Window {
@@ -24,7 +23,7 @@ interface Window {
   leftOut: number
 }
 
-/** Whether a line is written, and how many before it were not. `nowMs`: of any clock that only goes forward. */
+/** Decides whether a line is written, and counts the lines left out before it. `nowMs`: a monotonic clock. */
 export class RecordLogLimiter {
   readonly #nowMs: () => number
   readonly #windows = new Map<string, Window>()
@@ -34,12 +33,12 @@ export class RecordLogLimiter {
     this.#nowMs = nowMs
   }
 
-  /** Undefined: it is left out. */
+  /** Undefined: the line is left out. */
   take(topic: string): { leftOut: number } | undefined {
     return this.#take(this.#windows, topic, { namesMax: topicsMax, forMs: windowMs, most: linesMax })
   }
 
-  /** The same of a line that comes with each try of something. */
+  /** The same for a line about a retry. */
   takeTry(text: string): { leftOut: number } | undefined {
     return this.#take(this.#tries, text.replace(/\d+/g, '#'), { namesMax: textsMax, forMs: triesMs, most: 1 })
   }
@@ -65,7 +64,7 @@ export class RecordLogLimiter {
   }
 }
 
-/** Options of a logger that writes so few of them. A line is about a record if it names topic and offset, and about a try by how it ends. */
+/** Options of a logger with these limits. A line is about a record if it has topic and offset. The end of its text shows a line about a retry. */
 export function limitRecordLogs(lines = new RecordLogLimiter()): Pick<LoggerOptions, 'hooks'> {
   return {
     hooks: {

@@ -1,12 +1,12 @@
-/** Names of who does something, as logs and the audit trail have them. */
+/** Reserved names of actors in logs and the audit trail. */
 
-/** Those that stand for somebody else than who could give himself the name: nobody asked, another process, Duelog itself, the bare roles. */
+/** Names with a fixed meaning: no authentication, another process, Duelog itself, the roles without a name. */
 const reserved: ReadonlySet<string> = new Set([
   ...['local', 'peer', 'duelog', 'system', 'unknown', 'anonymous'],
   ...['viewer', 'operator', 'admin'],
 ])
 
-/** Case, spaces and forms of letters make no other name. */
+/** Names are equal regardless of case, outer spaces and Unicode form. */
 export function isReservedActor(name: string): boolean {
   return reserved.has(name.normalize('NFKC').trim().toLowerCase())
 }

@@ -1,6 +1,6 @@
 /**
- * A process of ours that is kept running: started again when it ends by itself, each time later while it does not stay up, and ended with
- * us however we end, by the guard of the embedded broker. SIGTERM lets it finish what it does.
+ * A child process that is kept running. If it ends by itself, it is restarted, with a growing delay until it stays up. However this process
+ * ends, guard.sh ends the child. SIGTERM lets it finish its work.
  *
  *   running ──ended by itself──► waiting ──► running …        stop, from either ──► stopped
  */
@@ -15,7 +15,7 @@ import { privateFolderMode } from './private-folder.ts'
 
 const againFirstMs = 1_000
 const againMaxMs = 30_000
-/** Up for so long, it counts as healthy, and the next wait is the first one again. */
+/** After this uptime the child counts as healthy, and the next delay is the first one again. */
 const healthyMs = 60_000
 
 export interface SupervisedPlan {
@@ -24,22 +24,22 @@ export interface SupervisedPlan {
   command: string
   args: string[]
   env: NodeJS.ProcessEnv
-  /** Folder of its own; the guard's pid file is in it. */
+  /** Folder of the child; it holds the pid file of the guard. */
   folder: string
   /** Between SIGTERM and SIGKILL. */
   stopSeconds: number
   clock: Clock
   logger: Logger
-  /** It ended and nobody had asked it to: `code 1` or `SIGKILL`. */
+  /** The child ended without a stop: `code 1` or `SIGKILL`. */
   onEnd(how: string): void
-  /** It said something over IPC. */
+  /** A message of the child over IPC. */
   onMessage?(message: unknown): void
 }
 
 export interface SupervisedProcess {
-  /** Says something to it over IPC; false when nobody is there to hear it. */
+  /** Sends a message over IPC. False: the child is not connected. */
   send(message: object): boolean
-  /** Ends it and resolves when it has. Safe to call twice. */
+  /** Ends the child and resolves when it has ended. Safe to call twice. */
   stop(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
   let child: ChildProcess | undefined
   let ended = Promise.resolve()
   let againMs = againFirstMs
-  let callOff: (() => void) | undefined
+  let cancelRestartTimer: (() => void) | undefined
   let stopping = false
 
   const run = (): void => {
@@ -63,37 +63,37 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
       if (clock.steadyMs() - startedAt >= healthyMs) againMs = againFirstMs
       logger.error({ process: title, end: how, againMs }, `${title} ended with ${how}; it is started again in ${againMs} ms.`)
       onEnd(how)
-      callOff = clock.at(clock.nowMs() + againMs, run)
+      cancelRestartTimer = clock.at(clock.nowMs() + againMs, run)
       againMs = Math.min(againMs * 2, againMaxMs)
     }
     child.on('message', (message) => plan.onMessage?.(message))
     child.once('exit', (code, signal) => onExit(wayOf(code, signal)))
-    // No process came of it, so there is no exit either.
+    // The process was not started, so there is no exit event.
     child.once('error', (error) => onExit(`error ${(error as NodeJS.ErrnoException).code}`))
   }
   run()
   return {
     send(message) {
       if (child?.connected !== true) return false
-      // One that ends at this moment does not answer.
+      // The callback ignores the error of a child that ends at this moment.
       child.send(message, () => {})
       return true
     },
     async stop() {
       stopping = true
-      callOff?.()
+      cancelRestartTimer?.()
       child?.stdin?.end()
       await ended
     },
   }
 }
 
-/** Runs a program and ends it when the pipe to us closes; guard.sh says how it is called. */
+/** Runs a program and ends it when the pipe to this process closes. guard.sh documents its arguments. */
 export const guardScript = fileURLToPath(new URL('guard.sh', import.meta.url))
 
 function start({ command, args, env, folder, stopSeconds }: SupervisedPlan): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: privateFolderMode })
-  // Detached: a Ctrl-C at the terminal reaches us only, and we end it in our order.
+  // Detached: Ctrl-C in the terminal reaches this process only, which then stops its parts in order.
   const child = spawn('/bin/sh', [guardScript, String(stopSeconds), join(folder, 'pid'), command, ...args], {
     env,
     // The guard uses 3 for itself and leaves 4 to the program.

@@ -1,4 +1,4 @@
-/** Joins the auditor to what this process has: its folder, the log, the settings. */
+/** Creates and starts the auditor of this process. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { peerNote } from '../api/index.ts'
@@ -7,12 +7,12 @@ import type { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** An owner in the same process comes first: the auditor joins when its partitions fire, or after so long. */
+/** An owner in the same process has priority: the auditor joins when the partitions fire, or at the latest after this time. */
 const ownerFirstMs = 30_000
-/** Of the time of a process that also owns partitions: while they fire as they should, and while one of them does not. */
+/** Share of the time of a process that also owns partitions: while all of them fire, and while one does not. */
 const shares = { beside: 0.5, behind: 0.1 }
 
-/** Undefined: this process has not the role. `scheduler`: the one of this process. */
+/** Undefined: this process does not have the role. `scheduler`: the scheduler of this process. */
 export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefined): Auditor | undefined {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
@@ -32,7 +32,7 @@ export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefine
   })
 }
 
-/** Once the URL of this process is known, which its member data carries, and the scheduler of this process has joined. */
+/** Call it when the scheduler of this process has joined and the URL of this process is known, because the member data contains it. */
 export async function startAuditor(
   auditor: Auditor | undefined,
   scheduler: Scheduler | undefined,

@@ -1,4 +1,4 @@
-/** Joins the broker and registry of this process to its settings: as far as those name no others. */
+/** Starts the embedded broker and registry, unless the settings name others. */
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
@@ -6,11 +6,11 @@ import { type Embedded, startEmbedded } from '../embedded/index.ts'
 import { areSchemasKnown, type KnownIds } from '../kafka/index.ts'
 import type { ProcessHealth } from './health.ts'
 
-/** A registry whose ids are known starts when this process fires, or at the latest so long after the broker. */
+/** If the schema ids are known, the registry starts when this process fires, or at the latest this long after the broker. */
 const registryDueMs = 10_000
 
 export interface Own extends Embedded {
-  /** Has the registry start now, where it waits. */
+  /** Starts the registry now, if its start was deferred. */
   startRegistry(): void
 }
 
@@ -39,7 +39,7 @@ export async function startOwn(options: OwnOptions, logger: Logger, vitals: Proc
   return { ...embedded, startRegistry: due.resolve }
 }
 
-/** Tokens guard the HTTP API; the embedded broker and registry ask nobody who he is. Says nothing where neither is started. */
+/** Warns that tokens protect the HTTP API only: the embedded broker and registry have no authentication. Logs nothing if neither is started. */
 export function warnOfOpenDoors(
   config: Pick<Config, 'brokers' | 'registryUrl' | 'embeddedKafkaPort' | 'embeddedRegistryPort'>,
   logger: Pick<Logger, 'warn'>,
@@ -50,6 +50,6 @@ export function warnOfOpenDoors(
   ]
   if (doors.length === 0) return
   logger.warn(
-    `DUELOG_API_TOKENS guard the HTTP API alone: every program on this machine can go around them by ${doors.join(' and ')}, which take no password. Where others use this machine, set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to some that do.`,
+    `DUELOG_API_TOKENS protect the HTTP API only: every program on this machine can bypass them through ${doors.join(' and ')}, which require no password. If others use this machine, set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to a broker and a registry that require one.`,
   )
 }

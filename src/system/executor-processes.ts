@@ -1,4 +1,4 @@
-/** The executor role in processes of its own, beside the one that decides: handlers that keep a processor busy then delay nobody. */
+/** The executor role in child processes, so that handlers that keep a processor busy do not delay the scheduler. */
 import { join } from 'node:path'
 import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
@@ -8,7 +8,7 @@ import { modulePath, supervise } from '../process/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** What a process needs to stop besides the drain: its last reports, and to leave its groups. */
+/** Time that a process needs to stop in addition to the drain: it sends its last reports and leaves its groups. */
 const stopSecondsBesideDrain = 15
 
 export interface Cluster {
@@ -16,7 +16,7 @@ export interface Cluster {
   registryUrl: string
 }
 
-/** Throws DuelogError `bad-config` for handlers that are given as functions: another process cannot have them. */
+/** Throws DuelogError `bad-config` for handlers that are given as functions, because they cannot be passed to another process. */
 export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): void {
   const { config, logger, metrics, undo } = parts
   if (handlers !== undefined) {
@@ -49,7 +49,7 @@ export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, 
   undo.push(() => Promise.all(kept.map((child) => child.stop())))
 }
 
-/** Ours, with the settings as they were given here, and what a worker of this very system needs. */
+/** The environment of this process with its given settings, and the values that a worker of this system needs. */
 function environmentOf(
   { config, partitions }: ProcessContext,
   { brokers, registryUrl }: Cluster,

@@ -1,11 +1,11 @@
-/** Starts what this process runs and forwards: the workers of its pools, here or in processes of their own, and the retry forwarder. */
+/** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
 import { Executor, type Handlers, loadHandlers } from '../executor/index.ts'
-import { createRetrier, type Retrier } from '../retrier/index.ts'
+import { createRetrier } from '../retrier/index.ts'
 import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
 import { builtInsOf } from './targets.ts'
 
-/** `handlers`: besides the built-in ones and those of DUELOG_HANDLERS. */
+/** `handlers`: added to the built-in ones and those of DUELOG_HANDLERS. */
 export async function startExecuting(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): Promise<void> {
   const { roles, executorProcesses } = parts.config
   if (roles.has('executor')) {
@@ -15,7 +15,7 @@ export async function startExecuting(parts: ProcessContext, cluster: Cluster, ha
   if (roles.has('retrier')) await startRetrier(parts)
 }
 
-async function startExecutors(parts: ProcessContext, more: Handlers): Promise<Executor[]> {
+async function startExecutors(parts: ProcessContext, more: Handlers): Promise<void> {
   const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
   const handlers = {
     ...builtInsOf(parts),
@@ -44,7 +44,6 @@ async function startExecutors(parts: ProcessContext, more: Handlers): Promise<Ex
     for (const executor of executors) executor.giveBack()
   })
   await Promise.all(executors.map((executor) => executor.start()))
-  return executors
 }
 
 async function startRetrier({
@@ -57,9 +56,8 @@ async function startRetrier({
   clock,
   logger,
   undo,
-}: ProcessContext): Promise<Retrier> {
+}: ProcessContext): Promise<void> {
   const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()
-  return retrier
 }

@@ -1,6 +1,6 @@
 /**
- * The process that used a data folder before this one. Its instance stands in the folder; where it died without leaving its groups,
- * as by kill -9, its members are taken out of them, so that nobody waits until their sessions are over.
+ * The process that used a data folder before this one. The folder holds its instance. If it died without leaving its groups, as with
+ * kill -9, its members are removed from the groups, so that no other member waits until their sessions expire.
  */
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -14,13 +14,13 @@ export interface Succession {
   dataDir: string
   /** Of this process. */
   instance: string
-  /** Groups that the roles of this process join. */
+  /** Groups that the roles of this process may join. */
   groups: readonly string[]
   log: Pick<KafkaLog, 'removeDeparted'>
   logger: Logger
 }
 
-/** To be called before any group is joined. What goes wrong costs the wait, and nothing else. */
+/** Call it before any group is joined. An error has one consequence only: the groups wait until the sessions expire. */
 export async function succeed({ dataDir, instance, groups, log, logger }: Succession): Promise<void> {
   const path = join(dataDir, 'instance')
   const former = (await readFile(path, 'utf8').catch(() => '')).trim()
@@ -43,11 +43,11 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
   }
 }
 
-/** Whether an instance was a process of this machine and is none any more. Elsewhere, or where the pid is another's by now: not known. */
+/** Whether an instance was a process of this machine and has ended. False also if that is unknown: on another machine, or if the pid was reused. */
 export function isDead(instance: string): boolean {
   const [, host, pid] = /^[^@]+@(.+):(\d+):[^:]+$/.exec(instance) ?? []
   if (host !== hostname()) return false
-  // A process of the same pid as ours, as the first one of a container always is, was before us.
+  // A process with our own pid is a former one. The first process of a container always has the same pid.
   if (Number(pid) === process.pid) return true
   try {
     process.kill(Number(pid), 0)
@@ -57,7 +57,7 @@ export function isDead(instance: string): boolean {
   }
 }
 
-/** Those that the roles of a process join by name. */
+/** Names of all groups that the roles of a process may join. */
 export function groupsOf({ group }: TopicNames, pools: readonly string[]): string[] {
   return [group('scheduler'), group('retry'), group('intake'), group('auditor'), ...pools.map((pool) => group(`exec.${pool}`))]
 }

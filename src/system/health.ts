@@ -1,7 +1,6 @@
 /**
- * Whether this process should go on. A process that is waiting for its broker lives: a new one would wait as well. One of which a part
- * has ended for good, or hangs, is told to the platform by /livez, so that another takes its place; one whose event loop hangs answers no
- * probe at all.
+ * Liveness and readiness of this process. A process that waits for its broker is live, because a new one would wait as well. If a part has
+ * ended for good or hangs, /livez reports it, so that the platform replaces the process. A process whose event loop hangs answers no probe.
  */
 import { counted } from '../../streams/text/index.ts'
 import type { Health } from '../api/index.ts'
@@ -12,23 +11,23 @@ export class ProcessHealth {
   readonly #problems: (() => string | undefined)[] = []
   readonly #tell: (error: Error) => void
 
-  /** `tell` hears of each death; it should end the process. */
+  /** `tell` is called for each part that has ended for good; it should end the process. */
   constructor(tell: (error: Error) => void) {
     this.#tell = tell
   }
 
-  /** A part has ended in a way that trying again does not mend. */
+  /** A part has ended, and a retry does not help. */
   readonly died = (error: Error): void => {
     this.#death ??= `A part of this process has ended for good: ${error.message}`
     this.#tell(error)
   }
 
-  /** A part says why it cannot do its work, as long as that is so. It lives: what is missing may be granted. */
+  /** Adds a check of a part: it returns why the part cannot work, or undefined. The process stays live, because the cause, such as a missing right, may be fixed. */
   watch(problem: () => string | undefined): void {
     this.#problems.push(problem)
   }
 
-  /** `clockProblem`: why nothing is decided by the wall clock for now. A new process would have the same clock, so this one lives. */
+  /** `clockProblem`: why the wall clock is not trusted now. The process stays live, because a new one would have the same clock. */
   health(scheduler: Scheduler | undefined, clockProblem?: string): Health {
     const hanging = (scheduler?.hanging ?? []).map(
       (partition) => `Partition ${partition} has hung in one turn for longer than any broker takes to answer.`,

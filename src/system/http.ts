@@ -1,4 +1,4 @@
-/** Joins the HTTP surface to what this process has: its scheduler, its workers, the log. */
+/** Creates and starts the HTTP server of this process. */
 import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../../streams/topics/index.ts'
 import {
@@ -18,7 +18,7 @@ import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** Every process serves HTTP: metrics, probes and the questions of other processes in any role, the API in the role of that name. */
+/** Every process serves HTTP: metrics, probes and requests of other processes in any role, the API in the role api only. */
 export async function startHttp(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,
@@ -75,7 +75,7 @@ export async function startHttp(
     ratePerSecond: config.httpRateLimit,
     settings: effectiveSettings(config),
     topics: topicPlans(names, config.pools),
-    // Read into memory, so only where it is shown.
+    // It is read into memory, so only a process with the role api reads it.
     dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../../dist/dashboard', import.meta.url))) : undefined,
     health: () => vitals.health(scheduler, clock.problem),
     public: isPublic,
@@ -84,7 +84,7 @@ export async function startHttp(
   return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
 }
 
-/** Tells at most one problem a minute, so that a question that comes again and again leaves the log readable. */
+/** Passes on at most one problem a minute, so that repeated requests do not flood the log. */
 function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steadyMs'>): (problem: string) => void {
   let toldAt = Number.NEGATIVE_INFINITY
   return (problem) => {

@@ -1,4 +1,4 @@
-/** What the start of each role of one process shares. */
+/** The values that the starts of all roles of a process share. */
 import type { Logger } from 'pino'
 import type { topicNames } from '../../streams/topics/index.ts'
 import type { GuardedClock } from '../clock/index.ts'
@@ -19,9 +19,9 @@ export interface ProcessContext {
   clock: GuardedClock
   targets: CheckedTopics
   undo: (() => Promise<unknown>)[]
-  /** Aborted when a stop waits no longer for brokers that are away. */
+  /** Aborted when a stop no longer waits for unreachable brokers. */
   givenUp: AbortSignal
   vitals: ProcessHealth
-  /** Of the HTTP server, once it listens. */
+  /** URL of the HTTP server. Undefined until it listens. */
   url: string | undefined
 }

@@ -1,4 +1,4 @@
-/** Codecs from the schema ids that stand in the data folder, so that a start need not wait for the registry. */
+/** Codecs made from the schema ids in the data folder, so that a start does not wait for the registry. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -9,13 +9,13 @@ import type { ProcessHealth } from './health.ts'
 
 export interface CodecsHome {
   dataDir: string
-  /** Of the brokers; undefined where it is not known. */
+  /** Cluster id of the brokers. Undefined: unknown. */
   clusterId: string | undefined
 }
 
 /**
- * A process whose ids turn out to be another registry's ends. Beside the ids stands whose they are: a folder that was used with another
- * cluster must not write its ids into this one.
+ * If the ids turn out to belong to another registry, the process ends. The folder also holds the cluster and the registry of its ids: ids
+ * from a folder that was used with another cluster must not be written into this one.
  */
 export async function openCodecs(
   options: Omit<EarlyCodecsOptions, 'signal' | 'onAway' | 'onForeign' | 'onRefused' | 'isProven' | 'onProven'>,
@@ -42,7 +42,7 @@ export async function openCodecs(
   })
 }
 
-/** Schema ids and their fingerprints, kept beside the data so that a registry that lost its storage is found out; and the schemas that are not ours. */
+/** Schema ids and their fingerprints, stored in the data folder to detect a registry that lost its storage. Also the schemas of other writers. */
 export function knownIdsIn(dataDir: string): KnownIds {
   const path = join(dataDir, 'schema-ids.json')
   const schemaPath = (id: number): string => join(dataDir, 'schemas', `${id}.json`)
@@ -56,13 +56,13 @@ export function knownIdsIn(dataDir: string): KnownIds {
       }
     },
     write: (ids) => writePrivate(path, JSON.stringify(ids, null, 2)),
-    // What is not there, or was cut off, is asked for at the registry.
+    // If a file is missing or truncated, the registry is asked for the schema.
     readSchema: (id) => readFile(schemaPath(id), 'utf8').catch(() => undefined),
     writeSchema: (id, schema) => writePrivate(schemaPath(id), schema).catch(() => undefined),
   }
 }
 
-/** Undefined where this process may not ask for it. */
+/** Undefined if this process has no right to read it. */
 export async function clusterIdOf(log: Pick<Log, 'admin'>): Promise<string | undefined> {
   try {
     const admin = await log.admin()

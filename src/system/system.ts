@@ -1,6 +1,4 @@
-/**
- * The only wiring: from settings to a running system. Everything else knows ports; here they meet.
- */
+/** The composition root: makes a running system of the settings. All other modules depend on ports only. */
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../../streams/topics/index.ts'
@@ -29,14 +27,14 @@ export interface System {
   url: string
   brokers: string[]
   registryUrl: string
-  /** False while the registry has not answered since the start: the ids that are known are used meanwhile. */
+  /** False until the registry has answered for the first time since the start. Until then, the known ids are used. */
   readonly registryAnswered: boolean
   /** Partitions of every topic. */
   partitions: number
   metrics: Metrics
-  /** Resolves when every partition assigned to this process fires. At once without the scheduler role. */
+  /** Resolves when every partition assigned to this process fires. Without the scheduler role it resolves at once. */
   ready(): Promise<void>
-  /** Stops intake, finishes commits, drains handlers, leaves the groups, closes stores and stops what was embedded. Safe to call twice. */
+  /** Stops intake, finishes commits, drains handlers, leaves the groups, closes stores and stops the embedded broker and registry. Safe to call twice. */
   stop(): Promise<void>
 }
 
@@ -46,11 +44,11 @@ export interface SystemOptions {
   handlers?: Handlers
   logger?: Logger
   onProgress?: (message: string) => void
-  /** Told when the system cannot go on; the process should stop it and end. */
+  /** Called when the system cannot continue. The process should stop it and end. */
   onFatal?: (error: Error) => void
 }
 
-/** Starts the roles of this process. Rejects with one DuelogError sentence; nothing runs on then. */
+/** Starts the roles of this process. Rejects with a DuelogError of one sentence; then everything that was started has been stopped. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { config } = options
   const logger = options.logger ?? pino({ level: config.logLevel, ...limitRecordLogs() })
@@ -60,7 +58,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   let log: KafkaLog | undefined
   const stop = once(async () => {
     await endParts(undo.splice(0), { log, clock: systemClock, logger, onGivenUp: () => givenUp.abort() })
-    // What we started ourselves is not left running, whoever answers.
+    // The embedded broker and registry are stopped in any case.
     await endParts(own.splice(0), { log: undefined, clock: systemClock, logger, onGivenUp: () => {} })
   })
   const connected = (to: KafkaLog): void => {
@@ -75,7 +73,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 }
 
 interface Frame extends Pick<ProcessContext, 'logger' | 'undo' | 'givenUp'> {
-  /** Stops what we started besides ourselves, when all else has ended. */
+  /** Steps that stop the embedded broker and registry, after all other parts have ended. */
   own: Step[]
   stop(): Promise<void>
   connected(log: KafkaLog): void
@@ -129,7 +127,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   const auditor = auditorOf(parts, scheduler)
-  // Before the scheduler joins: its member data carries the URL that is known only then.
+  // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   parts.url = await startHttp(parts, scheduler, auditor)
   logger.info({ url: parts.url }, 'Start: HTTP is served')
   if (scheduler !== undefined) {

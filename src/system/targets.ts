@@ -1,4 +1,4 @@
-/** Joins what leaves Duelog and what comes in from other schedulers to the log: target topics, built-in handlers, foreign intake. */
+/** Starts target topics, built-in handlers, and the intake of schedules of other schedulers. */
 import { systemClock } from '../clock/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
@@ -6,7 +6,7 @@ import { builtInHandlers, type Handlers } from '../executor/index.ts'
 import { createForeignIntake } from '../intake/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** The built-in handlers; the writer of kafka.produce is opened at its first run. */
+/** The built-in handlers. The writer of kafka.produce is opened at its first run. */
 export function builtInsOf({ config, log, undo }: ProcessContext): Handlers {
   const produced = new LazyWriter(log)
   undo.push(() => produced.close())

@@ -14,7 +14,7 @@ test('every setting of the system but secrets is a flag with its description and
     key: 'httpPort',
     env: 'DUELOG_HTTP_PORT',
     argument: '<integer>',
-    description: 'Port of the HTTP server; 0 takes a free one.',
+    description: 'Port of the HTTP server. 0: any free port.',
     default: 8080,
   })
   expect(flags.find(({ env }) => env === 'KAFKA_BROKERS')).toMatchObject({ name: '--kafka-brokers', argument: '<string>' })

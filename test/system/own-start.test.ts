@@ -49,5 +49,5 @@ it.each([
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const config = readConfig({ DUELOG_DATA_DIR: dataDir, ...(tokens && { DUELOG_API_TOKENS: tokens }) })
   await startOwn({ config }, logger, new ProcessHealth(() => {}), knownIdsIn(dataDir))
-  expect(lines.filter((line) => line.includes('DUELOG_API_TOKENS guard the HTTP API alone'))).toHaveLength(times)
+  expect(lines.filter((line) => line.includes('DUELOG_API_TOKENS protect the HTTP API only'))).toHaveLength(times)
 })

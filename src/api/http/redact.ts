@@ -1,10 +1,11 @@
 /**
- * Definitions and runs for eyes that may only look. What opens doors elsewhere is not shown to them, and nobody can tell by a name or a
- * form what does: so they are shown of headers, URLs and answers of servers only what is known to be harmless (ADR 0060).
+ * Definitions and runs for callers with read access only. They must not see credentials, and neither a name nor a form shows reliably what is
+ * a credential. So they see only those parts of headers, URLs and server responses that are known to be harmless (ADR 0060).
  */
 import { JsonText } from '../../../streams/text/index.ts'
+import type { Role } from '../guards/index.ts'
 
-/** Headers, in lower case, whose values say what a message is and where it stands in a trace, and let nobody in anywhere. */
+/** Headers, in lower case, whose values describe a message or its trace, and never contain a credential. */
 export const harmlessHeaders: ReadonlySet<string> = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'cache-control', 'date', 'user-agent'],
   ...['content-type', 'content-encoding', 'content-language', 'prefer', 'traceparent', 'x-correlation-id', 'x-request-id'],
@@ -20,7 +21,7 @@ interface Credentialed {
   target?: { http?: { url: string; headers?: Headers } }
 }
 
-/** A definition, or what an attempt is given, in JSON: with masks for the values of other headers, and for what follows the host of a URL. */
+/** A definition or the input of an attempt, in JSON: with masks for the values of all other headers and for the part of a URL after its host. */
 export function redacted(definition: Json): Json {
   const { headers, target } = definition as Credentialed
   const http = target?.http
@@ -36,12 +37,15 @@ export function redacted(definition: Json): Json {
   }
 }
 
+/** The JSON as a caller of this role may see it. */
+export const shownTo = (role: Role | null, json: Json): Json => (role === 'viewer' ? redacted(json) : json)
+
 const isHarmless = (name: string): boolean => harmlessHeaders.has(name.toLowerCase())
 
 const redactedHeaders = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isHarmless(name) ? value : mask]))
 
-/** Many webhooks have their credential in the path, so that a path is as little known to be harmless as a query. */
+/** Many webhooks have their credential in the path, so the path is masked like the query. */
 function redactedUrl(url: string): string {
   if (!URL.canParse(url)) return mask
   const { protocol, host, pathname, search, hash } = new URL(url)
@@ -49,7 +53,7 @@ function redactedUrl(url: string): string {
   return `${protocol}//${host}/${rest}`
 }
 
-/** Paths of what holds a mask and not its value: such a definition was read by a viewer, and would overwrite what it does not show. */
+/** Paths of fields that hold a mask. Such a definition was read by a viewer, and would overwrite the hidden values. */
 export function redactedPlaces(definition: Json): string[] {
   const { headers, target } = definition as Credentialed
   const http = target?.http
@@ -62,10 +66,10 @@ export function redactedPlaces(definition: Json): string[] {
   ]
 }
 
-/** Shorter ones would mask half of every sentence. */
+/** Shorter texts would mask half of every sentence. */
 const hiddenCharsMin = 4
 
-/** What masked() hides of it, as it may stand in the words of a handler, longest first. */
+/** The texts that redacted() hides, in all forms in which a handler may repeat them, longest first. */
 export function hiddenTexts(definition: Json): string[] {
   const { headers = {}, target } = definition as Credentialed
   const found = new Set<string>()
@@ -76,7 +80,7 @@ export function hiddenTexts(definition: Json): string[] {
   for (const [name, value] of [...Object.entries(headers), ...Object.entries(target?.http?.headers ?? {})]) {
     if (isHarmless(name) || typeof value !== 'string') continue
     add(value)
-    // A scheme, as Bearer, stands before the credential; Basic has name and password in base64.
+    // A scheme such as Bearer precedes the credential. Basic has name and password in base64.
     const [, scheme, credential] = /^(\S+) +(\S+)$/.exec(value) ?? []
     if (credential !== undefined) add(credential)
     if (credential !== undefined && scheme?.toLowerCase() === 'basic') {
@@ -98,12 +102,12 @@ interface RunJson {
   errors: readonly Json[]
 }
 
-/** What a server answered is its own text, and may be all that it was sent; only its status is known to be harmless. */
-const serverWords = /^(the server answered \d{3}): [\s\S]*$/
+/** The response of a server may repeat everything that was sent to it. Only its status is known to be harmless. */
+const serverResponse = /^(the server answered \d{3}): [\s\S]*$/
 
 /**
- * A run in JSON, without the words of servers, and with masks wherever one of `hidden` stands. Where it is undefined nobody knows what there is
- * to hide, as of a job whose definition cannot be read: then all words are masks.
+ * A run in JSON, without server responses, and with masks in place of each text of `hidden`. Undefined `hidden` means that the texts to hide
+ * are unknown, because the definition cannot be read. Then all texts are masked.
  */
 export function redactedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
   const without = (text: string): string =>
@@ -116,7 +120,7 @@ export function redactedRun<Run extends Json>(run: Run, hidden: readonly string[
     errors: errors.map((error) => ({
       ...error,
       type: without(String(error.type)),
-      message: without(String(error.message).replace(serverWords, `$1: ${mask}`)),
+      message: without(String(error.message).replace(serverResponse, `$1: ${mask}`)),
     })),
   }
 }
@@ -125,7 +129,7 @@ function redactedResult(result: unknown, without: (text: string) => string): unk
   const value: unknown = result instanceof JsonText ? JSON.parse(result.text) : result
   if (isAnswer(value)) return { ...value, body: mask }
   if (!(result instanceof JsonText)) return mapTexts(result, without)
-  // Numbers that values cannot hold stay as they are written, unless something has to be hidden.
+  // Numbers beyond the precision of a JavaScript number stay as written, unless a text must be hidden.
   return without(result.text) === result.text ? result : mapTexts(value, without)
 }
 

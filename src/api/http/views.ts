@@ -5,7 +5,7 @@ import { hiddenHash } from '../../../streams/hashing/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import type { ActiveRunView, JobView, WhyView } from '../../ports/index.ts'
 import type { Role } from '../guards/index.ts'
-import { hiddenTexts, redacted, redactedRun } from './redact.ts'
+import { hiddenTexts, redactedRun, shownTo } from './redact.ts'
 import { etagOf } from './version.ts'
 
 type Json = Record<string, unknown>
@@ -64,7 +64,7 @@ export function jobToJson(job: JobView, role: Role | null): Json {
     deadRuns: job.deadRuns,
     active: job.active.map(shown.active),
     lastRun: job.lastRun === null ? null : shown.finished(job.lastRun),
-    definition: definition !== null && role === 'viewer' ? redacted(definition) : definition,
+    definition: definition === null ? null : shownTo(role, definition),
   }
 }
 

@@ -10,10 +10,10 @@ import {
   deadRunToJson,
   executionToJson,
   finishedRunToJson,
-  redacted,
   runIdOf,
   runsFor,
   runsOf,
+  shownTo,
   whileAsked,
 } from '../http/index.ts'
 import { BulkRedrive, cursorAfter, listJobs } from '../jobs/index.ts'
@@ -65,7 +65,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
       const given = executionToJson(execution)
       const shown = runsFor(request.role, given)
-      return { run: shown(run), execution: request.role === 'viewer' ? redacted(given) : given }
+      return { run: shown(run), execution: shownTo(request.role, given) }
     },
   )
 

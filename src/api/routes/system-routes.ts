@@ -1,15 +1,24 @@
-/** Partitions, metrics and probes. */
+/** Settings, partitions, workers, metrics and probes. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SharedAnswer } from '../../concurrency/index.ts'
 import { expose } from '../../metrics/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { problemOf, sendProblem } from '../http/index.ts'
 import { listPartitions, listWorkers } from '../owners/index.ts'
-import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, workersSchema } from '../schemas/index.ts'
+import {
+  livenessSchema,
+  metricsSchema,
+  partitionsSchema,
+  readinessSchema,
+  settingsSchema,
+  workersSchema,
+} from '../schemas/index.ts'
 
 export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const { owners, admin, names, metrics, health } = context
+  const { owners, admin, names, metrics, health, settings = [], topics = [] } = context
   const config = { role: 'viewer' } as const
+
+  instance.get('/v1/settings', { config, schema: settingsSchema }, () => ({ settings, topics, partitions: context.partitions }))
 
   const partitions = new SharedAnswer(async () => ({ partitions: await listPartitions(owners, admin, names) }))
   instance.get('/v1/partitions', { config, schema: partitionsSchema }, () => partitions.get())
@@ -21,7 +30,7 @@ export function systemRoutes(instance: FastifyInstance, context: ApiContext): vo
     reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),
   )
 
-  // Probes need no token: the platform that asks has none, and they tell nothing of any job.
+  // Probes need no token: the platform has none, and the answers contain nothing about jobs.
   const probe = (which: 'live' | 'ready') => async (_request: FastifyRequest, reply: FastifyReply) => {
     const found = health()
     if (found[which]) return { status: 'ok' }
