@@ -32,7 +32,7 @@ export interface Receipt {
   /** Why it was not accepted or cancelled. */
   reason?: string
   jobId: string
-  /** Where the record stands that its sender wrote. */
+  /** Position of the record that the sender wrote. */
   topic: string
   partition: number
   offset: number

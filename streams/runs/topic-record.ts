@@ -10,7 +10,7 @@ export const recordHeaders = {
   executionId: 'duelog-execution-id',
 } as const
 
-/** Length, offset and time deltas, key and value lengths, and each header's own lengths: at most this many bytes in the log. */
+/** Most bytes in the log for length, offset and time deltas, key and value lengths, and for the lengths of each header. */
 const overheadBytes = 32
 const headerOverheadBytes = 10
 

@@ -129,7 +129,7 @@ export type Output =
   | { kind: 'trigger'; jobId: string; commandId: string; at: number; chainDepth: number; chainLeft: number }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
-   * A null record to jobs that deletes the job unless it was defined anew after `observedOffset`, or is no longer to be deleted at
+   * A null record to jobs that deletes the job unless it was defined again after `observedOffset`, or is no longer to be deleted at
    * `observedDeleteAt`. It is written before the commit and outside of the transaction. The owner then reads it like any other record, so
    * that definitions keep one order and jobs has no control records.
    */

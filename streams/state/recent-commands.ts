@@ -22,7 +22,7 @@ export function remembered({ recentCommands }: JobState, commandId: string): num
 
 /** 52 bits of an id, so that the state stays small whatever ids senders choose. The chance that one of 32 others collides is 1 in 10¹⁴. */
 export function markOf(commandId: string): number {
-  // The second hash needs a prefix: without it both hashes would be equal for texts with an equal first hash.
+  // The second hash has its extra character in front. Behind the text it would not help: FNV-1a continues equally after an equal hash.
   const [high, low] = [hashFraction(commandId), hashFraction(`\u0000${commandId}`)]
   return high * 2 ** 52 + Math.floor(low * 2 ** 20)
 }
