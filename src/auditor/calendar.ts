@@ -22,9 +22,9 @@ const firedKept = 16
 export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number): number | null {
   const { schedule, startAt, endAt } = spec
   const last = endAt ?? Number.POSITIVE_INFINITY
-  const withTimeout = (at: number): number | null => (at > after && at <= last ? at : null)
-  if (schedule.at !== null) return schedule.at >= (startAt ?? schedule.at) ? withTimeout(schedule.at) : null
-  if (schedule.delayMs !== null) return withTimeout(Math.max(anchorAt + schedule.delayMs, startAt ?? 0))
+  const withinRange = (at: number): number | null => (at > after && at <= last ? at : null)
+  if (schedule.at !== null) return schedule.at >= (startAt ?? schedule.at) ? withinRange(schedule.at) : null
+  if (schedule.delayMs !== null) return withinRange(Math.max(anchorAt + schedule.delayMs, startAt ?? 0))
   if (schedule.everyMs === null) return nextFire(spec, anchorAt, after)
   const { everyMs, anchor } = schedule
   const base = anchor ?? startAt ?? anchorAt

@@ -10,11 +10,11 @@ import type { RecordIn } from '../ports/index.ts'
 import type { PlanSpec } from './account.ts'
 import type { Fact } from './fact.ts'
 
-export type ReadConsistency = Fact | undefined | 'unreadable'
+export type ReadFact = Fact | undefined | 'unreadable'
 export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>
 
 /** Undefined: the record says nothing of a job. Rejects with `registry-unavailable`. */
-export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadConsistency> {
+export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   try {
     return await read(names, codecs, record)
   } catch (error) {
@@ -28,7 +28,7 @@ export async function factOf(names: TopicNames, codecs: FactCodecs, record: Reco
 
 const headOf = ({ timestampMs, byBroker = false }: RecordIn, jobId: string) => ({ jobId, at: timestampMs, byBroker })
 
-async function read(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadConsistency> {
+async function read(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   const { topic, key, value } = record
   if (key === null && topic !== names.control) return recordFact(record)
   if (topic === names.jobs) return definitionFact(codecs, record)
@@ -65,7 +65,7 @@ function dispatchOf(execution: Execution) {
   return { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, trigger, startDeadlineAt, tracked }
 }
 
-async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<ReadConsistency> {
+async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   const { key, value, offset, timestampMs } = record
   // Owners write marks of their own, whose keys are those of no job.
   if (key === null || validateJobId(key) !== undefined) return undefined
@@ -83,7 +83,7 @@ export function planSpec(definition: JobDefinition): PlanSpec {
   return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, topic: target.topic?.name ?? null }
 }
 
-async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<ReadConsistency> {
+async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   const { key, value } = record
   if (key === null) return undefined
   if (key[0] === keyPrefix.state) {
@@ -108,7 +108,7 @@ function isTarget(names: TopicNames, topic: string): boolean {
 }
 
 /** A record that an owner wrote for a run says of which. */
-function recordFact(record: RecordIn): ReadConsistency {
+function recordFact(record: RecordIn): ReadFact {
   const text = (name: string): string | undefined => record.headers[name]?.toString()
   const jobId = text(recordHeaders.jobId)
   const [runNo, scheduledFor] = [Number(text(recordHeaders.runNo)), Number(text(recordHeaders.scheduledFor))]

@@ -37,8 +37,8 @@ function shortened(report: ExecutionEvent): ExecutionEvent {
   const ofError = (name: string): AvroField => fieldOf(errorSchema, name)
   return {
     ...report,
-    at: withTimeout(report.at, of('at')),
-    startedAt: report.startedAt === null ? null : withTimeout(report.startedAt, of('startedAt')),
+    at: clamped(report.at, of('at')),
+    startedAt: report.startedAt === null ? null : clamped(report.startedAt, of('startedAt')),
     worker: cut(report.worker, of('worker')),
     result: result !== null && result.length > (of('result').maxBytes ?? 0) ? null : result,
     error:
@@ -49,15 +49,14 @@ function shortened(report: ExecutionEvent): ExecutionEvent {
             type: cut(error.type, ofError('type')),
             message: cut(error.message, ofError('message')),
             stack: error.stack === null ? null : cut(error.stack, ofError('stack')),
-            retryAfterMs: error.retryAfterMs === null ? null : withTimeout(error.retryAfterMs, ofError('retryAfterMs')),
+            retryAfterMs: error.retryAfterMs === null ? null : clamped(error.retryAfterMs, ofError('retryAfterMs')),
           },
-    progress: progress === null || Number.isNaN(progress) ? null : withTimeout(progress, of('progress')),
+    progress: progress === null || Number.isNaN(progress) ? null : clamped(progress, of('progress')),
     message: report.message === null ? null : cut(report.message, of('message')),
   }
 }
 
-const withTimeout = (value: number, { minimum = 0, maximum = 0 }: AvroField): number =>
-  Math.min(Math.max(value, minimum), maximum)
+const clamped = (value: number, { minimum = 0, maximum = 0 }: AvroField): number => Math.min(Math.max(value, minimum), maximum)
 
 /** Half of a surrogate pair, which UTF-8 cannot encode, becomes a replacement character. */
 const cut = (text: string, { maxLength = 0 }: AvroField): string =>

@@ -259,7 +259,9 @@ describe('dead letters', () => {
     const env = { DUELOG_URL: await made.api.listen('127.0.0.1', 0) }
     const ended = await duelogHere(['runs', 'redrive', '--dead'], { env })
     expect([ended.code, ended.out]).toEqual([1, '2 redriven.\n'])
-    expect(ended.err).toMatch(/^1 left, as their jobs have no room for them: .*maxConcurrentRuns.* Run the same command again/m)
+    expect(ended.err).toMatch(
+      /^1 not redriven, because their jobs have no room for them: .*maxConcurrentRuns.* Run the same command again/m,
+    )
   })
   it('are told as left where their owner refused them all the same', async () => {
     await using made = system()

@@ -23,13 +23,13 @@ const readingsMax = 200
 export type WriterLookup = (schemaId: number) => Promise<Type>
 
 /** How to read the records of a writer's schema: directly, through a resolver, or not at all. */
-type ReadConsistency = { resolver: Resolver | undefined } | { refused: DuelogError }
+type WriterReading = { resolver: Resolver | undefined } | { refused: DuelogError }
 
 export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
   readonly #type: Type
   readonly #schemaId: number
   readonly #lookup: WriterLookup
-  readonly #readings = new Map<number, ReadConsistency>()
+  readonly #readings = new Map<number, WriterReading>()
   /** Number of our own ids, which come first among the readings. */
   readonly #own: number
   #scratch = Buffer.allocUnsafe(4_096)
@@ -72,7 +72,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     return reading === undefined ? this.#learn(bytes) : this.#read(bytes, reading)
   }
 
-  #read(bytes: Buffer, reading: ReadConsistency): Value {
+  #read(bytes: Buffer, reading: WriterReading): Value {
     if ('refused' in reading) throw reading.refused
     let result: { value: unknown; offset: number }
     try {
@@ -97,7 +97,7 @@ export class AvroCodec<Value, Input = Value> implements Codec<Value, Input> {
     return this.#read(bytes, reading)
   }
 
-  async #readingOf(id: number): Promise<ReadConsistency> {
+  async #readingOf(id: number): Promise<WriterReading> {
     let writer: Type
     try {
       writer = await this.#lookup(id)
