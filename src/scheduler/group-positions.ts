@@ -66,7 +66,7 @@ export class GroupPositions {
       for (const position of fresh) this.#told.set(placeOf(position), position.offset)
     } catch (error) {
       // For example during a rebalance. The next commit includes it.
-      logger.debug({ error: messageOf(error) }, 'The group could not be told how far its owners are.')
+      logger.debug({ error: messageOf(error) }, 'The positions of the owners could not be committed to the group.')
     }
   }
 

@@ -1,12 +1,14 @@
 /**
- * A process whose local stores fail permanently lets other members fire (ADR 0068). It rejoins its group and reports that it leaves, as
- * at a planned stop, and is assigned nothing while any other member stays. It remains a member, and asks for partitions again later:
+ * A process whose local stores fail permanently lets other members fire (ADR 0068). It rejoins its group and reports that it
+ * leaves, as at a planned stop. The group assigns nothing to it while any other member stays. It remains a member, and asks for
+ * partitions again later:
  *
- *   fit ──a store has failed for good──► withdrawn ──it has nothing, and its time is over──► fit
- *                                            └──the group gave it something all the same, and that works──► fit
+ *   fit ──a store failed permanently──► withdrawn ──it has no partition, and the duration is over──► fit
+ *                                           └──the group assigned partitions anyway, and they work──► fit
  *
- * Who comes back is a newcomer: it owns nothing before it is warm (ADR 0064), which it does not get on a disk that is broken still. Where all
- * are withdrawn the group shares everything among all of them, and each goes on trying what it has; nothing moves then.
+ * A process that returns is like a new member: it owns nothing before it is warm (ADR 0064), and does not become warm on a disk
+ * that is still broken. If all members are withdrawn, the group assigns everything among all of them. Each keeps retrying its
+ * partitions, and nothing moves.
  */
 import { atSteady, type Clock } from '../clock/index.ts'
 import type { Metrics } from '../metrics/index.ts'
@@ -98,7 +100,7 @@ export class Withdrawal {
     this.#broken = broken.sort((a, b) => a - b)
     const { metrics, logger } = this.#options
     metrics.withdrawn.set(1)
-    logger.error({ partitions: broken }, `${this.problem} It wants its share again in ${this.#awayMs / 1_000} s.`)
+    logger.error({ partitions: broken }, `${this.problem} It asks for partitions again in ${this.#awayMs / 1_000} s.`)
     this.#tell()
   }
 
@@ -108,7 +110,10 @@ export class Withdrawal {
     this.#worksSinceMs = Number.POSITIVE_INFINITY
     const { metrics, logger } = this.#options
     metrics.withdrawn.set(0)
-    logger.info({}, 'This process wants its share of the partitions again; it owns what its stores can keep up with.')
+    logger.info(
+      {},
+      'This process asks for its share of the partitions again. It will own those that its stores can keep up with.',
+    )
     this.#tell()
   }
 

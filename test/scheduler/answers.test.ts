@@ -1,4 +1,7 @@
-/** An answer to a claim or a commit that does not say where its records went is no answer: 0 would mean that the log is another one. */
+/**
+ * Answers to a claim or a commit without the offsets of its records: they count as no answer. Read as 0, they would mean that
+ * the log was replaced.
+ */
 import { expect, test } from 'vitest'
 import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
 import { type Disk, metrics } from '../model/cluster/process.ts'
@@ -7,13 +10,13 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const job = { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' } as const
 
-/** Partitions that were opened again because their changelog seemed to be another one. */
+/** Number of reopens because the changelog seemed to be another one. */
 async function takenForOthers(): Promise<number> {
   const { values } = await metrics.reopens.get()
   return values.find(({ labels }) => labels.reason === 'log-shrunk')?.value ?? 0
 }
 
-/** The next answer to what brings records for job-state names no offset of it. */
+/** The next answer to a commit with records for job-state has no offset for that topic. */
 function forgetsOne(driver: SchedulerDriver): void {
   const { log } = driver
   const { append } = log
@@ -24,7 +27,7 @@ function forgetsOne(driver: SchedulerDriver): void {
   }
 }
 
-/** An owner that has fired for so long, and how often a changelog has been taken for another until then. */
+/** An owner that has fired for this time, and how often a changelog was taken for another one until then. */
 async function firing(forMs: number) {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()

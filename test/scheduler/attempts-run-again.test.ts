@@ -1,6 +1,6 @@
 /**
- * A worker that is given an executions topic which lost its end, or was made anew, runs again what is left of it: the position of its group
- * says nothing. What it reports of attempts that have ended is no news to their owner: nothing is counted twice, nothing follows again.
+ * Attempts that run again, because an executions topic lost its end or was recreated: the committed position of the group does not
+ * help then. The owner ignores reports of attempts that have ended: nothing is counted twice, and nothing follows again.
  */
 import { expect, test } from 'vitest'
 import { names } from '../model/world.ts'
@@ -8,7 +8,7 @@ import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const no = { error: { type: 'Error', message: 'no' } }
 
-/** All that a worker may say of an attempt, in an order that is as bad as any. */
+/** All reports that a worker may send about an attempt, in a bad order. */
 function runAgain(driver: SchedulerDriver, run: Dispatched): void {
   const again = { startedAt: driver.time.nowMs, worker: 'other@h:2:b' }
   driver.report(run, 'STARTED', again)

@@ -1,4 +1,4 @@
-/** A process whose local stores fail for good lets others fire (ADR 0068); the group shares out by the rule of the product. */
+/** Processes whose local stores fail permanently: they let others fire (ADR 0068). The group assigns by the rule of the product. */
 import { expect, test } from 'vitest'
 import { awayMsMin } from '../../src/scheduler/withdrawal.ts'
 import type { Process } from '../model/cluster/process.ts'
@@ -7,7 +7,7 @@ import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 const partitions = 4
 const all = [0, 1, 2, 3]
 
-/** Processes that fire and follow in equal parts; each five seconds each of four jobs is due. */
+/** Processes that fire and follow in equal parts. Each of four jobs is due every five seconds. */
 async function busy(...names: string[]): Promise<{ driver: SchedulerDriver; processes: Process[] }> {
   const driver = new SchedulerDriver(partitions, 'by the rule')
   const processes: Process[] = []
@@ -15,7 +15,7 @@ async function busy(...names: string[]): Promise<{ driver: SchedulerDriver; proc
     processes.push(driver.boot(name))
     await driver.settle()
   }
-  // Nobody reports; what is not tracked fills no job up.
+  // No worker reports. Runs that are not tracked fill up no job.
   const tick = { schedule: { everyMs: 5_000 }, target: { handler: 'x' }, trackRuns: false }
   for (let job = 0; job < 4; job++) driver.define(`tick-${job}`, tick)
   await driver.advance(5_000, 1_000)
@@ -28,14 +28,14 @@ const inPhase = (process: Process, phase: string): number[] =>
 const owned = (process: Process): number[] => inPhase(process, 'active')
 const generation = ({ cluster }: SchedulerDriver): number => cluster.group.generation
 
-/** What each job was to do was done once, whoever did it. */
+/** Each occurrence of each job was dispatched once, by any owner. */
 function expectEachOnce(driver: SchedulerDriver): void {
   const runs = driver.executions()
   expect(new Set(runs.map(({ jobId, runNo }) => `${jobId} ${runNo}`)).size).toBe(runs.length)
   expect(new Set(runs.map(({ jobId, scheduledFor }) => `${jobId} ${scheduledFor}`)).size).toBe(runs.length)
 }
 
-/** How late what is dispatched from now on is. */
+/** Lateness of the runs that are dispatched from now on. */
 async function latenessMs(driver: SchedulerDriver, forMs: number): Promise<number> {
   const { nowMs } = driver
   await driver.advance(forMs, 500)
@@ -52,7 +52,7 @@ test('an owner whose disk is broken lets those fire who follow it, and comes bac
   expect([owned(first), owned(second)]).toEqual([[], all])
   expect(first.scheduler.problem).toMatch(/^The local stores of partitions? [\d, ]+ fail again and again/)
   expect(await latenessMs(driver, 10_000)).toBeLessThanOrEqual(500)
-  // It follows from time to time and never owns anything; others hear of it in a few joins.
+  // It follows from time to time and never owns a partition. Others notice it in a few joins.
   const before = generation(driver)
   await driver.advance(300_000, 5_000)
   expect(generation(driver)).toBeLessThanOrEqual(before + 3)

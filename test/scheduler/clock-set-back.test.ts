@@ -1,4 +1,4 @@
-/** A wall clock that is set back by hours while it is trusted, as where nothing is compared: what waits for a time goes on all the same. */
+/** A wall clock that is set back by hours while it is trusted, because it is compared with no other: waits for a time still end. */
 import { expect, it } from 'vitest'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
@@ -58,7 +58,7 @@ it('the net below the timers is looked through, and the position of an idle owne
     .archive.flatMap(({ record }) => (record?.value ? [codecs.state.decode(record.value)] : []))
   const offsets = (await Promise.all(positions)).flatMap(({ position }) => (position ? [position.commandsOffset] : []))
   expect(offsets.at(-1)).toBe(2)
-  // Its timer is lost, as by a fault of ours; a minute later it is overdue.
+  // Its timer is lost, as by a bug of ours. A minute later it is overdue.
   const store = owner.disk.get(0)
   if (store === undefined) throw new Error('The owner has no store.')
   expect(store.getNow([stateKey('lost')])).toEqual([null])
@@ -97,7 +97,7 @@ it('an owner that lost its partition fires no longer than half a minute', async 
   expect(driver.phases(first)).toBe('active,active')
   const second = driver.boot('B')
   for (let step = 0; second.scheduler.queries.partitions().length === 0 && step < 50; step++) await driver.settle(1)
-  // It has a partition, and does not come to fence it.
+  // A partition is assigned to it, but it does not get to fence it.
   driver.commitGate = new Promise(() => undefined)
   await driver.settle()
   first.machine.clock.skewMs = -setBackMs

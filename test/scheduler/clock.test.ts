@@ -1,4 +1,7 @@
-/** Owners whose wall clock is wrong: by the true time nothing is early, nothing is lost, and all goes on when it is right again. */
+/**
+ * Owners whose wall clock is wrong: by the true time nothing is early and nothing is lost. Firing continues when the clock is
+ * right again.
+ */
 import { describe, expect, it, vi } from 'vitest'
 import { WakeSignal } from '../../src/concurrency/wake-signal.ts'
 import { PartitionContext } from '../../src/scheduler/partition/partition-context.ts'
@@ -11,7 +14,7 @@ const hourMs = 3_600_000
 const driverWith = (clocks = {}, partitions = 1, withStandbys = false): SchedulerDriver =>
   new SchedulerDriver(partitions, withStandbys ? 'standbys' : 'owners', { clockStepMsMax: 2_000, ...clocks })
 
-/** The clock is wrong for so long. */
+/** The clock is wrong for this time. */
 async function stepped(driver: SchedulerDriver, process: Process, skewMs: number, forMs = secondMs): Promise<void> {
   process.machine.clock.skewMs = skewMs
   await driver.advance(forMs, 50)
@@ -21,7 +24,7 @@ async function stepped(driver: SchedulerDriver, process: Process, skewMs: number
 
 const of = (driver: SchedulerDriver, id: string) => driver.executions().filter(({ jobId }) => jobId === id)
 
-/** True times at which records came into the topic of the user's, since the beginning. */
+/** True times at which records arrived in the topic of the user, since the beginning. */
 const orders = (driver: SchedulerDriver): number[] =>
   driver.log.allOf('orders').flatMap(({ log }) => log.archive.flatMap(({ record, at }) => (record ? [at - beginMs] : [])))
 
@@ -60,7 +63,7 @@ describe.each([24 * hourMs, 48 * hourMs, hourMs, -hourMs])('a clock that is off 
     const tombstones = driver.log
       .allOf('model.jobs')
       .flatMap(({ log }) => log.archive.filter(({ record }) => record?.key?.equals(Buffer.from('done')) && record.value === null))
-    // An hour after its end it is deleted; by then it was not.
+    // An hour after its end it is deleted, and not before.
     expect(tombstones.filter(({ at }) => at - beginMs < hourMs + 1_000)).toEqual([])
     for (let hour = 0; hour < 6; hour++) {
       await driver.advance(hourMs, hourMs / 6)
@@ -114,7 +117,7 @@ it('decides nothing when the clock steps right between taking timers and folding
   await driver.advance(9_000, 500)
   const { store } = { store: owner.disk.get(0) }
   if (store === undefined) throw new Error('The owner has no store.')
-  // Jobs are read between the two.
+  // Definitions are read between the two.
   const { getNow } = store
   let readings = 0
   store.getNow = (keys) => {
@@ -134,7 +137,7 @@ it('decides nothing when the clock steps right between taking timers and folding
   expect(orders(driver).map((at) => at >= hourMs)).toEqual([false, true])
 })
 
-/** A run of the job `leased` that a worker has started, with a lease of 30 s. */
+/** A run of the job `leased`. A worker has started it, with a lease of 30 s. */
 async function runningUnderLease(more: { attemptTimeoutMs?: number } = {}) {
   const driver = driverWith()
   const owner = driver.boot('A')
@@ -162,7 +165,7 @@ it('a heartbeat that is read while the clock is ahead does not lengthen a lease'
 it('a heartbeat that is read while the clock is behind counts from when the clock is right again', async () => {
   const { driver, owner, execution } = await runningUnderLease({ attemptTimeoutMs: 2 * hourMs })
   owner.machine.clock.skewMs = -hourMs
-  // A worker that is alive all the time.
+  // This worker is alive all the time.
   for (let beat = 0; beat < 12; beat++) {
     driver.report(execution, 'HEARTBEAT')
     await driver.advance(10_000, 1_000)
@@ -194,7 +197,7 @@ it('says why nothing fires while the clock is not trusted: which owner, by how m
     },
     expect.objectContaining({ code: 'scheduled' }),
   ])
-  // A copy is read where the owner cannot be asked, by somebody whose clock says nothing of that owner.
+  // A standby is read when the owner is unreachable. The clock of that process says nothing about the owner.
   expect((await owner.scheduler.queries.copies.why(0, 'minutely'))?.reasons).toHaveLength(1)
   owner.machine.clock.skewMs = 0
   await driver.advance(10_000, 500)

@@ -1,4 +1,7 @@
-/** An owner that may have been replaced answers nothing as current, however idle it is; as a copy it says that nobody knows how old it is. */
+/**
+ * Owners that may have been replaced: they answer no query as current, also while they are idle. As a stale copy they answer
+ * with an unknown age.
+ */
 import { expect, test } from 'vitest'
 import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { sessionMs } from '../model/cluster/group.ts'
@@ -12,7 +15,7 @@ const old = { ...far, target: { handler: 'old' } }
 const handlerAt = async ({ scheduler }: Process): Promise<string | undefined> =>
   (await scheduler.queries.job(0, 'a'))?.definition?.target?.handler ?? undefined
 
-/** What the API of the process answers with `stale=true`, while the group names nobody. */
+/** The answer of the API of the process with `stale=true`, while the group names no owner. */
 function askedThere({ scheduler, clock }: Process) {
   const owners = createOwnerDirectory({
     ...{ admin: { groupMembers: async () => [] }, groupId: 'model.scheduler', topic: names.commands, partitions: 1 },
@@ -42,7 +45,7 @@ test.each(['is suspended', 'cannot reach the group'])(
     const written = driver.define('a', { ...old, target: { handler: 'new' } })
     await driver.advance(1_000, 250)
     expect(await handlerAt(heir)).toBe('new')
-    // It wakes, and is asked before it has heard from anybody.
+    // It wakes, and is queried before it has received anything.
     first.machine.clock.stopped = false
     expect(driver.phases(first)).toBe('active')
     await expect(handlerAt(first)).rejects.toMatchObject({ code: 'not-ready' })

@@ -1,4 +1,7 @@
-/** An owner that cannot reach a broker which others reach: what waits there for it is given to others, and comes back with its reach. */
+/**
+ * An owner that cannot reach a broker although others can: its partitions on that broker move to others, and return once it
+ * reaches the broker again.
+ */
 import { expect, test } from 'vitest'
 import { DuelogError } from '../../src/errors/errors.ts'
 import type { Process } from '../model/cluster/process.ts'
@@ -7,7 +10,7 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 const partitions = 4
 const catchUp = { catchUp: 'ALL', catchUpMax: 100, misfireThresholdMs: 60_000 } as const
 
-/** Two of which each owns some; something is due each second in each partition. */
+/** Two schedulers that each own some partitions. In each partition something is due every second. */
 async function pair(): Promise<{ driver: SchedulerDriver; first: Process; second: Process }> {
   const driver = new SchedulerDriver(partitions)
   const first = driver.boot('A')
@@ -25,7 +28,7 @@ const owned = ({ scheduler }: Process): number[] =>
     .filter(({ phase, role }) => role === 'owner' && phase === 'active')
     .map(({ partition }) => partition)
 
-/** None is missing or doubled. */
+/** No run is missing or doubled. */
 function expectEachOnce(driver: SchedulerDriver): void {
   const nominal = Map.groupBy(driver.executions(), ({ jobId }) => jobId)
   expect(nominal.size).toBe(40)
@@ -39,7 +42,7 @@ test('what it cannot commit others fire, it owns nothing until the broker is in 
   const { driver, first, second } = await pair()
   const before = owned(first)
   expect(before.length).toBeGreaterThan(0)
-  // What it writes does not arrive; what its heirs write does.
+  // Its writes do not arrive; those of its successors do.
   const append = driver.log.append.bind(driver.log)
   let isHeirs = false
   driver.log.append = (records, transaction) => {

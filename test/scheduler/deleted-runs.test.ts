@@ -1,4 +1,4 @@
-/** A job is deleted while its runs are at work: what its workers hear, and who has its slot then. */
+/** Jobs that are deleted while their runs are running: what their workers are told, and which run gets the slot then. */
 import { expect, it } from 'vitest'
 import type { WorkerControl } from '../../schemas/generated.ts'
 import { codecs, names } from '../model/world.ts'
@@ -22,7 +22,7 @@ it('tells the workers of its run, and gives the slot to the next', async () => {
   const word = { type: 'CANCEL', jobId, runNo, attempt, specOffset, reason: 'deleted' }
   expect(control(driver)).toMatchObject([word])
   expect(driver.executions().map((execution) => execution.jobId)).toEqual([running.jobId, running.jobId === 'a' ? 'b' : 'a'])
-  // Its worker has not heard of it yet: that it succeeded nobody wants to know.
+  // Its worker does not know of the deletion yet: its success is ignored.
   driver.report(running, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.settle()
   expect(driver.state(owner, running.jobId)).toBeUndefined()
@@ -41,7 +41,7 @@ it('one that is deleted and defined anew for the same time, in the turn in which
   driver.define('j', at)
   driver.define('other', { schedule: { at: beginMs + 4_000 }, target: { handler: 'x' } })
   await driver.advance(3_000, 500)
-  // One commit takes until the time has come, so that all of that is in the next turn.
+  // One commit takes until that time, so that all of it is in the next commit cycle.
   const gate = Promise.withResolvers<void>()
   driver.commitGate = gate.promise
   await driver.advance(3_000, 500)

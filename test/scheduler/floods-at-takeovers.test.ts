@@ -1,18 +1,18 @@
-/** What an owner has in memory of a flood that it meets on its way: over the log in memory, as histories written by hand. */
+/** Memory of an owner that takes over during a flood of records, with the log in memory. */
 import { expect, test } from 'vitest'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { names, repliesTopic } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-/** As many of these as are four times what a mailbox has (8 MiB). */
+/** Records for four times the bytes of an input buffer (8 MiB). */
 const large = Buffer.alloc(800_000, 'x')
 const many = 40
-/** ADR 0047: a mailbox, a fetch of each topic on top, and what a turn has taken. */
+/** ADR 0047: an input buffer, plus one fetch of each topic, plus the records that a commit cycle has taken. */
 const mostBytes = 13 * 1024 * 1024
 
 test('a topic that is opened while the mailbox is full waits, as those that were open before, until there is room', async () => {
   const driver = new SchedulerDriver()
-  // An answer takes a commit, so that no definition behind it is folded before there is an owner.
+  // An answer takes a commit, so no later definition is applied before the partition has an owner.
   const headers = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: '1' }
   driver.log.append([{ topic: names.jobs, key: 'j', value: Buffer.from('garbage'), headers }])
   for (const topic of [names.jobs, names.commands, names.events])

@@ -1,4 +1,4 @@
-/** A local store that cannot be written is the trouble of its partition, and of none of its jobs. */
+/** A local store that cannot be written: its partition fails, and none of its jobs becomes INVALID for it. */
 import { expect, test } from 'vitest'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -10,7 +10,7 @@ test('while the disk is full no job becomes INVALID, and all go on when it is no
   await driver.advance(11_000, 1_000)
   const [run] = driver.executions()
   if (run === undefined) throw new Error('Nothing was dispatched.')
-  // Only what an active owner writes fails: it comes back each time, and meets the same record.
+  // Only writes of an active owner fail: it reopens each time and meets the same record.
   const { happens } = driver.cluster.chance
   driver.cluster.chance.happens = (share) => (share === 1 ? driver.phases(owner) === 'active' : happens(share))
   driver.cluster.storeFailures = 1

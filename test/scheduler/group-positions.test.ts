@@ -1,4 +1,4 @@
-/** Owners tell their group how far they are, for tools that look at consumer groups; they never go by it. */
+/** Positions that owners commit to their group, for tools that read consumer groups. No owner reads them. */
 import { expect, test } from 'vitest'
 import type { Position } from '../../src/ports/log.ts'
 import { tellEveryMs } from '../../src/scheduler/group-positions.ts'
@@ -8,7 +8,7 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const inputs = [names.jobs, names.commands, names.events]
 
-/** As a coordinator that keeps what it is told, and answers with it, or with a lie, who names no position of its own. */
+/** A coordinator that stores the committed positions. It answers a member that names no position with them, or with a lie. */
 function coordinatorOf({ cluster: { group } }: SchedulerDriver, positionOf?: () => number) {
   const told: (readonly Position[])[] = []
   const committed = new Map<string, number>()
@@ -62,7 +62,7 @@ test('what an owner has read and not applied is its lag, and one that is gone sh
   expect(committed.get(names.commands)).toBe(5)
   expect((await lags())[names.commands]).toBe(0)
   const stopped = owner.scheduler.stop()
-  // It says to the group that it leaves, and hears that nobody else is there.
+  // It tells the group that it leaves, and learns that there is no other member.
   await driver.settle()
   await stopped
 })

@@ -1,10 +1,13 @@
-/** Heavy runs that begin in the very turn that takes what they are made of: a new definition, a command's own payload, the end of the run before. */
+/**
+ * Heavy runs that start in the same commit cycle as their cause: a new definition, a command's own payload, or the end of the
+ * previous run.
+ */
 import { expect, it } from 'vitest'
 import { recordBytes } from '../../streams/runs/topic-record.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const payload = Buffer.alloc(500_000, 'x')
-/** ADR 0035: a turn writes 4 MiB; one run may come on top of what was estimated. */
+/** ADR 0035: a commit cycle writes 4 MiB. One run more than estimated is allowed. */
 const most = 4 * 1024 * 1024 + payload.length
 
 /** Bytes of each transaction. */

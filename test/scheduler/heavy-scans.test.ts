@@ -1,4 +1,4 @@
-/** Who reads all of a store, while its jobs are heavy, has few of them in memory together. */
+/** Scans of a whole store with heavy jobs: few jobs are in memory at the same time. */
 import { expect, it } from 'vitest'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { entriesOf } from '../../src/scheduler/partition/changelog-rewrite.ts'
@@ -16,7 +16,7 @@ const schedule = { cron: '0 9 * * *', timezone: 'Europe/Paris' }
 const bytes = codecs.definition.encode({ schedule, target: { handler: 'x' }, payload })
 const value = definitionValue({ offset: 1, appendedAt: 0, bytes })
 
-/** A store with these definitions and kept executions, and the most bytes that one read has brought. */
+/** A store with these definitions and stored executions, and the largest number of bytes that one read returned. */
 function watched() {
   const store = memoryStore()
   store.applyNow(ids.map((id) => ({ key: definitionKey(id), value })))

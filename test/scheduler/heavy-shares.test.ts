@@ -1,4 +1,4 @@
-/** What the partitions of a process share, so that their number does not multiply what is in memory. */
+/** Limits that the partitions of a process share, so that memory does not grow with their number. */
 import { expect, it } from 'vitest'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import { inputBufferBytesMax, inputBufferBytesOf } from '../../src/scheduler/input/input-buffer.ts'
@@ -31,7 +31,7 @@ it('where one at a time does, the others come in their order', () => {
   expect(woken).toEqual([])
   heavy.done(a)
   expect(woken).toEqual(['b'])
-  // Who has just had its turn does not come before who waits.
+  // A partition that was just served does not come before one that waits.
   expect(heavy.begin(a, () => woken.push('a'))).toBe(false)
   expect(heavy.begin(b, nobody)).toBe(true)
   heavy.done(b)

@@ -1,4 +1,4 @@
-/** A standby that follows many heavy jobs reads few of them together, however many one fetch is about. */
+/** A standby that follows many heavy jobs: it reads few of them at a time, even if one fetch concerns many. */
 import { expect, it } from 'vitest'
 import { exactOps } from '../../src/scheduler/partition/standby.ts'
 import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
@@ -10,13 +10,13 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 const count = 60
 const payload = Buffer.alloc(500_000, 'x')
 const ids = Array.from({ length: count }, (_, index) => `heavy-${index}`)
-/** Of one read, in bytes. */
+/** Maximum bytes of one read. */
 const readBytesMax = 10 * payload.length
 
 const bytes = codecs.definition.encode({ schedule: { everyMs: 60_000 }, target: { handler: 'x' }, payload })
 const definition = (offset: number): Buffer => definitionValue({ offset, appendedAt: 0, bytes })
 
-/** A store with these definitions, and the most that one read has brought, in bytes. */
+/** A store with these definitions, and the largest number of bytes that one read returned. */
 function watched() {
   const store = memoryStore()
   store.applyNow(ids.map((id) => ({ key: definitionKey(id), value: definition(1) })))
@@ -31,7 +31,7 @@ function watched() {
   return { store, seen }
 }
 
-/** As an owner has logged them. */
+/** The entries as an owner logged them. */
 async function loggedStates() {
   const driver = new SchedulerDriver()
   driver.boot('A')
@@ -55,7 +55,7 @@ it('the first state of each and its deletion are followed with a few definitions
 
   seen.most = 0
   await exactOps(codecs, store, records)
-  // Where a state comes after a state nothing is asked of the definition.
+  // If a state follows a state, the definition is not read.
   expect(seen.most).toBeLessThan(payload.length)
 
   seen.most = 0

@@ -1,4 +1,4 @@
-/** What is acknowledged while a takeover takes long. */
+/** Commands that are acknowledged during a long takeover. */
 import { expect, test } from 'vitest'
 import type { Disk } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
@@ -24,7 +24,7 @@ test.each(['command', 'deletion'] as const)(
     const heir = driver.boot('B', disk)
     const changelog = (): number => driver.log.allOf(names.state).reduce((sum, { log }) => sum + log.archive.length, 0)
     for (let before = changelog(), round = 0; changelog() === before && round < 500; round++) await driver.settle(1)
-    // The claim is committed; what comes behind it waits.
+    // The claim is committed; later commits wait.
     const release = driver.hold(heir, 'commits')
     await driver.advance(50_000, 5_000)
     expect(driver.phases(heir)).toBe('claiming')

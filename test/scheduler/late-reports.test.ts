@@ -1,4 +1,7 @@
-/** A report that was durable before a timer of its run fell due always wins: in normal operation, under load, and after an absence of all owners. */
+/**
+ * Reports that were durable before a timer of their run fell due: they always win, in normal operation, under load, and after a
+ * time without any owner.
+ */
 import { expect, test } from 'vitest'
 import type { JobState } from '../../schemas/generated.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
@@ -31,7 +34,7 @@ const attemptsOf = (driver: SchedulerDriver, id: string): number[] =>
   driver.executions().flatMap(({ jobId, attempt }) => (jobId === id ? [attempt] : []))
 const runsOf = (state: JobState | undefined): string[] => state?.active.map(({ status, attempt }) => `${status} ${attempt}`) ?? []
 
-/** Until it is so many ms after the beginning. */
+/** Runs until this many ms after the beginning. */
 const until = (driver: SchedulerDriver, ms: number): Promise<void> => driver.advance(ms - driver.nowMs, 500)
 
 test('a success that was read while a commit was under way counts before the lease that fell due meanwhile', async () => {
@@ -112,7 +115,7 @@ test('under load no worker that reports in time loses its lease, though its hear
     driver.report(long, 'HEARTBEAT')
     expect(runsOf(driver.state(owner, 'long'))).toEqual(['RUNNING 1'])
   }
-  // And one that falls silent loses it, once it is known that it said nothing.
+  // A worker that falls silent loses its lease once it is known that it sent no report.
   commitMs = 0
   await driver.advance(31_000, 500)
   expect(driver.state(owner, 'long')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
@@ -160,7 +163,7 @@ test('an open transaction on execution-events keeps no silent attempt alive', as
   const run = executionOf(driver, 'pay')
   driver.report(run, 'STARTED', { startedAt: driver.time.nowMs })
   await driver.settle()
-  // A transaction that ended leaves a record that nobody is shown, and one stays open behind it.
+  // A transaction that ended leaves a record that no reader is shown. Another one stays open after it.
   const other = { ...run, worker: 'w@h:1:a', at: driver.time.nowMs, type: 'HEARTBEAT' as const }
   const record = { topic: names.events, partition: 0, key: 'pay', value: codecs.event.encode({ ...other, jobId: 'other' }) }
   const epoch = driver.log.fence('python')

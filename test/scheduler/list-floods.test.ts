@@ -1,4 +1,7 @@
-/** Many who look through all jobs of a partition at once: between two turns of the event loop only few jobs are looked at, however many ask. */
+/**
+ * Many concurrent lists of all jobs of a partition: between two turns of the event loop few jobs are read, whatever the number
+ * of callers.
+ */
 import { expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock/clock.ts'
 import { FairSlots, slotWaitersMax } from '../../src/concurrency/fair-slots.ts'
@@ -12,7 +15,7 @@ import { memoryStore } from '../tools/memory-store.ts'
 const jobs = 2_000
 const asked = 40
 
-/** A store that answers in a later turn of the event loop, as one on disk does. */
+/** A store that answers in a later turn of the event loop, like one on disk. */
 async function filled() {
   const store = memoryStore()
   const spec = completeDefinition({ schedule: { at: 1 }, target: { handler: 'common' } })

@@ -1,4 +1,4 @@
-/** A one-shot is done, swept after its retention, and scheduled again under its id: two occurrences, and what tells them apart. */
+/** A one-shot that is done, deleted after its retention, and scheduled again with the same id: two occurrences, and how they differ. */
 import { expect, it } from 'vitest'
 import { executionIdOf } from '../../streams/state/run-identity.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -21,7 +21,7 @@ it('gives the runs of two lives of a job identities of their own', async () => {
   expect(driver.state(owner, 'invoice-7')).toBeUndefined()
   define()
   await driver.advance(1_200, 100)
-  // A new owner knows it by the same name.
+  // A new owner gives it the same identity.
   const again = driver.executions().at(-1)
   if (again === undefined) throw new Error('Nothing was dispatched.')
   driver.kill(owner)

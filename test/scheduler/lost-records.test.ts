@@ -1,4 +1,4 @@
-/** What the real scheduler does when records it counts on never come: over the log in memory, as histories written by hand. */
+/** The real scheduler when expected records never arrive, with the log in memory. */
 import { expect, it } from 'vitest'
 import { retryBackstopMs } from '../../streams/state/timers.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -23,7 +23,7 @@ it('lets a retry go whose record in the delay topic was lost, also after a takeo
   await driver.advance(retryBackstopMs + 5_000, 5_000)
   expect(driver.state(second, 'etl')?.active).toMatchObject([{ status: 'DISPATCHED', attempt: 2 }])
   expect(driver.executions().map((execution) => execution.attempt)).toEqual([1, 2])
-  // It comes after all, too late: the attempt is not made twice.
+  // It arrives too late: the attempt is not made twice.
   driver.report({ ...attempt, attempt: 2 }, 'RETRY_DUE')
   await driver.settle()
   expect(driver.executions()).toHaveLength(2)

@@ -1,4 +1,4 @@
-/** What is said of runs that nobody has dispatched takes no memory of an owner, and takes it from nobody. */
+/** Reports about runs that were never dispatched: they take no memory of an owner, and displace no other entry. */
 import { expect, test } from 'vitest'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { AppliedWaits, appliedWaitsMax } from '../../src/scheduler/input/applied-waits.ts'
@@ -28,7 +28,7 @@ test('heartbeats of runs that do not exist are forgotten, and those of a run tha
     await driver.advance(4_000, 1_000)
   }
   Leases.prototype.note = note
-  // Once: after that it is known.
+  // Only once: it is known after that.
   expect(noted).toEqual(['j/1'])
   expect(await owner.scheduler.queries.workers(0)).toEqual([
     { worker: 'w@h:1:a', heardAt: expect.any(Number), running: 1, runIds: ['j/1'] },

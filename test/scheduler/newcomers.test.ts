@@ -1,4 +1,7 @@
-/** Schedulers that join are warm before they own anything, whatever happens meanwhile; the group shares out by the rule of the product. */
+/**
+ * Schedulers that join: they are warm before they own a partition, whatever happens meanwhile. The group assigns by the rule of
+ * the product.
+ */
 import { expect, test } from 'vitest'
 import { gatherMs } from '../../src/scheduler/standby-warmth.ts'
 import type { Process } from '../model/cluster/process.ts'
@@ -7,7 +10,7 @@ import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const partitions = 4
 
-/** One that fires all; each second each of eight jobs is due. */
+/** One scheduler that fires all. Each of eight jobs is due every second. */
 async function busy(
   times: ConstructorParameters<typeof SchedulerDriver>[2] = {},
 ): Promise<{ driver: SchedulerDriver; first: Process }> {
@@ -25,7 +28,7 @@ const inPhase = (process: Process, phase: string): number[] =>
 const owned = (process: Process): number[] => inPhase(process, 'active')
 const followed = (process: Process): number[] => inPhase(process, 'following')
 
-/** Its stores of these partitions do not open until the function that is returned is called. */
+/** Its stores of these partitions do not open until the caller calls the returned function. */
 function held(driver: SchedulerDriver, process: Process, numbers: readonly number[]): () => void {
   const releases = numbers.map((number) => driver.hold(process, `opens store ${number}`))
   return () => {
@@ -33,7 +36,7 @@ function held(driver: SchedulerDriver, process: Process, numbers: readonly numbe
   }
 }
 
-/** Each job fired once for each second. */
+/** Asserts that each job fired once for each second. */
 function expectAll(driver: SchedulerDriver): void {
   for (let job = 0; job < 8; job++) {
     const times = driver.executions().flatMap(({ jobId, scheduledFor }) => (jobId === `tick-${job}` ? [scheduledFor] : []))
@@ -42,7 +45,7 @@ function expectAll(driver: SchedulerDriver): void {
   }
 }
 
-/** No run was later than this in the log, in ms. */
+/** Asserts that no run was later than this in the log, in ms. */
 const latestMs = (driver: SchedulerDriver): number =>
   Math.max(...driver.executions().map(({ at, scheduledFor }) => at - (scheduledFor - beginMs)))
 const all = [0, 1, 2, 3]
@@ -54,7 +57,7 @@ test('the first fires on until the second is warm; then each has half, and follo
   const release = held(driver, second, all)
   const before = generation(driver)
   await driver.advance(60_000, 1_000)
-  // Its joining, and nothing more: it has nothing to tell.
+  // Its join only: it has nothing to report.
   expect(generation(driver)).toBe(before + 1)
   expect(owned(first)).toEqual(all)
   release()
@@ -143,7 +146,7 @@ test('who is to own no more what it was about to take over leaves it to who fire
   const [mine, gate] = [owned(first), Promise.withResolvers<void>()]
   const { member } = second
   if (member === undefined || first.member === undefined) throw new Error('Somebody has not joined.')
-  // It gets all for a moment, and its heartbeats do not arrive.
+  // All partitions are assigned to it for a moment, and its heartbeats do not arrive.
   const beat = member.nextHeartbeat.bind(member)
   member.nextHeartbeat = () => gate.promise.then(beat)
   first.member.outOfReach(true)

@@ -1,4 +1,4 @@
-/** A `job-state` that is lost while the only copy of what was decided is older than tombstones are kept. */
+/** A `job-state` that is lost while the only copy of the decisions is older than the retention of tombstones. */
 import { expect, test } from 'vitest'
 import type { Disk } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
@@ -41,7 +41,7 @@ test.each(['made anew', 'cut short'] as const)(
     driver.define('changed', { ...job, target: { handler: 'y' } })
     driver.define('new', { ...job, schedule: { delayMs: 1_000 } })
     const jobs = driver.log.at(names.jobs, 0)
-    // Compaction finds the tombstone, and a month later it is gone.
+    // Compaction removes the tombstone within a month.
     driver.log.compact(jobs, jobs.next, dayMs)
     driver.time.nowMs += 30 * dayMs
     driver.log.compact(jobs, jobs.next, dayMs)
@@ -66,7 +66,7 @@ test.each(['made anew', 'cut short'] as const)(
     ).toMatchObject({ handler: 'y' })
     expect(runsOf(driver, 'new')).toEqual([1])
     expect(driver.state(heir, 'gone')).toBeUndefined()
-    // Whoever comes next finds all of it in the log, on any disk.
+    // The next owner finds all of it in the log, with any disk.
     driver.kill(heir)
     const other = driver.boot('C')
     await run(driver, 11_000)

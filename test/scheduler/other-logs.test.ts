@@ -1,4 +1,4 @@
-/** A `job-state` that was truncated, or deleted and made anew: what was decided is not lost, and nothing is done twice. */
+/** A `job-state` that was truncated, or deleted and recreated: no decision is lost, and nothing is done twice. */
 import { expect, test } from 'vitest'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { markHeader, markKey } from '../../streams/topics/mark.ts'
@@ -13,7 +13,7 @@ async function resets(reason: string): Promise<number> {
   return values.find(({ labels }) => labels.topic === names.state && labels.reason === reason)?.value ?? 0
 }
 
-/** One run each 10 s, each ended at once. */
+/** One run every 10 s; each ends at once. */
 async function run(driver: SchedulerDriver, forMs: number): Promise<void> {
   const nameOf = ({ jobId, runNo, life }: Dispatched): string => `${jobId}/${runNo}@${life}`
   const seen = new Set(driver.executions().map(nameOf))
@@ -137,7 +137,7 @@ test('where no copy is left jobs begin anew, which is said; no command that asks
 
 test('what stands where workers report, and is no report, has nobody take the commands of a new partition for ones that were taken', async () => {
   const driver = new SchedulerDriver()
-  // A worker that was there before any owner has asked for the time; a client has left something.
+  // A worker that started before any owner has asked for the time, and a client has left a record.
   const headers = { [markHeader]: 'worker' }
   driver.log.append([{ topic: names.events, partition: 0, key: markKey, value: null, headers }])
   driver.log.append([{ topic: names.events, partition: 0, key: 'j', value: Buffer.from('no report') }])
@@ -155,7 +155,7 @@ const asking = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId
 
 const manualRuns = (driver: SchedulerDriver): number => driver.executions().filter(({ trigger }) => trigger === 'MANUAL').length
 
-/** A history for each point at which an owner may be killed on its way; the next is there until all has come to rest. */
+/** One history for each point of a takeover at which an owner may be killed. The next owner runs until all is quiet. */
 async function killedAnywhere(begin: () => Promise<SchedulerDriver>): Promise<SchedulerDriver[]> {
   const ends: SchedulerDriver[] = []
   for (let rounds = 1, isActive = false; !isActive; rounds++) {
@@ -164,7 +164,7 @@ async function killedAnywhere(begin: () => Promise<SchedulerDriver>): Promise<Sc
     for (let record = 0; record < 4; record++) driver.append(names.events, 'j', Buffer.alloc(800_000))
     const first = driver.boot('B', new Map())
     for (let round = 0; round < rounds; round++) {
-      // Its answer takes a commit: a position is logged while the owner reads what workers wrote.
+      // Its answer takes a commit: a position is logged while the owner reads reports of workers.
       driver.log.append([{ topic: names.jobs, key: 'odd', value: Buffer.from('garbage'), headers: asking }])
       await driver.settle(1)
     }
@@ -185,7 +185,7 @@ test('a first owner that is killed before it has found out whether all is lost l
     return driver
   })
   expect(ends.map(manualRuns)).toEqual(ends.map(() => 1))
-  // Some were killed on the way: after their claim, and before they were active.
+  // Some were killed during the takeover: after their claim, and before they were active.
   expect(ends.length).toBeGreaterThan(5)
 })
 
@@ -204,7 +204,7 @@ test.each(['anew', 'truncated'] as const)(
   async (how) => {
     const { driver, disk, owner } = await begun()
     const triggers = (): number => driver.executions().filter(({ trigger }) => trigger === 'MANUAL').length
-    // More than a job remembers, one after another.
+    // More runs than a job remembers, one after another.
     const schedule = { at: driver.time.nowMs + 1e9 }
     driver.define('often', { schedule, target: { handler: 'x' }, overlap: 'ALLOW', maxConcurrentRuns: 100 })
     for (let index = 0; index < 50; index++) driver.command('often', { type: 'TRIGGER', commandId: `often-${index}` })
@@ -219,7 +219,7 @@ test.each(['anew', 'truncated'] as const)(
     driver.command('often', { type: 'TRIGGER', commandId: 'new' })
     const heir = driver.boot('B', disk)
     await driver.advance(1_000, 250)
-    // A crash before anything else is told.
+    // A crash before anything else is reported.
     driver.kill(heir)
     const third = driver.boot('C', disk)
     await driver.advance(1_000, 250)

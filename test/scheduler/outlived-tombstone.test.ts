@@ -1,4 +1,7 @@
-/** The tombstone of a completed job meets one that was revived: by its own owner in the same turn, and by an owner that was suspended. */
+/**
+ * The tombstone of a completed job meets a job that was revived: by its own owner in the same commit cycle, or by an owner that
+ * was suspended.
+ */
 import { expect, it } from 'vitest'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
@@ -11,7 +14,7 @@ const later = { retry: { backoff: { list: [1_000] } } }
 it('a trigger in the turn of the deletion keeps its run, and the definition survives compaction and an empty store', async () => {
   const { driver, owner, deleteAt } = await completed()
   await driver.advance(deleteAt - driver.time.nowMs - 5, 10_000)
-  // The commit of a neighbour is under way as the deletion falls due and the trigger is read.
+  // The commit of a neighbour is in progress when the deletion falls due and the trigger is read.
   const { promise, resolve } = Promise.withResolvers<void>()
   driver.commitGate = promise
   driver.command('nobody', { type: 'PAUSE', commandId: 'x' })
@@ -27,7 +30,7 @@ it('a trigger in the turn of the deletion keeps its run, and the definition surv
   driver.report(second, 'FAILED', { startedAt: driver.time.nowMs, error: { type: 'Error', message: 'db away' } })
   await driver.settle()
 
-  // Compaction leaves the tombstone alone, and whoever takes over has no store. The last record of a log is never compacted.
+  // Compaction leaves only the tombstone, and the next owner has no store. The last record of a log is never compacted.
   driver.remove('nobody')
   await driver.settle()
   compact(driver)
@@ -41,7 +44,7 @@ it('a trigger in the turn of the deletion keeps its run, and the definition surv
   driver.report(again as Dispatched, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.settle()
   expect(driver.state(heir, 'etl')).toMatchObject({ status: 'COMPLETED', succeeded: 2 })
-  // It goes at its own time.
+  // It is deleted at its own time.
   await driver.advance(retainCompletedMs + 1_000, 60_000)
   expect(driver.state(heir, 'etl')).toBeUndefined()
 })
@@ -59,7 +62,7 @@ it('an owner that was suspended deletes nothing that its successor has revived',
   driver.report(runOf(driver, 2), 'STARTED', { startedAt: driver.time.nowMs })
   await driver.settle()
   await driver.advance(deleteAt - driver.time.nowMs + 5_000, 60_000)
-  // It wakes up and writes what it had to write, before any commit tells it that it is fenced.
+  // It wakes up and writes its pending records before a commit tells it that it is fenced.
   owner.machine.clock.stopped = false
   await driver.advance(40_000, 500)
   expect(tombstones(driver)).toBe(1)

@@ -1,4 +1,4 @@
-/** Positions pass what is shown to nobody, or what nothing follows from: it may expire without a word. */
+/** Positions pass records that no reader is shown and records without consequences: these may expire without a report. */
 import { describe, expect, test } from 'vitest'
 import { type Disk, metrics } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
@@ -10,14 +10,14 @@ async function resetsOf(topic: string, reason: string): Promise<number> {
 }
 
 describe('a position passes what is shown to nobody, or what nothing follows from', () => {
-  /** Retention has taken all of it. */
+  /** All of it has expired. */
   function expireAll({ log }: SchedulerDriver, topic: string): void {
     const all = log.at(topic, 0)
     all.entries = []
     all.earliest = all.next
   }
 
-  /** As owners of other partitions write to it: the end of a transaction takes an offset too. */
+  /** Writes as owners of other partitions do: the end of a transaction takes an offset too. */
   function fromAnotherOwner({ log, time }: SchedulerDriver, commandId: string, isAborted = false): void {
     const epoch = log.fence('other')
     const value = codecs.command.encode({ type: 'PAUSE', commandId, at: time.nowMs })
@@ -66,7 +66,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
       await driver.advance(60_000, 30_000)
     }
     const commits = driver.log.at(names.state, 0).archive.filter(({ record }) => record !== undefined).length
-    // The claim, its position, that of the definition, and one for all reports.
+    // The claim, its position, the position of the definition, and one position for all reports.
     expect(commits).toBeLessThanOrEqual(4)
     const events = driver.log.at(names.events, 0)
     events.entries = events.entries.slice(60)
@@ -111,7 +111,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
     const gate = Promise.withResolvers<void>()
     const { io } = driver.cluster
     const { submit } = io
-    // The next turn has begun, and reads its job.
+    // The next commit cycle has begun and reads its job.
     const begun = new Promise<void>((resolve) => {
       io.submit = async (machine, name, effect) => {
         if (name === 'reads') {

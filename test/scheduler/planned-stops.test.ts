@@ -1,10 +1,10 @@
-/** A scheduler that is stopped goes on firing until another does, and ends then; where nobody can, a limit ends it. */
+/** Planned stops: a scheduler fires until another one does, and then ends. If no other can, a time limit ends it. */
 import { expect, test } from 'vitest'
 import { handOverMsMax } from '../../src/scheduler/hand-over.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-/** Two, of which the first fires; each second something is due, unless it is idle. */
+/** Two schedulers; the first fires. Something is due every second, unless it is idle. */
 async function pair(isIdle = false): Promise<{ driver: SchedulerDriver; owner: Process; heir: Process }> {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
@@ -33,7 +33,7 @@ const ticks = (driver: SchedulerDriver): number[] =>
     .filter(({ jobId }) => jobId === 'tick')
     .map(({ scheduledFor }) => scheduledFor)
 
-/** The heir hears of no heartbeat until it may, so it fences nobody. */
+/** The successor gets no answer to a heartbeat until the test allows it, so it fences no owner. */
 function held({ member }: Process): () => void {
   if (member === undefined) throw new Error('It has not joined.')
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ test('while its successor cannot claim yet it fires, and it ends when it is fenc
   release()
   await driver.advance(1_500, 250)
   expect(driver.phases(heir)).toBe('active')
-  // The group is not disturbed by its leaving while its heirs read up to their claims.
+  // It does not leave the group while its successors read up to their claims.
   expect(end.at).toBeUndefined()
   expect(driver.cluster.group.members.size).toBe(2)
   await driver.advance(3_500, 250)

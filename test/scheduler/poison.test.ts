@@ -1,4 +1,4 @@
-/** What no record can hold: none of it gets as far as a transaction, and the neighbours of its job fire on time. */
+/** Content that no record can hold: it never reaches a transaction, and the neighbours of its job fire on time. */
 import { describe, expect, it } from 'vitest'
 import { checkSizes } from '../../src/kafka/writing/request-batches.ts'
 import { definitionKey } from '../../streams/state/keys.ts'
@@ -12,7 +12,7 @@ const secondsOf = (driver: SchedulerDriver, jobId: string): number[] =>
     .filter((execution) => execution.jobId === jobId)
     .map(({ scheduledFor, dispatchedAt }) => Math.max(0, dispatchedAt - scheduledFor))
 
-/** A log that refuses what the transactional writer and a broker refuse; `refused` counts. */
+/** A log that refuses the same records as the transactional writer and a broker; `refused` counts them. */
 function strict(driver: SchedulerDriver): { refused: number } {
   const counts = { refused: 0 }
   const append = driver.log.append.bind(driver.log)
@@ -28,7 +28,7 @@ function strict(driver: SchedulerDriver): { refused: number } {
   return counts
 }
 
-/** A job id of the partition, of two. */
+/** A job id of this partition; there are two partitions. */
 const neighbourIn = (partition: number): string =>
   ['one', 'two', 'three', 'four', 'five'].find((id) => partitionOf(id, 2) === partition) ?? expect.fail()
 
@@ -46,7 +46,7 @@ async function withNeighbour(): Promise<{ driver: SchedulerDriver; counts: { ref
   return { driver, counts }
 }
 
-/** It fired each second up to now, by whoever owned the partition, and never late. */
+/** Asserts that it fired every second up to now, by any owner, and never late. */
 function expectOnTime(driver: SchedulerDriver, counts: { refused: number }): void {
   const late = secondsOf(driver, 'neighbour')
   expect(late.length).toBeGreaterThanOrEqual(Math.floor(driver.nowMs / 1_000) - 1)
@@ -119,7 +119,7 @@ describe('a partition', () => {
       target: { handler: 'x' },
       payload: Buffer.alloc(40_000_000),
     })
-    // As one that was compressed.
+    // Like one that was compressed.
     driver.log.recordBytesMax = Number.POSITIVE_INFINITY
     driver.append(names.jobs, 'huge', value)
     await driver.advance(5_000, 500)

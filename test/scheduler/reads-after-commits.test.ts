@@ -1,9 +1,9 @@
-/** Who reads the log knows of what was committed before the store of the owner has it: an owner that is asked can be waited for. */
+/** Readers of the log know a commit before the store of the owner has it: a query can wait for the owner. */
 import { expect, test } from 'vitest'
 import { createSystem } from '../api/system-in-memory.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-/** A partition that puts into its store nothing of what it has decided last, until it is opened: the first run of `j`, or `j` itself. */
+/** A partition that does not write its last decisions to its store until the test opens the gate: the first run of `j`, or `j` itself. */
 async function unseen(what: 'run' | 'job') {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
@@ -36,7 +36,7 @@ test('a run that a worker has, and the store does not, is there once the turn ha
   await driver.settle()
   expect(await ended).toBe(true)
   expect((await queries.runs(0, 'j'))?.active).toMatchObject([{ runNo: 1, status: 'DISPATCHED' }])
-  // Between turns nobody waits.
+  // Between commit cycles no caller waits.
   expect(await queries.applied(0, {}, 60_000)).toBe(true)
 })
 
@@ -76,6 +76,6 @@ test.for([
   const asked = system.api.instance.inject({ method, url })
   const answered = asked.then(({ statusCode }) => statusCode)
   await driver.advance(7_000, 500)
-  // Commands are written to the log of the API here, which no owner reads: they are durable, and wait.
+  // Commands are written to the log of the API here, which no owner reads: they are durable and wait.
   expect(await answered).toBe(method === 'GET' ? 200 : 202)
 })

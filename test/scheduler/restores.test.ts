@@ -1,4 +1,4 @@
-/** Who has an older store makes the timers and the queue of each later state from the changelog. */
+/** Restores of an older store: the timers and the queue of each later state are derived from the changelog. */
 import { expect, test } from 'vitest'
 import { type Disk, metrics } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'

@@ -1,11 +1,11 @@
-/** Rules that take a search each, many together: their owner defines and fires them in pieces, so that its process does all else meanwhile. */
+/** Many rules that each need a search: their owner defines and fires them in pieces, so that its process does other work in between. */
 import { expect, it } from 'vitest'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { definitionKey } from '../../streams/state/keys.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const jobs = 60
-/** Half a century between two times, a search of some ten thousand steps each. */
+/** Half a century between two times: each search takes about ten thousand steps. */
 const rule = (index: number) => ({
   schedule: {
     rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${index % 60}`,
@@ -33,7 +33,7 @@ it('leave the event loop to others between a few of them', async () => {
   goesOn = false
   expect(ids.map((id) => driver.state(process, id)?.status ?? 'ACTIVE')).toEqual(ids.map(() => 'ACTIVE'))
   const spent = stepsSpent() - before
-  // Each is searched for twice: where it is read, and where it is decided. For its timer it is not searched for again.
+  // Each is searched twice: when it is read, and when it is decided. Its timer needs no further search.
   expect(spent).toBeGreaterThan(3_000_000)
   expect(spent).toBeLessThan(6_500_000)
   expect(most).toBeLessThan(1_000_000)

@@ -1,4 +1,4 @@
-/** What a new owner owes to what was there before it: leases, commands that were sent meanwhile, and definitions that nobody has logged. */
+/** Duties of a new owner: earlier leases, commands that were sent meanwhile, and definitions that no owner has logged. */
 import { expect, test } from 'vitest'
 import { prefix } from '../../streams/state/keys.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
@@ -9,7 +9,7 @@ const minuteMs = 60_000
 
 const runsOf = (driver: SchedulerDriver, id: string): Dispatched[] => driver.executions().filter(({ jobId }) => jobId === id)
 
-/** The group gives what a member had to the next one. It joins again at once. */
+/** The group assigns the partitions of a member to the next one. The member joins again at once. */
 async function handOver(driver: SchedulerDriver, { member }: Process): Promise<void> {
   if (member === undefined) throw new Error('The process has not joined.')
   driver.cluster.group.leave(member)
@@ -31,10 +31,10 @@ test('a run that its worker has reported in time keeps its lease, though its new
     await driver.advance(10_000, 1_000)
     driver.report(run, 'HEARTBEAT')
   }
-  // The neighbour's commits say that all of these were read: nobody hears them again.
+  // The neighbour's commits say that all of these were read: no owner reads them again.
   await driver.advance(6_000, 1_000)
   driver.kill(owner)
-  // A store that is built anew has the timer of the lease where the start of the run had set it.
+  // A rebuilt store has the timer of the lease at the time that the start of the run had set.
   const heir = driver.boot('B')
   await driver.advance(3_000, 500)
   expect(driver.phases(heir)).toBe('active')
@@ -42,7 +42,7 @@ test('a run that its worker has reported in time keeps its lease, though its new
   await driver.advance(20_000, 1_000)
   expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1])
   expect(driver.state(heir, 'long')?.active).toMatchObject([{ runNo: 1, attempt: 1, status: 'RUNNING' }])
-  // Who is silent from then on loses it, a lease after the takeover at the latest.
+  // A worker that is silent from then on loses it, at the latest one lease after the takeover.
   await driver.advance(60_000, 1_000)
   expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1, 2])
 })
@@ -147,7 +147,7 @@ test('a standby has the definitions that its owner has, and only the timers that
   await driver.advance(3_000, 500)
   for (const run of driver.executions()) driver.report(run, 'STARTED', { startedAt: driver.time.nowMs })
   await driver.advance(1_000, 500)
-  // Each that runs has the timers of its lease and of its timeout.
+  // Each running one has the timers of its lease and of its timeout.
   expect(storesHave(prefix.timer)).toEqual([5, 5])
   for (const run of driver.executions()) driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.advance(1_000, 500)
@@ -163,7 +163,7 @@ test('a new owner knows what the ahead lanes hold: it puts nothing there that is
     for (let index = 0; index < size; index++) driver.define(`${name}-${index}`, { schedule: { at }, target: { handler: 'x' } })
   }
   const aheadMs = (name: string): number[] => runsOf(driver, name).map((run) => Math.round((run.dueAt - beginMs - run.at) / 100))
-  // So many are begun half a second earlier than others.
+  // This many start half a second earlier than others.
   burst('late', 2_000, dueAt)
   await driver.advance(4_450, 50)
   expect(runsOf(driver, 'late-0')).toHaveLength(1)
@@ -181,16 +181,16 @@ test('an owner that was succeeded without knowing it builds its store anew, and 
   await driver.settle()
   const job = { target: { handler: 'x' } }
   driver.define('j', { ...job, schedule: { everyMs: 10_000 }, payload: Buffer.from('old') })
-  // What it has read so far is logged: it has nothing to commit.
+  // All that it has read is logged: it has nothing to commit.
   await driver.advance(5_000, 500)
   const heir = driver.boot('B')
   await driver.settle()
-  // What falls due for its successor does not for it.
+  // Timers fall due at its successor, not here.
   owner.machine.clock.skewMs = -20_000
   await handOver(driver, owner)
   await driver.advance(12_000, 1_000)
   expect(runsOf(driver, 'j')).toHaveLength(1)
-  // The group gives the partition back before the old owner has committed anything, and so before it hears that it is fenced.
+  // The group gives the partition back before the old owner has committed anything, and so before it learns that it is fenced.
   await handOver(driver, heir)
   await driver.advance(500, 100)
   const offset = driver.define('j', { ...job, schedule: { everyMs: 2 * minuteMs }, payload: Buffer.from('new') })

@@ -1,4 +1,4 @@
-/** A state that cannot be read, in a store or in the changelog, is the trouble of its job: its neighbours fire on. */
+/** States that cannot be read, in a store or in the changelog: only their job is affected, and its neighbours continue to fire. */
 import { describe, expect, it } from 'vitest'
 import { snapshotKey, stateKey } from '../../streams/state/keys.ts'
 import { executionIdOf } from '../../streams/state/run-identity.ts'
@@ -6,7 +6,7 @@ import type { Process } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-/** Begins as ours do, and goes on as nothing does. */
+/** Begins like a valid value of ours; the rest is invalid. */
 const garbage = Buffer.concat([codecs.state.encode({}).subarray(0, 5), Buffer.alloc(40, 0xff)])
 const everySecond = { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 }
 
@@ -19,7 +19,7 @@ async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
   return { driver, first }
 }
 
-/** Puts bytes where the store, or the changelog, has something of a job. */
+/** Puts bytes where the store, or the changelog, has an entry of a job. */
 async function spoil(driver: SchedulerDriver, process: Process, where: 'store' | 'changelog', key: Buffer): Promise<void> {
   if (where === 'store') await process.disk.get(0)?.apply([{ key, value: garbage }])
   else driver.log.append([{ topic: names.state, partition: 0, key, value: garbage }])

@@ -271,7 +271,7 @@ class BatchFold {
     metrics.invalid.inc({ reason: 'refused-by-log' })
     logger.error(
       { topic: names[source], partition, offset, jobId },
-      `A record cannot be carried out and is passed over; its job is INVALID until it is defined anew: ${reason}`,
+      `A record cannot be applied and is skipped; its job is INVALID until it is defined anew: ${reason}`,
     )
   }
 

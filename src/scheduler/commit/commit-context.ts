@@ -44,7 +44,7 @@ export interface CommitContext {
   applied: Record<Source | 'state', number>
   /** The applied offset of an input if all before `next` is applied. Default: `next`. */
   doneTo?: (source: 'commands' | 'events', next: number) => number
-  /** Content of the last position in the changelog, whoever wrote it: what is decided, and what the ahead topics hold. */
+  /** Content of the last position in the changelog, from any owner: what is decided, and what the ahead topics hold. */
   changelogState: ChangelogState
   /** Whether reports of runs were read since the claim. Default: false. */
   hasReports?: () => boolean

@@ -250,7 +250,7 @@ export class Partition {
       if (!fenced)
         logger.warn(
           { err: error, partition: context.partition },
-          `Partition ${context.partition} ended with an error while it was handed over. Its next owner goes on from the log; nothing is to do.`,
+          `Partition ${context.partition} ended with an error while it was handed over. Its next owner continues from the log; no action is needed.`,
         )
       // A standby follows from here on with the store that it has.
       if (context.role === 'owner') context.beginClose()

@@ -1,7 +1,7 @@
 /**
- * Handles a store that was built from another job-state than the present one: the topic was truncated, or deleted and recreated. While
- * no owner has continued in the new log, the store is the truth, and its owner logs all of it again. Otherwise the log is the truth, and
- * the store is rebuilt (ADR 0049).
+ * Handles a store that was built from another job-state than the present one: the topic was truncated, or deleted and recreated.
+ * While no owner has continued in the new log, the store is the truth, and its owner logs all of it again. Otherwise the log is
+ * the truth, and the store is rebuilt (ADR 0049).
  *
  *   store ends behind the log ──► the log is read, not applied ──┬─ a later claim has decided ──► theirs: the store is wiped
  *                                                                └─ none has, and we claim ─────► ours: the store is logged again
@@ -196,7 +196,7 @@ export async function leaveLog(
   const offsets = { jobsOffset: context.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
   const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
   await store.apply([checkpointOp(mark)])
-  const then = otherLog === 'theirs' ? ', and another owner has gone on in it' : ''
+  const then = otherLog === 'theirs' ? ', and another owner has continued in it' : ''
   const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
   return new DuelogError('log-shrunk', message)
 }

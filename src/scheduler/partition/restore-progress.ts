@@ -42,8 +42,8 @@ export class RestoreProgress {
 
   /**
    * Number of records that the store lacks, by the last known ends; null while no store can be read. The end of a transaction
-   * counts as none, and so do records that no reader is shown: after an aborted transaction at the end of a log nobody ever has
-   * more.
+   * counts as none, and so do records that no reader is shown: after an aborted transaction at the end of a log no store ever
+   * has more.
    */
   get behindRecords(): number | null {
     const place = this.#place

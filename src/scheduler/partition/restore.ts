@@ -173,13 +173,13 @@ async function openStore(context: PartitionContext): Promise<{ store: PartitionS
   const watched = (store: PartitionStore): PartitionStore =>
     context.searchIndex.watch(withStoreFaults(store), () => clock.steadyMs())
   context.store = watched(opened.store)
-  if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is built anew: ${opened.wiped}`)
+  if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
   const { reason, other } = await look(context, context.store)
   if (reason === undefined) {
     if (other !== undefined) await forgetDefinitions(context, context.store)
     return { store: context.store, other }
   }
-  logger.warn({ partition }, `The local store of partition ${partition} is built anew: ${reason}.`)
+  logger.warn({ partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
   context.store = undefined
   await opened.store.close()
   await stores.wipe(partition)
@@ -200,7 +200,7 @@ async function forgetDefinitions(context: PartitionContext, store: PartitionStor
   const { partition } = context
   logger.warn(
     { partition },
-    `The local store of partition ${partition} is the only copy of what was decided, though ${reason}: its definitions are read anew.`,
+    `The local store of partition ${partition} is the only copy of what was decided, although ${reason}: its definitions are read again.`,
   )
   const ops: StoreOp[] = []
   for await (const { key } of entriesOf(store, [prefix.definition])) {

@@ -78,7 +78,7 @@ async function startOver(context: PartitionContext, store: PartitionStore): Prom
   context.store = undefined
   await store.close()
   await context.shared.stores.wipe(context.partition)
-  throw new DuelogError('fenced', 'The local store is not one that these logs make; it is built anew.')
+  throw new DuelogError('fenced', 'The local store does not follow from these logs; it is rebuilt.')
 }
 
 /**

@@ -69,7 +69,7 @@ function begin(context: PartitionContext, store: PartitionStore): ZoneWalk {
   const { logged, store: inStore } = zones
   shared.logger.info(
     { partition, logged, store: inStore, own: zones.own },
-    `The next times of partition ${partition} may stand by other time zone rules than ${zones.own}: its jobs are looked at.`,
+    `The next times of partition ${partition} may follow other time zone rules than ${zones.own}: its jobs are checked.`,
   )
   zones.walk = new ZoneWalk(partition, store, shared)
   return zones.walk
@@ -81,6 +81,6 @@ function end(context: PartitionContext, isOwner: boolean): void {
   zones.looked(isOwner)
   shared.logger.info(
     { partition, checked, moved },
-    `Partition ${partition} stands by the time zone rules ${zones.own}: of ${counted(checked, 'job')} ${counted(moved, 'has', 'have')} moved.`,
+    `Partition ${partition} follows the time zone rules ${zones.own}: ${counted(checked, 'job')} checked, ${moved} moved.`,
   )
 }

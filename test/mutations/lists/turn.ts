@@ -41,7 +41,7 @@ export const turnMutations = [
   ),
   ...area(
     'turn',
-    ['scheduler/turns', 'scheduler/takeovers'],
+    ['scheduler/commit-cycles', 'scheduler/takeovers'],
     [
       [
         'store-before-commit',

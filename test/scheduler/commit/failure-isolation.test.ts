@@ -1,4 +1,4 @@
-/** A turn that fails whenever one job is part of it: that job is found and set aside, and its neighbours fire on. */
+/** Commit cycles that fail whenever they include one job: that job is found and isolated, and its neighbours continue to fire. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { DeadLetter, JobState } from '../../../schemas/generated.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
@@ -13,7 +13,7 @@ type Appended = Parameters<SchedulerDriver['log']['append']>[0]
 
 const neighbours = Array.from({ length: 60 }, (_, index) => `neighbour-${index}`)
 
-/** A log that refuses each transaction with what `isRefused` says; `tries` counts them. */
+/** A log that refuses each transaction with a record that `isRefused` selects; `tries` counts them. */
 function refusing(driver: SchedulerDriver, isRefused: (records: Appended) => boolean, error: () => Error): { tries: number } {
   const counts = { tries: 0 }
   const append = driver.log.append.bind(driver.log)
@@ -27,7 +27,7 @@ function refusing(driver: SchedulerDriver, isRefused: (records: Appended) => boo
 
 const tooLarge = (): Error => new DuelogError('payload-too-large', 'The broker takes no such record (MESSAGE_TOO_LARGE).')
 
-/** What a transaction says of the job `poison`. */
+/** Records of a transaction about the job `poison`. */
 function poisonIn(records: Appended): JobState | undefined {
   const record = records.find(
     ({ topic, key }) => topic === names.state && key !== null && stateKey('poison').equals(Buffer.from(key)),
@@ -39,7 +39,7 @@ function poisonIn(records: Appended): JobState | undefined {
 
 const text = Buffer.from('secret')
 
-/** All that were committed, each with its execution. */
+/** All committed dispatches, each with its execution. */
 const deadLetters = (driver: SchedulerDriver): object[] =>
   driver.log.at(names.deadLetters, 0).archive.flatMap(({ record, transaction }) => {
     if (!record?.value || transaction?.state === 'aborted') return []
@@ -62,7 +62,7 @@ async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
   return { driver, first }
 }
 
-/** Each fired each second from the third to `untilMs`, and none later than `lateMs`. */
+/** Asserts that each fired every second from the third to `untilMs`, and none later than `lateMs`. */
 function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500): void {
   const executions = driver.executions().filter(({ jobId }) => jobId.startsWith('neighbour'))
   for (const id of neighbours) {
@@ -74,7 +74,7 @@ function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500
   expect(late).toBeLessThanOrEqual(lateMs)
 }
 
-/** Another process takes over, and the neighbours fire on there. */
+/** Another process takes over, and the neighbours continue to fire there. */
 async function takeOver(driver: SchedulerDriver, first: Process): Promise<Process> {
   driver.kill(first)
   const second = driver.boot('B')
@@ -146,7 +146,7 @@ describe('what the log refuses each time', () => {
     const state = driver.state(first, 'poison')
     expect(state).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
     expect(state?.lastRun?.errors.at(-1)).toMatchObject({ type: 'Unrecordable' })
-    // Whoever reads dead letters hears of it too: which attempt it was, and not what it was given.
+    // The dead letter says which attempt it was, but has no payload.
     expect(deadLetters(driver)).toMatchObject([
       {
         ...{ jobId: 'poison', runNo: run.runNo, attempts: 1, errors: [{ type: 'Unrecordable', message: tooLarge().message }] },
@@ -221,7 +221,7 @@ describe('what the log refuses each time', () => {
       records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
     const counts = refusing(driver, isPoison, tooLarge)
     driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' }, payload: Buffer.alloc(100_000) })
-    // One commit in 50 ms: three or more neighbours are due in each turn.
+    // One commit in 50 ms: three or more neighbours are due in each commit cycle.
     for (let step = 0; step < 160; step++) {
       const gate = Promise.withResolvers<void>()
       driver.commitGate = gate.promise

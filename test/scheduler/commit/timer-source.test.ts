@@ -1,4 +1,4 @@
-/** Which of what is due a turn takes, and how the hunt for a culprit goes on while others are due in each turn. */
+/** Selection of the due timers of a commit cycle, and failure isolation while others are due in each cycle. */
 import { expect, it } from 'vitest'
 import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import { TimerSource } from '../../../src/scheduler/commit/timer-source.ts'
@@ -10,7 +10,7 @@ import { memoryStore } from '../../tools/memory-store.ts'
 
 const timer = (jobId: string): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt: 1_000 })
 
-/** As many light ones as are asked for are due, always; the heavy one comes first, once. */
+/** As many light timers as requested are always due. The heavy one comes first, once. */
 function endless(): TimerSource {
   const heavyJobs = new HeavyJobs()
   heavyJobs.set('heavy', heavyBytesMin)

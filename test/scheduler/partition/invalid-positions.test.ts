@@ -1,4 +1,4 @@
-/** Logs that were truncated, made anew, or expired unread: it is noticed and said, and what stands in them counts. */
+/** Logs that were truncated, recreated, or expired unread: that is noticed and reported, and their present records count. */
 import { expect, test } from 'vitest'
 import type { PartitionStore } from '../../../src/ports/store.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
@@ -9,7 +9,7 @@ import { codecs, names } from '../../model/world.ts'
 import { PartitionLog } from '../../tools/memory-log.ts'
 import { type Dispatched, SchedulerDriver } from '../../tools/scheduler-driver.ts'
 
-/** The topic is deleted and made anew, or an unclean election took all of it. */
+/** The topic is deleted and recreated, or an unclean election lost all of it. */
 function makeAnew(driver: SchedulerDriver, topic: string): void {
   const [place] = driver.log.allOf(topic)
   if (place === undefined) throw new Error(`There is no ${topic}.`)
@@ -169,7 +169,7 @@ test.each([true, false])(
     driver.kill(first)
     const before = await resetsOf(names.jobs, 'beyond-end')
     makeAnew(driver, names.jobs)
-    // One before the takeover, at an offset far below that of the old definition, and one after it.
+    // One before the takeover, at an offset far below the offset of the old definition, and one after it.
     driver.define('again', { ...job, target: { handler: 'y' } })
     const heir = driver.boot('B', kept ? disk : new Map())
     await driver.advance(1_000, 250)
@@ -180,7 +180,7 @@ test.each([true, false])(
     const since = driver.executions().filter(({ handler, jobId }) => handler === 'y' || jobId === 'new')
     expect(since.filter(({ jobId }) => jobId === 'again').map((run) => run.runNo)).toEqual([runNo + 1, runNo + 2])
     expect(since.filter(({ jobId }) => jobId === 'new')).toHaveLength(2)
-    // Its definition is nowhere, so it does not fire; sent again it makes up for what was missed, and goes on with its numbers.
+    // Its definition is lost, so it does not fire. Sent again, it catches up on what was missed and continues its run numbers.
     expect(driver.executions().filter(({ jobId }) => jobId === 'gone')).toHaveLength(3)
     driver.define('gone', job)
     await driver.advance(11_000, 1_000)
@@ -212,7 +212,7 @@ test('an owner that reads nothing of reports notices by the end of their log tha
   await driver.advance(1_000)
   const before = await resetsOf(names.events, 'beyond-end')
   makeAnew(driver, names.events)
-  // The success stands in the log that was made anew, and no fetch has brought it yet.
+  // The success is in the recreated log, and no fetch has returned it yet.
   driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.advance(90_000, 500)
   expect(await resetsOf(names.events, 'beyond-end')).toBe(before + 1)
@@ -220,7 +220,7 @@ test('an owner that reads nothing of reports notices by the end of their log tha
   expect(driver.state(owner, 'j')).toMatchObject({ succeeded: 1, failed: 0, active: [] })
 })
 
-/** A partition that drains commands of which 300 are folded and 500 stand in the log, but no fetch brings any; `later`: what the log is then. */
+/** A partition that drains commands: 300 are applied and 500 are in the log, but no fetch returns any. `later`: the log after that. */
 function draining(later: { earliest: number; next: number }): { drained: Promise<void>; naps: () => number } {
   let steadyMs = 0
   let naps = 0
@@ -245,7 +245,7 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     },
   } as unknown as PartitionContext
   const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
-  // Jobs are at their end, whatever is asked of commands.
+  // Definitions are read to their end, whatever happens with commands.
   const partitionReader = own.partitionReader as { next: (source: string) => number }
   partitionReader.next = (source) => (source === 'jobs' ? 0 : 300)
   const ends = {
@@ -278,7 +278,7 @@ test('the very first definition of the old log, too, counts no more', async () =
   driver.kill(first)
   makeAnew(driver, names.jobs)
   const heir = driver.boot('B', disk)
-  // Its definition is nowhere: it does not fire, and is not forgotten.
+  // Its definition is lost: it does not fire, and its state stays.
   await driver.advance(30_000, 1_000)
   expect(driver.executions()).toHaveLength(2)
   expect(driver.state(heir, 'first')).toMatchObject({ runNo: 2, succeeded: 2 })

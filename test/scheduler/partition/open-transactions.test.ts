@@ -1,4 +1,4 @@
-/** A client's open transaction on the inputs of a partition holds back what stands behind it, and nothing else. */
+/** A client's open transaction on the inputs of a partition: it holds back the records after it, and nothing else. */
 import { expect, test, vi } from 'vitest'
 import { logger, metrics } from '../../model/cluster/process.ts'
 import { codecs, names } from '../../model/world.ts'
@@ -19,11 +19,11 @@ test.each([
     driver.define('deleted', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
     await driver.advance(3_000, 250)
     driver.kill(first)
-    // Acknowledged before the takeover, and before the transaction: nobody fires it any more.
+    // Acknowledged before the takeover, and before the transaction: it does not fire any more.
     driver.remove('deleted')
     const epoch = driver.log.fence('theirs')
     const record = { topic: names[source], partition: 0, key: 'theirs', value }
-    // The end of one that was committed is a record that nobody is shown.
+    // The end of a committed transaction is a record that no reader is shown.
     driver.log.append([record], driver.log.begin('theirs', epoch))
     driver.log.commit('theirs', epoch)
     driver.log.append([{ ...record, key: 'open' }], driver.log.begin('theirs', epoch))

@@ -1,4 +1,4 @@
-/** A partition that fails on and on says so, and does not fill the log with it. */
+/** A partition that fails repeatedly: it says so without filling the log. */
 import { expect, test, vi } from 'vitest'
 import type { Shared } from '../../../src/scheduler/options/options.ts'
 import { ReopenLines } from '../../../src/scheduler/partition/reopen.ts'
@@ -13,7 +13,7 @@ test('the first failure is said, each of another kind, and the same kind once a 
   lines.say(new Error('odd'), 'internal', 200)
   lines.say(away, 'broker-unavailable', 201)
   expect(warn).toHaveBeenCalledTimes(4)
-  // It had worked meanwhile.
+  // It worked in between.
   lines.say(away, 'broker-unavailable', 0)
   expect(warn).toHaveBeenCalledTimes(5)
   expect(warn).toHaveBeenLastCalledWith({ err: away, partition: 3 }, 'Partition 3 is reopened: away')

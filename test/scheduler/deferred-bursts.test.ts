@@ -1,4 +1,7 @@
-/** A herd that may not go ahead of its time, as jobs that share a limit: what comes due after it does not wait until all of it is decided. */
+/**
+ * Bursts that may not be dispatched ahead of their time, such as jobs that share a limit: later timers do not wait until all of
+ * the burst is decided.
+ */
 import { expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
@@ -14,7 +17,7 @@ const count = 8_000
 const commitMs = 50
 const dueAt = beginMs + 100_000
 
-/** `decided`: how often each job of the herd was. `lateMs`: of each neighbour, from its due time until it stands in the log. */
+/** `decided`: number of decisions for each job of the burst. `lateMs`: time of each neighbour from its due time until it is in the log. */
 async function fired(limits: Partial<JobDefinitionInput>) {
   const driver = new SchedulerDriver(1, 'owners', { leadMsMax: 10_000 })
   driver.boot('A')
@@ -22,7 +25,7 @@ async function fired(limits: Partial<JobDefinitionInput>) {
   const decided = new Map<string, number>()
   const append = driver.log.append.bind(driver.log)
   driver.log.append = (records, transaction) => {
-    // A commit takes its time, by which the turns after it are later.
+    // A commit takes some time, so the next commit cycles are later.
     if (transaction !== undefined) driver.time.nowMs += commitMs
     for (const { topic, key } of records) {
       const name = String(key)
@@ -55,7 +58,7 @@ it.each([
   expect(lateMs).toHaveLength(neighbours)
   expect(Math.max(...lateMs)).toBeLessThanOrEqual(commitMs)
   expect(decided.size).toBe(count)
-  // Those that were let go are decided once more for it; all others wait, and are not touched.
+  // Runs that got a slot are decided once more for it. All others wait and are not touched.
   expect([...decided.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(count + mayGo)
   expect(new Set(burst.map(({ jobId }) => jobId)).size).toBe(mayGo)
   expect(burst).toHaveLength(mayGo)

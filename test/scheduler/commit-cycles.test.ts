@@ -1,4 +1,4 @@
-/** What a turn leaves behind: the timers that its jobs need and no others, and nothing done by halves. */
+/** Results of a commit cycle: exactly the timers that its jobs need, and no half-done work. */
 import { expect, test } from 'vitest'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { prefix, timerOfKey } from '../../streams/state/keys.ts'
@@ -8,7 +8,7 @@ import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const hourMs = 3_600_000
 
-/** When the timers in the store of a process are due, in ms since the beginning. */
+/** Due times of the timers in the store of a process, in ms since the beginning. */
 const timersIn = ({ disk }: Process): number[] =>
   (disk.get(0)?.dump() ?? [])
     .map(([key]) => Buffer.from(key, 'hex'))
