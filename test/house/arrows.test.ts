@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { brokenArrows, importCycles, impurePlaces, roomCycles, roomsOf } from './arrows.ts'
+import { brokenArrows, facesWithCode, importCycles, impurePlaces, roomCycles, roomsOf } from './arrows.ts'
 import { codeOf, filesIn, type HouseFile, importsOf } from './tree.ts'
 
 const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
@@ -13,6 +13,10 @@ test('the house is read as a whole', () => {
 
 test('no arrow is broken', () => {
   expect(brokenArrows(house)).toEqual([])
+})
+
+test('a face holds a header and re-exports only', () => {
+  expect(facesWithCode(house)).toEqual([])
 })
 
 test('streams touch no clock, chance, socket, disk or environment, and doers ask their clock', () => {
@@ -74,6 +78,31 @@ test('red: a room inside another room is known there alone', () => {
     importing('src/system/a.ts', '../scheduler/timers/index.ts'),
   ])
   expect(found).toEqual(['src/system/a.ts imports src/scheduler/timers/index.ts: others import src/scheduler/index.ts'])
+})
+
+test('red: a folder whose files others import has a face', () => {
+  expect(brokenArrows([file('src/api/index.ts'), importing('src/api/a.ts', './jobs/b.ts')])).toEqual([
+    'src/api/a.ts imports src/api/jobs/b.ts: others import src/api/jobs/index.ts',
+  ])
+})
+
+test.each([
+  ['export const limit = 1'],
+  ["import { a } from './a.ts'", 'export { a }'],
+  ["export { a } from './a.ts'", "console.log('loaded')"],
+  ['export function a() {}'],
+])('red: a face must not hold code: %s', (...lines) => {
+  expect(facesWithCode([file('src/api/index.ts', '/** The API. */', ...lines)])).toEqual(['src/api/index.ts'])
+})
+
+test('red: a face says what its room is', () => {
+  expect(facesWithCode([file('src/api/index.ts', "export { a } from './a.ts'")])).toEqual(['src/api/index.ts'])
+})
+
+test('green: a face re-exports by name, by type and as a whole', () => {
+  const exports = ["export { a, type B } from './a.ts'", 'export type {', '  C,', "} from './c.ts'", "export * from './d.ts'"]
+  expect(facesWithCode([file('src/api/index.ts', '/** The API. */', ...exports)])).toEqual([])
+  expect(facesWithCode([file('src/api/server.ts', 'export const limit = 1')])).toEqual([])
 })
 
 test('red: rooms that know one another in a circle', () => {

@@ -7,7 +7,7 @@
  * known inside that room alone. Rooms never know one another in a circle.
  */
 import { posix } from 'node:path'
-import { codeOf, type HouseFile, importsOf, placesOf } from './tree.ts'
+import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
 const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process']
 /** They do the work. None knows another: they meet in the log. */
@@ -64,6 +64,9 @@ const impure =
 const clockBound = /^src\/(scheduler|executor|retrier|intake|api|client)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
+/** One statement of a face. */
+const reExport = /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s+from\s+'[^']+'(?:\s+with\s+\{[^}]*\})?;?$/gm
+
 /** Every broken arrow between project files, one sentence each. */
 export function brokenArrows(files: readonly HouseFile[]): string[] {
   const rooms = roomsOf(files)
@@ -112,6 +115,14 @@ function behindFace(path: string, target: string, arrow: string, rooms: Readonly
     if (rooms.has(folder) || posix.dirname(target) === folder) return `${arrow}: others import ${face}`
   }
   return undefined
+}
+
+/** Faces that hold more than a header and re-exports: code in an index.ts would be a second job of the room. */
+export function facesWithCode(files: readonly HouseFile[]): string[] {
+  return files
+    .filter(({ path }) => isProgram(path) && posix.basename(path) === 'index.ts')
+    .filter(({ text }) => !text.startsWith('/**') || withoutComments(text).replace(reExport, '').trim() !== '')
+    .map(({ path }) => path)
 }
 
 /** Rooms that know one another in a circle, each circle once. */
