@@ -2,16 +2,38 @@
  * One partition under audit: its topics side by side, and its ledger in a store of this process. All of it happens one after another, so
  * that what is saved is always what the positions say.
  */
-import { trustedMs } from '../clock/index.ts'
-import type { FoundFault, PartitionProof, RecordIn } from '../ports/index.ts'
+import type { Logger } from 'pino'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import { type Clock, trustedMs } from '../clock/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { FoundFault, Log, PartitionProof, RecordIn } from '../ports/index.ts'
 import { sharedBy } from './account-cache.ts'
 import { CompleteFrom, type CompleteTimes } from './completeness.ts'
-import type { Fact } from './fact.ts'
 import type { Finding } from './finding.ts'
 import { Lanes } from './lanes.ts'
 import { type AccountStore, Ledger } from './ledger.ts'
-import { factOf } from './record-facts.ts'
-import type { AuditorRoleOptions } from './role-options.ts'
+import type { Pacing } from './pacing.ts'
+import { type Fact, type FactCodecs, factOf } from './record-facts.ts'
+
+/** What the role auditor is given. */
+export interface AuditorRoleOptions {
+  log: Log & { topics(): Promise<string[]> }
+  codecs: FactCodecs
+  names: TopicNames
+  /** name@host:pid:boot. */
+  instance: string
+  /** Shown to other processes in the group, as `{ url }`: where they ask for the proof. */
+  userData: () => unknown
+  stores: {
+    open(partition: number): Promise<{ store: AccountStore & { close(): Promise<void> }; wiped: string | undefined }>
+  }
+  clock: Clock
+  metrics: Metrics
+  logger: Logger
+  pacing: Pacing
+  /** How long after its due time something may still be on its way, in ms. */
+  graceMs: number
+}
 
 /** Found faults that are kept to be shown. */
 const recentMax = 100

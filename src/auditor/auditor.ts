@@ -10,10 +10,9 @@ import { DuelogError } from '../errors/index.ts'
 import type { RecordIn } from '../ports/index.ts'
 import { rocksStores } from '../store/index.ts'
 import { CompleteFrom } from './completeness.ts'
-import type { Fact } from './fact.ts'
 import type { Finding } from './finding.ts'
 import { Ledger } from './ledger.ts'
-import { factOf, poolOf } from './record-facts.ts'
+import { type Fact, factOf, poolOf } from './record-facts.ts'
 import { findingsMax, type Verdict, verdictOf } from './verdict.ts'
 
 export interface AuditOptions {

@@ -1,9 +1,9 @@
 /** Enters facts into the account of their job. Nothing is judged here but what the states of the job say in their own order. */
 import type { FinishedRun } from '../../schemas/index.ts'
 import { attemptOf, type JobAccount, unknown } from './account.ts'
-import type { Dispatch, Fact, Report } from './fact.ts'
 import { noteLife } from './lives.ts'
 import { hasNumber } from './number-set.ts'
+import type { Dispatch, Fact, Report } from './record-facts.ts'
 import { type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
 import { enterState } from './state-entry.ts'
 

@@ -1,5 +1,5 @@
 /** Reads the records of our topics, and those that owners write to topics of the user's, into facts. */
-import type { Execution, JobDefinition } from '../../schemas/index.ts'
+import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { validateDefinition, validateJobId } from '../../streams/definitions/index.ts'
 import { recordHeaders } from '../../streams/runs/index.ts'
 import { jobIdOfKey, prefix as keyPrefix } from '../../streams/state/index.ts'
@@ -7,8 +7,35 @@ import type { TopicNames } from '../../streams/topics/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { RecordIn } from '../ports/index.ts'
-import type { PlanSpec } from './account.ts'
-import type { Fact } from './fact.ts'
+import type { Plan, PlanSpec } from './account.ts'
+
+export type Dispatch = Pick<
+  Execution,
+  'runNo' | 'attempt' | 'specOffset' | 'scheduledFor' | 'dueAt' | 'dispatchedAt' | 'trigger' | 'startDeadlineAt' | 'tracked'
+>
+export type Report = Pick<ExecutionEvent, 'type' | 'runNo' | 'attempt' | 'specOffset' | 'worker' | 'startedAt'>
+
+interface FactHead {
+  jobId: string
+  /** When the record was appended, epoch ms: by the broker's clock where `byBroker`, else by its producer's. */
+  at: number
+  byBroker: boolean
+}
+
+/** What one record of the log says, by job. The other fields of the record are not read. */
+export type Fact = FactHead &
+  (
+    | { kind: 'definition'; plan: Plan }
+    | { kind: 'deletion'; offset: number }
+    | { kind: 'state'; state: JobState | null }
+    | { kind: 'finished'; run: FinishedRun }
+    /** `told`: by worker-control, where an attempt is told of again until it starts. */
+    | { kind: 'dispatch'; dispatch: Dispatch; told: boolean }
+    | { kind: 'report'; report: Report }
+    | { kind: 'dead-letter'; run: Dispatch }
+    /** A record in a topic of the user's. */
+    | { kind: 'record'; runNo: number; scheduledFor: number; topic: string }
+  )
 
 export type ReadFact = Fact | undefined | 'unreadable'
 export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>

@@ -7,16 +7,15 @@
 import { trustedMs } from '../clock/index.ts'
 import { messageOf } from '../errors/index.ts'
 import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
-import { AuditedPartition } from './audited-partition.ts'
-import { findingListenersOf } from './finding-listeners.ts'
+import { AuditedPartition, type AuditorRoleOptions, type PartitionListeners } from './audited-partition.ts'
+import { findingKinds, unjudgedReasons } from './finding.ts'
 import { poolOf } from './record-facts.ts'
-import type { AuditorRoleOptions } from './role-options.ts'
 
 /** Each round looks at the ends of all topics, judges and saves; with a grace that is shorter, as often as that. */
 const roundMs = 5_000
 const rejoinMs = 5_000
 
-export type { AuditorRoleOptions } from './role-options.ts'
+export type { AuditorRoleOptions } from './audited-partition.ts'
 
 export interface Auditor extends ProofQueries {
   /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
@@ -245,5 +244,30 @@ class AuditorRole {
     metrics.auditLag.set(proofs.reduce((sum, { behindRecords }) => sum + behindRecords, 0))
     const oldest = Math.min(...proofs.map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
     metrics.auditAge.set((nowMs - oldest) / 1_000)
+  }
+}
+
+/** What the auditor finds, as metrics and as lines in the log of the process. */
+export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions, 'metrics' | 'logger'>): PartitionListeners {
+  // A series that begins with the first fault shows Prometheus no increase: each begins with 0.
+  for (const kind of findingKinds) metrics.auditFindings.inc({ kind }, 0)
+  for (const reason of unjudgedReasons) metrics.auditUnjudged.inc({ reason }, 0)
+  return {
+    onFinding: (finding) => {
+      metrics.auditFindings.inc({ kind: finding.kind })
+      logger.error(finding, 'the audit found a fault')
+    },
+    onJudged: ({ runs, occurrences, records, unreadable }) => {
+      metrics.auditRuns.inc(runs)
+      metrics.auditOccurrences.inc(occurrences)
+      metrics.auditRecords.inc(records)
+      metrics.auditUnreadable.inc(unreadable)
+    },
+    onUnjudged: (counts) => {
+      for (const [reason, count] of Object.entries(counts)) {
+        metrics.auditUnjudged.inc({ reason }, count)
+        logger.warn({ reason, count }, 'the audit cannot judge something')
+      }
+    },
   }
 }

@@ -13,7 +13,10 @@ import { fileURLToPath } from 'node:url'
 import { DuelogError } from '../errors/index.ts'
 import { waitForFolder } from './folder-lock.ts'
 import type { StartContext } from './options.ts'
-import { kafkaVersion, registryVersion } from './versions.ts'
+
+/** Versions of the embedded broker and registry. The POM files beside this file pin the same versions; a test compares them. */
+export const kafkaVersion = '4.3.0'
+export const registryVersion = '2.6.13.Final'
 
 export type ArtifactName = 'kafka' | 'registry'
 

@@ -4,7 +4,10 @@ import { mkdir, readFile, realpath, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { privateFolderMode, writePrivate } from '../process/index.ts'
-import { kafkaVersion, layoutVersion, registryVersion } from './versions.ts'
+import { kafkaVersion, registryVersion } from './artifacts.ts'
+
+/** Layout of the data folder; raised when a later Duelog can no longer read an earlier folder. */
+export const layoutVersion = 1
 
 /** Below this the start is refused, because a broker that runs out of disk stops in the middle of its work. */
 const freeBytesMin = 256 * 1024 * 1024

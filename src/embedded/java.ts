@@ -1,8 +1,10 @@
-/** Finds a Java that is new enough, or says in one sentence what to install. */
+/** The Java that runs the broker and the registry: finds one that is new enough, and chooses its environment variables. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { DuelogError } from '../errors/index.ts'
-import { javaVersionMin } from './versions.ts'
+
+/** The oldest Java that the broker and the registry both run on. */
+export const javaVersionMin = 17
 
 const advice = `Install Java ${javaVersionMin} or later (for example \`apt-get install openjdk-17-jre-headless\`) or point JAVA_HOME to one, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use a broker and a registry of your own.`
 
@@ -36,4 +38,10 @@ export async function findJava(env: NodeJS.ProcessEnv): Promise<Java> {
 export function majorVersionOf(said: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(said)
   return match ? Number(match[1]) : undefined
+}
+
+/** The variables that a Java child needs. All others stay out: a stray QUARKUS_… or JAVA_TOOL_OPTIONS would change what it does. */
+export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH']
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

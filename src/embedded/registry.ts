@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../errors/index.ts'
 import { privateFolderMode } from '../process/index.ts'
-import { artifactFolder, titles } from './artifacts.ts'
-import { childEnvironment } from './child-environment.ts'
+import { artifactFolder, registryVersion, titles } from './artifacts.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
+import { childEnvironment } from './java.ts'
 import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
-import { registryVersion } from './versions.ts'
 
 /** Base URL of its Confluent-compatible API. */
 export const registryUrlOf = ({ registryPort }: StartContext): string => `http://127.0.0.1:${registryPort}/apis/ccompat/v7`

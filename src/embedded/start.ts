@@ -1,4 +1,5 @@
 /** Starts the embedded broker and registry side by side, and stops both when one of them fails. */
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { artifactFolder, titles } from './artifacts.ts'
@@ -7,7 +8,6 @@ import { claimVersion, openDataFolder, requireSpace } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { GuardedProcess } from './guarded-process.ts'
 import { findJava } from './java.ts'
-import { requireFreePort } from './loopback-port.ts'
 import type { Embedded, EmbeddedOptions, StartContext } from './options.ts'
 import { registryUrlOf, startRegistry } from './registry.ts'
 import { stopStale } from './stale-process.ts'
@@ -138,4 +138,23 @@ function watch(process: GuardedProcess, { logger, onExit }: EmbeddedOptions): vo
     logger.error(error.message)
     onExit?.(error)
   })
+}
+
+/**
+ * Refuses a port that another program uses, before a Java process is started that would fail on it.
+ * Throws DuelogError `embedded-failed` naming the port, its use and the setting that moves it.
+ */
+async function requireFreePort(port: number, use: string, setting: string): Promise<void> {
+  const taken = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+  if (!taken) return
+  const why = taken.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${taken.message})`
+  throw new DuelogError(
+    'embedded-failed',
+    `Port ${port} of 127.0.0.1, wanted for ${use}, ${why}. Free it, or choose another with ${setting}.`,
+    { cause: taken },
+  )
 }

@@ -1,9 +1,8 @@
 /** Up to when a partition is judged, by a clock that is not always right. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { AuditedPartition } from '../../src/auditor/audited-partition.ts'
+import { AuditedPartition, type AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
-import type { AuditorRoleOptions } from '../../src/auditor/role-options.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 

@@ -1,8 +1,8 @@
 /** An auditor whose wall clock is ahead: it judges nothing that is not due yet. */
 import { expect, it } from 'vitest'
+import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
 import { createAuditor } from '../../src/auditor/role.ts'
-import type { AuditorRoleOptions } from '../../src/auditor/role-options.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'

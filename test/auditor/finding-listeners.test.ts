@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { findingKinds, unjudgedReasons } from '../../src/auditor/finding.ts'
-import { findingListenersOf } from '../../src/auditor/finding-listeners.ts'
+import { findingListenersOf } from '../../src/auditor/role.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 
 it('has each kind of fault and each reason from the start, at 0', async () => {

@@ -1,8 +1,8 @@
 /** When an auditor beside a scheduler joins its group. */
 import { expect, it } from 'vitest'
+import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
 import { createAuditor } from '../../src/auditor/role.ts'
-import type { AuditorRoleOptions } from '../../src/auditor/role-options.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'

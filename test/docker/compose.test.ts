@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { kafkaVersion, registryVersion } from '../../src/embedded/versions.ts'
+import { kafkaVersion, registryVersion } from '../../src/embedded/artifacts.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { composeFile, type Service } from './compose-file.ts'
 

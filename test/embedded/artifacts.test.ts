@@ -1,10 +1,9 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { artifactFolder } from '../../src/embedded/artifacts.ts'
+import { artifactFolder, kafkaVersion, registryVersion } from '../../src/embedded/artifacts.ts'
 import { lockFolder, waitForFolder } from '../../src/embedded/folder-lock.ts'
 import type { StartContext } from '../../src/embedded/options.ts'
-import { kafkaVersion, registryVersion } from '../../src/embedded/versions.ts'
 import { optionsFor, program, temporaryFolder } from './harness.ts'
 
 const pomOf = (name: string) => readFile(new URL(`../../src/embedded/${name}.pom.xml`, import.meta.url), 'utf8')

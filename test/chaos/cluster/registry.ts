@@ -1,8 +1,8 @@
 /** The schema registry of the drill: that of the embedded one, at a place of its own. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { childEnvironment } from '../../../src/embedded/child-environment.ts'
-import { registryVersion } from '../../../src/embedded/versions.ts'
+import { registryVersion } from '../../../src/embedded/artifacts.ts'
+import { childEnvironment } from '../../../src/embedded/java.ts'
 import type { Network } from '../network/network.ts'
 import { Program } from '../system/program.ts'
 import type { Tools } from './tools.ts'
