@@ -2,12 +2,12 @@
 import { type JobAccount, runsOf } from './account.ts'
 
 /**
- * What the ledgers of one process keep in memory together: an account counts as many as it has open runs, and as one at least. An account
- * with a run or two has 7 KB.
+ * Weight that all ledgers of one process may keep in memory together. The weight of an account is its number of open runs, at least 1.
+ * An account with one or two runs takes 7 KB.
  */
 export const cachedRunsMax = 20_000
 
-/** What each of several ledgers may keep. */
+/** The share of one ledger, when several ledgers keep accounts in this process. */
 export const sharedBy = (ledgers: { size: number }) => (): number => cachedRunsMax / Math.max(1, ledgers.size)
 
 export class AccountCache {
@@ -19,7 +19,7 @@ export class AccountCache {
     return this.#accounts.size
   }
 
-  /** Open runs, and accounts without any, as of the last time that each was weighed. */
+  /** Sum of the weights, each as it was when `weigh` was last called for the account. */
   get weight(): number {
     return this.#weight
   }
@@ -37,7 +37,7 @@ export class AccountCache {
     this.weigh(account.id)
   }
 
-  /** To be called when its runs are others than before. */
+  /** To be called when the runs of the account have changed. */
   weigh(id: string): void {
     const account = this.#accounts.get(id)
     const weight = account === undefined ? 0 : Math.max(1, runsOf(account).length)
@@ -51,7 +51,7 @@ export class AccountCache {
     this.weigh(id)
   }
 
-  /** Lets the oldest go, as long as there is more than `weightMax`. All must be saved. */
+  /** Removes the oldest accounts until the weight is at most `weightMax`. All accounts must be saved. */
   shrink(weightMax: number): void {
     for (const id of this.#accounts.keys()) {
       if (this.#weight <= weightMax) return

@@ -1,72 +1,72 @@
 /**
- * The account of a job: what the log says of it and is not judged yet. It is plain data, so that it can be put aside and taken up again.
- * Records of different topics may come in any order: each is noted here, and judged (review.ts) only when all topics were read further.
+ * The account of a job: facts from the log that are not judged yet. It is plain data, so that it can be stored and loaded again.
+ * Records of different topics may come in any order. Each is noted here; review.ts judges it when all topics were read beyond its time.
  */
 import type { JobDefinition, RunStatus, Trigger } from '../../schemas/index.ts'
 import { isPresentLife, type Lives } from './lives.ts'
 import type { NumberSet } from './number-set.ts'
 
-/** Of a time or offset: nothing was read of it. Real ones are positive or zero. */
+/** A time or offset that no record has given yet. Known values are zero or positive. */
 export const unknown = -1
 
 export interface AttemptAccount {
   attempt: number
-  /** From when it might start. */
+  /** The earliest allowed start. */
   dueAt: number
   dispatches: number
   startedAt: number
-  /** Who started it, and when: a second one is another start. The first few. */
+  /** Worker and time of each start; another worker or another time is another start. Only the first few are kept. */
   starts: string[]
 }
 
 export interface RunAccount {
   runNo: number
-  /** Unknown: only a finished run was read, which does not say it. */
+  /** Unknown when only a finished run was read, because that record does not name its definition. */
   specOffset: number
   scheduledFor: number
   trigger: Trigger
   dispatchedAt: number
   startDeadlineAt: number
-  /** False: nothing is heard of it once it is dispatched. */
+  /** False: no report follows the dispatch. */
   tracked: boolean
   attempts: AttemptAccount[]
-  /** Whether the state of its job has named it. */
+  /** Whether a state of its job has named this run. */
   named: boolean
-  /** As the state has it while it is under way. */
+  /** Status by the last state, while the run is active. */
   status: RunStatus | null
-  /** Attempt that the state has it at. */
+  /** Attempt by the last state. */
   attempt: number
-  /** How the state says that it ended. */
+  /** Final status by the state. */
   end: RunStatus | null
   finishedAt: number
-  /** Whether the owner wrote the record that is all of it to a topic of the user's. */
+  /** Whether the owner wrote the run's only record to a topic of the user. */
   delivered: boolean
-  /** How reports and dead letters say that it ended. */
+  /** Outcome by reports and dead letters. */
   reported: 'succeeded' | 'dead' | null
-  /** Records in topics of the user's. */
+  /** Records in topics of the user. */
   records: number
-  /** Latest broker or producer time of a record of it, none in the future. */
+  /** Latest broker or producer time of its records; times in the future are cut to the present. */
   lastAt: number
-  /** What was found already, so that it is told once. */
+  /** Findings that were already reported, so that each is reported once. */
   found: string[]
 }
 
-/** What the calendar is computed from. */
+/** A definition, from which the calendar is computed. */
 export interface Plan {
   offset: number
   appendedAt: number
-  /** Undefined: it was refused, or could not be read. */
+  /** Undefined: the definition was refused, or could not be read. */
   spec: PlanSpec | undefined
 }
 export type PlanSpec = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt' | 'jitterMs' | 'paused'> & {
-  /** Its runs go to the workers of a pool, without a limit that may keep them back. */
+  /** Its runs go to the workers of a pool, and no limit can delay them. */
   plain: boolean
   pinned: boolean
-  /** Topic of the user's that its runs are written to. */
+  /** Topic of the user that its runs are written to. */
   topic: string | null
 }
 
-/** What the last state says that later ones are compared with. */
+/** The fields of the last state that later states are compared with. */
 export interface StateSummary {
   status: string
   waiting: boolean
@@ -96,14 +96,14 @@ export interface CalendarAccount {
   timesHash: number
   /** Nominal times before it are judged. */
   since: number
-  /** Counts of the state that went with `since`. */
+  /** Counts of the same state that `since` comes from. */
   skipped: number
   scheduledRuns: number
-  /** What was queued then: it becomes a run, or one more skip. */
+  /** The occurrence that was queued then. It becomes a run, or is skipped. */
   queuedFor: number | null
 }
 
-/** A state whose occurrences are judged when everything else was read as far. */
+/** A state whose occurrences are judged when all other topics were read up to its time. */
 export interface PendingCalendar extends StateSummary {
   at: number
 }
@@ -112,14 +112,14 @@ export interface JobAccount extends Lives {
   id: string
   /** The definition in force, and those that states may still refer to. Ascending by offset. */
   plans: Plan[]
-  /** Undefined: none was read, or the job is gone. */
+  /** Undefined: no state was read, or the job was deleted. */
   state: StateSummary | undefined
   stateAt: number
   runs: Map<number, RunAccount[]>
-  /** Runs of this life that are judged, and of these the ones whose end the state had said. */
+  /** `closed`: judged runs of this life. `ended`: those among them whose end a state has named. */
   closed: NumberSet
   ended: NumberSet
-  /** Runs up to this number may have been named by states that compaction has taken. */
+  /** Runs up to this number may have been named by states that compaction removed. */
   hiddenTo: number
   calendar: CalendarAccount | undefined
   pending: PendingCalendar | undefined
@@ -128,9 +128,9 @@ export interface JobAccount extends Lives {
   overdueAt: number
   deletedAt: number
   lastAt: number
-  /** When it is to be looked at, as it is in the index; undefined: not at all. */
+  /** Time of the next review, as in the index; undefined: no review is due. */
   checkAt: number | undefined
-  /** The same as the index in the store has it. */
+  /** The same time, as in the index of the store. */
   indexedAt: number | undefined
 }
 
@@ -146,7 +146,7 @@ export function runsOf({ runs }: JobAccount): RunAccount[] {
   return [...runs.values()].flat()
 }
 
-/** Of the last life only: a job that was deleted takes its runs along. */
+/** Whether the run belongs to the present life. When a job is deleted, its runs are deleted too. */
 export const livesStill = (account: JobAccount, { specOffset }: Pick<RunAccount, 'specOffset'>): boolean =>
   isPresentLife(account, specOffset)
 
@@ -182,7 +182,7 @@ export function runOf(
   return run
 }
 
-/** A finished run does not say which definition it was made from; its nominal time tells. */
+/** A finished run does not name its definition. It is matched by its nominal time. */
 function mayBe(account: JobAccount, run: RunAccount, specOffset: number, scheduledFor: number): boolean {
   if (run.specOffset !== unknown && specOffset !== unknown) return false
   if (!isPresentLife(account, Math.max(run.specOffset, specOffset))) return false

@@ -1,6 +1,6 @@
 /**
- * One partition under audit: its topics side by side, and its ledger in a store of this process. All of it happens one after another, so
- * that what is saved is always what the positions say.
+ * One partition under audit: its topics, and its ledger in a store of this process. All operations run one after another,
+ * so that the saved accounts always match the saved positions.
  */
 import type { Logger } from 'pino'
 import type { TopicNames } from '../../streams/topics/index.ts'
@@ -15,14 +15,14 @@ import { type AccountStore, Ledger } from './ledger.ts'
 import type { Pacing } from './pacing.ts'
 import { type Fact, type FactCodecs, factOf } from './record-facts.ts'
 
-/** What the role auditor is given. */
+/** Options of the role auditor. */
 export interface AuditorRoleOptions {
   log: Log & { topics(): Promise<string[]> }
   codecs: FactCodecs
   names: TopicNames
   /** name@host:pid:boot. */
   instance: string
-  /** Shown to other processes in the group, as `{ url }`: where they ask for the proof. */
+  /** Published to the other processes of the group, as `{ url }`: the address at which they ask for the proof. */
   userData: () => unknown
   stores: {
     open(partition: number): Promise<{ store: AccountStore & { close(): Promise<void> }; wiped: string | undefined }>
@@ -31,15 +31,15 @@ export interface AuditorRoleOptions {
   metrics: Metrics
   logger: Logger
   pacing: Pacing
-  /** How long after its due time something may still be on its way, in ms. */
+  /** How long after its due time a record may still arrive, in ms. */
   graceMs: number
 }
 
-/** Found faults that are kept to be shown. */
+/** Findings that are kept for display. */
 const recentMax = 100
-/** Records that are taken in one step. */
+/** Records that are entered in one step. */
 const stepRecords = 50
-/** A job that is overdue when the auditor begins may only have owners that begin as well. */
+/** Time after the start of the auditor before it judges overdue jobs: the owners may have just started too. */
 const quietMs = 60_000
 
 interface Saved {
@@ -124,7 +124,7 @@ export class AuditedPartition {
       const { clock, pacing } = this.#options
       for (let from = 0; from < records.length; from += stepRecords) {
         const step = records.slice(from, from + stepRecords)
-        // A clock that is not right bounds no record.
+        // An untrusted clock does not limit the times of records.
         const nowMs = trustedMs(clock) ?? Number.POSITIVE_INFINITY
         await this.#ledger.take(await this.#factsOf(topic, step), nowMs)
         const last = step.at(-1)
@@ -140,10 +140,10 @@ export class AuditedPartition {
     const next = this.lanes.nextOf(topic)
     const facts: Fact[] = []
     for (const record of records) {
-      // What was read before the partition moved away and came back.
+      // The record was already read, before the partition moved away and came back.
       if (record.offset < next) continue
       this.#complete.note(record)
-      // To judge a definition may take a search.
+      // Validating a definition may need a search for its times.
       await pacing.rest()
       const fact = await factOf(names, codecs, record)
       if (fact === 'unreadable') this.#ledger.tally.unreadable++
@@ -152,7 +152,7 @@ export class AuditedPartition {
     return facts
   }
 
-  /** Judges what was read far enough, and saves. */
+  /** Judges all facts before the watermark, and saves. */
   settle(): Promise<void> {
     return this.#next(async () => {
       const reached = this.lanes.watermark()
@@ -166,12 +166,12 @@ export class AuditedPartition {
     })
   }
 
-  /** Retention may have taken all there was of a topic: what comes is complete from now on. */
+  /** Retention may have removed all records of a topic. Later records are complete from now on. */
   begins(topic: string, earliest: number): void {
     this.#complete.begins({ topic, partition: this.partition }, earliest, this.#beganMs)
   }
 
-  /** The ends were looked at. Undefined: by a clock that is not trusted, by which everything might be overdue; judging waits. */
+  /** To be called after the ends of the topics were read. Undefined: the clock is not trusted and could make every job overdue, so judging waits. */
   looked(atMs: number | undefined): void {
     if (atMs !== undefined) this.lanes.looked(atMs)
   }
@@ -200,7 +200,7 @@ export class AuditedPartition {
     return this.#ledger.save(saved)
   }
 
-  /** Tells what was judged since the last time. */
+  /** Reports what was judged since the last call. */
   #note(): void {
     const { runs, occurrences, records, unreadable, unjudged } = this.#ledger.tally
     const before = this.#counted
@@ -222,7 +222,7 @@ export class AuditedPartition {
       return this.#options.pacing.work(work)
     })
     this.#queue = done.catch((error: unknown) => {
-      // What is in memory may be more than the positions say: it is not saved, and read again.
+      // Memory may be ahead of the saved positions. It is not saved; the records are read again.
       this.#broken ??= error
     })
     return done

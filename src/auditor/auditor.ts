@@ -1,6 +1,6 @@
 /**
- * The independent check, in one go: it reads what the log of a cluster says, as any consumer could, and judges it. It asks no owner. What
- * it keeps meanwhile is in a folder of its own that is deleted afterwards, so that memory does not grow with the log.
+ * The independent check as one pass: it reads the log of a cluster, as any consumer could, and judges it. It asks no owner.
+ * Its accounts are in a temporary folder that is deleted afterwards, so that memory does not grow with the log.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ export interface AuditOptions {
   from: number | undefined
   to: number | undefined
   graceMs: number
-  /** Topics of the user's that jobs write to: they are read as well. They have to be whole from their beginning. */
+  /** Topics of the user that jobs write to; they are read as well. They must be complete from their beginning. */
   targetTopics?: readonly string[]
   onProgress(done: number, total: number): void
   signal: AbortSignal
@@ -29,7 +29,7 @@ export interface AuditOptions {
 
 /** How long before its nominal time a run may be dispatched, and its record be written. */
 const aheadMs = 3_600_000
-/** How far one partition may be read ahead of another, by the times of their records. */
+/** How far one partition may be read ahead of another, by record time. */
 const defaultPaceMs = 30_000
 /** Facts that are entered in one step. */
 const stepFacts = 2_000

@@ -8,13 +8,13 @@ import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planO
 import { livesOf } from './lives.ts'
 import type { ReviewContext } from './review-context.ts'
 
-/** Nominal times of one job that are looked at in one go. */
+/** Nominal times of one job that are judged at once. */
 export const timesMax = 100_000
 /** Steps of search (ADR 0058) for these of one job: about a fifth of a second, in pieces. */
 export const timesStepsMax = 20_000_000
 /** Owners of earlier versions count the occurrences of one skip up to here: beyond, their count may be too low. */
 const skipsCountedMax = 1_000
-/** Runs by nominal time that are kept of a job, and of these the ones that are judged already. */
+/** Runs by nominal time that are kept of a job, and how many of them may be judged ones. */
 const firedMax = 10_000
 const firedKept = 16
 
@@ -36,7 +36,7 @@ export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number)
   return at <= last ? at : null
 }
 
-/** Takes the present state for the calendar as soon as there is none that waits for its judgement. */
+/** Holds the present state for the calendar, unless an earlier state still waits for judgement. */
 export function holdCalendar(account: JobAccount): void {
   const { state, calendar, pending, stateAt } = account
   if (state === undefined || pending !== undefined || state.status !== 'ACTIVE' || state.nextFireAt === null) return
@@ -45,8 +45,8 @@ export function holdCalendar(account: JobAccount): void {
 }
 
 /**
- * Judges the occurrences up to the state that was held. Those that the owner counts as skipped, or queues, are none of the missed. It yields
- * after each search for a time.
+ * Judges the occurrences up to the state that was held. Occurrences that the owner counts as skipped, or has queued, are not missed.
+ * It yields after each search for a time.
  */
 export function* judgeCalendar(
   account: JobAccount,
@@ -72,7 +72,7 @@ export function* judgeCalendar(
   const fired = new Set(account.fired.map(([nominal]) => nominal))
   const missed = times.filter((at) => !fired.has(at))
   context.tally.occurrences += times.length
-  // What was queued then and is not any more has become a run, or one more skip.
+  // An occurrence that was queued then and is no longer queued has become a run, or was skipped.
   const resolved = begin.queuedFor !== null && queuedFor !== begin.queuedFor && !fired.has(begin.queuedFor) ? 1 : 0
   const queued = queuedFor !== null && queuedFor >= first ? 1 : 0
   const excused = skipped - begin.skipped - resolved + queued
@@ -127,7 +127,7 @@ export function doubleOccurrences(account: JobAccount, { find }: ReviewContext):
   account.fired = account.fired.filter((each) => !doubled.has(each))
 }
 
-/** What is judged is forgotten but for the last ones, so that one of them that comes again is known. */
+/** Forgets judged runs except the last ones, so that a duplicate of a recent run is still recognized. */
 export function trimFired(account: JobAccount): void {
   const since = account.calendar?.since ?? unknown
   const open = account.state?.status === 'ACTIVE' && account.state.nextFireAt !== null

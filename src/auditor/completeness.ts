@@ -1,4 +1,4 @@
-/** From when on dispatches are complete: where retention has taken the beginning of a partition, from its oldest record. */
+/** The time from which dispatches are complete. Where retention has removed the beginning of a partition, that is the time of its oldest record. */
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { RecordIn, TopicPartition } from '../ports/index.ts'
 import { poolOf } from './record-facts.ts'
@@ -19,17 +19,17 @@ export class CompleteFrom {
     this.times = times
   }
 
-  /** Its beginning was read before. */
+  /** The beginning of the partition was read in an earlier run. */
   known({ topic, partition }: TopicPartition): void {
     this.#seen.add(`${topic}/${partition}`)
   }
 
-  /** A partition of which retention has taken everything so far: what it gets is complete from `nowMs` on. */
+  /** Retention has removed all records of the partition so far: later ones are complete from `nowMs` on. */
   begins({ topic, partition }: TopicPartition, earliest: number, nowMs: number): void {
     if (earliest > 0 && !this.#seen.has(`${topic}/${partition}`)) this.#cut(topic, nowMs)
   }
 
-  /** The first record of a partition that does not begin at its beginning tells. */
+  /** Uses the first record of a partition whose beginning is gone. */
   note({ topic, partition, offset, timestampMs }: Pick<RecordIn, 'topic' | 'partition' | 'offset' | 'timestampMs'>): void {
     const place = `${topic}/${partition}`
     if (this.#seen.has(place)) return

@@ -1,4 +1,4 @@
-/** Enters facts into the account of their job. Nothing is judged here but what the states of the job say in their own order. */
+/** Enters facts into the account of their job. Only the order of the job's states is judged here. */
 import type { FinishedRun } from '../../schemas/index.ts'
 import { attemptOf, type JobAccount, unknown } from './account.ts'
 import { noteLife } from './lives.ts'
@@ -65,7 +65,7 @@ function enterDispatch(account: JobAccount, dispatch: Dispatch, told: boolean, a
 function enterReport(account: JobAccount, report: Report, at: number, context: EntryContext): void {
   const { type, runNo, attempt, specOffset, worker, startedAt } = report
   if (startedAt === null && type !== 'SUCCEEDED') return
-  // A worker may report once more what is judged: it runs at least once, and so it reports.
+  // A worker may report a judged run again: workers run and report at least once.
   if (hasNumber(account.closed, runNo) && !account.runs.has(runNo) && specOffset > account.pastSpec) return
   noteLife(account, specOffset, runNo)
   const run = opened(account, runNo, specOffset, unknown, at, context)
@@ -79,7 +79,7 @@ function enterReport(account: JobAccount, report: Report, at: number, context: E
   if (type === 'SUCCEEDED' && run.reported === null) run.reported = 'succeeded'
 }
 
-/** A finished run that is not the last: it was named as the last one before, unless compaction took that. */
+/** A finished run that is not the last. An earlier state named it as the last, unless compaction removed that state. */
 function enterFinished(account: JobAccount, finished: FinishedRun, at: number, context: EntryContext): void {
   const { runNo, scheduledFor } = finished
   if (hasNumber(account.ended, runNo)) return

@@ -1,10 +1,10 @@
-/** What an audit looks at, and what it may find. */
+/** The scope of an audit, and the kinds of its findings. */
 
 /**
- * lost: a run that was made, and of which nobody knows how it ended. missed: an occurrence without a run. duplicate: one attempt dispatched
+ * lost: a run that was created, and whose end is unknown. missed: an occurrence without a run. duplicate: one attempt dispatched
  * twice, or two runs for one nominal time. early: started before it was due. overdue: a job that waits for a time that has passed.
- * undispatched: an attempt that stands as handed out or ended, of which there is no dispatch. gap: a run number that no run has.
- * ended-twice: a run that ended, and ended or went on again.
+ * undispatched: an attempt whose status is dispatched or ended, without a dispatch in the log. gap: a run number that no run has.
+ * ended-twice: a run that ended, and then ended or continued again.
  */
 export const findingKinds = ['lost', 'missed', 'duplicate', 'early', 'overdue', 'undispatched', 'gap', 'ended-twice'] as const
 export type FindingKind = (typeof findingKinds)[number]
@@ -16,7 +16,7 @@ export interface Finding {
   detail: string
 }
 
-/** Told of each finding, with the nominal time that it is about; undefined: of none. */
+/** Called for each finding, with its nominal time; undefined: it has none. */
 export type Find = (kind: FindingKind, what: string, detail: string, nominal: number | undefined) => void
 
 export interface Scope {
@@ -24,7 +24,7 @@ export interface Scope {
   from: number
   /** Exclusive. */
   to: number
-  /** How long after its due time something may still be on its way, in ms. */
+  /** How long after its due time a record may still arrive, in ms. */
   graceMs: number
 }
 

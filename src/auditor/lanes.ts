@@ -1,18 +1,18 @@
 /**
- * How far the topics of a partition were read. Records that belong together are in several topics, so that nothing is judged before all
- * were read up to its time; and none is read much further than the others, or what is open between them would pile up.
+ * How far the topics of a partition were read. Records of one run are in several topics, so a run is judged only when all topics were
+ * read up to its time. No topic is read much further than the others, because open runs would pile up in memory.
  */
 import type { TopicPartition } from '../ports/index.ts'
 
-/** How far one topic may be read ahead of another, by the times of their records. */
+/** How far one topic may be read ahead of another, by record time. */
 const paceMs = 30_000
-/** Rounds of looking without any progress after which the end of a compacted topic counts as reached: its last records may be gone. */
+/** Rounds without progress after which the end of a compacted topic counts as reached: compaction may have removed its last records. */
 const stillRoundsMax = 3
 
 interface Lane extends TopicPartition {
   /** Offset to read next; undefined: from the beginning. */
   next: number | undefined
-  /** Where the topic ended when it was last looked at. */
+  /** End offset of the topic at the last query. */
   end: number
   latestMs: number
   paused: boolean
@@ -22,7 +22,7 @@ interface Lane extends TopicPartition {
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>()
-  /** When the ends were looked at, epoch ms. */
+  /** When the end offsets were queried, epoch ms. */
   #endsAt: number | undefined
 
   constructor(places: readonly TopicPartition[], positions: ReadonlyMap<string, number>) {
@@ -62,7 +62,7 @@ export class Lanes {
     if (latestMs !== undefined) lane.latestMs = Math.max(lane.latestMs, latestMs)
   }
 
-  /** Topics as they ended at `atMs`. `isCompacted`: its last records may be gone. */
+  /** End offsets of the topics at `atMs`. `isCompacted`: compaction may have removed the last records. */
   ended(topic: string, { earliest, next: end }: { earliest: number; next: number }, isCompacted: boolean): void {
     const lane = this.#lanes.get(topic)
     if (lane === undefined) return
@@ -74,12 +74,12 @@ export class Lanes {
     if (lane.stillRounds >= stillRoundsMax) lane.next = end
   }
 
-  /** To be called after the ends were looked at. */
+  /** To be called after the end offsets were queried. */
   looked(atMs: number): void {
     this.#endsAt = atMs
   }
 
-  /** Up to when everything was read: to when the ends were looked at, or by the times of the records of those that are behind. */
+  /** Time up to which all topics were read: the time of the end query, or the record time of the topics that are behind. */
   watermark(): { watermark: number; isAtEnd: boolean } | undefined {
     if (this.#endsAt === undefined) return undefined
     const behind = this.#behind()
@@ -87,7 +87,7 @@ export class Lanes {
     return { watermark: Math.min(this.#endsAt, ...behind.map(({ latestMs }) => latestMs)), isAtEnd: false }
   }
 
-  /** Which topics have to wait for others, and which no longer. */
+  /** Topics that must wait for others, and topics that may continue. */
   pace(): { pause: TopicPartition[]; resume: TopicPartition[] } {
     const until = Math.min(...this.#behind().map(({ latestMs }) => latestMs)) + paceMs
     const change = { pause: [] as TopicPartition[], resume: [] as TopicPartition[] }

@@ -1,6 +1,6 @@
 /**
- * All accounts of an audit, over a local store: in memory are only those that were read or changed last. What is judged is folded into the
- * tally. `save` writes accounts, tally and the positions of the log that they stand for in one batch: who opens the store goes on from there.
+ * All accounts of an audit, in a local store. Memory holds only the accounts that were read or changed last. Judged runs are counted in
+ * the tally. `save` writes accounts, tally and log positions in one batch, so that a later start continues from there.
  */
 import { deserialize, serialize } from 'node:v8'
 import { emptyValue, keyAfter } from '../../streams/state/index.ts'
@@ -19,7 +19,7 @@ interface Op {
   value: Buffer | null
 }
 
-/** What is needed of a store; that of src/store does. */
+/** The part of a store that the ledger needs; the store of src/store fits. */
 export interface AccountStore {
   get(keys: Buffer[]): Promise<(Buffer | null)[]>
   apply(ops: Op[]): Promise<void>
@@ -29,29 +29,29 @@ export interface AccountStore {
 export interface LedgerOptions {
   store: AccountStore
   scope: Scope
-  /** Told of each finding in the scope. */
+  /** Called for each finding in the scope. */
   onFinding(finding: Finding): void
   /** Open runs of one job. Default 2,000; beyond it a job's further runs cannot be judged, and are counted as such. */
   runsMax?: number
   /** Open runs in memory after what has changed was saved; an account counts as one at least. Default `cachedRunsMax`. */
   cachedMax?: () => number
-  /** Changed accounts that wait to be saved: writing them lasts some milliseconds. Default 500. */
+  /** Changed accounts that may wait to be saved; writing them takes some milliseconds. Default 500. */
   unsavedMax?: number
-  /** Awaited between accounts: who is in no hurry rests there. */
+  /** Awaited between accounts, so that the caller can pause the work. */
   rest?(): Promise<void> | undefined
 }
 
-/** How far everything was read. */
+/** How far all topics were read. */
 export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom' | 'targetTopics'>
 
 const runsMaxDefault = 2_000
 const unsavedMaxDefault = 500
-/** Accounts that are looked at in one step. */
+/** Accounts that are reviewed in one step. */
 const stepAccounts = 50
-/** Changes to what is stored make this another number: an older store is begun anew. */
+/** Layout of the store. A change of the layout changes this number, and an older store is wiped. */
 const layout = 1
 
-/** First bytes of the keys: accounts, times to look at them, and the rest. */
+/** First bytes of the keys: accounts, review times, and the rest. */
 const prefix = { account: 0x41, check: 0x43, meta: 0x4d } as const
 const metaKey = Buffer.from([prefix.meta])
 
@@ -80,7 +80,7 @@ export class Ledger {
     return this.#cached.size
   }
 
-  /** What `save` was given last; undefined: the store is new, or of another layout and wiped. */
+  /** The value last given to `save`; undefined: the store is new, or had another layout and was wiped. */
   async restore<Extra>(): Promise<Extra | undefined> {
     const { store } = this.#options
     const [meta] = await store.get([metaKey])
@@ -96,7 +96,7 @@ export class Ledger {
     }
   }
 
-  /** Enters facts in the order of their partition. `nowMs`: no record counts as of later. */
+  /** Enters facts in the order of their partition. `nowMs`: later record times are cut to it. */
   async take(facts: readonly Fact[], nowMs: number): Promise<void> {
     const { runsMax = runsMaxDefault, scope } = this.#options
     await this.#load(facts.map(({ jobId }) => jobId))
@@ -112,14 +112,14 @@ export class Ledger {
     this.tally.records += facts.length
   }
 
-  /** Judges all that has waited long enough. `save` is called whenever many have changed: what is judged and what is not stand side by side. */
+  /** Judges all accounts whose grace has passed. Calls `save` whenever many accounts have changed; judged and open accounts may be saved together. */
   async settle(progress: Progress, save?: () => Promise<void>): Promise<void> {
     const { watermark, isFinal = false } = progress
     const until = isFinal ? Number.MAX_SAFE_INTEGER - 1 : watermark
     const context = this.#context(progress)
     const judgeAll = async (ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
-        // Saving in between may have let it go.
+        // A save in between may have removed it from memory.
         if (!this.#cached.has(id)) await this.#load([id])
         const account = this.#cached.get(id)
         if (account?.checkAt === undefined || account.checkAt > until) continue
@@ -142,7 +142,7 @@ export class Ledger {
     }
   }
 
-  /** Every account, the last ones included, for a count at the end. */
+  /** Every account, unsaved ones included, for a count at the end. */
   async each(visit: (account: JobAccount) => void): Promise<void> {
     await this.save(undefined)
     let from: Buffer = Buffer.of(prefix.account)
@@ -155,13 +155,13 @@ export class Ledger {
     }
   }
 
-  /** Calls `save` when many have changed. */
+  /** Calls `save` when many accounts have changed. */
   async saveMany(save = (): Promise<void> => this.save(undefined)): Promise<void> {
     const { unsavedMax = unsavedMaxDefault } = this.#options
     if (this.#dirty.size > unsavedMax) await save()
   }
 
-  /** Writes what has changed, with what the caller wants to find again. */
+  /** Writes the changed accounts together with the caller's value. */
   async save(extra: unknown): Promise<void> {
     const ops: Op[] = [{ key: metaKey, value: serialize({ layout, tally: this.tally, extra }) }]
     for (const id of this.#dirty) {
@@ -222,7 +222,7 @@ export class Ledger {
   }
 }
 
-/** One of which nothing is known any more. */
+/** An account without any remaining fact. */
 const isEmpty = (account: JobAccount | undefined): boolean => account !== undefined && account.lastAt < 0
 
 function accountKey(id: string): Buffer {

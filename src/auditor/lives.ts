@@ -1,12 +1,12 @@
 /**
- * Lives of a job: one that was deleted and defined anew numbers its runs from 1 again. They are told apart by the offsets of its
- * definitions: numbers that begin anew under a later definition are of another life.
+ * Lives of a job. A job that was deleted and defined again numbers its runs from 1 again. Lives are told apart by the offsets of the
+ * definitions: run numbers that restart under a later definition belong to another life.
  */
 
 export interface Lives {
-  /** Definitions and the run numbers that were seen of each. The last few. */
+  /** The last few definitions, each with the run numbers that were seen. */
   lives: [specOffset: number, least: number, most: number][]
-  /** Definitions up to this offset are of a life of the job that has ended. */
+  /** Definitions up to this offset belong to a life that has ended. */
   pastSpec: number
 }
 
@@ -25,7 +25,7 @@ export function noteLife(account: Lives, specOffset: number, runNo: number): voi
   }
 }
 
-/** Numbers lives by the offset of a definition. */
+/** The number of the life that a definition belongs to, by its offset. */
 export function livesOf({ lives, pastSpec }: Lives): (specOffset: number) => number {
   const numbers = new Map<number, number>()
   let [life, last] = [0, 0]
@@ -40,7 +40,7 @@ export function livesOf({ lives, pastSpec }: Lives): (specOffset: number) => num
   return (specOffset) => (specOffset <= pastSpec && specOffset !== unknown ? unknown : (numbers.get(specOffset) ?? life))
 }
 
-/** Whether a run of this definition is of the last life that anything was read of. */
+/** Whether a run of this definition belongs to the latest life in the log. */
 export function isPresentLife(account: Lives, specOffset: number): boolean {
   if (specOffset === unknown) return true
   const latest = account.lives.at(-1)?.[0] ?? specOffset

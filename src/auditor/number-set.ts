@@ -1,9 +1,9 @@
-/** A set of run numbers that are mostly all there, as ranges: what it takes does not grow with the runs. */
+/** A set of run numbers, stored as ranges. Few numbers are missing, so its size does not grow with the runs. */
 
-/** Ranges of one set. Beyond it the two lowest become one: what lies between counts as part of the set. */
+/** Ranges of one set. Beyond it the two lowest ranges are joined, and the numbers between them count as members. */
 const rangesMax = 64
 
-/** Ascending, apart from one another, both ends inclusive. */
+/** Ascending and disjoint; both ends are inclusive. */
 export type NumberSet = [from: number, to: number][]
 
 export function hasNumber(set: NumberSet, number: number): boolean {

@@ -1,23 +1,23 @@
 /**
- * The auditor's share of the processor time of its process. It is in no hurry, and what runs beside it is: firing to the millisecond. So its
- * work is cut into slices, and each slice is followed by a rest in proportion.
+ * The auditor's share of the processor time of its process. The auditor is not urgent, but the same process may fire jobs to the
+ * millisecond. So its work is cut into slices, and a proportional rest follows each slice.
  */
 import { performance } from 'node:perf_hooks'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
-/** A slice ends with the piece of work in which it becomes so long. */
+/** A slice ends after the piece of work in which it reaches this length. */
 const sliceMs = 2
-/** A slice that waited for the disk was not all work; the rest after it is not made longer than this. */
+/** Longest rest. A slice may include waiting for the disk, which is not work. */
 const restMsMax = 100
 
 export class Pacing {
   readonly #share: () => number
   readonly #nowMs: () => number
   readonly #restFor: (ms: number) => Promise<unknown>
-  /** Pieces of work at hand, which may wait for one another's reads. */
+  /** Pieces of work in progress, which may wait for each other's reads. */
   #atWork = 0
   #since = 0
-  /** Of this slice, in work that is over. */
+  /** Time of finished work in this slice. */
   #usedMs = 0
   #resting: Promise<void> | undefined
 

@@ -1,4 +1,4 @@
-/** Reads the records of our topics, and those that owners write to topics of the user's, into facts. */
+/** Facts, read from the records of Duelog's topics and from the records that owners write to topics of the user. */
 import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { validateDefinition, validateJobId } from '../../streams/definitions/index.ts'
 import { recordHeaders } from '../../streams/runs/index.ts'
@@ -29,23 +29,23 @@ export type Fact = FactHead &
     | { kind: 'deletion'; offset: number }
     | { kind: 'state'; state: JobState | null }
     | { kind: 'finished'; run: FinishedRun }
-    /** `told`: by worker-control, where an attempt is told of again until it starts. */
+    /** `told`: by worker-control, which repeats the notice of an attempt until it starts. */
     | { kind: 'dispatch'; dispatch: Dispatch; told: boolean }
     | { kind: 'report'; report: Report }
     | { kind: 'dead-letter'; run: Dispatch }
-    /** A record in a topic of the user's. */
+    /** A record in a topic of the user. */
     | { kind: 'record'; runNo: number; scheduledFor: number; topic: string }
   )
 
 export type ReadFact = Fact | undefined | 'unreadable'
 export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>
 
-/** Undefined: the record says nothing of a job. Rejects with `registry-unavailable`. */
+/** Undefined: the record is not about a job. Rejects with `registry-unavailable`. */
 export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   try {
     return await read(names, codecs, record)
   } catch (error) {
-    // Anybody may write to these topics; what nobody can read has no part in the proof, but is told.
+    // Anybody may write to these topics. An unreadable record is not part of the proof, but it is counted.
     if (!(error instanceof DuelogError) || error.code !== 'undecodable') throw error
     const { topic, key, offset, timestampMs } = record
     if (topic !== names.jobs || key === null) return 'unreadable'
@@ -94,7 +94,7 @@ function dispatchOf(execution: Execution) {
 
 async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   const { key, value, offset, timestampMs } = record
-  // Owners write marks of their own, whose keys are those of no job.
+  // Owners also write marks, whose keys belong to no job.
   if (key === null || validateJobId(key) !== undefined) return undefined
   const head = headOf(record, key.toString())
   if (value === null) return { ...head, kind: 'deletion', offset }
@@ -122,7 +122,7 @@ async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact
   return run === null ? undefined : { ...headOf(record, jobIdOfKey(key)), kind: 'finished', run }
 }
 
-/** Pools of executions topics, by the topic's name; undefined: it is none. */
+/** The pool of an executions topic, by the topic's name; undefined: it is not an executions topic. */
 export function poolOf({ executions, deadLetters }: TopicNames, topic: string): string | undefined {
   const [before = ''] = executions('|', 'HIGH').split('|')
   if (!topic.startsWith(before) || topic === deadLetters) return undefined
@@ -134,7 +134,7 @@ function isTarget(names: TopicNames, topic: string): boolean {
   return !ours.includes(topic) && poolOf(names, topic) === undefined
 }
 
-/** A record that an owner wrote for a run says of which. */
+/** The headers of a record that an owner wrote name its run. */
 function recordFact(record: RecordIn): ReadFact {
   const text = (name: string): string | undefined => record.headers[name]?.toString()
   const jobId = text(recordHeaders.jobId)

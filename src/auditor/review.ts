@@ -1,6 +1,6 @@
 /**
- * Judges what an account says, once everything was read up to some time (the watermark) and what belongs together had a grace to come.
- * What is judged is counted and closed. What the log no longer shows, because retention or compaction took it, is not held against anybody.
+ * Judges an account, once all topics were read up to a time (the watermark) and a grace for late records has passed.
+ * Judged runs are counted and closed. Records that retention or compaction removed are never taken as a fault.
  */
 import { type JobAccount, livesStill, type Plan, planOf, type RunAccount, runsOf, unknown } from './account.ts'
 import { doubleOccurrences, holdCalendar, judgeCalendar, occurrenceAfter, trimFired } from './calendar.ts'
@@ -12,8 +12,8 @@ import { noteLateness, type Tally } from './tally.ts'
 type End = 'succeeded' | 'dead' | 'other' | 'open'
 
 /**
- * Judges what can be judged, and returns when the account is to be looked at again; undefined: when something comes. It yields where much is
- * to be searched for: nothing may be entered into the account before it has returned.
+ * Judges what can be judged, and returns the time of the next review; undefined: at the next fact. It yields during long searches,
+ * so no fact may be entered into the account before it has returned.
  */
 export function* review(account: JobAccount, context: ReviewContext): Generator<void, number | undefined, undefined> {
   const { watermark, isFinal = false } = context
@@ -37,7 +37,7 @@ export function* review(account: JobAccount, context: ReviewContext): Generator<
   return next === Number.POSITIVE_INFINITY ? undefined : Math.max(next, watermark + 1)
 }
 
-/** Whether nothing is left to know of: the account may go. */
+/** Whether the account has no open fact and can be removed. */
 export const isOver = (account: JobAccount, { watermark, scope }: ReviewContext): boolean =>
   account.runs.size === 0 && isGone(account) && account.lastAt + scope.graceMs <= watermark
 
@@ -47,7 +47,7 @@ const isGone = ({ state, plans, deletedAt }: JobAccount): boolean =>
 const inScope = ({ scheduledFor }: RunAccount, { scope }: ReviewContext): boolean =>
   scheduledFor !== unknown && scheduledFor >= scope.from && scheduledFor < scope.to
 
-/** When the run is to be looked at again; infinity: when something of it comes. */
+/** Time of the next review of the run; infinity: at its next fact. */
 function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext): number {
   const findOnce = (kind: FindingKind, mark: string, detail: string): void => {
     if (run.found.includes(mark)) return
@@ -81,18 +81,18 @@ function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext):
 
 type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
 
-/** What stands as handed out or ended, and was never handed out. */
+/** Finds attempts whose status is dispatched or ended, but that were never dispatched. */
 function undispatched(account: JobAccount, run: RunAccount, context: ReviewContext, findOnce: FindOnce): void {
   const { completeFrom, targetTopics } = context
   const began = run.finishedAt !== unknown ? run.finishedAt : run.lastAt
   const plan = planOf(account, run.specOffset)
-  // A finished run does not say which definition it was made from: where there is but one it is that.
+  // A finished run does not name its definition. If only one definition is known, it is that one.
   const made = run.specOffset === unknown && account.plans.length === 1 ? account.plans[0] : plan
   const topic = made?.spec?.topic ?? null
   if (run.delivered && run.records === 0 && livesStill(account, run) && topic !== null && targetTopics?.has(topic))
     findOnce('undispatched', 'no record', `it is SUCCEEDED, and ${topic} has no record of it`)
   if (run.delivered || began < completeFrom.executions || !livesStill(account, run)) return
-  // Where a pinned one went is forgotten soon, and of an unknown definition nobody knows whether it is pinned.
+  // The worker of a pinned run is soon forgotten. Of an unknown definition it is unknown whether it is pinned.
   if (plan?.spec === undefined || (plan.spec.pinned && began < completeFrom.control)) return
   const has = (attempt: number): boolean => run.attempts.some((each) => each.attempt === attempt && each.dispatches > 0)
   const handedOut = run.status === 'DISPATCHED' || run.status === 'RUNNING'
@@ -117,9 +117,9 @@ function endOf(account: JobAccount, run: RunAccount, { isFinal }: ReviewContext,
   if (run.reported !== null) return run.reported
   if (run.end !== null) return run.end === 'SUCCEEDED' ? 'succeeded' : run.end === 'DEAD' ? 'dead' : 'other'
   const { state } = account
-  // A deleted job takes its runs along; of a run that is not tracked nothing more is heard.
+  // The runs of a deleted job are deleted with it. An untracked run sends no reports.
   if (!livesStill(account, run) || !run.tracked) return 'other'
-  // Its job may just not have been read as far.
+  // The states of its job may not have been read that far.
   if (state === undefined) return account.deletedAt === unknown && account.plans.length > 0 ? 'open' : 'other'
   if (run.specOffset === unknown) return 'other'
   if (run.runNo > state.runNo) return 'open'
@@ -136,7 +136,7 @@ function close(account: JobAccount, run: RunAccount, end: End, context: ReviewCo
     addNumber(account.closed, run.runNo)
     if (run.end !== null) addNumber(account.ended, run.runNo)
   }
-  // Nothing was read of it but events whose dispatches the log no longer has.
+  // Only reports were read, whose dispatches are no longer in the log.
   if (!again && inScope(run, context)) countRun(run, end, context.tally)
 }
 
@@ -152,11 +152,11 @@ export function countRun(run: RunAccount, end: End, tally: Tally): void {
   }
 }
 
-/** The first time of a definition about which nothing was decided. */
+/** The first nominal time of a definition for which no decision was read. */
 const firstOf = ({ spec, appendedAt }: Plan): number | null =>
   spec === undefined || spec.paused ? null : occurrenceAfter(spec, appendedAt, Number.NEGATIVE_INFINITY)
 
-/** A job that waits for a time which has passed. */
+/** Finds a job that still waits for a time in the past. */
 function judgeDue(account: JobAccount, { watermark, isPresent, scope, find }: ReviewContext): number {
   const { state, plans, deletedAt, overdueAt } = account
   const plan = plans.at(-1)
@@ -164,7 +164,7 @@ function judgeDue(account: JobAccount, { watermark, isPresent, scope, find }: Re
   const decided = state?.status === 'ACTIVE' && !state.waiting ? (state.nextDueAt ?? state.nextFireAt) : null
   const dueAt = undecided === undefined ? decided : firstOf(undecided)
   if (dueAt === null || dueAt < scope.from || dueAt >= scope.to || dueAt === overdueAt) return Number.POSITIVE_INFINITY
-  // What lies in the past when its definition comes is due from then on.
+  // A time that is already past when the definition arrives is due from that moment.
   const overAt = Math.max(dueAt, undecided?.appendedAt ?? 0) + (undecided?.spec?.jitterMs ?? 0) + scope.graceMs
   if (overAt >= watermark || !isPresent) return Math.max(overAt + 1, watermark + 1)
   account.overdueAt = dueAt

@@ -1,6 +1,6 @@
 /**
  * The role auditor: reads the log of the running cluster as it grows, and judges it. Auditors share the partitions in a group of their own;
- * each keeps what it knows in its own folder and goes on from there. It writes nothing to the log, and asks no owner.
+ * each keeps its accounts in its own folder and continues from there. It writes nothing to the log, and asks no owner.
  *
  *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
  */
@@ -11,7 +11,7 @@ import { AuditedPartition, type AuditorRoleOptions, type PartitionListeners } fr
 import { findingKinds, unjudgedReasons } from './finding.ts'
 import { poolOf } from './record-facts.ts'
 
-/** Each round looks at the ends of all topics, judges and saves; with a grace that is shorter, as often as that. */
+/** Interval of rounds. Each round queries the ends of all topics, judges and saves. A shorter grace shortens the interval to the grace. */
 const roundMs = 5_000
 const rejoinMs = 5_000
 
@@ -20,7 +20,7 @@ export type { AuditorRoleOptions } from './audited-partition.ts'
 export interface Auditor extends ProofQueries {
   /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
   start(): Promise<void>
-  /** Joins the group when `when` has come. What goes wrong then is told in the log, and tried again every 5 s. */
+  /** Joins the group when `when` has resolved. Failures after that are logged, and the join is retried every 5 s. */
   startAfter(when: Promise<void>): void
   /** Saves, and leaves the group. Safe to call twice. */
   stop(): Promise<void>
@@ -104,7 +104,7 @@ class AuditorRole {
     await this.#reader.start()
   }
 
-  /** Executions of every pool that anybody has: a pool of another process is judged as well. */
+  /** Executions topics of every pool: the pools of other processes are judged as well. */
   async #topicsNow(): Promise<string[]> {
     const { log, names } = this.#options
     const executions = (await log.topics()).filter((topic) => poolOf(names, topic) !== undefined)
@@ -172,7 +172,7 @@ class AuditorRole {
       await audited.take(topic, records)
     } catch (error) {
       if (this.#stopped) return
-      // Read again from where it is saved: registry or disk may be back by then.
+      // The records are read again from the saved position: registry or disk may work again by then.
       const { logger } = this.#options
       logger.warn({ topic, partition, error: messageOf(error) }, 'the auditor could not take records, trying again')
       return this.#rejoin()
@@ -188,7 +188,7 @@ class AuditorRole {
     this.#rejoin()
   }
 
-  /** Leaves, and joins again with what is saved. */
+  /** Leaves the group, and joins again with the saved accounts. */
   #rejoin(): void {
     const reader = this.#reader
     this.#reader = undefined
@@ -226,7 +226,7 @@ class AuditorRole {
   async #look(): Promise<void> {
     const { clock, names, metrics } = this.#options
     const audited = [...this.#partitions.values()]
-    // What was to be read by the last look may have been read by now.
+    // The records before the last end query may have been read by now.
     for (const each of audited) await each.settle()
     const topics = await this.#topicsNow()
     if (topics.some((topic) => !this.#topics.includes(topic))) return this.#rejoin()
@@ -249,7 +249,7 @@ class AuditorRole {
 
 /** What the auditor finds, as metrics and as lines in the log of the process. */
 export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions, 'metrics' | 'logger'>): PartitionListeners {
-  // A series that begins with the first fault shows Prometheus no increase: each begins with 0.
+  // Prometheus sees no increase in a series that begins with the first fault, so each series begins with 0.
   for (const kind of findingKinds) metrics.auditFindings.inc({ kind }, 0)
   for (const reason of unjudgedReasons) metrics.auditUnjudged.inc({ reason }, 0)
   return {

@@ -1,4 +1,4 @@
-/** What several kinds of records say of a run. */
+/** Notes about a run that several kinds of records share. */
 import type { FinishedRun } from '../../schemas/index.ts'
 import { type JobAccount, type RunAccount, runOf, unknown } from './account.ts'
 import type { Find, Unjudged } from './finding.ts'
@@ -12,7 +12,7 @@ export interface EntryContext {
   runsMax: number
   /** Something cannot be judged, and why. */
   unjudged(reason: Unjudged, count?: number): void
-  /** Present time of whoever reads, epoch ms: no record counts as of later. */
+  /** Present time of the reader, epoch ms; later record times are cut to it. */
   nowMs: number
 }
 
@@ -21,7 +21,7 @@ export interface Append {
   byBroker: boolean
 }
 
-/** The account of a run that something was read of; undefined where the job has too many. */
+/** The account of the run that a fact is about; undefined where the job has too many open runs. */
 export function opened(
   account: JobAccount,
   runNo: number,
@@ -44,7 +44,7 @@ export function endRun(account: JobAccount, run: RunAccount, finished: FinishedR
   run.finishedAt = finished.finishedAt
   run.attempt = attempts
   run.trigger = trigger
-  // A worker says who it is. Without one the owner itself has written the record that is all of the run.
+  // A worker gives its name. A report without a name is from the owner, which wrote the run's only record itself.
   run.delivered = status === 'SUCCEEDED' && worker === null && startedAt === finished.finishedAt
   if (run.scheduledFor === unknown) run.scheduledFor = scheduledFor
   if (trigger === 'SCHEDULE') noteFired(account, run)
@@ -56,7 +56,7 @@ export function noteFired({ fired }: JobAccount, { scheduledFor, runNo, specOffs
   else if (same[2] === unknown) same[2] = specOffset
 }
 
-/** The record that says that a run started was appended before the run was due: the start cannot have been later. */
+/** Finds a start record that was appended before the run was due: the start cannot be later than its record. */
 export function earlyByBroker(
   jobId: string,
   { runNo, scheduledFor, found }: RunAccount,

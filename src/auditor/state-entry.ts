@@ -1,7 +1,7 @@
 /**
- * Enters a state of a job, and judges what states say in their own order: they are written by one owner after another, in one partition, so
- * that nothing of another topic is needed. Compaction may have taken states between two of them; what it may have taken is not held
- * against anybody: the ends of the last ten runs are kept under keys of their own, and later ones overwrite them.
+ * Enters a state of a job, and judges the order of its states. One owner after another writes them in one partition, so no other topic
+ * is needed. Compaction may have removed states in between, which is never taken as a fault. The ends of the last ten runs have keys of
+ * their own, and later ones overwrite them.
  */
 import type { ActiveRun, JobState } from '../../schemas/index.ts'
 import { runRingSize } from '../../streams/state/index.ts'
@@ -25,7 +25,7 @@ export function enterState(account: JobAccount, state: JobState | null, append: 
   dropPlans(account, state.specOffset)
 }
 
-/** The job was deleted. Its runs go with it, and one of the same id begins anew. */
+/** The job was deleted, and its runs with it. A later job of the same id begins a new life. */
 function endLife(account: JobAccount): void {
   const { pastSpec } = openAccount(account.id)
   const last = Math.max(pastSpec, account.pastSpec, account.state?.specOffset ?? unknown)
@@ -73,14 +73,14 @@ function enterLastRun(account: JobAccount, state: JobState, append: Append, at: 
   if (judged) return
   const run = opened(account, runNo, unknown, scheduledFor, at, context)
   if (run === undefined) return
-  // The record of a finished run that is no longer the last may be read first, where compaction took what was before it.
+  // Where compaction removed earlier states, the record of a finished run that is no longer the last may be read first.
   if (run.end !== null && run.finishedAt !== finishedAt) return context.find('ended-twice', what, again, scheduledFor)
   endRun(account, run, last)
   const ran = status === 'SUCCEEDED' || last.startedAt !== null
   if (ran && last.attempts === 1) earlyByBroker(account.id, run, scheduledFor, append, context)
 }
 
-/** Runs that were under way, are no more, and have no end. */
+/** Finds runs that were active, are no longer active, and have no end. */
 function vanished(account: JobAccount, state: JobState, at: number, { find }: EntryContext): void {
   for (const run of runsOf(account)) {
     if (run.status === null || !livesStill(account, run) || state.active.some(({ runNo }) => runNo === run.runNo)) continue
@@ -92,10 +92,10 @@ function vanished(account: JobAccount, state: JobState, at: number, { find }: En
   }
 }
 
-/** Numbers that were given and that no run has. */
+/** Finds run numbers that were assigned and that no run has. */
 function gaps(account: JobAccount, before: StateSummary | undefined, state: JobState, { find, runsMax }: EntryContext): void {
   if (account.runs.size >= runsMax) {
-    // Some could not be noted: nobody can say that none has such a number.
+    // Some runs could not be noted, so a missing number proves nothing.
     account.hiddenTo = state.runNo
     return
   }
@@ -114,7 +114,7 @@ function gaps(account: JobAccount, before: StateSummary | undefined, state: JobS
   }
 }
 
-/** Other times are counted from here: what was due before by those that were replaced is over. */
+/** New times count from here: occurrences of the replaced times are no longer judged. */
 function otherTimes(account: JobAccount, before: StateSummary | undefined, now: StateSummary): void {
   if (before === undefined || (before.anchorAt === now.anchorAt && before.timesHash === now.timesHash)) return
   const { anchorAt, timesHash, nextFireAt, skipped, scheduledRuns, queuedFor } = now

@@ -1,16 +1,16 @@
-/** An audit's verdict for people. */
+/** The closing table of an audit. */
 import Table from 'cli-table3'
 import { type FindingKind, findingKinds } from './finding.ts'
 import type { Verdict } from './verdict.ts'
 
-/** Findings named of each kind; --json names all. */
+/** Findings of each kind that are listed; --json lists all. */
 const namedMax = 10
 
 export function isClean({ found }: Verdict): boolean {
   return found === 0
 }
 
-/** At most 80 columns wide but for ids; no colours. */
+/** At most 80 columns wide, except for long ids; no colors. */
 export function auditText(verdict: Verdict): string {
   const { findings, lateness } = verdict
   const number = (value: number): string => value.toLocaleString('en-US')

@@ -1,4 +1,4 @@
-/** What an audit has counted. It is plain data, kept with the accounts. */
+/** The counts of an audit: plain data that is stored with the accounts. */
 import { type FindingKind, findingKinds, type Unjudged, unjudgedReasons } from './finding.ts'
 
 export interface Tally {
@@ -10,9 +10,9 @@ export interface Tally {
   dead: number
   /** Runs with more than one attempt. */
   retried: number
-  /** Attempts that more than one worker started, or one twice: workers run at least once. It is no fault of the schedule. */
+  /** Attempts with more than one start. Workers run at least once, so this is no fault of the schedule. */
   startedAgain: number
-  /** Records that are none of Duelog's, or broken. */
+  /** Records that are not Duelog's, or broken. */
   unreadable: number
   records: number
   findings: Record<FindingKind, number>

@@ -1,4 +1,4 @@
-/** What a ledger proves when all was read. */
+/** The verdict of a ledger when all records were read. */
 import { type JobAccount, runsOf, unknown } from './account.ts'
 import type { Finding } from './finding.ts'
 import type { Ledger } from './ledger.ts'
@@ -6,7 +6,7 @@ import { countRun } from './review.ts'
 import { latenessOf } from './tally.ts'
 
 export interface Verdict {
-  /** Runs whose dispatch was read, or that were written to a topic of the user's. */
+  /** Runs whose dispatch was read, or that were written to a topic of the user. */
   runs: number
   jobs: number
   /** Nominal times that were compared with the calendar. */
@@ -15,15 +15,18 @@ export interface Verdict {
   dead: number
   /** Runs that have not ended yet. */
   open: number
-  /** Runs that a limit keeps from being dispatched; `runs` does not count them until they are. */
+  /** Runs that wait for a limit; `runs` counts them only when they are dispatched. */
   waiting: number
   /** Runs with more than one attempt. */
   retried: number
-  /** Attempts that more than one worker started, or one twice: workers run at least once. It is no fault of the schedule. */
+  /** Attempts with more than one start. Workers run at least once, so this is no fault of the schedule. */
   startedAgain: number
-  /** Records that are none of Duelog's, or broken. */
+  /** Records that are not Duelog's, or broken. */
   unreadable: number
-  /** What could not be judged: runs of jobs with too many open ones, and calendars that are too long or whose definition the log no longer has. */
+  /**
+   * What could not be judged: runs of jobs with too many open runs, calendars that are too long, and calendars whose definition is gone
+   * from the log.
+   */
   unjudged: number
   /** Start of first attempts after their due time, in ms; undefined when nothing started. */
   lateness: { p50: number; p99: number; max: number } | undefined
@@ -35,7 +38,7 @@ export interface Verdict {
 /** Findings that are listed. */
 export const findingsMax = 10_000
 
-/** The ledger was settled. Runs that are open count as runs. */
+/** To be called when the ledger was settled. Open runs count as runs. */
 export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { from: number; to: number }): Promise<Verdict> {
   let [jobs, open, waiting] = [0, 0, 0]
   await ledger.each((account) => {
@@ -59,7 +62,7 @@ export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { fr
   }
 }
 
-/** Those that are not deleted. */
+/** Whether the job is not deleted. */
 function isThere({ state, plans, deletedAt }: JobAccount): boolean {
   return state !== undefined || (plans.length > 0 && deletedAt < (plans.at(-1)?.offset ?? 0))
 }
