@@ -25,7 +25,7 @@ export function noteLife(account: Lives, specOffset: number, runNo: number): voi
   }
 }
 
-/** The number of the life that a definition belongs to, by its offset. */
+/** Returns a function that numbers the life of a definition by its offset. */
 export function livesOf({ lives, pastSpec }: Lives): (specOffset: number) => number {
   const numbers = new Map<number, number>()
   let [life, last] = [0, 0]

@@ -92,7 +92,7 @@ function undispatched(account: JobAccount, run: RunAccount, context: ReviewConte
   if (run.delivered && run.records === 0 && livesStill(account, run) && topic !== null && targetTopics?.has(topic))
     findOnce('undispatched', 'no record', `it is SUCCEEDED, and ${topic} has no record of it`)
   if (run.delivered || began < completeFrom.executions || !livesStill(account, run)) return
-  // The worker of a pinned run is soon forgotten. Of an unknown definition it is unknown whether it is pinned.
+  // Dispatches of pinned runs are in worker-control, which keeps them for a short time. An unknown definition may be pinned.
   if (plan?.spec === undefined || (plan.spec.pinned && began < completeFrom.control)) return
   const has = (attempt: number): boolean => run.attempts.some((each) => each.attempt === attempt && each.dispatches > 0)
   const handedOut = run.status === 'DISPATCHED' || run.status === 'RUNNING'

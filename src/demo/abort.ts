@@ -1,7 +1,7 @@
-/** Waiting that a signal ends. */
+/** Waits that an AbortSignal can end. */
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What the promise gives; rejects with the signal's reason as soon as that is aborted. */
+/** The result of the promise. Rejects with the signal's reason as soon as the signal is aborted. */
 export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()

@@ -1,4 +1,4 @@
-/** An occurrence as a one-shot job, and the handler that stands for the CI build. */
+/** An occurrence as a one-shot job, and the handler that simulates the CI build. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from '../client/index.ts'
 import { type Handler, NonRetryableError } from '../executor/index.ts'
@@ -7,7 +7,7 @@ import { attemptsMax, backoffMs, simulatedOutcomeOf } from './simulated-outcome.
 
 export const handlerName = 'ci-build'
 
-/** The job that runs the occurrence once in a day that starts at `startAt`. */
+/** The job that runs the occurrence once, in a day that starts at `startAt`. */
 export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: number): Job {
   const { name, group, cluster } = job
   return {
@@ -20,7 +20,7 @@ export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: numb
   }
 }
 
-/** A job that says that all before it in the logs of its partition has been seen. */
+/** A marker job: when its run is read, all earlier records of its partition have been read. */
 export function markOf(id: string, at: number): Job {
   return { id, schedule: { at }, target: { handler: 'noop' } }
 }

@@ -1,6 +1,6 @@
 /**
- * A day of occurrences, each placed within a shorter time. It is pure: the same jobs give the same plan, so what has to come of it is
- * known before anything runs.
+ * The occurrences of a day, compressed into a shorter time. It is pure: the same jobs give the same plan, so the expected outcome is
+ * known before any job runs.
  */
 import { hashFraction } from '../../streams/hashing/index.ts'
 import { occurrences } from '../../streams/schedules/index.ts'
@@ -15,7 +15,7 @@ export interface Occurrence {
   /** `<name>@<nominal time>`: the id of its one-shot job. */
   id: string
   job: PeriodicJob
-  /** When the real schedule has it, epoch ms. */
+  /** Nominal time by the real schedule, epoch ms. */
   nominalAt: number
   /** The same distance from the start of the day in compressed time, ms. */
   delayMs: number
@@ -35,7 +35,7 @@ export function planDay(jobs: readonly PeriodicJob[], compressedMs: number): Occ
     .sort((a, b) => a.nominalAt - b.nominalAt)
 }
 
-/** Intervals count from the instant the job was defined at. The real ones were defined at all times of the day; so are these. */
+/** Intervals count from the time of the definition. The real jobs were defined at all times of the day, and so are these. */
 function definedAt({ name, definition }: PeriodicJob): number {
   return dayStart - 1 - Math.floor(hashFraction(name) * (definition.schedule.everyMs ?? 0))
 }
@@ -48,7 +48,7 @@ export interface Totals {
   dead: number
 }
 
-/** What the plan comes to when everything works. */
+/** The expected totals of the plan. */
 export function totalsOf(plan: readonly Occurrence[]): Totals {
   const count = (which: (fate: SimulatedOutcome) => boolean): number => plan.filter(({ fate }) => which(fate)).length
   return {

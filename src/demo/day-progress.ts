@@ -1,11 +1,11 @@
-/** Shows how far the day is: a bar where there is a terminal, else a line every few seconds. */
+/** The progress display of the day: a bar on a terminal, else a line every few seconds. */
 import { SingleBar } from 'cli-progress'
 import { numberText, type Output } from './output.ts'
 import type { Counts } from './run-accounts.ts'
 
 const barIntervalMs = 100
 const lineIntervalMs = 5_000
-/** What stands beside the bar, at its widest. */
+/** Largest width of the text beside the bar. */
 const besideBarChars = 58
 
 export interface ProgressOptions {
@@ -15,7 +15,7 @@ export interface ProgressOptions {
   dayShare(): number
 }
 
-/** Returns what ends the display. */
+/** Returns a function that ends the display. */
 export function showProgress(options: ProgressOptions): () => void {
   return options.output.isTTY ? showBar(options) : showLines(options)
 }
@@ -29,7 +29,7 @@ function showBar({ output, counts, dayShare }: ProgressOptions): () => void {
     barIncompleteChar: '░',
     hideCursor: true,
     linewrap: false,
-    // Both a signal and the end of the day stop it here.
+    // A signal and the end of the day both stop the bar here.
     gracefulExit: false,
     clearOnComplete: false,
   })

@@ -1,4 +1,4 @@
-/** One compressed day on a running system: import, follow in the log, mark the end, judge. */
+/** One compressed day on a running system: import the jobs, follow the log, mark the end, judge. */
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
@@ -9,7 +9,7 @@ import type { Occurrence } from './day-plan.ts'
 import { showProgress } from './day-progress.ts'
 import { LogFollower } from './log-follower.ts'
 import { numberText, type Output } from './output.ts'
-import { RunAccounts, type Verdict } from './run-accounts.ts'
+import { type DayVerdict, RunAccounts } from './run-accounts.ts'
 import { backoffMs } from './simulated-outcome.ts'
 
 export interface DayOptions {
@@ -25,12 +25,12 @@ export interface DayOptions {
 
 /** From the first definition sent to the first occurrence due. Importing takes a part of it. */
 const headStartMs = 3_000
-/** How long after the last retry could have ended the rest is given up as lost. */
+/** How long after the latest possible end of a retry the demo waits; open occurrences then count as lost. */
 const graceMs = 30_000
 const markPrefix = 'end-of-day-'
 
 /** Rejects when the log refuses, and with the signal's reason. */
-export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; readToEnd: boolean }> {
+export async function runDay(options: DayOptions): Promise<{ verdict: DayVerdict; readToEnd: boolean }> {
   const { cluster, plan, compressedMs, output } = options
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
@@ -39,7 +39,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: Verdict; r
   let follower: LogFollower | undefined
   try {
     const codecs = await unlessAborted(openCodecs(['default']), signal)
-    // Opens the client's connections, so that the head start is for the import alone.
+    // Opens the client's connections before the head start, which is for the import only.
     await unlessAborted(client.scheduleMany([]), signal)
     const startAt = Date.now() + headStartMs
     const expected = plan.map(({ id, delayMs }) => ({ id, dueAt: startAt + delayMs }))
@@ -85,7 +85,7 @@ function lastEndAt(startAt: number, plan: readonly Occurrence[]): number {
   return startAt + endsMs.reduce((last, endMs) => Math.max(last, endMs), 0)
 }
 
-/** One id for each partition: once its run is seen there, so is all that was written there before it. */
+/** One id for each partition. When its run was read, all earlier records of the partition were read. */
 function marksOf(partitions: number): string[] {
   const marks = new Map<number, string>()
   for (let n = 1; marks.size < partitions; n++) {

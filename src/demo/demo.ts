@@ -1,6 +1,6 @@
 /**
- * The main job on real input, from nothing: a day of real periodic CI jobs in a minute, on a broker and a registry of its own in a
- * temporary folder, which is removed at the end. What was downloaded stays in the cache.
+ * The demo from an empty machine: a day of real periodic CI jobs in one minute. It runs its own broker and registry in a temporary
+ * folder, which is removed at the end. Downloads stay in the cache.
  */
 import { rmSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
@@ -25,12 +25,12 @@ export interface DemoOptions {
   /** How many of the periodic jobs take part. */
   jobs: number
   output: Output
-  /** Ends the demo early; what it started is stopped first. */
+  /** Ends the demo early, after everything that it started is stopped. */
   signal: AbortSignal
   logger: Logger
-  /** Port of the API, as DUELOG_HTTP_PORT says; another where it is taken. Default 8080. */
+  /** Port of the API, from DUELOG_HTTP_PORT; another port if it is taken. Default 8080. */
   httpPort?: number
-  /** A running cluster in place of the embedded one, for tests. */
+  /** A running cluster instead of the embedded one, for tests. */
   env?: { KAFKA_BROKERS: string; SCHEMA_REGISTRY_URL: string; DUELOG_TOPIC_PREFIX: string }
 }
 
@@ -39,15 +39,18 @@ export type DemoOutcome = 'proved' | 'not-proved' | 'interrupted'
 const input = new URL('../../examples/kubernetes-ci-periodics.ndjson', import.meta.url)
 /** Where Duelog listens by default. */
 const usualPorts = { kafka: 19_092, registry: 18_081, http: 8_080 }
-/** Builds wait more than they work, so that many may run at once. */
+/** Builds mostly wait, so many can run at once. */
 const concurrency = 512
 
-/** Rejects with DuelogError when the system does not start or cannot go on. Nothing runs on and no data is left, in any case. */
+/**
+ * Rejects with DuelogError when the system does not start or cannot continue. In any case it leaves no process behind. It leaves no data
+ * either, unless the error names a file in it.
+ */
 export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   const { output, signal } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'duelog-demo-'))
   const remove = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 })
-  // A second signal ends the process without coming back here.
+  // A second signal ends the process at once and skips the cleanup below.
   process.once('exit', remove)
   let keep = false
   try {
@@ -56,7 +59,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
     return outcome
   } catch (error) {
     if (signal.aborted) return 'interrupted'
-    // The message names a file in it that tells more.
+    // The message names a file in the folder that holds the details.
     keep = messageOf(error).includes(dataDir)
     throw error
   } finally {
@@ -101,7 +104,7 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
   }
 }
 
-/** The user's own settings are left aside but for the port: the demo is the same everywhere and touches no cluster of theirs. */
+/** Only the port is taken from the user's settings, so that the demo is the same everywhere and touches no cluster of the user. */
 async function configOf(dataDir: string, { env, httpPort = usualPorts.http }: DemoOptions): Promise<Config> {
   const ports = await freePorts({ ...usualPorts, http: httpPort })
   return readConfig({

@@ -1,8 +1,8 @@
-/** Ports of 127.0.0.1 for the demo: the usual ones where they are free, so that its URLs are those of the documentation, else any. */
+/** Free ports of 127.0.0.1 for the demo. The usual ports are preferred, so that its URLs match the documentation. */
 import { createServer } from 'node:net'
 
 export interface DemoPorts {
-  /** The next one up is free too. */
+  /** The next higher port is free too. */
   kafka: number
   registry: number
   http: number
@@ -28,7 +28,7 @@ async function anyPort(): Promise<number> {
   return (await portIfFree(0)) ?? 0
 }
 
-/** The port, or any free one for 0; undefined where it is taken. */
+/** The port, or any free port for 0; undefined if it is taken. */
 function portIfFree(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -1,6 +1,6 @@
 /**
- * Reads what happened from the log alone, as any Kafka consumer could: executions, events, job-state and dead letters, read committed.
- * It is a group of its own and commits nothing.
+ * Reads the outcome from the log only, as any Kafka consumer could: executions, events, job-state and dead letters, read committed.
+ * It uses its own consumer group and commits nothing.
  */
 import { prefix } from '../../streams/state/index.ts'
 import { priorities, type TopicNames } from '../../streams/topics/index.ts'
@@ -13,7 +13,7 @@ export interface FollowerOptions {
   codecs: Codecs
   names: TopicNames
   ledger: RunAccounts
-  /** Jobs that are none of the ledger's; see `seen`. */
+  /** Marker jobs, which the ledger does not count; see `seen`. */
   isMark(jobId: string): boolean
   onError(error: Error): void
 }
@@ -25,9 +25,9 @@ export class LogFollower {
   readonly #executions: Set<string>
   readonly #reader: GroupReader
   readonly #complete = Promise.withResolvers<void>()
-  /** Next offset by `topic/partition`: after a rebalance reading goes on there, and nothing is entered twice. */
+  /** Next offset by `topic/partition`: reading continues there after a rebalance, so that no record is entered twice. */
   readonly #next = new Map<string, { topic: string; partition: number; offset: number }>()
-  /** Marks by the kinds of records of them that were read. */
+  /** The kinds of records that were read of each mark. */
   readonly #marks = new Map<string, Set<'execution' | 'end'>>()
   #awaited: { ids: ReadonlySet<string>; resolve(): void } | undefined
 
@@ -52,7 +52,7 @@ export class LogFollower {
     return this.#reader.start()
   }
 
-  /** Resolves when of each of these marks the execution and the end have been read, and so all that stood before them. */
+  /** Resolves when the execution and the end of each mark were read. All records before them were read then too. */
   seen(ids: ReadonlySet<string>): Promise<void> {
     return new Promise((resolve) => {
       this.#awaited = { ids, resolve }

@@ -1,4 +1,4 @@
-/** Where the demo writes, and how it writes numbers. */
+/** The output stream of the demo, and its number format. */
 
 export interface Output {
   write(text: string): unknown

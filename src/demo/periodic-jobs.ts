@@ -19,7 +19,7 @@ export function periodicJobsOf(ndjson: string): PeriodicJob[] {
 
 function periodicJobOf(line: string, lineNo: number): PeriodicJob {
   const { name, group, cluster, schedule } = parsed(line, lineNo)
-  // Its target is of no account: only the schedule is asked for its occurrences.
+  // The target is not used: only the schedule gives the occurrences.
   const read = definitionFromJson({ id: name, schedule, target: { handler: 'ci' } }, { idRequired: true })
   if (!read.ok) throw wrong(lineNo, read.problems.map(({ message }) => message).join(' '))
   return { name: String(name), group: String(group), cluster: String(cluster), definition: read.definition }

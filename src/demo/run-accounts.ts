@@ -1,6 +1,6 @@
 /**
- * The books: what was to happen beside what the log says happened, for each occurrence. It knows nothing of the workers' own counts.
- * Records may come in any order of their topics.
+ * The accounts of the day: for each occurrence, what the plan expects and what the log shows. It does not use the workers' own counts.
+ * Records of different topics may come in any order.
  */
 import { createHistogram } from 'node:perf_hooks'
 import type { Execution, ExecutionEvent, FinishedRun } from '../../schemas/index.ts'
@@ -21,14 +21,14 @@ export interface Counts {
   dead: number
 }
 
-export interface Verdict extends Counts {
+export interface DayVerdict extends Counts {
   /** Ids without a dispatched, started and ended run. */
   lost: string[]
   /** Ids with a second run, or an attempt that was dispatched or started twice. */
   duplicate: string[]
-  /** Ids with a handler that started before its time. */
+  /** Ids with a handler that started before its due time. */
   early: string[]
-  /** Ids that ran and were not expected. */
+  /** Ids that ran but were not expected. */
   unexpected: string[]
   /** Start of the first attempt after the time it was due, in ms; undefined when nothing started. */
   lateness: { p50: number; p99: number; max: number } | undefined
@@ -36,7 +36,7 @@ export interface Verdict extends Counts {
 
 interface Account {
   dueAt: number | undefined
-  /** Dispatches by `run/attempt`, with the times from which they might start. */
+  /** Dispatches by `run/attempt`, with their earliest allowed starts. */
   dispatched: Map<string, number[]>
   /** Distinct starts by `run/attempt`, as `worker@time`. */
   starts: Map<string, Map<string, number>>
@@ -45,7 +45,7 @@ interface Account {
   end: 'succeeded' | 'dead' | undefined
 }
 
-/** Largest lateness that the histogram tells from larger ones. */
+/** Largest lateness of the histogram; larger values count as this one. */
 const latenessMsMax = 3_600_000
 
 export class RunAccounts {
@@ -54,7 +54,7 @@ export class RunAccounts {
   readonly #backoffMs: readonly number[]
   readonly #counts = { started: 0, succeeded: 0, retried: 0, dead: 0 }
 
-  /** `backoffMs`: delay before each retry, which must not start before it. */
+  /** `backoffMs`: the delay before each retry; a retry must not start earlier. */
   constructor(expected: Iterable<Expected>, backoffMs: readonly number[]) {
     for (const { id, dueAt } of expected) this.#accounts.set(id, newAccount(dueAt))
     this.#expected = this.#accounts.size
@@ -90,7 +90,7 @@ export class RunAccounts {
     account.starts.set(`${runNo}/${attempt}`, starts.set(`${worker}@${startedAt}`, startedAt))
   }
 
-  /** A finished run in job-state. That a run is dead counts when its dead letter is there. */
+  /** A finished run in job-state. A dead run counts only when its dead letter was read. */
   finished(jobId: string, { status }: Pick<FinishedRun, 'status'>): void {
     if (status === 'SUCCEEDED') this.#end(jobId, 'succeeded')
   }
@@ -100,7 +100,7 @@ export class RunAccounts {
     this.#end(jobId, 'dead')
   }
 
-  verdict(): Verdict {
+  verdict(): DayVerdict {
     const lost: string[] = []
     const duplicate: string[] = []
     const early: string[] = []
@@ -116,7 +116,7 @@ export class RunAccounts {
       if (!dispatched.has('1/1') || first === undefined || end === undefined) lost.push(id)
       if (isDouble(account)) duplicate.push(id)
       if ([...starts].some(([place, times]) => Math.min(...times.values()) < this.#mayStartAt(place, account))) early.push(id)
-      // A histogram takes no zero: shifted by one here, and back below.
+      // The histogram accepts no zero: values are shifted by one here, and back below.
       if (first !== undefined) lateness.record(Math.min(Math.max(first - dueAt, 0), latenessMsMax) + 1)
     }
     const { max } = lateness

@@ -1,4 +1,4 @@
-/** What becomes of each occurrence, chosen from the hash of its id: most succeed at once, some are flaky, a few are broken for good. */
+/** The simulated outcome of each occurrence, chosen by the hash of its id: most succeed at once, some are flaky, a few always fail. */
 import { hashFraction } from '../../streams/hashing/index.ts'
 
 export interface SimulatedOutcome {
@@ -6,7 +6,7 @@ export interface SimulatedOutcome {
   attempts: number
   /** Whether the last attempt fails too. */
   dead: boolean
-  /** Whether it fails in such a way that no further attempt helps. */
+  /** Whether it fails with an error that is not retried. */
   hopeless: boolean
   /** How long an attempt takes. */
   durationMs: number

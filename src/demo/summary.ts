@@ -2,12 +2,12 @@
 import Table from 'cli-table3'
 import type { Totals } from './day-plan.ts'
 import { numberText } from './output.ts'
-import type { Verdict } from './run-accounts.ts'
+import type { DayVerdict } from './run-accounts.ts'
 
 export interface SummaryInput {
-  verdict: Verdict
+  verdict: DayVerdict
   totals: Totals
-  /** From the command to the moment at which everything could fire, ms. */
+  /** From the command to the moment at which every job could fire, ms. */
   startMs: number
   /** False where the end of the log was not reached in time. */
   readToEnd: boolean
@@ -20,7 +20,7 @@ export function isProved({ verdict, readToEnd }: Pick<SummaryInput, 'verdict' | 
   return readToEnd && faultsOf(verdict).every(({ ids }) => ids.length === 0)
 }
 
-/** At most 80 columns wide; no colours. */
+/** At most 80 columns wide; no colors. */
 export function summaryText(input: SummaryInput): string {
   const { verdict, totals, startMs } = input
   const { lateness } = verdict
@@ -45,7 +45,7 @@ export function summaryText(input: SummaryInput): string {
   return `${table.toString()}\n\n${sentencesOf(input).join('\n')}\n`
 }
 
-function faultsOf({ lost, duplicate, early, unexpected }: Verdict): { name: string; ids: string[] }[] {
+function faultsOf({ lost, duplicate, early, unexpected }: DayVerdict): { name: string; ids: string[] }[] {
   return [
     { name: 'lost', ids: lost },
     { name: 'duplicate', ids: duplicate },

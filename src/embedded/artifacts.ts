@@ -33,7 +33,7 @@ export async function artifactFolder(name: ArtifactName, context: StartContext):
   const { env } = context
   const pom = fileURLToPath(new URL(`${name}.pom.xml`, import.meta.url))
   const version = name === 'kafka' ? kafkaVersion : registryVersion
-  // The POM's hash is part of the name, so that a changed POM of the same version is not taken for what is cached.
+  // The POM's hash is part of the name, so that a changed POM of the same version does not use the old cache.
   const hash = createHash('sha256')
     .update(await readFile(pom))
     .digest('hex')
@@ -43,7 +43,7 @@ export async function artifactFolder(name: ArtifactName, context: StartContext):
   if (existsSync(target)) return target
 
   await mkdir(cache, { recursive: true })
-  // One at a time on this machine: Maven's own repository does not bear two that download the same.
+  // One at a time on this machine: Maven's own repository does not support two concurrent downloads of the same file.
   const lock = await waitForFolder(cache)
   try {
     if (existsSync(target)) return target
@@ -73,7 +73,7 @@ async function fetch(name: ArtifactName, pom: string, target: string, context: S
     log.write(`${line}\n`)
     lines.push(line)
     if (lines.length > linesMax) lines.shift()
-    // The large ones only; most of the files are small.
+    // Only the large files are reported; most files are small.
     const file = /Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+ MB) at /.exec(line)
     if (file) onProgress(`Fetched ${file[1]} (${file[2]})`)
   }
@@ -102,7 +102,7 @@ function mavenMissing(name: ArtifactName, cause: unknown): DuelogError {
   )
 }
 
-/** Maven's first error line tells what happened; the ones after it are advice on Maven. */
+/** Maven's first error line names the cause; the later ones are advice on Maven. */
 export function reasonOf(lines: readonly string[]): string {
   const line =
     lines.find((line) => line.startsWith('[ERROR] ')) ?? lines.findLast((line) => line.trim() !== '') ?? 'it said nothing'

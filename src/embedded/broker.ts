@@ -41,10 +41,10 @@ export function brokerProperties(options: { port: number; partitionsDefault: num
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 1,
-    // A group of one machine is complete as soon as it is there, and its members may time out within seconds.
+    // A group on one machine is complete at once, and its members may time out within seconds.
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1_000,
-    // After a crash the controller waits out the session of the broker that was, which is this one.
+    // After a crash the controller waits for the end of the previous broker session, which was this broker's own.
     'broker.session.timeout.ms': 4_000,
     'broker.heartbeat.interval.ms': 1_000,
     'message.max.bytes': messageBytesMax,
@@ -102,7 +102,10 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
   return `127.0.0.1:${kafkaPort}`
 }
 
-/** Gives the node its empty storage. The folder is made under another name first: a half-formatted one is never taken for storage. */
+/**
+ * Gives the node its empty storage. The folder is created under another name first, so that a half-formatted folder is never used as
+ * storage.
+ */
 async function format(
   folder: string,
   run: { java: string; args: string[]; env: NodeJS.ProcessEnv },
@@ -147,7 +150,7 @@ async function format(
 
 const childAnswerMsMax = 10_000
 
-/** Asks which versions of which requests the broker takes (ApiVersions v0), the one question that needs no other. */
+/** Asks which request versions the broker supports (ApiVersions v0), the only request that needs no earlier one. */
 function answers(port: number): Promise<void> {
   const correlationId = 7
   const request = Buffer.alloc(14)

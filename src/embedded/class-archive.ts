@@ -1,12 +1,12 @@
 /**
- * Classes as the Java machine keeps them between runs (class data sharing): half of a broker's start is reading and checking classes.
- * The archive is made when a broker that has none ends, and stays beside the jars; a machine of another version makes its own.
+ * The class archive of the Java VM (class data sharing): half of a broker's start is loading and verifying classes.
+ * The archive is created when a broker without one ends, and is kept beside the jars. A VM of another version creates its own.
  */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Arguments that use the archive, or make it at the end. An archive that does not fit is ignored by the machine. */
+/** Arguments that use the archive, or create it at the end. The VM ignores an archive that does not match. */
 export async function classArchiveArguments(jars: string, javaVersion: string): Promise<string[]> {
   const id = createHash('sha256').update(javaVersion).digest('hex').slice(0, 8)
   const file = join(jars, `classes-${id}.jsa`)
@@ -14,7 +14,7 @@ export async function classArchiveArguments(jars: string, javaVersion: string): 
   return [`-XX:${use}=${file}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off']
 }
 
-/** The header is written last, so what was cut off begins with zeros. */
+/** The header is written last, so an incomplete archive begins with zeros. */
 async function isComplete(file: string): Promise<boolean> {
   const handle = await open(file).catch(() => undefined)
   if (handle === undefined) return false

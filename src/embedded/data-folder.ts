@@ -1,4 +1,4 @@
-/** The data folder: made where absent, checked for space, and for the versions that wrote it. */
+/** The data folder: created if absent, and checked for space and for the versions that wrote it. */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface FolderVersion {
 
 const elsewhere = 'choose another folder with DUELOG_DATA_DIR'
 
-/** Makes the folder and its log folder, and answers its real absolute path. Throws DuelogError `embedded-failed`. */
+/** Creates the folder and its log folder, and returns its real absolute path. Throws DuelogError `embedded-failed`. */
 export async function openDataFolder(dataDir: string): Promise<string> {
   try {
     await mkdir(join(dataDir, 'logs'), { recursive: true, mode: privateFolderMode })
@@ -37,7 +37,7 @@ export async function openDataFolder(dataDir: string): Promise<string> {
   }
 }
 
-/** Throws DuelogError `embedded-failed` when the folder's disk is as good as full. */
+/** Throws DuelogError `embedded-failed` when the folder's disk is almost full. */
 export async function requireSpace(dataDir: string, bytesMin = freeBytesMin): Promise<void> {
   const { bavail, bsize } = await statfs(dataDir)
   const freeBytes = bavail * bsize
@@ -50,7 +50,7 @@ export async function requireSpace(dataDir: string, bytesMin = freeBytesMin): Pr
 }
 
 /**
- * Checks that the folder was written by these versions, and writes them down where it is new.
+ * Checks that the folder was written by these versions, and records the versions in a new folder.
  * Throws DuelogError `foreign-data` otherwise: an older broker may destroy what a newer one wrote.
  */
 export async function claimVersion(dataDir: string, wants: { kafka: boolean; registry: boolean }): Promise<void> {
@@ -92,7 +92,7 @@ async function readVersion(file: string): Promise<FolderVersion | undefined> {
     const found = JSON.parse(text) as Partial<FolderVersion> | null
     if (typeof found?.layout === 'number') return found as FolderVersion
   } catch {
-    // Not JSON: the same answer as for JSON that is not ours.
+    // Not JSON: handled like JSON of another program.
   }
   throw new DuelogError(
     'foreign-data',

@@ -1,7 +1,7 @@
 /**
- * One holder for one folder, on this machine, until it lets go or dies.
+ * A lock on a folder: one holder on this machine, until it releases the lock or dies.
  * The lock is a listening local socket: the kernel gives a name to one process only and takes it back when that process
- * dies, which no lock file can promise. Whoever finds it taken can ask its holder for its pid, or wait for its end.
+ * dies, which no lock file can promise. A process that finds the lock taken can ask the holder for its pid, or wait for its end.
  */
 import { createHash } from 'node:crypto'
 import { realpathSync, rmSync } from 'node:fs'
@@ -16,11 +16,11 @@ export interface FolderLock {
 }
 export interface FolderTaken {
   state: 'taken'
-  /** Process id of the holder, where it could say so. */
+  /** Process id of the holder, if it answered. */
   pid: number | undefined
 }
 
-/** How long a holder may take to say who it is; it may be busy, and the answer is for a message only. */
+/** Time limit for the holder's answer. The holder may be busy, and the answer is only for a message. */
 const childAnswerMsMax = 1_000
 
 /** Tries once to become the holder of an existing folder. */
@@ -70,7 +70,7 @@ function listen(name: string): Promise<FolderLock | undefined> {
   })
 }
 
-/** Whether the holder lives, and its pid if it says so in time. */
+/** Whether the holder lives, and its pid if it answers in time. */
 function ask(name: string): Promise<{ alive: boolean; pid: number | undefined }> {
   return new Promise((resolve) => {
     const socket = createConnection(name)
@@ -85,7 +85,7 @@ function ask(name: string): Promise<{ alive: boolean; pid: number | undefined }>
   })
 }
 
-/** Removes the socket file that a dead holder left; true if it is worth another try. */
+/** Removes the socket file that a dead holder left; true if another try may succeed. */
 function clearDead(name: string, holder: { alive: boolean }): boolean {
   if (holder.alive) return false
   if (!name.startsWith('\0')) rmSync(name, { force: true })

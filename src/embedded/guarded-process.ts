@@ -20,7 +20,7 @@ export interface ProcessPlan {
   java: string
   args: string[]
   cwd: string
-  /** The child sees these only, so that no variable of the user's changes what it does. */
+  /** The child's only variables, so that no variable of the user changes its behavior. */
   env: NodeJS.ProcessEnv
   logFile: string
   pidFile: string
@@ -34,13 +34,13 @@ export interface GuardedProcess {
   readonly stopping: boolean
   /** Resolves when a line of the output matches. Rejects with `embedded-failed` when the program ends before or takes too long. */
   line(pattern: RegExp): Promise<void>
-  /** The error that says that the program failed `how`, with the line of its output that tells why. */
+  /** The error for a program that failed `how`, with the line of its output that names the cause. */
   failure(how: string): DuelogError
   /** Ends the program: SIGTERM, and SIGKILL after 20 s. Safe to call twice. */
   stop(): Promise<void>
 }
 
-/** What the program writes is for its user alone. The shell gives its place to the guard, so that the process stays the same. */
+/** Only the user may read the program's files. The shell gives its place to the guard, so that the process stays the same. */
 const privately = 'umask 077 && exec /bin/sh "$0" "$@"'
 
 export function startGuarded(plan: ProcessPlan): GuardedProcess {
@@ -83,7 +83,7 @@ export function startGuarded(plan: ProcessPlan): GuardedProcess {
       stopped ??= (async () => {
         child.stdin?.end()
         await exited
-        // Only if the guard itself was killed is there anything left to end here.
+        // A process is left here only if the guard itself was killed.
         await stopStale(pidFile, dataDir)
       })()
       return stopped
@@ -120,18 +120,18 @@ function onChange(file: string, look: () => void): () => void {
     const watcher = watch(file, look).on('error', () => {})
     return () => watcher.close()
   } catch {
-    // The kernel's watches are used up, or the file system has none: look from time to time.
+    // The kernel has no free watches, or the file system supports none: poll instead.
     watchFile(file, { interval: lookMs }, look)
     return () => unwatchFile(file, look)
   }
 }
 
-/** The output of the run before stays readable as `….1`. */
+/** The output of the previous run stays readable as `….1`. */
 function keepPrevious(logFile: string): void {
   try {
     renameSync(logFile, `${logFile}.1`)
   } catch {
-    // There was no run before.
+    // There was no previous run.
   }
 }
 

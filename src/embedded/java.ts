@@ -10,7 +10,7 @@ const advice = `Install Java ${javaVersionMin} or later (for example \`apt-get i
 
 export interface Java {
   path: string
-  /** All that `java -version` says. */
+  /** The output of `java -version`. */
   version: string
 }
 
@@ -40,7 +40,7 @@ export function majorVersionOf(said: string): number | undefined {
   return match ? Number(match[1]) : undefined
 }
 
-/** The variables that a Java child needs. All others stay out: a stray QUARKUS_… or JAVA_TOOL_OPTIONS would change what it does. */
+/** The variables that a Java child needs. All others are removed: a stray QUARKUS_… or JAVA_TOOL_OPTIONS would change its behavior. */
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH']
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))

@@ -1,37 +1,40 @@
-/** What starting the embedded broker and registry needs to know, and what it gives back. */
+/** Options and result of starting the embedded broker and registry. */
 import type { Logger } from 'pino'
 import type { DuelogError } from '../errors/index.ts'
 
 export interface EmbeddedOptions {
-  /** Folder of all data; made if absent. Broker and registry find in it what they wrote in earlier runs. */
+  /** Folder of all data; created if absent. Broker and registry continue from their data of earlier runs. */
   dataDir: string
-  /** Loopback port of the broker; the next one up is its controller's. */
+  /** Loopback port of the broker; the next higher port is its controller's. */
   kafkaPort: number
   /** Loopback port of the registry. */
   registryPort: number
   wantKafka: boolean
   wantRegistry: boolean
-  /** Given: nobody waits for the registry, which starts when the broker is up and this has resolved, and takes the processor from neither before. */
+  /**
+   * If given, the start does not wait for the registry. The registry starts when the broker is up and this has resolved, so that it
+   * takes no processor time from either before.
+   */
   registryDue?: Promise<void>
   /** Partitions of topics that are created without a number. Default 4. */
   partitionsDefault?: number
   /** Heap of the broker, MiB. Default 384. */
   kafkaHeapMb?: number
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Told in one line each what takes time, such as a download. */
+  /** Called with one line for each slow step, such as a download. */
   onProgress?: (message: string) => void
-  /** Told once when the broker or registry ends although nobody stopped it. */
+  /** Called once when the broker or registry ends without having been stopped. */
   onExit?: (error: DuelogError) => void
   /** Environment of PATH, JAVA_HOME, HOME and XDG_CACHE_HOME. Default: that of this process. */
   env?: NodeJS.ProcessEnv
 }
 
 export interface Embedded {
-  /** Present where the broker was wanted, as `127.0.0.1:port`. */
+  /** Present if the broker was requested, as `127.0.0.1:port`. */
   brokers: string[] | undefined
-  /** Present where the registry was wanted: base URL of its Confluent-compatible API. */
+  /** Present if the registry was requested: base URL of its Confluent-compatible API. */
   registryUrl: string | undefined
-  /** Resolves when the registry answers; rejects when it cannot be started. Of this it is told besides by onExit. */
+  /** Resolves when the registry answers; rejects when it cannot be started. onExit reports such a failure as well. */
   registryUp: Promise<void>
   /** Ends both, registry and broker, and frees the data folder. Safe to call twice. */
   stop(): Promise<void>
@@ -41,7 +44,7 @@ export interface Embedded {
 export interface StartContext extends Required<Omit<EmbeddedOptions, 'onExit' | 'registryDue'>> {
   /** The program `java`, checked to be new enough. */
   java: string
-  /** All that it says of its version. */
+  /** Its full version output. */
   javaVersion: string
   /** Folder of the children's output. */
   logDir: string

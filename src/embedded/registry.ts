@@ -29,7 +29,7 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
       '-XX:+UseSerialGC',
       '-XX:-UsePerfData',
       '-XX:+ExitOnOutOfMemoryError',
-      // It is asked a few times at each start and hardly ever later: quick to start matters more than quick for long.
+      // It gets a few requests at each start and hardly any later: a quick start matters more than peak speed.
       '-XX:TieredStopAtLevel=1',
       `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
       '-jar',
@@ -40,7 +40,7 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
       ...childEnvironment(context.env),
       QUARKUS_HTTP_HOST: '127.0.0.1',
       QUARKUS_HTTP_PORT: String(registryPort),
-      // The default is kept in memory, and would give an id of today to another schema tomorrow.
+      // The default storage is in memory, and would give the same id to another schema after a restart.
       // No write delay: an id that was answered is on disk, even if the process is killed right after.
       REGISTRY_DATASOURCE_URL: 'jdbc:h2:file:./registry;WRITE_DELAY=0',
       QUARKUS_DATASOURCE_JDBC_INITIAL_SIZE: '2',

@@ -22,7 +22,7 @@ export async function stopStale(pidFile: string, dataDir: string): Promise<numbe
   const found = pid > 1 && (await ours())
   if (found) {
     send(pid, 'SIGTERM')
-    // The kernel tells the end of a process only to its parent, which is dead here: this is the one place that has to look.
+    // The kernel reports the end of a process only to its parent, which is dead here: this is the only place that must poll.
     for (let leftMs = stopMsMax; await ours(); leftMs -= lookMs) {
       if (leftMs <= 0) send(pid, 'SIGKILL')
       await wait(lookMs)
@@ -36,7 +36,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It ended in between, which is what we want.
+    // It ended in between, as intended.
   }
 }
 

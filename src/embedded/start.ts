@@ -13,7 +13,7 @@ import { registryUrlOf, startRegistry } from './registry.ts'
 import { stopStale } from './stale-process.ts'
 
 /**
- * Resolves when what is wanted answers requests. Needs Java 17, and Maven for the very first start of a user.
+ * Resolves when each requested service answers. Needs Java 17, and Maven for the very first start of a user.
  * Throws DuelogError `embedded-failed` or `foreign-data` in one sentence that says what to do; nothing runs on then.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -72,7 +72,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     options.logger.info({ broker, dataDir }, `embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up`)
     if (later) registryUp = startLater()
     const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
-    // Whoever does not need it is told by onExit.
+    // onExit reports the failure to a caller that does not await it.
     registryUp.catch(() => {})
     return { brokers: broker === undefined ? undefined : [broker], registryUrl, registryUp, stop }
   } catch (error) {
@@ -81,7 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** What the file system refuses without warning, such as a cache that is not ours to write or a disk that filled up meanwhile. */
+/** Unexpected errors of the file system, such as a cache without write permission or a disk that is full by now. */
 function sentenceOf(error: unknown, dataDir: string): string {
   const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
   const advice = full
@@ -90,7 +90,7 @@ function sentenceOf(error: unknown, dataDir: string): string {
   return `The embedded broker and registry in ${dataDir} could not be started: ${messageOf(error)}. ${advice}`
 }
 
-/** Everything that can be known to fail before a Java process is started. */
+/** All checks that can fail before a Java process is started. */
 async function prepare(options: EmbeddedOptions, dataDir: string): Promise<StartContext> {
   const { wantKafka, wantRegistry, kafkaPort, registryPort, logger } = options
   const env = options.env ?? process.env
@@ -114,7 +114,7 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
     kafkaHeapMb: options.kafkaHeapMb ?? 384,
     logDir: join(dataDir, 'logs'),
   }
-  // Both before either starts, so that a failed download leaves nothing half up.
+  // Both are fetched before either starts, so that a failed download leaves no half-started system.
   if (wantKafka) await artifactFolder('kafka', context)
   if (wantRegistry) await artifactFolder('registry', context)
   onProgress(`Starting ${[wantKafka && titles.kafka, wantRegistry && titles.registry].filter(Boolean).join(' and ')} …`)
@@ -130,7 +130,7 @@ async function stopStales(dataDir: string, logger: EmbeddedOptions['logger']): P
   )
 }
 
-/** Says so when the process ends although nobody asked it to; there is no restart, because what it held is in doubt. */
+/** Reports a process that ends without having been stopped. There is no restart, because its state is in doubt. */
 function watch(process: GuardedProcess, { logger, onExit }: EmbeddedOptions): void {
   void process.exited.then(() => {
     if (process.stopping) return

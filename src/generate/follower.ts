@@ -1,4 +1,4 @@
-/** Reads what becomes of a load from the log: executions, events and dead letters, from where they ended before the first job was sent. */
+/** Reads the outcome of a load from the log: executions, events and dead letters, from the end offsets before the first job was sent. */
 import { priorities, type TopicNames } from '../../streams/topics/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { Batch, GroupReader, Log, RecordIn } from '../ports/index.ts'
@@ -15,7 +15,7 @@ export interface FollowerOptions {
   onError(error: Error): void
 }
 
-/** Resolves when the records of all later jobs will be seen. The reader is to be stopped at the end. */
+/** Resolves when the reader is in place, so that it reads the records of all later jobs. The caller stops the reader. */
 export async function followLoad(options: FollowerOptions): Promise<GroupReader> {
   const { log, names, pool, name, onError } = options
   const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => names.executions(pool, priority, ahead)))

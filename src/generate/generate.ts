@@ -1,4 +1,4 @@
-/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count. */
+/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count them. */
 import { randomBytes } from 'node:crypto'
 import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
 import { numberText, type Output, resolvedWithin, unlessAborted } from '../demo/index.ts'
@@ -11,10 +11,10 @@ import { type Result, Tally } from './tally.ts'
 export interface GenerateOptions {
   cluster: ClusterOptions
   load: LoadOptions
-  /** How long after the last run was due the rest is given up as lost, in ms. */
+  /** How long after the due time of the last run to wait, in ms. Open runs then count as lost. */
   graceMs: number
   output: Output
-  /** Ends the sending; what was sent is still counted. */
+  /** Ends the sending; jobs that were sent are still counted. */
   signal: AbortSignal
 }
 
@@ -26,7 +26,7 @@ export interface Outcome {
 const progressMs = 5_000
 const progressTtyMs = 200
 
-/** Rejects with a DuelogError when the brokers, the registry or the topics are not there, and when the log refuses. */
+/** Rejects with a DuelogError when the brokers, the registry or the topics are missing, and when the log refuses. */
 export async function generate({ cluster, load: options, graceMs, output, signal }: GenerateOptions): Promise<Outcome> {
   const name = randomBytes(4).toString('hex')
   const load = new Load(options, name)
@@ -39,7 +39,7 @@ export async function generate({ cluster, load: options, graceMs, output, signal
   try {
     const codecs = await openCodecs([options.pool])
     reader = await followLoad({ log, codecs, names, pool: options.pool, name, tally, onError })
-    // Opens the client's connections, so that they take nothing of the sending time.
+    // Opens the client's connections, so that the sending time does not include it.
     await client.scheduleMany([])
     output.write(
       `Sending ${numberText(load.jobs)} ${load.jobs === 1 ? 'job' : 'jobs'} as generate-${name}-…, ${numberText(load.runs)} ${load.runs === 1 ? 'run follows' : 'runs follow'}.\n`,
@@ -61,7 +61,7 @@ export async function generate({ cluster, load: options, graceMs, output, signal
   }
 }
 
-/** Returns what ends the display. */
+/** Returns a function that ends the display. */
 function showProgress(output: Output, tally: Tally): () => void {
   const line = (): string => {
     const { expected, dispatched, started, succeeded, dead } = tally.counts

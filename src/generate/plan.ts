@@ -1,4 +1,4 @@
-/** What a load is: its jobs, by number, and when each is to be sent. */
+/** The plan of a load: its jobs by number, and the send time of each. */
 import type { Job } from '../client/index.ts'
 import { DuelogError } from '../errors/index.ts'
 
@@ -7,14 +7,14 @@ export type Kind = 'at' | 'every' | 'cron'
 export interface LoadOptions {
   /** Jobs sent per second. */
   rate: number
-  /** How long jobs are sent, in seconds. */
+  /** Duration of the sending, in seconds. */
   durationS: number
   kind: Kind
   /** From the sending of a job to its first due time, in ms. */
   delayMs: number
   /** Runs of each job that recurs. */
   runs: number
-  /** With kind every: between two runs of a job, in ms. */
+  /** Interval between two runs of a job, for kind `every`, in ms. */
   everyMs: number
   handler: string
   pool: string
@@ -22,15 +22,15 @@ export interface LoadOptions {
   mix: Mix
 }
 
-/** Shares of the priorities, in parts of their sum. */
+/** Relative shares of the priorities. */
 export type Mix = { readonly HIGH: number; readonly NORMAL: number; readonly LOW: number }
 
-/** Runs that one load may have: each is remembered until the end. */
+/** Largest number of runs in one load; each is kept in memory until the end. */
 export const runsMax = 5_000_000
 const cronEachSecond = '* * * * * *'
 /** Longest time from the sending of a job to its last run. */
 const spanMsMax = 86_400_000
-/** What is left of the jobs goes soon. */
+/** Jobs are deleted soon after their last run. */
 const retainMs = 60_000
 
 export class Load {
@@ -64,7 +64,7 @@ export class Load {
     return this.jobs * this.runsPerJob
   }
 
-  /** Jobs that should have been sent so long after the beginning. */
+  /** Number of jobs that should have been sent `ms` after the start. */
   dueAfter(ms: number): number {
     return Math.min(this.jobs, Math.floor((ms * this.options.rate) / 1_000) + 1)
   }
@@ -82,7 +82,7 @@ export class Load {
       retainFailedMs: retainMs,
     }
     if (payloadBytes > 0) Object.assign(job, { payload: this.#payload, contentType: 'text/plain' })
-    // What is late through the load shall run all the same, or it could not be told from what was lost.
+    // Runs that are late because of the load must still run, because they would count as lost otherwise.
     if (kind !== 'at') {
       const all = { catchUp: 'ALL', catchUpMax: this.runsPerJob, maxConcurrentRuns: 100 } as const
       Object.assign(job, { startAt: firstAt, maxRuns: this.runsPerJob, ...all })

@@ -1,17 +1,17 @@
-/** Sends the jobs of a load at its rate, as far as the log takes them. */
+/** Sends the jobs of a load at its rate, or slower if the log is slower. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
 import type { Load } from './plan.ts'
 
-/** Jobs that became due to be sent meanwhile go together. */
+/** Interval of sends; jobs that became due in between are sent together. */
 const tickMs = 20
-/** Jobs on their way at once; beyond it the rate is what the log takes. */
+/** Largest number of unacknowledged jobs. At this limit the log sets the rate. */
 const unacknowledgedMax = 20_000
 
 export interface Sent {
   accepted: number
   rejected: number
-  /** Why the first one was. */
+  /** Reason of the first rejection. */
   rejection: string | undefined
   tookMs: number
 }

@@ -7,7 +7,7 @@ export function isWhole({ sent, result }: Outcome): boolean {
   return result.lost === 0 && result.duplicate === 0 && sent.rejected === 0
 }
 
-/** At most 80 columns wide; no colours. */
+/** At most 80 columns wide; no colors. */
 export function summaryOf(outcome: Outcome): string {
   const { sent, result } = outcome
   const { lateness } = result

@@ -1,9 +1,9 @@
-/** What became of each run of a load, from the records of the log; they may come in any order of their topics. */
+/** The outcome of each run of a load, from the records of the log. Records of different topics may come in any order. */
 import type { Execution, ExecutionEvent } from '../../schemas/index.ts'
 import type { Load } from './plan.ts'
 
 export interface Counts {
-  /** Runs that follow from the jobs that are durable. */
+  /** Runs of the jobs that are durable. */
   expected: number
   dispatched: number
   started: number
@@ -14,7 +14,7 @@ export interface Counts {
 export interface Result extends Counts {
   /** Runs that were not dispatched, not started or not ended. */
   lost: number
-  /** Runs whose first attempt was dispatched or started twice, and runs that the schedule does not have. */
+  /** Runs whose first attempt was dispatched or started twice, and runs that are not in the schedule. */
   duplicate: number
   failedAttempts: number
   /** First start after the time it was due, in ms; undefined when nothing started. */
@@ -57,7 +57,7 @@ export class Tally {
     this.#counts.expected += this.#load.runsPerJob
   }
 
-  /** To be called when all is sent: resolves when every run of it was dispatched, has started and has ended. */
+  /** To be called when all jobs were sent. Resolves when every run was dispatched, has started and has ended. */
   ended(): Promise<void> {
     this.#closed = true
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -93,7 +93,7 @@ export class Tally {
     this.#look()
   }
 
-  /** A worker may report a start more than once; another instant is another start. */
+  /** A worker may report a start more than once; another start time is another start. */
   #started(run: number, attempt: number, startedAt: number): void {
     if (this.#startedAt[run] === 0) {
       this.#startedAt[run] = startedAt
@@ -127,7 +127,7 @@ export class Tally {
     return { ...this.#counts, lost, duplicate: this.#duplicate, failedAttempts: this.#failedAttempts, lateness }
   }
 
-  /** False when it was marked so before. */
+  /** False if the run already had the mark. */
   #markOnce(run: number, mark: number): boolean {
     const marks = this.#marks[run] ?? 0
     if ((marks & mark) !== 0) return false

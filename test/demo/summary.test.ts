@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { clockText } from '../../src/demo/day-progress.ts'
-import type { Verdict } from '../../src/demo/run-accounts.ts'
+import type { DayVerdict } from '../../src/demo/run-accounts.ts'
 import { isProved, summaryText } from '../../src/demo/summary.ts'
 
-const clean: Verdict = {
+const clean: DayVerdict = {
   ...{ expected: 1_802, started: 1_802, succeeded: 1_791, retried: 171, dead: 11 },
   ...{ lost: [], duplicate: [], early: [], unexpected: [] },
   lateness: { p50: 0, p99: 12, max: 1_234 },
 }
 const totals = { occurrences: 1_802, succeeded: 1_791, retried: 171, dead: 11 }
-const text = (verdict: Verdict, readToEnd = true): string => summaryText({ verdict, totals, startMs: 8_700, readToEnd })
+const text = (verdict: DayVerdict, readToEnd = true): string => summaryText({ verdict, totals, startMs: 8_700, readToEnd })
 
 describe('the closing table', () => {
   it('fits 80 columns and has no colours', () => {
