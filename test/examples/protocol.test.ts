@@ -39,7 +39,7 @@ test('every kind of report that a worker sends is explained', () => {
 test('its limits are those of the program, and the example in Python keeps them', () => {
   expect(text).toContain(`at most ${count(resultBytesMax)} bytes`)
   expect(text).toContain(`at most ${count(errorMessageMax)} and ${count(errorStackMax)} characters`)
-  expect(text).toContain(`without you ${attemptTimeoutGraceMs / 1_000} s later`)
+  expect(text).toContain(`the owner ends it ${attemptTimeoutGraceMs / 1_000} s later`)
   const python = readHouseFile('examples/python-worker/attempt.py').text.replaceAll('_', '')
   for (const limit of [resultBytesMax, errorMessageMax, errorStackMax]) expect(python).toContain(String(limit))
 })
