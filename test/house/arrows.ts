@@ -1,18 +1,18 @@
 /**
- * Who may know whom. The rules name folders only; docs/ARCHITECTURE.md draws the same picture.
+ * Allowed imports between folders. The rules name folders only; docs/ARCHITECTURE.md shows the same picture.
  *
  *   schemas ─► streams ─► src:  foundation ─► doers, hands and starters ─► joiners ─► programs ─► cli
  *
- * A folder with an index.ts is a room, and the index.ts is its face: the only file of it that others import. A room inside a room is
- * known inside that room alone. Rooms never know one another in a circle.
+ * A folder with an index.ts is a room, and the index.ts is its face: the only file of it that others import. Only the outer room
+ * may import a room inside it. Rooms never import one another in a circle.
  */
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
 const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process']
-/** They do the work. None knows another: they meet in the log. */
+/** They do the work. None imports another: they exchange data through the log. */
 const doers = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'client']
-/** What touches the log, the disk, other processes and the environment. */
+/** They access the log, the disk, other processes and the environment. */
 const hands = ['kafka', 'store', 'config', 'embedded']
 /** They join doers and hands. */
 const joiners = ['cluster', 'library', 'auditor', 'system']
@@ -21,7 +21,7 @@ const joiners = ['cluster', 'library', 'auditor', 'system']
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries([...foundation, ...doers, ...hands].map((room) => [room, foundation])),
   cluster: [...foundation, 'kafka', 'config'],
-  // The auditor judges the log from outside: in one go as a program, and all the time as a role.
+  // The auditor judges the log from outside: as a program in one pass, and as a role continuously.
   auditor: [...foundation, 'kafka', 'store', 'cluster'],
   library: [...foundation, 'cluster', 'config', 'client', 'executor'],
   system: [...foundation, ...doers, ...hands, 'cluster', 'auditor'],
@@ -29,7 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   demo: [...foundation, ...joiners, 'client', 'config', 'executor', 'kafka'],
   generate: [...foundation, ...joiners, 'client', 'kafka', 'demo'],
   cli: [...foundation, ...joiners, 'config', 'demo', 'generate'],
-  // Browser code: of the program it knows what the API answers, and nothing of how.
+  // Browser code: it knows only the answers of the API.
   dashboard: [],
 }
 
@@ -52,15 +52,15 @@ const soleImporters: Record<string, RegExp> = {
   uplot: /^src\/dashboard\//,
 }
 
-/** Browser code may know these rooms: they need nothing of Node. */
+/** Browser code may import these rooms: they need no Node module. */
 const forBrowsers = ['streams/text']
 
-/** Only these of Node's modules compute and touch nothing; Buffer is there without an import as well. */
+/** The only Node modules without side effects. Buffer is also available without an import. */
 const pureNodeModules = ['node:buffer']
-/** Clock, chance, environment, sockets and timers, which come into streams as arguments or not at all. */
+/** Clock, randomness, environment, sockets and timers. Streams get them as arguments only. */
 const impure =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bprocess\.\w+|\bperformance\.\w+|\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bfetch\(|\bconsole\.\w+|\bimport\.meta\b|\bglobalThis\b/
-/** Doers know time by their Clock alone, so that tests can move it. */
+/** Doers read time from their Clock only, so that tests can control it. */
 const clockBound = /^src\/(scheduler|executor|retrier|intake|api|client)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
@@ -104,7 +104,7 @@ function brokenBetween(path: string, target: string, arrow: string): string | un
   return to !== 'src' || room === other || allowed.includes(other) ? undefined : `${arrow}: ${room} may not know ${other}`
 }
 
-/** From outside a room only its face is seen, and rooms inside it not at all. */
+/** Code outside a room imports only its face, and never a room inside it. */
 function behindFace(path: string, target: string, arrow: string, rooms: ReadonlySet<string>): string | undefined {
   for (let folder = posix.dirname(target); folder !== '.'; folder = posix.dirname(folder)) {
     if (path.startsWith(`${folder}/`)) break
@@ -125,7 +125,7 @@ export function facesWithCode(files: readonly HouseFile[]): string[] {
     .map(({ path }) => path)
 }
 
-/** Rooms that know one another in a circle, each circle once. */
+/** Rooms that import one another in a circle, each circle once. */
 export function roomCycles(files: readonly HouseFile[]): string[] {
   const arrows = new Map<string, Set<string>>()
   for (const file of files.filter(({ path }) => isProgram(path))) {
@@ -148,7 +148,7 @@ const packageOf = (target: string): string =>
     .slice(0, target.startsWith('@') ? 2 : 1)
     .join('/')
 
-/** Places where streams would touch the world, and where a doer asks the wall clock itself. */
+/** Places where streams would have side effects, and where a doer reads the wall clock itself. */
 export function impurePlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => {
     if (path.startsWith('streams/')) return placesOf(path, codeOf(text), impure)

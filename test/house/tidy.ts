@@ -1,20 +1,20 @@
-/** Habits that no compiler checks. Each rule takes files and answers with the places that break it. */
+/** Conventions that no compiler checks. Each rule takes files and returns the places that break it. */
 import { codeOf, type HouseFile, placesOf, withoutComments } from './tree.ts'
 
-/** A file of the program that grows beyond it is looked at, because it may be a room with two jobs. */
+/** Largest file of the program, in lines. A longer file may have two jobs. */
 export const linesMax = 300
-/** The same for tests and benchmarks, whose cases stand side by side. */
+/** The same for tests and benchmarks, whose cases are independent. */
 export const testLinesMax = 500
-/** A function that grows beyond it is looked at. */
+/** Longest function, in lines. */
 export const functionLinesMax = 70
 
-/** Words of what is not done yet, written so that the rule does not find itself. */
+/** Words that mark unfinished work, written so that the rule does not find itself. */
 const unfinished = /\b(T[O]DO|F[I]XME|H[A]CK)\b/
 const unfinishedTest = /\b(test|it|describe)\.(only|skip|todo|fails)\b/
 const machinePath = /['"`](\/(work|root|tmp|home|Users|mnt|opt|var|etc)\b[^'"`]*)['"`]/
 const registryHost = /[\w.-]*(npmjs|maven\.(org|apache\.org\/repo)|artifactory|nexus|jfrog|crates\.io|pypi)[\w.-]*/i
 
-/** Places that say that something is not done. */
+/** Places that mark unfinished work. */
 export function unfinishedPlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => placesOf(path, text, unfinished))
 }
@@ -26,7 +26,7 @@ export function unfinishedTests(files: readonly HouseFile[]): string[] {
     .flatMap(({ path, text }) => placesOf(path, codeOf(text), unfinishedTest))
 }
 
-/** Source files that do not begin by saying what the room is. */
+/** Source files without a header comment. */
 export function withoutHeader(files: readonly HouseFile[]): string[] {
   return files
     .filter(({ path }) => /^(src|streams)\//.test(path))
@@ -34,7 +34,7 @@ export function withoutHeader(files: readonly HouseFile[]): string[] {
     .map(({ path }) => path)
 }
 
-/** Paths of one machine in what ships. What a container or the system itself promises is exempt by name. */
+/** Paths of one machine in shipped code. Paths that a container or the system guarantees are exempt by name. */
 export function machinePlaces(files: readonly HouseFile[], exempt: readonly RegExp[]): string[] {
   return files
     .filter(({ path }) => /^(src|streams|schemas)\//.test(path))
@@ -42,12 +42,12 @@ export function machinePlaces(files: readonly HouseFile[], exempt: readonly RegE
     .filter((place) => !exempt.some((pattern) => pattern.test(place)))
 }
 
-/** Names of package registries: where packages come from is the business of whoever installs. */
+/** Names of package registries: the user who installs chooses the registry. */
 export function registryPlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => placesOf(path, text, registryHost))
 }
 
-/** Places that cite a paper which is not in this house; decisions are in docs/adr. */
+/** Places that cite a document outside the repository; decisions are in docs/adr. */
 export function foreignCitations(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) =>
     placesOf(path, text, /\b(desig[n] §\d*|(?:design|contract|peers|examples-to-follow)\.m[d])/),

@@ -1,4 +1,4 @@
-/** The house as its gates see it: files with their text, what they import, and their code without comments and strings. */
+/** The files that the house rules check: their text, their imports, and their code without comments and strings. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ export function filesIn(inRooms: readonly string[] = rooms, ...endings: string[]
           .filter((entry) => entry.isFile() && wanted.some((ending) => entry.name.endsWith(ending)))
           .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
       )
-      // A tool that stands apart from the project brings packages of its own.
+      // A separate tool, such as test/mutations, has packages of its own.
       .filter((path) => !path.includes('/node_modules/'))
       .sort()
       .map(readHouseFile)
@@ -39,8 +39,8 @@ export function topLevel(): string[] {
 }
 
 /**
- * What a file imports, types included: project files as their path from the root, packages and Node's own modules by their name.
- * A type is an arrow as well: a file cannot be understood without the one it takes its types from.
+ * The imports of a file, types included: project files as paths from the root, packages and Node modules by name.
+ * A type import counts as well: a file cannot be understood without the file that defines its types.
  */
 export function importsOf({ path, text }: HouseFile): string[] {
   const found =
@@ -49,12 +49,12 @@ export function importsOf({ path, text }: HouseFile): string[] {
   return targets.map((target) => (target.startsWith('.') ? posix.join(posix.dirname(path), target) : target))
 }
 
-/** The text with comments blanked; lines stay where they are. */
+/** The text with comments blanked; line numbers do not change. */
 export function withoutComments(text: string): string {
   return text.replace(token, (match) => (match.startsWith('/') ? blank(match) : match))
 }
 
-/** The text with comments and quoted strings blanked. Template literals stay, because code stands in them. */
+/** The text with comments and quoted strings blanked. Template literals stay, because they contain code. */
 export function codeOf(text: string): string {
   return text.replace(token, (match) => (match.startsWith('`') ? match : blank(match)))
 }
