@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import kafkajs, { type Admin } from 'kafkajs'
 import type { AclEntry } from '../../schemas/access.ts'
 import { BrokerNode } from '../docker/broker-node.ts'
-import { freePorts } from '../setup/free-ports.ts'
+import { distinctPorts } from '../setup/free-ports.ts'
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } = kafkajs
 
@@ -25,7 +25,7 @@ export class SecuredBroker {
   }
 
   static async start(folder: string, users: readonly string[]): Promise<SecuredBroker> {
-    const [[client, open], [controller]] = [await freePorts(), await freePorts()]
+    const [client = 0, open = 0, controller = 0] = await distinctPorts(3)
     const logins = users.map((user) => `user_${user}="${password}"`).join(' ')
     const node = await BrokerNode.start(folder, {
       CLUSTER_ID: randomBytes(16).toString('base64url').replace(/^-/, 'A'),

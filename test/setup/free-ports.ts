@@ -1,5 +1,5 @@
 /** Loopback ports that nobody uses at this moment. */
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 
 /** A port for a broker, whose next one up is free too, and a port for a registry. */
 export async function freePorts(): Promise<[kafka: number, registry: number]> {
@@ -20,4 +20,20 @@ function freePort(port: number): Promise<number | undefined> {
       server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
     })
   })
+}
+
+/** So many ports at once: they are held together, so that no two of them are the same. */
+export async function distinctPorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
+      const server = createServer()
+      return new Promise<typeof server>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(0, '127.0.0.1', () => resolve(server))
+      })
+    }),
+  )
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
 }

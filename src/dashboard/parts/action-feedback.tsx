@@ -1,12 +1,13 @@
 /** Feedback on actions: the confirmation before one that cannot be undone, and the notice of what one did. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { notice, question } from '../model/index.ts'
 
 /** The browser's own dialog keeps the focus inside. */
 export function ConfirmDialog() {
   const asked = question.value
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // A layout effect: the focus is back as soon as the dialog is gone, and not a frame later.
+  useLayoutEffect(() => {
     if (asked === undefined) return
     const before = document.activeElement
     dialog.current?.showModal()
