@@ -6,7 +6,9 @@
  *
  * A connection through a proxy that drops everything is taken, and nobody answers; in namespaces it would not even be taken.
  */
+
 import { createServer } from 'node:net'
+import { distinctPorts } from '../../setup/free-ports.ts'
 import { type BrokerPlace, brokerPlaces, nodeIdOf, type Place, places } from '../places.ts'
 import type { DelayMs, Network } from './network.ts'
 import { type Relay, startRelay } from './relay.ts'
@@ -27,7 +29,7 @@ export async function openProxies(): Promise<Network> {
   const cuts = new Set<string>()
   const isCut = (from: Place, to: Place): boolean => cuts.has(`${from} ${to}`)
   // Each listener and the proxy before it, all taken at once: a port that is let go may be given to somebody else.
-  const ports = await freePorts(brokerPlaces.length * (2 * clients.length + 2 + brokerPlaces.length) + places.length)
+  const ports = await distinctPorts(brokerPlaces.length * (2 * clients.length + 2 + brokerPlaces.length) + places.length)
   const port = (): number => ports.pop() ?? 0
   const httpPorts = new Map<Place, number>(places.map((place) => [place, port()]))
   const doors = new Map<string, Door>()
@@ -115,17 +117,4 @@ export async function openProxies(): Promise<Network> {
 function peerOf(client: string, broker: BrokerPlace): BrokerPlace | undefined {
   const place = /broker-\d+/.exec(client)?.[0]
   return brokerPlaces.find((other) => other === place && other !== broker)
-}
-
-/** Ports that nobody uses at this moment. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer()
-      return new Promise<typeof server>((resolve, reject) => server.once('error', reject).listen(0, host, () => resolve(server)))
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }
