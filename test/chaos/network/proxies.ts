@@ -7,7 +7,6 @@
  * A connection through a proxy that drops everything is taken, and nobody answers; in namespaces it would not even be taken.
  */
 
-import { createServer } from 'node:net'
 import { distinctPorts } from '../../setup/free-ports.ts'
 import { type BrokerPlace, brokerPlaces, nodeIdOf, type Place, places } from '../places.ts'
 import type { DelayMs, Network } from './network.ts'
