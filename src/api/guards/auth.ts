@@ -1,6 +1,7 @@
 /**
- * Who may call what. With tokens: a bearer token gives a role. Without: requests of this machine only, and none that a web page of
- * another origin could have sent, because a browser on this machine reaches a loopback port as well as anyone.
+ * Decides who may call what. With tokens: a bearer token gives a role. Without tokens: only requests from this machine are
+ * served, and none that a web page of another origin could have sent, because a browser on this machine reaches loopback ports
+ * too.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
@@ -18,7 +19,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Role of the token; null without authentication. */
     role: Role | null
-    /** Who calls, for records: name or role of the token, subject of a JWT, `local` without authentication; null where nobody is known. */
+    /**
+     * The caller for records: name or role of the token, subject of a JWT, `local` without authentication; null if the caller
+     * is unknown.
+     */
     actor: string | null
   }
 }
@@ -29,7 +33,7 @@ export interface AuthenticationOptions {
   signIns: SignIns
 }
 
-/** A hook that throws `unauthorized` or `forbidden`, and else notes role and actor in the request. */
+/** A hook that throws `unauthorized` or `forbidden`, and otherwise sets role and actor of the request. */
 export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationOptions): onRequestAsyncHookHandler {
   const known = apiTokens.map(({ role, token, name }) => ({ role, actor: name ?? role, digest: digest(token) }))
   const peers = peerTokens(apiTokens).map((token): Known => ({ role: 'operator', actor: 'peer', digest: digest(token) }))
@@ -70,7 +74,7 @@ function accepted(tokens: boolean, jwt: boolean): string {
     .join(' or ')
 }
 
-/** Compares digests of equal length with every known token, so that the time taken tells nothing of any of them. */
+/** Compares digests of equal length with every known token, so that the time taken reveals nothing about any of them. */
 function identityOf(given: string, known: readonly Known[]): Identity | undefined {
   const wanted = digest(given)
   let found: Identity | undefined
@@ -82,7 +86,7 @@ function identityOf(given: string, known: readonly Known[]): Identity | undefine
 }
 
 function refuseForeignOrigin(request: FastifyRequest): void {
-  // A name that a page's owner has pointed at this machine (DNS rebinding) shows in Host; another page's request shows in Origin.
+  // DNS rebinding, a name that points to this machine, shows in Host. A request of another page shows in Origin.
   const host = hostnameOf(`http://${request.headers.host ?? ''}`)
   if (host === undefined || !isLoopbackName(host)) {
     throw new DuelogError(
@@ -91,10 +95,10 @@ function refuseForeignOrigin(request: FastifyRequest): void {
     )
   }
   const { origin, host: ours = '', 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
-  // Any program of this machine may serve pages on a port of its own: only those of this very server are ours.
+  // Any program on this machine may serve pages on its own port; only pages of this server are ours.
   const page = origin === undefined ? undefined : hostOf(origin)
   const isForeign = origin !== undefined && (page === undefined || page !== hostOf(`${origin.split(':', 1)[0]}://${ours}`))
-  // Browsers that say where a request comes from say so also where they send no Origin. A link may lead here.
+  // Browsers that send the origin of a request also send it where Origin is absent. A link may lead here.
   const isFollowed = mode === 'navigate' && (request.method === 'GET' || request.method === 'HEAD')
   if (isForeign || ((site === 'cross-site' || site === 'same-site') && !isFollowed)) {
     throw new DuelogError(
@@ -111,7 +115,7 @@ function refuseOtherMachines(request: FastifyRequest): void {
   }
 }
 
-/** With the port, unless it is that of the scheme; undefined for what is no http URL, such as null. */
+/** With the port unless it is the default of the scheme; undefined for text that is no http URL, such as null. */
 function hostOf(url: string): string | undefined {
   const parsed = URL.parse(url)
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.host : undefined

@@ -1,16 +1,16 @@
 /**
- * Keeps room for new connections. A connection costs whoever opens it nothing, so somebody who holds as many as there may be, without a
- * request or with one that does not come to its end, would shut out all others. Such a connection gives way to a new one: first of the
- * address that has most of them, and of those the one that has waited longest. One with a request under way stays as long as there are
- * others; where all but a few have one, as when somebody asks for thousands of plans, these give way in the same order: those few may be
- * newcomers whose request has not arrived.
+ * Keeps room for new connections. A connection costs the client nothing. A client that holds the maximum number of them,
+ * without a request or with one that never ends, would shut out all others. Such a connection is closed for a new one: first of
+ * the address with the most of them, and among those the one that has waited longest. A connection with a request in progress
+ * stays as long as there are others. If nearly all have one, for example because one client asks for thousands of plans, these
+ * are closed in the same order: the few others may be new connections whose request has not arrived.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionsMax } from '../schemas/index.ts'
 
 export function keepRoom(server: Server): void {
-  // Newcomers are seen before one gives way to them; beyond the spare ones they are refused unseen.
+  // New connections are accepted before another one is closed for them; beyond the spare ones they are refused unseen.
   server.maxConnections = connectionsMax + spare
   const waiting = new Places()
   const busy = new Places()
@@ -42,12 +42,12 @@ export function keepRoom(server: Server): void {
   })
 }
 
-/** Of these some may be closing still. */
+/** Some of these may still be closing. */
 const spare = 64
-/** Of those without a request so many may be new. */
+/** Of the connections without a request this many may be new. */
 const newcomersMax = 64
 
-/** Connections without a request under way, or with one, by address, each in the order in which they came to be so. */
+/** Connections without a request in progress, or with one, by address; each in the order in which they entered that state. */
 class Places {
   readonly #byAddress = new Map<string, Set<Socket>>()
   readonly #addresses = new Map<Socket, string>()

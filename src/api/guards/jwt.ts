@@ -1,4 +1,7 @@
-/** JSON Web Tokens of an identity provider: signed by a key of its JWKS, for us, by it, not expired, and with a role of ours. */
+/**
+ * JSON Web Tokens of an identity provider: signed by a key of its JWKS, issued by it for us, not expired, and with a role of
+ * ours.
+ */
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import { isReservedActor } from '../../process/index.ts'
@@ -6,7 +9,7 @@ import { jwksTimeoutMs } from '../schemas/index.ts'
 import type { Role } from './roles.ts'
 
 export interface JwtOptions {
-  /** URL of the provider's keys; or the keys, for tests. */
+  /** URL of the provider's keys, or the keys themselves in tests. */
   jwks: string | JWTVerifyGetKey
   issuer: string
   audience: string
@@ -14,9 +17,9 @@ export interface JwtOptions {
   rolesClaim: string
 }
 
-/** Signatures by a key that only the provider has. Anything shared, and none at all, is refused whatever the token says of itself. */
+/** Signatures by a key that only the provider has. Shared keys and unsigned tokens are refused, whatever the token claims. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
-/** Clocks of two machines may differ so much. */
+/** Maximum difference between the clocks of two machines. */
 const clockToleranceSeconds = 5
 const roles: readonly Role[] = ['admin', 'operator', 'viewer']
 
@@ -26,17 +29,17 @@ export interface Identity {
 }
 
 /**
- * Undefined for a token that is not accepted, whatever the reason. Rejects with `identity-unavailable` when no keys could be had, and with
- * `forbidden` for somebody whom the provider vouches for, but whose name cannot stand in records.
+ * Undefined for a token that is not accepted, for any reason. Rejects with `identity-unavailable` if no keys could be loaded,
+ * and with `forbidden` for a subject that the provider accepts but that cannot be a name in records.
  */
 export type JwtVerifier = (token: string) => Promise<Identity | undefined>
 
-/** `taken` are names that records have for others, such as those of tokens. */
+/** `taken`: names that records use for other callers, such as names of tokens. */
 export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []): JwtVerifier {
   const { jwks, issuer, audience, rolesClaim } = options
   let keys: JWTVerifyGetKey | undefined = typeof jwks === 'string' ? undefined : jwks
   return async (token) => {
-    // Most processes have no provider to ask, and are smaller without.
+    // Most processes have no provider, and need less memory without the library.
     const { createRemoteJWKSet, errors, jwtVerify } = await import('jose')
     try {
       keys ??= createRemoteJWKSet(new URL(jwks as string), { timeoutDuration: jwksTimeoutMs })
@@ -56,13 +59,16 @@ export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []):
   }
 }
 
-/** What is wrong with the token itself, not with the way to the keys. */
+/** Whether the token itself is wrong, and not the way to the keys. */
 function isRefusal(error: unknown, errors: typeof import('jose').errors): boolean {
   if (!(error instanceof errors.JOSEError)) return error instanceof TypeError && !('cause' in error)
   return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC')
 }
 
-/** The highest role that the claim names. It may lie deeper, as in realm_access.roles, and be a list or words between spaces. */
+/**
+ * The highest role that the claim names. It may be nested, as in realm_access.roles, and be a list or words with spaces
+ * between.
+ */
 function roleOf(payload: JWTPayload, claim: string): Role | undefined {
   let value: unknown = payload
   for (const name of claim.split('.')) {
@@ -75,7 +81,7 @@ function roleOf(payload: JWTPayload, claim: string): Role | undefined {
 
 const subjectCharsMax = 255
 
-/** Subjects go into logs and records: short, on one line, as they are, and never a name that stands for somebody else there. */
+/** Subjects go into logs and records: they are short, on one line, unchanged, and never a reserved name. */
 function actorOf(subject: unknown, taken: readonly string[]): string {
   if (
     typeof subject === 'string' &&

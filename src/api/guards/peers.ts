@@ -1,35 +1,36 @@
 /**
- * Processes of one system know one another by their tokens. Each tells its URL in the metadata of a group, which whoever reaches the
- * brokers can join: so the URL comes with proofs of a token, and no other one is sent anything (ADR 0060).
+ * Processes of one system recognize each other by their tokens. Each publishes its URL in the metadata of a group, which every
+ * client of the brokers can join. So the URL carries proofs of a token, and a URL without a valid proof receives nothing (ADR
+ * 0060).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isLoopbackName } from '../../network/index.ts'
 import { type ApiToken, rank } from './roles.ts'
 
-/** Whose tokens count between processes; a viewer's only where there are none but viewers'. */
+/** The tokens that count between processes; tokens of viewers only if there are no others. */
 function strongOf(tokens: readonly ApiToken[]): readonly ApiToken[] {
   const strong = tokens.filter(({ role }) => role !== 'viewer').toSorted((left, right) => rank[right.role] - rank[left.role])
   return strong.length > 0 ? strong : tokens
 }
 
 /**
- * What other processes of this system are asked with: it follows from the strongest token, and opens the internal routes alone to whoever
- * may hear it. Owners answer there with whole definitions, credentials included, so a viewer's token does not open them.
+ * The token for requests to other processes of this system. It is derived from the strongest token and opens the internal
+ * routes only. Owners answer there with whole definitions including credentials, so a viewer's token does not open them.
  */
 export function peerToken(tokens: readonly ApiToken[] = []): string | undefined {
   const [strongest] = strongOf(tokens)
   return strongest === undefined ? undefined : derived(strongest)
 }
 
-/** What peers may ask with: they may have been given other tokens besides. */
+/** Tokens that peers may use: they may have been given further tokens. */
 export const peerTokens = (tokens: readonly ApiToken[]): string[] => strongOf(tokens).map(derived)
 
 const derived = ({ token }: ApiToken): string => createHmac('sha256', token).update('duelog internal').digest('base64url')
 
-/** What a process tells of itself in the metadata of a group. */
+/** What a process publishes about itself in the metadata of a group. */
 export interface PeerNote {
   url: string | undefined
-  /** Of each strong token, as many as fit well: metadata goes to all members at each join. Absent without tokens. */
+  /** One for each strong token, up to a limit: metadata goes to all members at each join. Absent without tokens. */
   proofs?: string[]
 }
 
@@ -49,7 +50,10 @@ export function peerNote(url: string | undefined, tokens: readonly ApiToken[] = 
 const proofOf = ({ token }: ApiToken, url: string): Buffer =>
   createHmac('sha256', token).update(`duelog peer at ${url}`).digest().subarray(0, proofBytes)
 
-/** The URL that a member shows, where it may be asked. Without tokens only this machine is. Members of another make may show anything. */
+/**
+ * The URL of a member that may be called. Without tokens only this machine may be. Members of other software may publish
+ * anything.
+ */
 export function urlOfPeer(note: unknown, tokens: readonly ApiToken[] = []): string | undefined {
   const url = shownUrl(note)
   if (url === undefined) return undefined
@@ -61,12 +65,12 @@ export function urlOfPeer(note: unknown, tokens: readonly ApiToken[] = []): stri
   return strongOf(tokens).some((token) => proves(proofOf(token, url))) ? url : undefined
 }
 
-/** The URL as it is shown, of whomever. */
+/** The published URL, without a check. */
 export function shownUrl(note: unknown): string | undefined {
   const url = typeof note === 'object' && note !== null ? (note as { url?: unknown }).url : undefined
   return typeof url === 'string' && url.length <= 2_048 && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }
 
-/** Why an owner is not asked, for callers and operators. */
+/** Why an owner is not called, for callers and operators. */
 export const strangerText = (partition: number, instance: string): string =>
   `Partition ${partition} is owned by ${instance}, which is not asked: it does not prove that it has a token of this process. Give all processes of one system the same DUELOG_API_TOKENS; one of an earlier version has to be upgraded.`

@@ -1,6 +1,6 @@
 /**
- * How many requests a caller may send: a bucket for each that fills with so many a second and holds two seconds' worth. A caller is a
- * token or subject, or an address where there is neither. Refused sign-ins have buckets of their own (sign-ins.ts).
+ * Limits the requests of each caller by a token bucket that refills at the rate and holds two seconds' worth. A caller is a
+ * token or subject, or an address without either. Refused sign-ins have their own buckets (sign-ins.ts).
  */
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
@@ -16,7 +16,7 @@ export class RateLimit {
   readonly #clock: Clock
   readonly #perSecond: number
   readonly #burst: number
-  /** In the order of their last use. A full bucket need not be remembered, so the oldest may always go. */
+  /** In the order of their last use. A full bucket need not be kept, so the oldest may always be dropped. */
   readonly #buckets = new BoundedMap<string, Bucket>(rateCallersMax)
 
   constructor(clock: Clock, perSecond: number, burst: number) {
@@ -25,7 +25,7 @@ export class RateLimit {
     this.#burst = burst
   }
 
-  /** Takes one. False when there is none left. */
+  /** Takes one token. False if none is left. */
   take(caller: string): boolean {
     const bucket = this.#filled(caller)
     this.#buckets.renew(caller, bucket)
@@ -34,7 +34,7 @@ export class RateLimit {
     return true
   }
 
-  /** How many are left, and parts of one. */
+  /** Tokens left, fractions included. */
   left(caller: string): number {
     return this.#filled(caller).left
   }
@@ -43,7 +43,7 @@ export class RateLimit {
     const nowMs = this.#clock.nowMs()
     const bucket = this.#buckets.get(caller)
     if (bucket === undefined) return { left: this.#burst, atMs: nowMs }
-    // A clock that was set back fills nothing, and takes nothing away.
+    // A clock that was set back neither fills nor empties a bucket.
     const passedMs = Math.max(0, nowMs - bucket.atMs)
     bucket.left = Math.min(this.#burst, bucket.left + (passedMs * this.#perSecond) / 1_000)
     bucket.atMs = nowMs

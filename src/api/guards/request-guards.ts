@@ -1,4 +1,4 @@
-/** What guards every request, whatever its route: headers for browsers, a rate for each caller, and a time for its body. */
+/** Guards for every request: security headers, a rate for each caller, and a time limit for its body. */
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../../clock/index.ts'
@@ -6,7 +6,7 @@ import { DuelogError } from '../../errors/index.ts'
 import { bodiesMax, bodiesPerCallerMax, bodyReceiveMs } from '../schemas/index.ts'
 import { RateLimit, tooMany } from './rate-limit.ts'
 
-/** No page but our own may show an answer, and no answer is ever a page but where a route says so. */
+/** Only our own pages may show an answer, and an answer is never a page unless a route says so. */
 const headers = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -16,12 +16,12 @@ const headers = {
   'cache-control': 'no-store',
 } as const
 
-/** To be called before any other hook is added: refusals have these headers too. */
+/** Call it before any other hook is added: refusals carry these headers too. */
 export function securityHeaders(instance: FastifyInstance): void {
   instance.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
 }
 
-/** To be called after the hook that finds out who calls. Routes between processes, probes and pages are not counted. */
+/** Call it after the hook that identifies the caller. Routes between processes, probes and pages are not counted. */
 export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: number): void {
   if (perSecond === 0) return
   const rates = new RateLimit(clock, perSecond, 2 * perSecond)
@@ -33,22 +33,22 @@ export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: n
   })
 }
 
-/** Undefined where nobody is known: without authentication all are one. */
+/** Undefined for an unknown caller: without authentication all callers count as one. */
 const callerOf = ({ role, actor }: FastifyRequest): string | undefined => (role === null ? undefined : `actor ${role} ${actor}`)
 
 /**
- * A body that comes a byte at a time holds a connection no longer than a quick one may. A batch may take as long as it goes on. All that
- * come at one moment leave connections for requests without one.
+ * Limits the time of a body, so that one that arrives byte by byte holds no connection for long. A batch may take as long as it
+ * makes progress. The bodies of one moment leave connections free for requests without a body.
  */
 export function limitBodyTimes(instance: FastifyInstance): void {
   let coming = 0
   const comingOf = new Map<string, number>()
   instance.addHook('preParsing', async (request, reply, payload) => {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
-    // Without a body there is nothing to wait for, and nobody listens to its errors.
+    // Without a body there is nothing to wait for, and no listener for its errors.
     if (encoding === undefined && length === '0') return payload
     const caller = callerOf(request)
-    // Of those who may only look all are one besides: there may be many of them.
+    // All viewers together count as one more caller, because there may be many of them.
     const parties = caller === undefined ? [] : request.role === 'viewer' ? [caller, 'viewers'] : [caller]
     if (coming >= bodiesMax || parties.some((party) => (comingOf.get(party) ?? 0) >= bodiesPerCallerMax)) {
       void reply.header('connection', 'close')

@@ -8,6 +8,6 @@ export const rank: Record<Role, number> = { viewer: 1, operator: 2, admin: 3 }
 export interface ApiToken {
   role: Role
   token: string
-  /** Who has it, for the audit trail. */
+  /** Name of its holder, for the audit trail. */
   name?: string | undefined
 }

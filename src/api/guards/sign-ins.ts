@@ -1,7 +1,7 @@
 /**
- * Guesses at tokens are few: of one address, and of all together. Beyond that a token is not even looked at, unless it was accepted from
- * this address before; so nobody who is in is shut out by a neighbour. A client that sends the same wrong token again and again has
- * guessed once. All that is remembered has a size.
+ * Limits guesses of tokens, for each address and in total. Above the limit a token is refused unchecked, unless it was accepted
+ * from this address before. So a signed-in client is not shut out by a neighbor. A client that repeats the same wrong token has
+ * guessed once. All memory is bounded.
  */
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
@@ -22,14 +22,14 @@ import { RateLimit, tooMany } from './rate-limit.ts'
 import { NoneLeft, TokenChecks } from './token-checks.ts'
 
 export interface SignIn {
-  /** Of the socket. */
+  /** The address of the socket. */
   address: string
   token: string
-  /** Routes among which a token is accepted or not. */
+  /** The routes for which the token is checked. */
   realm: string
 }
 
-/** No provider is asked about another form. */
+/** A token of another form is not sent to a provider. */
 const jwtForm = /^[^.]+\.[^.]+\.[^.]+$/
 
 export class SignIns {
@@ -39,10 +39,10 @@ export class SignIns {
   readonly #ofAll: RateLimit
   /** By network and token, in the order of their last use. */
   readonly #accepted = new BoundedMap<string, true>(signInsKeptMax)
-  /** Until when a token is known to be wrong, by the steady clock. */
+  /** Time until which a token is known to be wrong, by the steady clock. */
   readonly #refused = new BoundedMap<string, number>(signInsKeptMax)
   readonly #looks: TokenChecks
-  /** Refused unseen since the last line of the log. */
+  /** Number of tokens refused unchecked since the last log line. */
   #unlogged = 0
   #cancel: (() => void) | undefined
 
@@ -57,13 +57,13 @@ export class SignIns {
     })
   }
 
-  /** What `judge` says of the token; undefined where it is wrong. Rejects with `too-many-requests`, and as `judge` does. */
+  /** The result of `judge`; undefined for a wrong token. Rejects with `too-many-requests`, and as `judge` does. */
   async judged<Found>({ address, token, realm }: SignIn, judge: () => Promise<Found | undefined>): Promise<Found | undefined> {
     const network = networkOf(address)
     const digest = `${realm} ${createHash('sha256').update(token).digest('base64')}`
     const known = `${network} ${digest}`
     if (this.#accepted.has(known)) {
-      // It stays known meanwhile: who is in sends several requests at once.
+      // The token stays known in between: a signed-in client sends several requests at once.
       const found = await judge()
       if (found !== undefined) this.#accepted.renew(known, true)
       else this.#accepted.delete(known)
@@ -72,7 +72,7 @@ export class SignIns {
     const isRefused = (): boolean => (this.#refused.get(digest) ?? 0) > this.#clock.steadyMs()
     if (isRefused()) return undefined
     const look = async (): Promise<Found | undefined> => {
-      // The same one was looked at while this one waited, or is looked at beside it.
+      // The same token may have been checked while this one waited, or beside it.
       const found = isRefused() ? undefined : await judge()
       if (found !== undefined) this.#accepted.renew(known, true)
       else if (!isRefused()) {
@@ -94,7 +94,7 @@ export class SignIns {
     this.#cancel = undefined
   }
 
-  /** The first is told at once, the others as a count. */
+  /** Logs the first at once and the others as a count. */
   #note(address: string): void {
     if (this.#cancel !== undefined) {
       this.#unlogged++
@@ -118,7 +118,7 @@ export class SignIns {
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 around it. */
+/** The holder of one IPv6 address controls the 2^64 addresses around it. */
 function networkOf(address: string): string {
   const bare = address.split('%', 1)[0]?.replace(/^::ffff:(?=\d+\.)/, '') ?? ''
   if (!isIPv6(bare)) return bare

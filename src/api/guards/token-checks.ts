@@ -1,11 +1,11 @@
 /**
- * Looks at tokens that are under way. Each may turn out to be at a wrong one, so there are no more at once than wrong ones are left: guesses
- * that come at one moment are no more than those that come one by one. Who comes beyond that waits for the end of one.
+ * Concurrent checks of tokens. Each may be of a wrong token, so the number of concurrent checks is limited by the wrong tokens
+ * that are still allowed: concurrent guesses get no more tries than sequential ones. Further checks wait until one ends.
  */
 import { DuelogError } from '../../errors/index.ts'
 
 export interface TokenChecksOptions {
-  /** How many wrong tokens may still come of a network, and parts of one. */
+  /** Wrong tokens that a network may still send, fractions included. */
   left(network: string): number
   leftInAll(): number
 }
@@ -16,21 +16,24 @@ interface Waiting {
   refuse(reason: unknown): void
 }
 
-/** Why a token is not looked at: too many were wrong. */
+/** A token is not checked because too many were wrong. */
 export class NoneLeft extends Error {}
 
 export class TokenChecks {
   readonly #options: TokenChecksOptions
   readonly #underWay = new Map<string, number>()
   #underWayInAll = 0
-  /** Of each network, oldest first. */
+  /** Waiting checks of each network, oldest first. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(options: TokenChecksOptions) {
     this.#options = options
   }
 
-  /** Gives what `look` gives, in its turn. Rejects as `look` does, and with NoneLeft. `isOfProvider`: only its provider can say of the token. */
+  /**
+   * Runs `look` in its turn and resolves with its result. Rejects as `look` does, and with NoneLeft. `isOfProvider`: only the
+   * identity provider can judge the token.
+   */
   async run<Found>(network: string, isOfProvider: boolean, look: () => Promise<Found>): Promise<Found> {
     if (this.#waiting.has(network) || !this.#begins(network)) await this.#turn(network, isOfProvider)
     try {
@@ -45,7 +48,7 @@ export class TokenChecks {
     }
   }
 
-  /** False: not yet. Throws NoneLeft. */
+  /** False if it must wait. Throws NoneLeft. */
   #begins(network: string): boolean {
     const [left, leftInAll] = [this.#options.left(network), this.#options.leftInAll()]
     if (left < 1 || leftInAll < 1) throw new NoneLeft()
@@ -77,7 +80,7 @@ export class TokenChecks {
     this.#waiting.delete(network)
   }
 
-  /** Each of these would wait for the provider as long, one after another. */
+  /** Each of these would wait equally long for the provider, one after another. */
   #giveUp(reason: unknown): void {
     for (const [network, queue] of this.#waiting) {
       for (const waiting of queue) if (waiting.isOfProvider) waiting.refuse(reason)

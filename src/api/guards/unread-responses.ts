@@ -1,16 +1,17 @@
 /**
- * Bounds what answers hold that nobody reads. One of a few megabytes costs whoever asks for it a line, and hundreds of such lines fit into
- * one packet. Beyond the limit connections give way: first of the address whose answers hold most, and of those the one that has waited longest.
+ * Bounds the memory of answers that clients do not read. An answer of a few megabytes costs the client one line, and one packet
+ * holds hundreds of such lines. Above the limit connections are closed: first of the address whose answers hold most, and among
+ * those the one that has waited longest.
  */
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { unreadCharsMax } from '../schemas/index.ts'
 
-/** To be called after all hooks that change answers. What one process answers another is bounded by what it asks for. */
+/** Call it after all hooks that change answers. Answers between processes are bounded by their requests. */
 export function limitUnread(instance: FastifyInstance): void {
   const unread = new Unread()
   instance.addHook('onSend', async ({ raw: { socket }, routeOptions: { config } }, { raw }, payload) => {
-    // A stream waits for its reader, and a file of the dashboard is one in memory, however many read it.
+    // A stream waits for its reader. A file of the dashboard is in memory once, for any number of readers.
     const size = typeof payload === 'string' ? payload.length : 0
     if (size === 0 || config.internal === true || socket.destroyed) return payload
     unread.add(socket, size)
@@ -36,10 +37,10 @@ interface Held {
   answers: number
 }
 
-/** Sizes are characters: in bytes a text may take twice as much. */
+/** Sizes are in characters; a text may take twice as many bytes. */
 class Unread {
   size = 0
-  /** In the order in which their oldest answer began to wait. */
+  /** In the order in which their oldest answer started to wait. */
   readonly #bySocket = new Map<Socket, Held>()
   readonly #byAddress = new Map<string, number>()
   readonly #watched = new WeakSet<Socket>()
@@ -51,7 +52,7 @@ class Unread {
     this.#change(held, size)
     if (this.#watched.has(socket)) return
     this.#watched.add(socket)
-    // An answer that has not had its turn on its connection does not hear that it is closed.
+    // An answer that waits on its connection gets no close event.
     socket.once('close', () => this.forget(socket))
   }
 
@@ -70,7 +71,7 @@ class Unread {
     this.#bySocket.delete(socket)
   }
 
-  /** One answer may hold more than the limit: it stays for as long as it is the last one. */
+  /** One answer may exceed the limit: it stays while it is the only one. */
   longest(last: Socket): Socket | undefined {
     const [[most] = []] = [...this.#byAddress].sort(([, left], [, right]) => right - left)
     for (const [socket, { address }] of this.#bySocket) if (address === most && socket !== last) return socket

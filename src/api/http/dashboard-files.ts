@@ -1,4 +1,4 @@
-/** The built dashboard, read once at the start: a handful of files, each compressed then and not for every request. */
+/** The built dashboard. It is read and compressed once at the start: a handful of files. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -18,7 +18,7 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Files by their path in the folder, with slashes. Empty where the dashboard is not built. */
+/** Files by their path in the folder, with slashes. Empty if the dashboard is not built. */
 export function readDashboard(folder: string): Map<string, DashboardFile> {
   const files = new Map<string, DashboardFile>()
   let entries: { isFile(): boolean; name: string; parentPath: string }[]

@@ -1,18 +1,18 @@
-/** A definition out of a request, or the error that says all that is wrong with it. */
+/** A definition from a request, or the error with everything that is wrong with it. */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionFromJson, validateJobId } from '../../../streams/definitions/index.ts'
 import { notAllowed } from '../../../streams/text/index.ts'
 import { RequestError } from './problem.ts'
 import { mask, redactedPlaces } from './redact.ts'
 
-/** The id as it is, where it may be one. Throws `bad-job-id`. */
+/** The id if it is valid. Throws `bad-job-id`. */
 export function checkedId(id: string): string {
   const problem = validateJobId(id)
   if (problem !== undefined) throw new RequestError('bad-job-id', [problem])
   return id
 }
 
-/** `id` as known from the path or made by the server. Throws `bad-definition`. */
+/** `id`: from the path or made by the server. Throws `bad-definition`. */
 export function definitionOf(json: unknown, id: string): JobDefinition {
   const read = definitionFromJson(json, { id })
   if (!read.ok) throw new RequestError('bad-definition', read.problems)
@@ -20,7 +20,7 @@ export function definitionOf(json: unknown, id: string): JobDefinition {
   return read.definition
 }
 
-/** For whoever writes it. Throws `bad-definition`. */
+/** Refuses a definition with masks instead of values. Throws `bad-definition`. */
 export function refuseMasks(json: unknown): void {
   const limit = `values themselves, not ${mask}, which stands for what a viewer is not shown`
   const problems = redactedPlaces(json as Record<string, unknown>).map((place) => notAllowed(place, mask, limit))
@@ -36,7 +36,7 @@ export function identifiedDefinitionOf(json: unknown): { id: string; definition:
   return { id: read.id ?? '', definition: read.definition }
 }
 
-/** The id that a JSON value names, whatever else is wrong with it. */
+/** The id in a JSON value, whatever else is wrong with it. */
 export function givenId(json: unknown): string | undefined {
   const id = typeof json === 'object' && json !== null ? (json as { id?: unknown }).id : undefined
   return typeof id === 'string' ? id : undefined

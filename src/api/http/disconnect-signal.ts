@@ -1,4 +1,4 @@
-/** Whether somebody still waits for an answer: what nobody will read need not be calculated. */
+/** Signals that the caller has gone: an answer that will not be read need not be computed. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
@@ -14,13 +14,16 @@ export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-/** Who asks, and whether the answer is wanted still. */
+/** The caller, and the signal of its disconnect. */
 export const askerOf = ({ actor, ip }: FastifyRequest, reply: FastifyReply): Asker => ({
   caller: actor ?? ip,
   signal: disconnectSignal(reply),
 })
 
-/** What `make` asks of several owners is wanted until the answer is complete, or one of them has failed it, or the caller has gone. */
+/**
+ * The requests that `make` sends to several owners are wanted until the answer is complete, one of them has failed it, or the
+ * caller has gone.
+ */
 export async function whileAsked<Answer>(
   request: FastifyRequest,
   reply: FastifyReply,

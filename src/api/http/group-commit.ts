@@ -1,12 +1,12 @@
 /**
- * Joins the writes of concurrent requests. While one write is on its way to the broker all others gather, and go out together as the
- * next: a round trip is shared by as many requests as arrive within it. Order of arrival is kept.
+ * Joins the writes of concurrent requests. While one write is in-flight, others gather and are sent together as the next one:
+ * they share a round trip. The order of arrival is kept.
  */
 import { DuelogError, isOfRecord } from '../../errors/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
 import { groupPartitionBytesMax, groupRecordsMax, queuedBytesMax, recordBytesMax } from '../schemas/index.ts'
 
-/** A record whose partition is chosen already, so that its offset can be told. */
+/** A record with a chosen partition, so that its offset can be reported. */
 export type PlacedRecord = RecordOut & { partition: number; key: string }
 
 interface Pending {
@@ -27,9 +27,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves with the offset of each record, in order, once the broker has them all.
-   * Rejects with `overloaded` before anything is written, and with the writer's own error after; then the records may or may not be
-   * in the log.
+   * Resolves with the offset of each record, in order, once the broker has all of them. Rejects with `overloaded` before
+   * anything is written, and with the writer's own error afterwards; the records may be in the log then.
    */
   write(records: PlacedRecord[]): Promise<number[]> {
     if (records.length === 0) return Promise.resolve([])
@@ -45,17 +44,17 @@ export class GroupCommit {
 
   async #drain(): Promise<void> {
     this.#writing = true
-    // One turn of the event loop lets requests that were read together leave together.
+    // One round of the event loop joins requests that were read together.
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       const group = this.#takeGroup()
-      // One record that the brokers do not take must not fail its neighbours.
+      // One record that the brokers refuse must not fail its neighbors.
       if (!(await this.#send(group))) for (const pending of group) await this.#send([pending])
     }
     this.#writing = false
   }
 
-  /** True: all of the group are settled. False: none is, as a record of it is refused for what it holds, and it is of several. */
+  /** True: all of the group are settled. False: none is, because one of several records was refused for its content. */
   async #send(group: Pending[]): Promise<boolean> {
     try {
       settle(group, await this.#writer.write(group.flatMap((pending) => pending.records)))
@@ -66,7 +65,7 @@ export class GroupCommit {
     return true
   }
 
-  /** As many of the oldest as one write may hold; at least one. */
+  /** The oldest records, as many as one write may hold; at least one. */
   #takeGroup(): Pending[] {
     const group: Pending[] = []
     const bytesByPartition = new Map<string, number>()
@@ -89,7 +88,7 @@ export class GroupCommit {
   }
 }
 
-/** Hands each waiter its offsets: those of a partition follow one another in the order of the records. */
+/** Gives each waiter its offsets: within a partition they follow the order of the records. */
 function settle(group: Pending[], bases: Map<string, number>): void {
   const next = new Map(bases)
   for (const pending of group) {
@@ -109,7 +108,7 @@ function settle(group: Pending[], bases: Map<string, number>): void {
 const placeOf = (record: PlacedRecord): string => `${record.topic}/${record.partition}`
 const recordBytes = (record: PlacedRecord): number => Buffer.byteLength(record.key) + (record.value?.length ?? 0)
 
-/** Throws `payload-too-large` for a record that would make the broker refuse all that is written together with it. */
+/** Throws `payload-too-large` for a record that would make the broker refuse the whole write. */
 export function checkSize(record: PlacedRecord): void {
   const bytes = recordBytes(record)
   if (bytes <= recordBytesMax) return

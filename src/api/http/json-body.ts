@@ -1,4 +1,4 @@
-/** JSON bodies and lines: strict UTF-8, nothing that could be read in two ways, and none of the names that change what an object is. */
+/** JSON bodies and lines: strict UTF-8, no ambiguous text, and no property names that change the prototype of an object. */
 import { readJson } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { RequestError } from './problem.ts'
@@ -8,7 +8,7 @@ export type JsonParser = (text: string, done: (error: Error | null, value?: unkn
 
 export type JsonReader = (bytes: Buffer) => unknown
 
-/** Undefined for no bytes at all: some clients name a media type without a body. A payload keeps its text. Throws `bad-request`. */
+/** Undefined for an empty body: some clients send a media type without a body. A payload keeps its text. Throws `bad-request`. */
 export function jsonReader(parse: JsonParser): JsonReader {
   const utf8 = new TextDecoder('utf-8', { fatal: true })
   const parsed = (text: string): unknown => {
@@ -33,7 +33,7 @@ export function jsonReader(parse: JsonParser): JsonReader {
   }
 }
 
-/** Fastify's error says little of where; the engine's own tells the place. */
+/** Fastify's error has no place; the error of the engine has it. */
 function reasonOf(text: string): string {
   try {
     JSON.parse(text)

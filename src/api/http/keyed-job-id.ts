@@ -1,12 +1,13 @@
-/** The id of a job that a request with an Idempotency-Key makes. */
+/** The id of a job that is created with an Idempotency-Key. */
 import { createHash } from 'node:crypto'
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionToJson } from '../../../streams/definitions/index.ts'
 import { writeJson } from '../../../streams/text/index.ts'
 
 /**
- * The same for the same key and definition of the same caller, and else another: a key that is used for two definitions makes two jobs, and
- * nobody meets the jobs of others by their keys. In the form of a UUID (version 8), as ids that are made without a key are.
+ * The same id for the same key, definition and caller; otherwise another one. A key that is used for two definitions makes two
+ * jobs, and no caller reaches the jobs of others by their keys. It has the form of a UUID (version 8), like ids that are made
+ * without a key.
  */
 export function keyedJobId(actor: string | null, key: string, definition: JobDefinition): string {
   const hash = createHash('sha256').update(writeJson([actor, key, definitionToJson(definition)]))

@@ -1,8 +1,8 @@
-/** Splits a stream of bytes into lines, as they become complete; memory is bounded by the longest line and one piece of the stream. */
+/** Splits a stream of bytes into lines as they complete. Memory is bounded by the longest line and one chunk of the stream. */
 
-/** A line without its end; too long a one has no bytes, only its number. */
+/** A line without its end. A line over the limit has no bytes, only its number. */
 export interface Line {
-  /** From 1; blank lines count. */
+  /** Counted from 1, blank lines included. */
   line: number
   bytes: Buffer | 'too-long'
 }
@@ -11,9 +11,9 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /**
- * Gives the lines that each piece of the stream completes, never an empty group, and never waits for more while it holds a complete
- * line. The last line may lack its end. Blank lines are left out. Throws what the stream throws: then an incomplete line was cut off
- * and is not given.
+ * Yields the lines that each chunk of the stream completes, never an empty group, and never waits while it holds a complete
+ * line. The last line may lack its end. Blank lines are left out. Throws what the stream throws; an incomplete line is dropped
+ * then.
  */
 export async function* lineGroups(stream: AsyncIterable<Buffer>, lineBytesMax: number): AsyncGenerator<Line[], void, undefined> {
   let line = 1
@@ -21,7 +21,7 @@ export async function* lineGroups(stream: AsyncIterable<Buffer>, lineBytesMax: n
   let partBytes = 0
   const keep = (part: Buffer): void => {
     partBytes += part.length
-    // What is over the limit is dropped as it comes, so that an endless line costs no memory.
+    // Bytes over the limit are dropped as they arrive, so an endless line costs no memory.
     if (partBytes > lineBytesMax) parts = []
     else parts.push(part)
   }
@@ -41,7 +41,7 @@ export async function* lineGroups(stream: AsyncIterable<Buffer>, lineBytesMax: n
       if (found !== undefined) group.push(found)
       from = end + 1
     }
-    // A copy, because the rest would keep the whole piece in memory.
+    // A copy, because a slice would keep the whole chunk in memory.
     if (from < piece.length) keep(Buffer.from(piece.subarray(from)))
     if (group.length > 0) yield group
   }

@@ -1,4 +1,4 @@
-/** Errors as RFC 9457 problem details, whatever threw them: our own errors, fastify's, or a fault. */
+/** Errors as RFC 9457 problem details: errors of Duelog, of fastify, and faults. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable } from '../../errors/index.ts'
@@ -16,11 +16,11 @@ export interface ProblemDetails {
   retriable: boolean
   /** Names the request in the log of the server. */
   instance?: string
-  /** Each thing that is wrong with what was sent. */
+  /** Everything that is wrong with the request. */
   problems?: Problem[]
 }
 
-/** An error with each thing that was wrong, for one answer. */
+/** An error with a list of everything that was wrong, for one answer. */
 export class RequestError extends DuelogError {
   readonly problems: Problem[]
   constructor(code: ErrorCode, problems: Problem[]) {
@@ -38,7 +38,7 @@ export function problemOf(
   return { type: `urn:duelog:error:${code}`, title: meaning, status, detail, code, retriable, ...more }
 }
 
-/** What a user is told of anything thrown. A fault's own text stays in the log. */
+/** The code and text for the user of any thrown error. The text of a fault stays in the log. */
 export function describe(error: unknown): { code: ErrorCode; detail: string; problems?: Problem[] } {
   if (error instanceof RequestError) return { code: error.code, detail: error.message, problems: error.problems }
   if (error instanceof DuelogError) return { code: error.code, detail: error.message }
@@ -72,7 +72,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     ...(rest.problems && { problems: rest.problems }),
   })
   const facts = { err: error, method: request.method, url: request.url }
-  // Other statuses from 500 on are states of the system that its own parts report; one line for each refused request would bury them.
+  // Other statuses from 500 up are states of the system that its own parts report; one line for each refused request would bury
+  // them.
   if (problem.status === 500) request.log.error(facts, 'request failed')
   else if (problem.status > 500) request.log.debug(facts, 'request refused for now')
   return sendProblem(reply, problem)

@@ -8,10 +8,10 @@ export interface Version {
 
 export const etagOf = ({ partition, offset }: Version): string => `"${partition}.${offset}"`
 
-/** What If-Match asks for: any version, or one of these entity tags. */
+/** The condition of If-Match: any version, or one of these entity tags. */
 export type Condition = 'any' | readonly string[]
 
-/** Undefined without a header. Throws `bad-request` for a value that is not of RFC 9110's form. */
+/** Undefined without the header. Throws `bad-request` for a value that does not have the form of RFC 9110. */
 export function parseIfMatch(header: string | undefined): Condition | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
@@ -25,13 +25,13 @@ export function parseIfMatch(header: string | undefined): Condition | undefined 
         `If-Match is ${JSON.stringify(text.slice(0, 80))}. Use * or the ETag of the job with its quotes, such as "0.12".`,
       )
     }
-    // A weak tag never matches where strong comparison is asked for.
+    // A weak tag never matches under strong comparison.
     if (match[1] === undefined && match[2] !== undefined) tags.push(match[2])
   }
   return tags
 }
 
-/** Throws `version-conflict` when the job as it is does not satisfy the condition. */
+/** Throws `version-conflict` if the job does not satisfy the condition. */
 export function checkCondition(id: string, condition: Condition | undefined, current: Version | undefined): void {
   if (condition === undefined) return
   const tag = current === undefined ? undefined : etagOf(current)

@@ -12,10 +12,10 @@ type Json = Record<string, unknown>
 
 const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
 
-/** What a run is called in requests: that of the job as it is now. Handlers are given an id that names the life of the job as well. */
+/** The id of a run in requests: of the present life of the job. Handlers get an id that also names the life. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
 
-/** How runs of a job are shown to who asked: whole, or as redact.ts has them. `definition` in JSON; null where there is none. */
+/** How runs of a job are shown to the caller: whole, or redacted (redact.ts). `definition` is JSON; null if there is none. */
 export function runsFor(role: Role | null, definition: Json | null): <Run extends Json>(run: Run) => Run {
   if (role !== 'viewer') return (run) => run
   const hidden = definition === null ? undefined : hiddenTexts(definition)
@@ -28,14 +28,14 @@ export interface ShownRuns {
   finished(run: FinishedRun): Json
 }
 
-/** The runs of a job that was read, as who asked is shown them. Of one that was made with another definition nobody knows what there is to hide. */
+/** The runs of a job as the caller may see them. If a run was made with another definition, the values to hide are unknown. */
 export function runsOf(role: Role | null, id: string, job: ShownJob | undefined): ShownRuns {
   const definition = job?.definition
   const ofThis = runsFor(role, role !== 'viewer' || definition === undefined ? null : definitionToJson(definition))
   const ofOthers = runsFor(role, null)
   const hash = role !== 'viewer' || definition === undefined ? undefined : hiddenHash(definition)
   const isKnown = (run: FinishedRun): boolean => run.hiddenHash === 0 || run.hiddenHash === hash
-  // A redriven run names the definition in force, and is made with what the dead one was given.
+  // A redriven run names the definition in force, but uses the input of the dead run.
   const isOfThis = (run: ActiveRunView): boolean => run.specOffset === job?.offset && run.trigger !== 'REDRIVE'
   return {
     active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run)),
@@ -43,7 +43,7 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined)
   }
 }
 
-/** `role` of who asked; null without authentication. A viewer sees no credentials. */
+/** `role`: of the caller; null without authentication. A viewer sees no credentials. */
 export function jobToJson(job: JobView, role: Role | null): Json {
   const definition = job.definition === undefined ? null : definitionToJson(job.definition)
   const shown = runsOf(role, job.id, job)
@@ -124,7 +124,7 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Json {
   }
 }
 
-/** A dead run of which only what it was given is kept: when it ended and its errors stand in executions.dlq alone. */
+/** A dead run of which only the input is kept: its end and errors are only in executions.dlq. */
 export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: Execution): Json {
   return {
     runId: runIdOf(jobId, runNo),
@@ -147,7 +147,7 @@ function errorToJson(error: AttemptError): Json {
   return { ...error, at: isoTime(error.at) }
 }
 
-/** What an attempt is given, in the words of a definition. */
+/** The input of an attempt, in the words of a definition. */
 export function executionToJson(execution: Execution): Json {
   const { handler, pool, priority, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
   const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
@@ -163,7 +163,7 @@ export function executionToJson(execution: Execution): Json {
   }
 }
 
-/** What the handler returned; text where a worker of another make did not send JSON. */
+/** The result of the handler; text if a foreign worker did not send JSON. */
 function resultToJson(result: Buffer | null): unknown {
   if (result === null) return null
   const text = Buffer.from(result).toString()
