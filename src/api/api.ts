@@ -1,6 +1,6 @@
 /**
- * The HTTP surface. It decides nothing: it checks requests, writes definitions and commands to their topics, and asks the owners of
- * the partitions what is so. It holds no state besides the writes that are on their way.
+ * The HTTP API. It decides nothing: it checks requests, writes definitions and commands to their topics, and queries the owners
+ * of the partitions. It holds no state except the writes in-flight.
  */
 import type { Socket } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -46,13 +46,13 @@ export type { ApiOptions, Health } from './context/index.ts'
 export type { ApiToken, Role } from './guards/index.ts'
 
 export interface Api {
-  /** For tests, which inject requests without a socket. */
+  /** For tests that inject requests without a socket. */
   instance: FastifyInstance
-  /** Each route with what it asks of callers, for tests: none is forgotten there. */
+  /** Every route with its requirements, so that tests cover all of them. */
   routes: readonly RouteOptions[]
-  /** Binds and resolves with the URL, without a slash at its end. Port 0 takes a free one. Rejects with `bad-config`. */
+  /** Binds and resolves with the URL, without a trailing slash. Port 0 takes a free one. Rejects with `bad-config`. */
   listen(host: string, port: number): Promise<string>
-  /** Takes no more requests, lets open ones end within limits.stopGraceMs, then cuts them off. Safe to call twice. */
+  /** Accepts no further requests, lets open ones end within limits.stopGraceMs, and then cuts them off. Safe to call twice. */
   stop(): Promise<void>
 }
 
@@ -124,7 +124,7 @@ function createInstance(options: ApiOptions): FastifyInstance {
     connectionTimeout: connectionIdleMs,
     keepAliveTimeout: connectionIdleMs,
     http: { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs },
-    // We answer those ourselves, as a problem.
+    // These are answered as a problem by our own code.
     return503OnClosing: false,
     // A job id of 255 bytes has up to three characters for each when percent-encoded.
     routerOptions: { maxParamLength: 1_024 },
@@ -134,12 +134,12 @@ function createInstance(options: ApiOptions): FastifyInstance {
 }
 
 /**
- * Requests are checked as they are sent: nothing is converted in a body, nothing unknown is dropped. Answers are not filtered.
- * `eager`: checks are compiled before the first request. Without the role api hardly any of them is ever needed.
+ * Requests are checked as sent: nothing in a body is converted, and nothing unknown is dropped. Answers are not filtered.
+ * `eager`: compile the checks before the first request. Without the role api most of them are never needed.
  */
 function setParsersAndValidators(instance: FastifyInstance, eager: boolean): void {
   const strict = new Ajv({ useDefaults: true, allowUnionTypes: true })
-  // Paths and queries are text, so numbers must be read from it.
+  // Paths and queries are text, so numbers must be converted.
   const converting = new Ajv({ useDefaults: true, coerceTypes: true, allowUnionTypes: true })
   instance.setValidatorCompiler(({ schema, httpPart }) => {
     const compile = () => (httpPart === 'body' ? strict : converting).compile(schema as object)
@@ -151,7 +151,7 @@ function setParsersAndValidators(instance: FastifyInstance, eager: boolean): voi
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => read(body))
 }
 
-/** A check that is compiled when it is used first. It tells its errors as Ajv's do: in a property of its own. */
+/** A check that is compiled at its first use. Its errors are in a property, like Ajv's. */
 function whenAsked(compile: () => ValidateFunction): FastifyValidation {
   let compiled: ValidateFunction | undefined
   const check: FastifyValidation = (value) => {
@@ -199,7 +199,7 @@ async function close(instance: FastifyInstance): Promise<void> {
   }
 }
 
-/** What is not even HTTP never becomes a request, so it is answered on the socket. */
+/** Input that is not HTTP never becomes a request, so it is answered on the socket. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   if (socket.writable) {

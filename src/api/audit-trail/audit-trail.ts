@@ -1,6 +1,6 @@
 /**
- * The latest records of the audit trail, newest first. The first question begins to read the topic, in a group of this process's own;
- * from then on its end is followed. A question is answered when all that was written before it has been read.
+ * The latest records of the audit trail, newest first. The first query starts to read the topic, in a group of this process;
+ * after that its end is followed. A query is answered when all earlier records have been read.
  */
 import type { AuditEvent } from '../../../schemas/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
@@ -21,12 +21,12 @@ export interface AuditRecord extends AuditEvent {
 }
 
 export interface AuditTrail {
-  /** Newest first, older than `before` where it is given. Rejects with `not-ready` while the topic cannot be read. */
+  /** Newest first, older than `before` if given. Rejects with `not-ready` while the topic cannot be read. */
   page(filter: AuditFilter, limit: number, before?: AuditPlace): Promise<{ records: AuditRecord[]; more: boolean }>
   stop(): Promise<void>
 }
 
-/** Where a record stands in the order of the trail. */
+/** The place of a record in the order of the trail. */
 export interface AuditPlace {
   at: number
   partition: number
@@ -79,7 +79,7 @@ class LatestAudit implements AuditTrail {
     await this.#opening?.then((reader) => reader.stop()).catch(() => undefined)
   }
 
-  /** Begins so far before the ends that as much is read as is kept. */
+  /** Starts far enough before the ends to read as many records as are kept. */
   async #open(ends: { partition: number; earliest: number; next: number }[]): Promise<GroupReader> {
     const { log, names, instance } = this.#options
     if (this.#stopped) throw new DuelogError('not-ready', 'This process is stopping.')
@@ -94,7 +94,7 @@ class LatestAudit implements AuditTrail {
         positions: Array.from(this.#next, ([partition, offset]) => ({ topic: names.audit, partition, offset })),
       }),
       onBatch: (batch) => this.#take(batch),
-      // The next question begins anew.
+      // The next query restarts.
       onCrash: () => {
         this.#opening = undefined
       },
@@ -114,7 +114,7 @@ class LatestAudit implements AuditTrail {
     for (const look of this.#waiting) look()
   }
 
-  /** Undefined for what is none: anybody may write anything to a topic, and the trail goes on behind it. */
+  /** Undefined for a record that is no audit event: any client may write to the topic, and the trail continues after it. */
   async #eventOf(value: Buffer): Promise<AuditEvent | undefined> {
     try {
       return await this.#options.codec.decode(value)
@@ -145,7 +145,7 @@ class LatestAudit implements AuditTrail {
   }
 }
 
-/** Below zero when the left one is newer. */
+/** Negative if the left one is newer. */
 function compare(left: AuditPlace, right: AuditPlace): number {
   return right.at - left.at || right.partition - left.partition || right.offset - left.offset
 }

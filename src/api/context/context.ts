@@ -1,4 +1,4 @@
-/** What the routes share: all that the API was given, and its writes. */
+/** What the routes share: the options of the API, and its writes. */
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { AuditLog } from '../audit-trail/index.ts'
 import type { ComputeQueue, JobWrites } from '../jobs/index.ts'
@@ -7,10 +7,10 @@ import type { ApiOptions } from './options.ts'
 export interface ApiContext extends ApiOptions {
   writes: JobWrites
   audit: AuditLog
-  /** For whoever looks. */
+  /** For previews and plans. */
   computeQueue: ComputeQueue
-  /** Of definitions that are to be written: they do not wait for those who look. */
+  /** For definitions that will be written: they do not wait for previews. */
   checks: ComputeQueue
-  /** Of lists of jobs, each of which holds megabytes while it is made. */
+  /** For lists of jobs, each of which needs megabytes while it is built. */
   lists: FairSlots
 }

@@ -1,4 +1,4 @@
-/** What the API is given by system/system.ts. */
+/** Options of the API, from system/system.ts. */
 import type { FastifyBaseLogger } from 'fastify'
 import type {
   AuditEvent,
@@ -29,7 +29,7 @@ export interface Health {
 }
 
 export interface ApiOptions {
-  /** Stays the caller's: stop() does not close it. */
+  /** Owned by the caller: stop() does not close it. */
   writer: LogWriter
   codecs: {
     definition: Codec<JobDefinition, JobDefinitionInput>
@@ -39,15 +39,15 @@ export interface ApiOptions {
   names: TopicNames
   partitions: number
   owners: OwnerDirectory
-  /** What the auditors of the system say. Absent: there are none. */
+  /** The proofs of the auditors of the system. Absent: there are none. */
   proofs?: ProofDirectory | undefined
-  /** The auditor of this process, which other API processes ask through /internal. Absent without that role. */
+  /** The auditor of this process, which other API processes query through /internal. Absent without that role. */
   localProof?: ProofQueries | undefined
-  /** The scheduler of this process, which other API processes ask through /internal. Absent without that role. */
+  /** The scheduler of this process, which other API processes query through /internal. Absent without that role. */
   local?: PartitionQueries | undefined
-  /** Stays the caller's as well. */
+  /** Owned by the caller as well. */
   admin: Pick<LogAdmin, 'groups' | 'groupMembers' | 'offsets'>
-  /** Reads the audit trail. Stays the caller's as well. */
+  /** Reads the audit trail. Owned by the caller as well. */
   trail: AuditTrail
   /** name@host:pid:boot of this process. */
   instance: string
@@ -58,7 +58,7 @@ export interface ApiOptions {
   apiTokens?: readonly ApiToken[] | undefined
   /** Absent: JSON Web Tokens are not accepted. */
   jwt?: JwtOptions | undefined
-  /** Requests a second that one caller may send; 0 is without limit. Default: limits.ratePerSecondDefault. */
+  /** Requests per second that one caller may send; 0: no limit. Default: limits.ratePerSecondDefault. */
   ratePerSecond?: number | undefined
   health: () => Health
   /** What /v1/settings shows of this process, without secrets. Default: nothing. */
@@ -66,30 +66,33 @@ export interface ApiOptions {
   topics?: readonly TopicPlan[] | undefined
   /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
   dashboard?: ReadonlyMap<string, DashboardFile> | undefined
-  /** False serves metrics, probes and the questions of other processes only: the process does not have the role api. Default: true. */
+  /**
+   * False: serves only metrics, probes and the queries of other processes, because the process lacks the role api. Default:
+   * true.
+   */
   public?: boolean | undefined
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Least role that may call the route. Absent: anyone, even without a token. */
+    /** The lowest role that may call the route. Absent: any caller, even without a token. */
     role?: Role
-    /** True serves this machine only while there are no tokens. */
+    /** True: without tokens only this machine may call it. */
     internal?: boolean
-    /** What the audit trail calls a request for this change. Absent: the route changes nothing. */
+    /** The name of the change in the audit trail. Absent: the route changes nothing. */
     audit?: AuditAction
-    /** True for a body that is read as it comes, for as long as it goes on. */
+    /** True for a body that is streamed for as long as it lasts. */
     streams?: boolean
   }
   interface FastifySchema {
-    /** Of the description of the API, src/api/openapi. */
+    /** For the description of the API, src/api/openapi. */
     operationId?: string
     summary?: string
     description?: string
     tags?: readonly string[]
     consumes?: readonly string[]
     produces?: readonly string[]
-    /** True keeps the route out of the description. */
+    /** True: the route is not in the description. */
     hide?: boolean
   }
 }

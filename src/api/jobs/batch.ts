@@ -1,6 +1,7 @@
 /**
- * Many definitions in one request: lines in, result lines out, in order. While some groups of lines are on their way to the broker the
- * next is read and checked; when the reader of the answer is slow, nothing more is read. Memory does not grow with the batch.
+ * Many definitions in one request: lines in, result lines out, in order. While groups of lines are written to the broker, the
+ * next group is read and checked. If the client reads the answer slowly, no further lines are read. Memory does not grow with
+ * the batch.
  */
 import { Readable } from 'node:stream'
 import { stepsSpent } from '../../../streams/schedules/index.ts'
@@ -36,10 +37,10 @@ export interface BatchCounts {
   refused: number
 }
 
-/** Of one batch: what was counted, and the last offset that was written in each partition. */
+/** Counts of one batch, and the last offset that was written in each partition. */
 interface Written {
   counts: BatchCounts
-  /** Steps that it may still take. */
+  /** Search steps that are left. */
   stepsLeft: number
   ends: Map<number, number>
   /** The first jobs that were written. */
@@ -49,13 +50,13 @@ interface Written {
 export interface BatchTools {
   writes: JobWrites
   read: JsonReader
-  /** What this request calculates, among that of others. */
+  /** The computations of this request, among those of others. */
   computation: Computation
-  /** Nobody waits for the answer any more: what takes a search is not read. Lines that take none are written all the same. */
+  /** The client has gone: lines that need a search are not read. Other lines are written anyway. */
   gone?: AbortSignal
-  /** Steps of search for all its lines, besides `calculationLineSteps` for each. Default `calculationRequestSteps`. */
+  /** Search steps for all lines, in addition to `computationLineSteps` for each. Default: `computationRequestSteps`. */
   stepsMax?: number
-  /** One more line at the end says whether all that was written has been applied, and which of the first jobs are INVALID. */
+  /** One more line at the end tells whether all written lines were applied, and which of the first jobs are INVALID. */
   wait?: boolean
   /** Told of faults, which answers do not show. */
   onFault(error: unknown): void

@@ -1,8 +1,11 @@
-/** JSON between processes: as usual, with bytes as {"$bytes": base64}. An object of a user's that looks so inside is never reached: payloads are bytes. */
+/**
+ * JSON between processes, with bytes as {"$bytes": base64}. A user's object of that form is never affected, because payloads
+ * are bytes.
+ */
 
 export function encodeInternalJson(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key: string, shown: unknown) {
-    // A Buffer has turned into an array by its own toJSON before it comes here; the holder still has it.
+    // A Buffer was converted by its own toJSON already; the holder still has it.
     const original = this[key]
     return original instanceof Uint8Array ? { $bytes: Buffer.from(original).toString('base64') } : shown
   })
@@ -17,5 +20,5 @@ export function decodeInternalJson(text: string): unknown {
   })
 }
 
-/** For whom the other process asks, so that callers have their turn there too. */
+/** Header with the caller of the other process, so that callers take turns here too. */
 export const callerHeader = 'duelog-caller'

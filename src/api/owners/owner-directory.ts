@@ -1,6 +1,6 @@
 /**
- * Who owns which partition, and how to ask them. Owners are the members of the scheduler group; each shows the URL of its process in
- * its user data. The scheduler of this process is asked directly, all others over HTTP (remote-queries.ts).
+ * Who owns which partition, and queries to owners. Owners are the members of the scheduler group; each publishes the URL of its
+ * process in its user data. The scheduler of this process is called directly, all others over HTTP (remote-queries.ts).
  */
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -14,32 +14,35 @@ import { isAway, type Staleness, StandbyReads, type StandbyView } from './standb
 export type { Owner, RemoteOwner } from './owner.ts'
 
 export interface PartitionOwnerView extends PartitionView {
-  /** name@host:pid:boot; null when no member is assigned or it answers no requests. */
+  /** name@host:pid:boot; null if no member is assigned or it does not answer. */
   instance: string | null
-  /** Null for the process that answers, and where there is no owner. */
+  /** Null for this process, and if there is no owner. */
   url: string | null
 }
 
 export interface OwnerDirectory {
   /**
-   * Puts a question to the owner of the partition; once more where the ownership has moved meanwhile.
-   * Rejects with `not-ready` when nobody owns it, or the owner is not active or does not answer.
+   * Sends a query to the owner of the partition; once more if the ownership moved in between. Rejects with `not-ready` if there
+   * is no owner, or the owner is not active or does not answer.
    */
   ask<Answer>(partition: number, question: (owner: Owner) => Promise<Answer>): Promise<Answer>
-  /** As ask, but where the owner does not answer the best copy does; `stale` is null for an answer of the owner. */
+  /** Like `ask`, but if the owner does not answer, the most current standby does. `stale` is null for an answer of the owner. */
   askAny<Answer>(
     partition: number,
     question: (jobs: JobQueries) => Promise<Answer>,
   ): Promise<{ answer: Answer; stale: Staleness | null }>
-  /** Whether a copy is known that could answer. */
+  /** Whether a standby is known that could answer. */
   hasCopy(partition: number): boolean
-  /** Who follows which partition, and how far. */
+  /** The standbys of each partition, and their lag. */
   standbys(): Promise<Map<number, StandbyView[]>>
-  /** Why the owner of the partition decides nothing for now, naming it; undefined where it does, where nobody owns it, and where it does not say. */
+  /**
+   * Why the owner of the partition decides nothing for now, with its name; undefined if it decides, if there is no owner, and
+   * if it does not tell.
+   */
   problem(partition: number): Promise<string | undefined>
-  /** Every partition as its owner sees it; `closed` where there is none. */
+  /** Every partition as its owner sees it; `closed` without an owner. */
   views(): Promise<PartitionOwnerView[]>
-  /** What the owners in other processes have counted; those that do not answer are left out. */
+  /** The counts of owners in other processes; processes that do not answer are left out. */
   remoteCounts(): Promise<ProcessCounts[]>
 }
 
@@ -47,18 +50,18 @@ export interface OwnerDirectoryOptions {
   admin: Pick<LogAdmin, 'groupMembers'>
   /** `<prefix>scheduler` */
   groupId: string
-  /** The topic whose assignment tells who owns a partition: `<prefix>job-commands`. */
+  /** The topic whose assignment gives the owner of a partition: `<prefix>job-commands`. */
   topic: string
-  /** One that standbys read as well: `<prefix>jobs`. Absent: nobody is asked for a copy. */
+  /** A topic that standbys read as well: `<prefix>jobs`. Absent: no standby is used. */
   followedTopic?: string
   partitions: number
   local?: PartitionQueries | undefined
   /** name@host:pid:boot of this process. */
   instance?: string
   remote: (url: string) => RemoteOwner
-  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  /** The URL of a member that may be called, from its user data. Default: any URL that it publishes. */
   urlOf?: (userData: unknown) => string | undefined
-  /** Hears why an owner is not asked, or has refused to answer. Default: nobody does. */
+  /** Called with the reason why an owner is not called or has refused to answer. Default: none. */
   onRefused?: (problem: string) => void
   clock: Clock
 }
@@ -71,9 +74,9 @@ class GroupOwnerDirectory implements OwnerDirectory {
   readonly #options: OwnerDirectoryOptions
   readonly #copies: StandbyReads
   #members = new Map<number, Member>()
-  /** Whoever reads a partition besides its owner. */
+  /** Readers of each partition besides its owner. */
   #followers = new Map<number, Member[]>()
-  /** Owners that may not be asked. */
+  /** Owners that may not be called. */
   #strangers = new Map<number, string>()
   #readAtMs = Number.NEGATIVE_INFINITY
   #stale = true
@@ -91,13 +94,13 @@ class GroupOwnerDirectory implements OwnerDirectory {
     try {
       return { answer: await this.ask(partition, question), stale: null }
     } catch (error) {
-      // Without brokers nobody can say who the owner is; a copy that is here can be read.
+      // Without brokers the owner is unknown; a local store can still be read.
       const brokersAway = error instanceof DuelogError && error.code === 'broker-unavailable'
       if (!isAway(error) && !(brokersAway && this.#copies.isHere(partition))) throw error
       const owner = this.#members.get(partition)
       const followers = this.#followers.get(partition) ?? []
       const followed = this.#copies.ask(partition, followers, question, error)
-      // An owner that restores has a copy as well, and comes last: one that is silent would keep the others waiting.
+      // A restoring owner has a readable store too. It comes last: a silent owner would keep the others waiting.
       if (owner === undefined) return await followed
       return await followed.catch((failure: unknown) => this.#copies.ask(partition, [owner], question, failure))
     }
@@ -121,7 +124,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
       if (error instanceof DuelogError && error.code === 'peer-refused') this.#options.onRefused?.(error.message)
       this.#stale = true
       const second = await this.#ownerOf(partition)
-      // The same owner would say the same again: the caller is told to come back later.
+      // The same owner would answer the same again: the caller should retry later.
       if (second.name === first.name) throw error
       return await question(second.owner)
     }
@@ -152,7 +155,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
 
   async remoteCounts(): Promise<ProcessCounts[]> {
     const { local, partitions, remote } = this.#options
-    // Where all partitions are owned here there is nobody to ask.
+    // If all partitions are owned here, no other process is called.
     if (local?.partitions().filter(isOwned).length === partitions) return []
     await this.#refresh()
     const urls = new Set([...this.#members.values()].map(({ url }) => url))
@@ -192,7 +195,7 @@ class GroupOwnerDirectory implements OwnerDirectory {
     )
   }
 
-  /** Reads the group where the map is too old, or wrong; all who wait share one read. */
+  /** Reads the group if the map is too old or wrong; all callers share one read. */
   async #refresh(): Promise<void> {
     const ageMs = this.#options.clock.nowMs() - this.#readAtMs
     const due = this.#stale ? ownersRefreshGapMs : ownersMaxAgeMs
@@ -225,17 +228,17 @@ class GroupOwnerDirectory implements OwnerDirectory {
     this.#members = members
     this.#strangers = strangers
     for (const [partition, instance] of strangers) onRefused?.(strangerText(partition, instance))
-    // While the group deals its partitions out it shows none, and its copies are wanted most.
+    // During a rebalance the group shows no readers, and standbys are needed most then.
     if (readers.length > 0) this.#followers = followersOf(readers, members)
     this.#readAtMs = clock.nowMs()
     this.#stale = false
   }
 }
 
-/** A process that still fires may have lost the partition meanwhile. */
+/** A process that still fires may have lost the partition in between. */
 const isOwned = ({ phase, isCurrent = true }: PartitionView): boolean => phase === 'active' && isCurrent
 
-/** Which of two views of a partition tells more of where it stands. */
+/** Rank of phases: of two views of a partition the higher one tells more. */
 const worth = { closed: 0, following: 0, restoring: 1, claiming: 2, active: 3 } as const
 const worthOf = (view: PartitionView): number => (view.phase === 'active' && !isOwned(view) ? 2.5 : worth[view.phase])
 

@@ -1,4 +1,4 @@
-/** Where each partition stands: as its owner sees it, and how far the logs go on beyond. */
+/** The state of each partition: as its owner sees it, and how far the logs go past that. */
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { LogAdmin } from '../../ports/index.ts'
 import type { OwnerDirectory, PartitionOwnerView } from './owner-directory.ts'
@@ -11,7 +11,7 @@ export async function listPartitions(
   const ends = async (topic: string): Promise<Map<number, number>> =>
     new Map((await admin.offsets(topic)).map(({ partition, next }) => [partition, next]))
   const [jobs, commands, events] = await Promise.all([ends(names.jobs), ends(names.commands), ends(names.events)])
-  // Asked after the logs: an owner may be further than they were, never so far behind as they grew since.
+  // Asked after the logs: an owner may be further than the logs were then, but never as far behind as they have grown since.
   const [views, standbys] = await Promise.all([owners.views(), owners.standbys()])
   return views.map((view) => {
     const {
@@ -53,7 +53,7 @@ export async function listPartitions(
   })
 }
 
-/** Share of the restore that is done; null where nothing is restored. */
+/** Completed share of the restore; null if nothing is restored. */
 function shareOf({ phase, restoreRemaining, restoreTotal }: PartitionOwnerView): number | null {
   if (phase === 'closed') return null
   if (phase === 'active' || restoreTotal === 0) return 1

@@ -1,10 +1,10 @@
-/** What the owners in one process have counted since it began, from its metrics: the numbers that /v1/events is made of. */
+/** Counts of the owners in one process since its start, from its metrics: the numbers of /v1/events. */
 import { randomUUID } from 'node:crypto'
 import type { Metrics } from '../../metrics/index.ts'
 
 /** Counts that only grow while the process lives. */
 export interface ProcessCounts {
-  /** Whose they are, so that nobody is counted twice who was asked twice. */
+  /** Id of the process, so that none is counted twice. */
   process: string
   /** Definitions taken in. */
   definitions: number
@@ -12,14 +12,17 @@ export interface ProcessCounts {
   dispatched: number
   /** Records written to topic targets. */
   written: number
-  /** Failed attempts that are made again. */
+  /** Failed attempts that are retried. */
   retries: number
   leasesLost: number
   /** Runs that ended, by status. */
   ended: Record<string, number>
   /** Skipped occurrences, by reason. */
   skipped: Record<string, number>
-  /** Reported starts, by lateness: upper bound in ms (null: none) and how many were at most so late and later than the bound before. */
+  /**
+   * Reported starts by lateness: upper bound in ms (null: none), and the number of starts up to it and later than the bound
+   * before.
+   */
   lateness: [upToMs: number | null, starts: number][]
 }
 
@@ -78,7 +81,7 @@ async function byLabel(metric: Values, label: string): Promise<Record<string, nu
   return Object.fromEntries((await metric.get()).values.map(({ value, labels }) => [String(labels[label]), value]))
 }
 
-/** Prometheus counts each bucket with all smaller ones; here each stands for itself. */
+/** Prometheus buckets include all smaller ones; here each has its own count. */
 async function buckets(metric: Values): Promise<ProcessCounts['lateness']> {
   const found = (await metric.get()).values.filter(({ metricName }) => metricName?.endsWith('_bucket'))
   let below = 0

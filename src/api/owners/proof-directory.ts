@@ -1,4 +1,7 @@
-/** What all auditors of the system say: the one of this process directly, those of others over HTTP. They are the members of the group auditor. */
+/**
+ * The proofs of all auditors of the system: the one of this process directly, those of others over HTTP. They are the members
+ * of the group auditor.
+ */
 import type { Clock } from '../../clock/index.ts'
 import type { LogAdmin, PartitionProof, ProofQueries } from '../../ports/index.ts'
 import { shownUrl } from '../guards/index.ts'
@@ -11,7 +14,7 @@ export interface RemoteProof {
 }
 
 export interface ProofDirectory {
-  /** Of each partition that an auditor reads, ascending. All who ask within a short time share one answer. */
+  /** The proof of each partition that an auditor reads, in ascending order. Calls within a short time share one answer. */
   proofs(): Promise<PartitionProof[]>
 }
 
@@ -23,9 +26,9 @@ export interface ProofDirectoryOptions {
   /** name@host:pid:boot of this process. */
   instance: string
   remote: (url: string) => RemoteProof
-  /** The URL of a member that may be asked, from its user data. Default: any that it shows. */
+  /** The URL of a member that may be called, from its user data. Default: any URL that it publishes. */
   urlOf?: (userData: unknown) => string | undefined
-  /** Of the system: where all are audited here nobody else is asked. */
+  /** Partitions of the system. If all are audited here, no other process is called. */
   partitions: number
   clock: Clock
 }
@@ -70,7 +73,7 @@ async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
   const found = new Map<number, PartitionProof>()
   for (const proof of [...here, ...answers.flat()]) {
     const known = found.get(proof.partition)
-    // One that has just moved is told of by both.
+    // A partition that has just moved is reported by both.
     if (known === undefined || (proof.judgedUntil ?? 0) > (known.judgedUntil ?? 0)) found.set(proof.partition, proof)
   }
   return [...found.values()].sort((a, b) => a.partition - b.partition)

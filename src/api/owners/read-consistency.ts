@@ -1,4 +1,4 @@
-/** Reads that may be answered from a copy, and what is said of them then. */
+/** Reads that may be answered from a standby, and the marks of such answers. */
 import type { FastifyReply } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobQueries, PartitionQueries } from '../../ports/index.ts'
@@ -8,7 +8,7 @@ import { isAway, type Staleness } from './standby-reads.ts'
 
 export const staleHeader = 'duelog-stale'
 
-/** How one request reads: from owners only, or with `stale` also from copies, which it then names. */
+/** The read mode of one request: from owners only, or with `stale` also from standbys, which the answer then names. */
 export class ReadConsistency {
   readonly #owners: OwnerDirectory
   readonly mayBeStale: boolean
@@ -19,7 +19,7 @@ export class ReadConsistency {
     this.mayBeStale = mayBeStale
   }
 
-  /** Rejects as OwnerDirectory.ask does; the message names `?stale=true` where a copy could answer. */
+  /** Rejects like OwnerDirectory.ask; the message names `?stale=true` if a standby could answer. */
   async ask<Answer>(partition: number, question: (jobs: JobQueries) => Promise<Answer>): Promise<Answer> {
     if (this.mayBeStale) {
       const { answer, stale } = await this.#owners.askAny(partition, question)
@@ -35,9 +35,9 @@ export class ReadConsistency {
   }
 
   /**
-   * As `ask`; what is not there, or is not what `has` looks for, is asked for once more when the turn that the owner is in has ended. An owner
-   * commits what it decides, and only then puts it into its store: who has read the log meanwhile, as workers do, knows of a job or a run that
-   * the store does not have yet. A copy is not waited for; it says by itself that it may be out of date.
+   * Like `ask`, and asks once more after the current commit cycle of the owner if nothing is found or `has` returns false. An
+   * owner commits a decision before it writes its store. A reader of the log, such as a worker, may know of a job or run that
+   * the store does not have yet. A standby is not waited for; its answer is marked as possibly stale.
    */
   find<Answer>(
     partition: number,
@@ -52,13 +52,13 @@ export class ReadConsistency {
     })
   }
 
-  /** Partitions that a copy answered for, in their order. */
+  /** Partitions that a standby answered for, in their order. */
   get stale(): Staleness[] {
     const found = [...this.#stale].map(([partition, behindRecords]) => ({ partition, behindRecords }))
     return found.sort((a, b) => a.partition - b.partition)
   }
 
-  /** Says in the header what was read from a copy; answers with whether anything was. */
+  /** Lists the stale reads in the header; returns whether there were any. */
   mark(reply: FastifyReply): boolean {
     const { stale } = this
     if (stale.length === 0) return false
@@ -68,6 +68,6 @@ export class ReadConsistency {
   }
 }
 
-/** Of two counts, of which either may be unknown. */
+/** The larger of two counts, either of which may be unknown. */
 const most = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : Math.max(one, other)

@@ -1,4 +1,6 @@
-/** The partitions of another process, asked over its internal routes (routes/internal-routes.ts), which never ask on. */
+/**
+ * The partitions of another process, queried over its internal routes (routes/internal-routes.ts), which never forward a query.
+ */
 import { createHash } from 'node:crypto'
 import type { Execution, FinishedRun } from '../../../schemas/index.ts'
 import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
@@ -24,20 +26,20 @@ import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
 
 export interface RemoteQueriesOptions {
-  /** Bearer token of the other process. Absent: none is sent. */
+  /** Bearer token for the other process. Absent: none is sent. */
   token?: string | undefined
-  /** How long an answer may take besides a wait that was asked for. Default: limits.remoteTimeoutMs. */
+  /** Time limit of an answer, in addition to a requested wait. Default: limits.remoteTimeoutMs. */
   timeoutMs?: number
   /** Largest answer. Default: limits.remoteBytesMax. */
   bytesMax?: number
 }
 
-/** Of the words of another process's error. */
+/** Maximum characters of another process's error text. */
 const detailCharsMax = 2_000
 
 type Query = Record<string, string | number | boolean | undefined>
 
-/** Every call rejects with `not-ready` when the process cannot be reached, is too slow, or does not own the partition. */
+/** Every call rejects with `not-ready` if the process cannot be reached, is too slow, or does not own the partition. */
 export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof {
   const get = (path: string, query: Query = {}, waitMs = 0, asker?: Asker): Promise<Record<string, unknown>> =>
     ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options, asker)
@@ -119,10 +121,10 @@ async function ask(
   throw errorOf(url, status, answer)
 }
 
-/** As a header may have it: short, and of ASCII. */
+/** The caller as a header value: short, and ASCII. */
 const callerText = ({ caller }: Asker): string => createHash('sha256').update(caller).digest('base64url')
 
-/** The other process's own error where it is one of ours; anything else means that no owner of ours is there. */
+/** The error of the other process if it is one of Duelog; otherwise no owner of Duelog is there. */
 function errorOf(url: URL, status: number, answer: Record<string, unknown> | undefined): DuelogError {
   const code = answer?.code
   if (code === 'unauthorized' || code === 'forbidden') {
@@ -146,7 +148,7 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** fetch hides what happened behind "fetch failed". */
+/** The cause of an error of fetch, which says only "fetch failed". */
 function causeOf(error: unknown): string {
   return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
 }

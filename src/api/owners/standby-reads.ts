@@ -1,26 +1,26 @@
-/** Stores of partitions that can be read while the owner does not answer: those of standbys, and one that is being restored. */
+/** Stores that can be read while the owner does not answer: those of standbys, and of an owner that restores. */
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobQueries, PartitionQueries, PartitionView } from '../../ports/index.ts'
 import { standbysMaxAgeMs } from '../schemas/index.ts'
 import type { Member, RemoteOwner } from './owner.ts'
 
-/** That an answer may be out of date, and by how much. */
+/** The possible staleness of an answer. */
 export interface Staleness {
   partition: number
-  /** Records of the logs that were missing in the store, as far as its process knew. Null: it was an owner that may have been replaced. */
+  /** Records that the store lacked, as far as its process knew. Null: an owner that may have been replaced. */
   behindRecords: number | null
 }
 
 export interface StandbyView {
-  /** name@host:pid:boot; null where it is not known. */
+  /** name@host:pid:boot; null if unknown. */
   instance: string | null
-  /** Null for the process that answers. */
+  /** Null for this process. */
   url: string | null
   phase: PartitionView['phase']
-  /** Null while it has no store that can be read. */
+  /** Null while it has no readable store. */
   behindRecords: number | null
-  /** Version of its time zone rules; null where an earlier version of Duelog does not say. */
+  /** Version of its time zone rules; null if an earlier version of Duelog does not report it. */
   zoneRules: string | null
 }
 
@@ -34,14 +34,14 @@ export interface StandbyReadsOptions {
 
 export class StandbyReads {
   readonly #options: StandbyReadsOptions
-  /** What other processes have said of their partitions, by URL. Those that said nothing are left out at the next look. */
+  /** Views of other processes' partitions, by URL. Processes that did not answer are left out at the next read. */
   readonly #known = new Map<string, { askedAtMs: number; views: Promise<PartitionView[]> }>()
 
   constructor(options: StandbyReadsOptions) {
     this.#options = options
   }
 
-  /** The least outdated answer of those that have a copy. Rejects with `failure` when nobody has one. */
+  /** The least stale answer. Rejects with `failure` if no process has a readable store. */
   async ask<Answer>(
     partition: number,
     members: readonly Member[],
@@ -54,7 +54,7 @@ export class StandbyReads {
       .flatMap(({ url, view }) => {
         const behind = view.partition === partition ? view.behindRecords : null
         const jobs = url === null ? local?.copies : remote(url).copies
-        // An owner that may have a successor knows of nothing that this one has done.
+        // An owner that may have been replaced knows nothing of its successor's work.
         const known = view.isCurrent === false ? Number.POSITIVE_INFINITY : behind
         return typeof behind === 'number' && known != null && jobs !== undefined ? [{ jobs, behind: known }] : []
       })
@@ -69,7 +69,7 @@ export class StandbyReads {
     throw failure
   }
 
-  /** Who follows which partition. */
+  /** The standbys of each partition. */
   async standbys(members: readonly Member[]): Promise<Map<number, StandbyView[]>> {
     const standbys = new Map<number, StandbyView[]>()
     for (const { url, instance, view } of await this.#views(members)) {
@@ -80,7 +80,7 @@ export class StandbyReads {
     return standbys
   }
 
-  /** This process has a store of the partition that can be read. */
+  /** Whether this process has a readable store of the partition. */
   isHere(partition: number): boolean {
     const views = this.#options.local?.partitions() ?? []
     return views.some((view) => view.partition === partition && typeof view.behindRecords === 'number')
@@ -100,7 +100,7 @@ export class StandbyReads {
     ]
   }
 
-  /** Nothing of a process that does not answer. */
+  /** The views of a process; none if it does not answer. */
   #of(url: string): Promise<PartitionView[]> {
     const known = this.#known.get(url)
     if (known !== undefined) return known.views

@@ -1,14 +1,17 @@
-/** What is said of a change that its owner had not applied within the wait: where the owner knows why, it says so. */
+/** The text about a change that its owner had not applied within the wait, with the owner's reason if it has one. */
 import { appliedWaitMs } from '../schemas/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
-/** Says in the body of a 202 what the status alone does not. */
+/** The body of such a 202. */
 export interface WaitTimeout {
   code: 'wait-timeout'
   detail: string
 }
 
-/** `what`: the subject of the sentence. It asks only after a wait in vain, and never rejects: the change is durable whatever the owner says. */
+/**
+ * `what`: the subject of the sentence. It asks the owner only after the wait, and never rejects: the change is durable in any
+ * case.
+ */
 export async function waitTimeout(
   owners: Pick<OwnerDirectory, 'problem'>,
   partitions: Iterable<number>,

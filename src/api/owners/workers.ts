@@ -1,4 +1,4 @@
-/** The workers of all pools: who is a member of their groups, and what the owners have heard from them. */
+/** The workers of all pools: the members of their groups, and the reports that owners have received from them. */
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { LogAdmin, WorkerRuns } from '../../ports/index.ts'
@@ -7,7 +7,7 @@ import type { OwnerDirectory } from './owner-directory.ts'
 interface Pool {
   pool: string
   slots: number | null
-  /** Partitions of its executions topics that the worker reads. */
+  /** Number of partitions of its executions topics that the worker reads. */
   partitions: number
 }
 
@@ -17,7 +17,7 @@ interface Worker {
   runs: WorkerRuns
 }
 
-/** Runs that are named of one worker. */
+/** Maximum number of runs listed for one worker. */
 const namedMax = 20
 
 export interface WorkersOptions {
@@ -27,7 +27,7 @@ export interface WorkersOptions {
   partitions: number
 }
 
-/** Rejects with `broker-unavailable`, or with `not-ready` when the owner of a partition cannot be asked. */
+/** Rejects with `broker-unavailable`, or with `not-ready` if the owner of a partition cannot be reached. */
 export async function listWorkers({ admin, owners, names, partitions }: WorkersOptions): Promise<Record<string, unknown>[]> {
   const workers = new Map<string, Worker>()
   const of = (instance: string): Worker => {
@@ -49,7 +49,7 @@ export async function listWorkers({ admin, owners, names, partitions }: WorkersO
   }
   const heard = Array.from({ length: partitions }, (_, partition) => owners.ask(partition, (owner) => owner.workers(partition)))
   for (const runs of (await Promise.all(heard)).flat()) {
-    // A worker that has left is of interest while a run of it is open.
+    // A worker that has left is listed while a run of it is open.
     if (runs.running > 0 || workers.has(runs.worker)) add(of(runs.worker).runs, runs)
   }
   return Array.from(workers, ([instance, worker]) => shown(instance, worker)).sort((left, right) =>

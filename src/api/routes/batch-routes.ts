@@ -10,7 +10,7 @@ import { batchSchema } from '../schemas/index.ts'
 
 export const ndjsonType = 'application/x-ndjson'
 
-/** To be registered in a scope of its own, since this scope takes no other media type. */
+/** Register it in its own scope, because this scope accepts no other media type. */
 export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }: ApiContext, read: JsonReader): void {
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser(ndjsonType, (_request, body, done) => done(null, body))

@@ -1,4 +1,4 @@
-/** Commands to one job. Each answers when the owner has applied it, so that its effect can be told. */
+/** Commands to one job. Each answers when the owner has applied it, so that its effect can be reported. */
 import type { FastifyInstance } from 'fastify'
 import { readPayload } from '../../../streams/definitions/index.ts'
 import { notAllowed, type Problem } from '../../../streams/text/index.ts'
@@ -53,7 +53,7 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
   )
 }
 
-/** The payload is read as the job's own would be, so that its media type stays true. */
+/** The payload is read like the job's own, so that its media type stays true. */
 function payloadOf(body: Command['Body'], job: JobView): Buffer | null {
   const problems: Problem[] = []
   const { payload } = readPayload({ ...body, contentType: job.definition?.contentType ?? undefined }, problems)

@@ -1,10 +1,10 @@
-/** The dashboard's own files. Its pages have addresses of their own, all of which are the same document: what they show it asks the API. */
+/** The files of the dashboard. All its pages are the same document under different URLs; it loads its data from the API. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { answerNotFound, type DashboardFile } from '../http/index.ts'
 
-/** Addresses of pages, as src/dashboard/model/routes.ts has them. */
+/** Paths of pages, as in src/dashboard/model/routes.ts. */
 export const dashboardPages = [
   '/',
   '/jobs',
@@ -17,10 +17,10 @@ export const dashboardPages = [
   '/settings',
 ] as const
 
-/** Addresses that are never pages, whoever asks. */
+/** Paths that are never pages. */
 const ofPrograms = /^\/(v1|internal|assets|docs|metrics|livez|readyz|openapi\.json)(\/|$)/
 
-/** Scripts and styles of our own and nothing else: neither what a job's payload might smuggle in, nor anything from elsewhere. */
+/** Only scripts and styles of our own: nothing that a job's payload may contain, and nothing from other origins. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -39,7 +39,7 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
   }
   for (const path of dashboardPages) instance.get(path, { schema }, page)
 
-  // A wrong address gets the document as well, whose router says that there is no such page.
+  // An unknown path gets the document too; its router says that there is no such page.
   instance.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     const forPeople = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '')
@@ -48,7 +48,7 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
     return send(document, request, reply)
   })
 
-  // Names of assets carry a hash of what is in them, so what was fetched once never changes.
+  // Names of assets contain a hash of their content, so a fetched asset never changes.
   instance.get<{ Params: { '*': string } }>('/assets/*', { schema }, async (request, reply) => {
     const file = dashboard.get(`assets/${request.params['*']}`)
     if (file === undefined) throw new DuelogError('not-found', 'There is no such file of the dashboard; load the page again.')

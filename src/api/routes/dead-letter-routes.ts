@@ -1,4 +1,4 @@
-/** Runs whose attempts were used up: which there are, and all that a filter finds once more. */
+/** Dead runs: lists of them, and the redrive of all that a filter matches. */
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -94,7 +94,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
   )
 }
 
-/** The dead runs of one page of jobs, cut short behind the job with which they hold as much as a page of jobs may. */
+/** The dead runs of one page of jobs, cut after the job with which they reach the size limit of a page. */
 async function listDeadRuns(
   reading: ReadConsistency,
   partitions: number,
@@ -127,7 +127,7 @@ async function deadRunsOf(reading: ReadConsistency, job: JobView, role: Role | n
   const found: ShownRun[] = []
   for (const runNo of deadRuns.toReversed()) {
     const run = ended.get(runNo)
-    // More runs have ended since than are kept. What one was given may be large, so there is one at a time.
+    // More runs have ended since than are kept. Inputs may be large, so they are read one at a time.
     const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
     if (run !== undefined) found.push(shown.finished(run) as ShownRun)
     else if (execution !== undefined) found.push(deadRunToJson(execution) as ShownRun)

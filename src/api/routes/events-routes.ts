@@ -1,4 +1,4 @@
-/** What a page needs besides the other routes: who is asking, and how the system stands, live. */
+/** The session of the caller, and live statistics for pages. */
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
@@ -17,7 +17,7 @@ import { StatsBroadcast } from './stats-broadcast.ts'
 export function eventsRoutes(instance: FastifyInstance, context: ApiContext): void {
   const config = { role: 'viewer' } as const
   const pulse = new StatsBroadcast(context)
-  /** With the caller of each. */
+  /** Open streams with their callers. */
   const open = new Map<PassThrough, string | null>()
   const listenersOf = (caller: string): number => [...open.values()].filter((each) => each === caller).length
 
@@ -27,7 +27,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
   }))
 
   instance.get('/v1/events', { config: { ...config, streams: true }, schema: eventsSchema }, (request, reply) => {
-    // Without authentication all are one caller.
+    // Without authentication all clients count as one caller.
     const caller = request.role === null ? null : request.actor
     if (open.size >= listenersMax || (caller !== null && listenersOf(caller) >= listenersPerCallerMax)) {
       throw new DuelogError(
@@ -51,7 +51,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     void reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no').type('text/event-stream')
     return reply.send(stream)
   })
-  // An open stream would hold a stop up until it is cut off.
+  // An open stream would delay a stop until it is cut off.
   instance.addHook('preClose', async () => {
     for (const stream of open.keys()) stream.end()
   })

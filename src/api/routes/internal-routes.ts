@@ -1,4 +1,4 @@
-/** What this process's scheduler answers to the API of other processes. It asks nobody else, so a question never goes round in circles. */
+/** Queries of other API processes to the scheduler of this process. It forwards none, so a query never runs in a circle. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
@@ -25,13 +25,13 @@ interface StaleQuery {
 }
 
 const base = '/internal/v1/partitions'
-// Definitions are whole here: what is hidden from viewers elsewhere is not hidden.
+// Definitions are complete here, with everything that viewers may not see.
 const config = { role: 'operator', internal: true } as const
 
 const answer = (reply: FastifyReply, value: unknown): FastifyReply =>
   reply.type('application/json').send(encodeInternalJson(value))
 
-/** Whom the other process asks for; one of the version before does not say. */
+/** The caller of the other process; an earlier version does not send it. */
 function askerOf({ headers }: FastifyRequest, reply: FastifyReply): Asker {
   const caller = headers[callerHeader]
   return { caller: typeof caller === 'string' ? caller : '', signal: disconnectSignal(reply) }

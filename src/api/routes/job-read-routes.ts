@@ -31,7 +31,7 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const id = checkedId(request.params.id)
     const reading = new ReadConsistency(owners, request.query.stale)
     const job = await writes.current(id, reading)
-    // No write may rest on what may be out of date.
+    // No write may be based on a stale read.
     const isStale = reading.mark(reply)
     if (job === undefined) throw jobNotFound(id)
     if (!isStale) void reply.header('etag', etagOf(job))

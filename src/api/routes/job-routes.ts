@@ -16,7 +16,7 @@ interface OneJob {
 export function jobRoutes(instance: FastifyInstance, { writes, owners, partitions, checks }: ApiContext): void {
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
 
-  /** Of a circle that the definition closes. Where nothing follows on the job there is none, and nobody is asked. */
+  /** Warnings about a cycle that the definition closes. A job without followers has none, and no owner is asked. */
   const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
     if (followersOf(definition).length === 0) return {}
     const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
@@ -25,7 +25,7 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
     return path === undefined ? {} : { warnings: [cycleWarning(path)] }
   }
 
-  /** Waits where that was asked for; the status is 202 when the wait was in vain. */
+  /** Waits if requested; the status is 202 if the wait ends first. */
   const answerWritten = async (
     reply: FastifyReply,
     id: string,

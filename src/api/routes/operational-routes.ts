@@ -1,10 +1,10 @@
-/** What a process without the role api answers: metrics, probes, and the questions of other processes to its owners. */
+/** The routes of a process without the role api: metrics, probes, and queries of other processes to its owners. */
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 
 const inEveryRole: ReadonlySet<string> = new Set(['/metrics', '/livez', '/readyz'])
 
-/** A hook that throws `not-found` for all but those, whatever routes there are. */
+/** A hook that throws `not-found` for all other routes. */
 export function withoutPublicApi(): onRequestAsyncHookHandler {
   return async ({ method, routeOptions: { url = '', config } }) => {
     if (inEveryRole.has(url) || config.internal === true) return

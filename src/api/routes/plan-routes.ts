@@ -1,4 +1,4 @@
-/** What lies ahead: what definitions would change, and how much is due. Nothing is written. */
+/** Plans: what definitions would change, and how much is due. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionToJson } from '../../../streams/definitions/index.ts'
@@ -59,14 +59,14 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     }
   }
 
-  /** Where the definitions close a circle, with one another or with jobs that are there. */
+  /** Warns of cycles that the definitions close, among each other or with existing jobs. */
   const warn = async (
     plans: Shown[],
     planned: ReadonlyMap<string, JobDefinition>,
     gone: AbortSignal | undefined,
   ): Promise<void> => {
     const cycles = cyclesInForce({ owners, partitions }, planCycleJobsMax)
-    // What is dropped leaves what is in force; what is invalid is not in the plan.
+    // A dropped definition leaves the one in force; an invalid one is not in the plan.
     const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
     for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
     const turns = new Turns()
@@ -121,10 +121,10 @@ function forecastRoute(
   })
 }
 
-/** Whoever may not see a value may not find it out by trying either. */
+/** A caller who may not see a value must not be able to guess it either. */
 const sightOf = (role: Role | null) => (role === 'viewer' ? redacted : undefined)
 
-/** The fields in force with something that is hidden from who asks. */
+/** The fields of the definition in force with values that the caller may not see. */
 function hiddenIn(spec: JobDefinition | undefined, role: Role | null): { hidden?: string[] } {
   const sight = sightOf(role)
   if (spec === undefined || sight === undefined) return {}

@@ -1,4 +1,4 @@
-/** What the auditors of the system have proved so far. */
+/** The proofs of the system's auditors so far. */
 import type { FastifyInstance } from 'fastify'
 import { isoTime } from '../../../streams/text/index.ts'
 import type { PartitionProof } from '../../ports/index.ts'
@@ -23,7 +23,7 @@ export function proofRoutes(instance: FastifyInstance, { proofs, localProof, par
   }))
 }
 
-/** All partitions as one. What is not judged of one of them is not judged of the whole. */
+/** All partitions as one. A time that one partition has not judged is not judged for the whole. */
 export function summaryOf(found: readonly PartitionProof[], partitions: number) {
   const sum = (of: (proof: PartitionProof) => number): number => found.reduce((total, proof) => total + of(proof), 0)
   const untils = found.map(({ judgedUntil }) => judgedUntil)

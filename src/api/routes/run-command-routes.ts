@@ -27,7 +27,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       if (!isActive(job)) {
         const left = hasLeft(job, runNo)
         if (left !== undefined) throw left
-        // It may be a repeat, and the first was carried out: only the owner knows.
+        // It may be a repeat of an executed command: only the owner knows.
         if (key === undefined) throw notFound(jobId, runNo, 'active')
       }
       return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply, key)
@@ -48,7 +48,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
   )
 }
 
-/** Nobody can call back what the workers have and do not report of. */
+/** An untracked run that the workers have cannot be cancelled. */
 function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): DuelogError | undefined {
   if (definition?.trackRuns !== false || runNo < 1 || runNo > lastRunNo) return undefined
   const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be called back, as trackRuns of the job is false.`

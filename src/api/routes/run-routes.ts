@@ -1,4 +1,4 @@
-/** Runs: the active ones of all jobs; of one job the active ones and the last that ended. */
+/** Runs: the active runs of all jobs; for one job its active and last ended runs. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RunStatus } from '../../../schemas/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
@@ -33,7 +33,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
   ) => {
     const partition = partitionOf(checkedId(id), partitions)
     const reading = new ReadConsistency(owners, query.stale)
-    // What has to be hidden from a viewer stands in the definition.
+    // The values to hide from a viewer are in the definition.
     const [runs, job] = await Promise.all([
       reading.find(partition, (jobs) => jobs.runs(partition, id), has),
       role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, id)) : undefined,

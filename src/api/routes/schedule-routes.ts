@@ -1,4 +1,4 @@
-/** What a schedule would do. Nothing is written. */
+/** Previews of schedules. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import { definitionFromJson, neverProblem } from '../../../streams/definitions/index.ts'
 import { dstNote, nextFire } from '../../../streams/schedules/index.ts'
@@ -33,7 +33,7 @@ function* firesOf(schedule: Record<string, unknown>, from: number, count: number
   const read = definitionFromJson({ schedule, target: { handler: 'preview' } })
   if (!read.ok) throw new RequestError('bad-definition', read.problems)
   const fires: Fire[] = []
-  // Delays and intervals count from the time that the preview starts from, as if the broker had taken the job then.
+  // Delays and intervals count from the start of the preview, as if the broker had received the job then.
   let before = from
   let at = nextFire(read.definition, from, from)
   const problem = at === null ? neverProblem(read.definition, from) : undefined

@@ -1,6 +1,6 @@
 /**
- * Tells everyone who listens, once a second, how the system stands: counts of all owners and a view of each partition. Nobody is asked
- * while nobody listens, and all listeners share one answer. A pulse is complete in itself, so one that was missed is not missed.
+ * Sends all listeners once a second the statistics of the system: counts of all owners and a view of each partition. Without
+ * listeners no owner is asked; all listeners share one answer. A message is complete in itself, so a missed one does no harm.
  */
 import type { ApiContext } from '../context/index.ts'
 import { SearchPreparer } from '../jobs/index.ts'
@@ -9,12 +9,12 @@ import { statsIntervalMs } from '../schemas/index.ts'
 import { summaryOf } from './proof-routes.ts'
 
 export interface StatsMessage {
-  /** Epoch ms by the clock of the process that answers. */
+  /** Epoch ms by the clock of this process. */
   at: number
-  /** Of all owners. They fall when a process ends, so that a difference below zero tells nothing. */
+  /** Sums over all owners. They fall when a process ends, so a negative difference means nothing. */
   counts: ProcessCounts
   partitions: PartitionOwnerView[]
-  /** What the auditors have found, and up to when they have judged; null where nobody can say. */
+  /** Findings of the auditors, and the time up to which they have judged; null if unknown. */
   proof: { found: number; audited: number; judgedUntil: number | null } | null
 }
 
@@ -36,7 +36,7 @@ export class StatsBroadcast {
     return this.#listeners.size
   }
 
-  /** Calls `listener` with each pulse, as JSON, from the next moment on. Returns a function that ends that. */
+  /** Calls `listener` with each following message, as JSON. Returns a function that ends it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener)
     if (this.#last !== undefined) listener(this.#last)
@@ -56,7 +56,7 @@ export class StatsBroadcast {
       this.#last = JSON.stringify(await this.#message())
       for (const listener of this.#listeners) listener(this.#last)
     } catch (error) {
-      // Without a pulse the listeners say that what they show is old.
+      // Without a message the listeners show that their data is old.
       logger.debug({ err: error }, 'The owners could not be asked for the counts; they are asked again.')
     }
     if (this.#listeners.size === 0) return
@@ -78,7 +78,7 @@ export class StatsBroadcast {
 
   async #proof(): Promise<StatsMessage['proof']> {
     const { proofs, partitions } = this.#context
-    // Without an answer of the auditors the rest of the pulse is true all the same.
+    // Without an answer of the auditors the rest of the message is still valid.
     const found = await proofs?.proofs().catch(() => undefined)
     if (found === undefined || found.length === 0) return null
     const { found: faults, audited, judgedUntil } = summaryOf(found, partitions)
