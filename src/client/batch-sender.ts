@@ -1,9 +1,9 @@
-/** Collects records into batches and keeps a bounded number of them on their way. */
+/** Collects records into batches and sends a bounded number of them concurrently. */
 import type { LogWriter, RecordOut } from '../ports/index.ts'
 
 export const batchRecordsMax = 1_000
 export const batchBytesMax = 512 * 1024
-/** Batches on their way at once. The writer joins those that wait into one request, so several keep it busy. */
+/** Maximum batches in-flight. The writer joins waiting batches into one request, so several keep it busy. */
 export const batchesInFlightMax = 8
 
 export class BatchSender {
@@ -20,7 +20,7 @@ export class BatchSender {
     this.#writer = writer
   }
 
-  /** True when the caller must await room() before it adds more. */
+  /** True if the caller must await room() before it adds more. */
   add(record: RecordOut, bytes: number): boolean {
     this.#records.push(record)
     this.#bytes += bytes
@@ -29,13 +29,13 @@ export class BatchSender {
     return this.#inFlight >= batchesInFlightMax || this.#failure !== undefined
   }
 
-  /** Resolves when another batch may go. Rejects when one could not be written. */
+  /** Resolves when another batch may be sent. Rejects if one could not be written. */
   async room(): Promise<void> {
     while (this.#inFlight >= batchesInFlightMax && this.#failure === undefined) await this.#change()
     this.#check()
   }
 
-  /** Sends the rest and resolves when all is written. Rejects when a batch could not be written, after the others have ended. */
+  /** Sends the rest and resolves when all are written. Rejects if a batch could not be written, after the others have ended. */
   async finish(): Promise<void> {
     if (this.#failure === undefined && this.#records.length > 0) this.#send()
     while (this.#inFlight > 0) await this.#change()

@@ -1,6 +1,6 @@
 /**
- * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API between. What resolved is durable;
- * the owner of the job's partition applies it some milliseconds later.
+ * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API. A resolved call is durable; the owner
+ * of the job's partition applies it some milliseconds later.
  */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
@@ -15,16 +15,16 @@ import type { AnyPayloads, JobFor } from './typed-job.ts'
 /** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
 export const rejectionsListedMax = 100
 
-/** Where the job's definition stands in the log. The API's ETag is `"<partition>.<offset>"`. */
+/** The place of the job's definition in the log. The API's ETag is `"<partition>.<offset>"`. */
 export interface Written {
   partition: number
   offset: number
 }
 
 export interface Rejection {
-  /** Place in the iterable, from 0. */
+  /** Index in the iterable, from 0. */
   index: number
-  /** Id of the job, when it has one. */
+  /** Id of the job, if it has one. */
   id: string | undefined
   /** `bad-definition`, `bad-job-id`, `payload-too-large` or `encode-failed`; the message has every problem. */
   error: DuelogError
@@ -34,7 +34,7 @@ export interface ScheduledMany {
   /** Jobs that are durable in the log. */
   accepted: number
   rejected: number
-  /** The first 100 that were rejected. */
+  /** The first 100 rejections. */
   rejections: Rejection[]
 }
 
@@ -43,21 +43,24 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** Creates or replaces a job. Rejects with DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`. */
   schedule(job: JobFor<Payloads>): Promise<Written>
   /**
-   * Creates or replaces any number of jobs, as fast as the log takes them; the iterable is read no faster than that. A job
-   * that is wrong is rejected by itself. Rejects with `broker-unavailable` when the log refuses; the message says how many
-   * jobs are durable. The same jobs may be sent again: an id is scheduled once.
+   * Creates or replaces any number of jobs at the speed of the log; the iterable is read no faster than that. Only an invalid
+   * job itself is rejected. Rejects with `broker-unavailable` if the log refuses; the message has the number of durable jobs.
+   * The same jobs may be sent again: an id is scheduled once.
    */
   scheduleMany(
     jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
     options?: { onRejected?: (rejection: Rejection) => void },
   ): Promise<ScheduledMany>
-  /** Deletes a job: no further occurrence fires, and its active runs are cancelled as far as their workers hear of it in time. Deleting one that does not exist is no error. Rejects with `bad-job-id` or `broker-unavailable`. */
+  /**
+   * Deletes a job: no further occurrence fires, and its active runs are cancelled if their workers receive that in time.
+   * Deleting an unknown job is no error. Rejects with `bad-job-id` or `broker-unavailable`.
+   */
   cancel(id: string): Promise<Written>
-  /** Waits for what is being written, then closes the connection. Safe to call twice. */
+  /** Waits for writes in-flight, then closes the connection. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** What a client writes with; src/cluster/cluster.ts opens it at the first use. */
+/** The writer and codec of a client; src/cluster/cluster.ts opens them at the first use. */
 export interface ClientPorts {
   writer: LogWriter
   definition: Codec<JobDefinition, JobDefinitionInput>
@@ -74,7 +77,7 @@ export function createJobClient<Payloads extends object = AnyPayloads>(open: () 
     try {
       return await opening
     } catch (error) {
-      // The next call tries again: a broker that was away may be back.
+      // The next call tries again: an unreachable broker may be back.
       opening = undefined
       throw error
     }
@@ -141,7 +144,7 @@ async function scheduleMany(
     }
     await sender.finish()
   } catch (error) {
-    // The log refused, or the caller's iterable or callback threw: what is on its way ends first, so that the count is true.
+    // The log refused, or the caller's iterable or callback threw: writes in-flight end first, so that the count is true.
     await sender.finish().catch(() => {})
     const message = `scheduleMany ended early with ${counted(sender.written, 'job')} durable; send the same jobs again: ${messageOf(error)}`
     throw new DuelogError(error instanceof DuelogError ? error.code : 'bad-request', message, { cause: error })

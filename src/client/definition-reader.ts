@@ -1,6 +1,6 @@
 /**
- * Jobs as users write them into values for the log. Most of a bulk differ only in id, time and payload; such a job is
- * compared with the last one that was checked in full, and takes over all else from it.
+ * Encodes jobs as users write them. Most jobs of a bulk differ only in id, time and payload. Such a job is compared with the
+ * last one that was checked in full, and takes over everything else from it.
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/index.ts'
 import { definitionFromJson, isJsonType, jsonOfValue, validateJobId } from '../../streams/definitions/index.ts'
@@ -9,12 +9,12 @@ import { DuelogError } from '../errors/index.ts'
 import type { Codec } from '../ports/index.ts'
 import type { Job } from './job.ts'
 
-/** A record must fit a batch of the log, and that the broker's usual limit of 1 MB. */
+/** A record must fit into a batch of the log, and a batch into the broker's usual limit of 1 MB. */
 export const recordBytesMax = 900_000
 
 const payloadField = jobDefinitionSchema.fields.find((field) => field.name === 'payload')
 const payloadBytesMax: number = payloadField !== undefined && 'maxBytes' in payloadField ? payloadField.maxBytes : 0
-/** The limits of the schema for an instant and a delay; what is beyond them takes the long way and is refused there. */
+/** The limits of the schema for an instant and a delay; values beyond them are read in full and refused there. */
 const atMsMax = 8_640_000_000_000_000
 const delayMsMax = 315_360_000_000
 
@@ -46,13 +46,13 @@ export class DefinitionReader {
   #readAlike(job: Job): boolean {
     if (this.#template === undefined || typeof job !== 'object' || job === null) return false
     const { job: known, definition } = this.#template
-    // Bytes and a payload exclude one another: whether both are there is judged in full.
+    // Bytes and a payload exclude each other: only the full check sees both.
     if (job.payloadBase64 !== undefined && job.payloadBase64 !== null) return false
     if (!alike(job, known) || typeof job.id !== 'string' || validateJobId(job.id) !== undefined) return false
     const { at: time, delayMs } = job.schedule ?? {}
     const at = typeof time === 'string' ? parseIsoTime(time) : time
     if (definition.schedule.at !== null) {
-      // Only with a window does it matter which instant it is.
+      // The instant matters only with a window.
       if (definition.startAt !== null || definition.endAt !== null) return false
       if (!isWhole(at, atMsMax)) return false
     } else if (definition.schedule.delayMs !== null) {
@@ -67,7 +67,7 @@ export class DefinitionReader {
   }
 }
 
-/** Same fields, and all but id, payload and the schedule's one field of the same value. */
+/** Whether all fields are the same, and all values except id, payload and the schedule's one field. */
 function alike(job: Job, known: Job): boolean {
   const record = job as unknown as Record<string, unknown>
   const knownRecord = known as unknown as Record<string, unknown>
@@ -84,7 +84,7 @@ function alike(job: Job, known: Job): boolean {
   return fields === 0
 }
 
-/** Bytes of the payload, null for none, undefined when it must be read in full. */
+/** Bytes of the payload; null for none; undefined if it must be read in full. */
 function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | null | undefined {
   if (payload === undefined || payload === null) return definition.payload === null ? null : undefined
   if (definition.contentType === null || definition.payload === null) return undefined
@@ -94,7 +94,7 @@ function payloadAlike({ payload }: Job, definition: JobDefinition): Buffer | nul
   return bytes.length <= payloadBytesMax ? bytes : undefined
 }
 
-/** The template must not change with the user's objects; two levels are all that is compared. */
+/** The template must not change with the user's objects. Only two levels are compared. */
 function shallowCopy(job: Job): Job {
   const copy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(job)) {
@@ -111,11 +111,11 @@ function sameNames(value: unknown, other: unknown): boolean {
     if (!(name in other)) return false
     names++
   }
-  // A schedule of one field: with more, their values matter to one another.
+  // A schedule of one field: with more fields their values depend on each other.
   return names === 1 && Object.keys(other).length === 1
 }
 
-/** Arrays and what is nested deeper count as different: such jobs are read in full. */
+/** Arrays and deeper values count as different: such jobs are read in full. */
 function sameShallow(value: unknown, other: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === other
   if (!isPlain(value) || !isPlain(other)) return false

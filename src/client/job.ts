@@ -24,7 +24,7 @@ export interface Job {
     rrule?: string
     /** With rrule: where it begins, in whole seconds. */
     dtstart?: Time
-    /** With rrule: times at which it does not come true. */
+    /** With rrule: times that are left out. */
     exdates?: Time[]
     /** With cron and rrule; IANA name. Default: UTC. */
     timezone?: string
@@ -33,7 +33,7 @@ export interface Job {
     /** With cron and rrule. Default: FIRST. */
     dstOverlap?: DstOverlap
   }
-  /** Each run is due up to so much after its nominal time. Default 0. */
+  /** Each run is due up to this long after its nominal time. Default 0. */
   jitterMs?: number
   /** Exactly one of `handler`, `topic` and `http`. */
   target:
@@ -41,7 +41,10 @@ export interface Job {
     /** Written by the owner when it is due, exactly once. Without a key: the job id. */
     | { topic: { name: string; key?: Bytes; partition?: number } }
     | { http: { url: string; method?: HttpMethod; headers?: Record<string, string> }; pool?: string }
-  /** Any JSON value as JSON.stringify writes it, at most 512 KB; no NaN, Infinity, BigInt or lone surrogate. Text when `contentType` says something else than JSON. */
+  /**
+   * Any JSON value as JSON.stringify writes it, at most 512 KB; no NaN, Infinity, BigInt or lone surrogate. Text if
+   * `contentType` is not JSON.
+   */
   payload?: unknown
   /** Bytes, in place of `payload`. */
   payloadBase64?: string
@@ -60,7 +63,7 @@ export interface Job {
       | { fixed: { delayMs: number } }
       | { linear: { stepMs: number } }
       | { exponential: { baseMs: number; factor?: number; maxMs?: number } }
-    /** No attempt is due so long after the nominal time. Default: no limit. */
+    /** No attempt is due this long after the nominal time. Default: no limit. */
     maxAgeMs?: number
     jitter?: number
     nonRetryable?: string[]
@@ -84,12 +87,12 @@ export interface Job {
   rateLimit?: { key: string; limit: number; perMs: number }
   startAt?: Time
   endAt?: Time
-  /** Nothing fires after it, also nothing that fell due before. */
+  /** Nothing fires after it, including occurrences that were due before. */
   expireAt?: Time
   maxRuns?: number
   paused?: boolean
   version?: number
-  /** With dedupWindowMs: a definition of the same key so soon after that in force is dropped. */
+  /** With dedupWindowMs: a definition of the same key within this time after the one in force is dropped. */
   dedupKey?: string
   dedupWindowMs?: number
   /** Ids of jobs that are triggered when a run has succeeded. */

@@ -31,9 +31,9 @@ const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.d
 
 /** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
 export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
-  /** Pool whose runs it takes; its topics must exist. Default `default`. */
+  /** Pool of the worker; its topics must exist. Default `default`. */
   pool?: string
-  /** Handlers that run at once, at least 1. Default 50. */
+  /** Maximum handlers that run concurrently, at least 1. Default 50. */
   concurrency?: number
   /**
    * By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
@@ -42,7 +42,7 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
   handlers: HandlersFor<Payloads>
   /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
   httpDeny?: string[]
-  /** Addresses and networks that they may reach all the same. Default: none. */
+  /** Addresses and networks that they may reach anyway. Default: none. */
   httpAllow?: string[]
   /** Key that signs the requests of http targets: whsec_ and 24 to 64 bytes in base64. Default: none. */
   httpSigningKey?: string
@@ -52,15 +52,15 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
    */
   name?: string
   /**
-   * How far the clock of this machine may step, or be away from the brokers', in ms; beyond it no handler is started until they agree.
-   * 0: nothing is compared. Default 2,000, that of DUELOG_CLOCK_STEP_MS_MAX.
+   * How far the clock of this machine may step, or differ from the brokers' clocks, in ms. Beyond that no handler is started
+   * until they agree. 0: nothing is compared. Default 2,000, like DUELOG_CLOCK_STEP_MS_MAX.
    */
   clockStepMsMax?: number
-  /** How long close() lets handlers finish before it gives their runs back, in ms. Default 25,000. */
+  /** How long close() waits for handlers before it gives their runs back, in ms. Default 25,000. */
   drainMs?: number
   /** Default: warnings and errors, to standard output. */
   logger?: Logger
-  /** To be shown by the program; see its `registry`. */
+  /** Metrics for the program to show; see its `registry`. */
   metrics?: Metrics
 }
 
@@ -73,9 +73,12 @@ const workerOptionNames = {
 export interface Worker {
   /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
   start(): Promise<void>
-  /** Takes nothing more, lets handlers finish, gives back the rest and leaves; while no broker answers, within 5 s. Safe to call twice. */
+  /**
+   * Takes no more runs, lets handlers finish, gives back the rest and leaves; if no broker answers, within 5 s. Safe to call
+   * twice.
+   */
   close(): Promise<void>
-  /** What it does now; undefined before start. */
+  /** The current state; undefined before start. */
   current(): ExecutorView | undefined
 }
 
@@ -114,7 +117,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       names,
       pool,
       concurrency,
-      // Payloads are the compiler's matter alone.
+      // Payload types exist for the compiler only.
       handlers: { ...builtIn, ...(options.handlers as Handlers) },
       instance: newInstance(name),
       clock,
@@ -122,7 +125,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       logger,
       drainMs,
     })
-    // How many partitions there are is not known here; there is a first one.
+    // The number of partitions is unknown here; the first one always exists.
     endWatch = watchClock(clock, { log, topics: [names.events, names.jobs], partitions: 1, instance: newInstance(name) })
     if (!closed) await executor.start()
     return executor

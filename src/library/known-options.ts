@@ -1,9 +1,9 @@
-/** Options that programs give in code: a mistyped one would be ignored in silence where no compiler looks. */
+/** Checks options that programs pass in code: without a compiler a mistyped option would be ignored silently. */
 
 import { nearestOf } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
 
-/** Throws `bad-config` for what is no object, and for the first option that is not known. */
+/** Throws `bad-config` for a value that is no object, and for the first unknown option. */
 export function requireKnown(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
   const names = Object.keys(known)
   if (typeof options !== 'object' || options === null)

@@ -1,4 +1,4 @@
-/** What the audit trail calls the changes that can be asked for. */
+/** Names of changes in the audit trail. */
 export type AuditAction =
   | 'PUT'
   | 'CREATE'

@@ -1,8 +1,8 @@
-/** Tells the audit trail of each request for a change, when its answer is known and before it is sent. */
+/** Writes each request for a change to the audit trail, when its answer is known and before it is sent. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditLog } from './audit-log.ts'
 
-/** What a handler knows of its request that the path does not say. */
+/** Facts of a request that only its handler knows. */
 export interface Audited {
   jobId?: string
   done?: number
@@ -15,20 +15,20 @@ declare module 'fastify' {
   }
 }
 
-/** Refusals that cost nothing to provoke in any number; they are counted, not written. */
+/** Refusals that a client can cause in any number at no cost: they are counted and not written. */
 const unwritten = new Set(['unauthorized', 'too-many-requests'])
 
 export function auditRequests(instance: FastifyInstance, audit: AuditLog): void {
   instance.decorateRequest('audited', null)
   instance.addHook('onSend', async (request, reply, payload) => {
-    // A stream has not ended yet; whoever sends it tells the trail when it has.
+    // A stream has not ended yet; its sender calls `tell` at its end.
     if (request.routeOptions.config.audit === undefined || typeof payload === 'object') return payload
     await tell(audit, request, reply, outcomeOf(reply.statusCode, payload))
     return payload
   })
 }
 
-/** Also for whoever answers with a stream. */
+/** Also for routes that answer with a stream. */
 export async function tell(audit: AuditLog, request: FastifyRequest, reply: FastifyReply, outcome: string): Promise<void> {
   const { audit: action } = request.routeOptions.config
   if (action === undefined || request.actor === null || unwritten.has(outcome)) return

@@ -1,6 +1,6 @@
 /**
- * Writes the audit trail. A record is on the brokers before the answer of its request goes out; where that fails the change itself has
- * happened all the same, so the record goes to the log of the process instead and is counted.
+ * Writes the audit trail. A record is on the brokers before the answer of its request is sent. If the write fails, the change
+ * itself has happened anyway: the record goes to the log of the process and is counted.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { AuditEvent, AuditEventInput } from '../../../schemas/index.ts'
@@ -30,7 +30,7 @@ export class AuditLog {
     this.#commit = new GroupCommit(options.writer)
   }
 
-  /** Resolves when the record is on the brokers, or could not be brought there. Never rejects. */
+  /** Resolves when the record is on the brokers or could not be written. Never rejects. */
   async record(event: Omit<AuditEventInput, 'at' | 'instance'>): Promise<void> {
     const { codecs, names, partitions, clock, instance, logger, metrics } = this.#options
     const complete = { ...event, at: clock.nowMs(), instance }

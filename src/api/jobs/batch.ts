@@ -29,7 +29,7 @@ import type { JobWrites } from './job-writes.ts'
 import type { Computation } from './schedule-compute-queue.ts'
 
 type Result = Record<string, unknown>
-/** A line whose record is to be written, or what was wrong with it. */
+/** A line with its record to write, or with what was wrong. */
 type Checked = { line: number; id: string; record: PlacedRecord } | { result: Result }
 
 export interface BatchCounts {
@@ -58,13 +58,13 @@ export interface BatchTools {
   stepsMax?: number
   /** One more line at the end tells whether all written lines were applied, and which of the first jobs are INVALID. */
   wait?: boolean
-  /** Told of faults, which answers do not show. */
+  /** Called with faults, which answers do not show. */
   onFault(error: unknown): void
-  /** Told how many lines were written and refused, when no more are read and before the answer ends. */
+  /** Called with the numbers of written and refused lines, after the last line was read and before the answer ends. */
   onEnd(counts: BatchCounts): Promise<void>
 }
 
-/** The answer as a stream. It fails when the request is cut off; complete lines before the cut are written. */
+/** The answer as a stream. It fails if the request is cut off; complete lines before that are written. */
 export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Readable {
   return Readable.from(answerGroups(body, tools), { objectMode: false, highWaterMark: 65_536 })
 }
@@ -75,7 +75,7 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
   const written: Written = { counts: { done: 0, refused: 0 }, stepsLeft: stepsMaxOf(tools), ends: new Map(), first: new Map() }
   const readNext = (): Promise<Line[] | undefined> => {
     const next = groups.next().then(({ done, value }) => (done ? undefined : value))
-    // It may fail while nobody waits for it, because results go first; where it is awaited it fails again.
+    // It may fail before it is awaited, because results go first; it fails again where it is awaited.
     next.catch(() => {})
     return next
   }
@@ -92,7 +92,7 @@ async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): As
       const group: Line[] | undefined = await reading
       if (group === undefined) reading = undefined
       else {
-        // In their order: what is checked first is written first.
+        // In order: the line that is checked first is written first.
         const checked = await tools.computation.runAll(checking(group, tools, written))
         writing.push(writeGroup(checked, tools, written))
         reading = readNext()
@@ -116,7 +116,7 @@ function settlesFirst(first: Promise<unknown>, second: Promise<unknown>): Promis
   ])
 }
 
-/** Result lines of a group. It never rejects: what went wrong stands in the lines. */
+/** Result lines of a group. It never rejects: errors are in the lines. */
 async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends, first }: Written): Promise<string> {
   const records = checked.flatMap((line) => ('record' in line ? [line.record] : []))
   const answers = await writeEach(records, tools)
@@ -140,7 +140,10 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends,
   return text
 }
 
-/** Of each record its offset, or why it is not written. Together, as that is quick; each alone where the brokers refuse one for what it holds. */
+/**
+ * For each record its offset, or why it was not written. All records together, because that is fast; one by one if the brokers
+ * refuse one for its content.
+ */
 async function writeEach(records: PlacedRecord[], tools: BatchTools): Promise<unknown[]> {
   try {
     const offsets = await tools.writes.writeAll(records)
@@ -166,7 +169,7 @@ interface EndLine {
   invalid?: { id: string; reason: string }[]
 }
 
-/** Each owner applies in the order of offsets, so the last one of a partition stands for all. */
+/** Each owner applies in the order of offsets, so the last offset of a partition stands for all. */
 async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<EndLine> {
   const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
   const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
@@ -176,7 +179,7 @@ async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<
   return { applied: true, ...(invalid.length > 0 && { invalid }) }
 }
 
-/** One after another: whoever waits for a batch does not need them faster, and owners have other work. */
+/** One after another: the client of a batch needs no more speed, and owners have other work. */
 async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version>): Promise<{ id: string; reason: string }[]> {
   const invalid: { id: string; reason: string }[] = []
   for (const [id, version] of jobs) {
@@ -186,7 +189,7 @@ async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version
   return invalid
 }
 
-/** A line may bring a rule that takes a search: the members of this process must not miss their heartbeats for it. */
+/** A line may have a rule that needs a search. The members of this process must not miss their heartbeats meanwhile. */
 function* checking(group: Line[], tools: BatchTools, written: Written): Generator<void, Checked[], undefined> {
   const checked: Checked[] = []
   for (const line of group) {

@@ -1,6 +1,6 @@
 /**
- * Dead runs of many jobs once more. A job has room for so many runs as its maxConcurrentRuns says: what is beyond it would be refused, so it
- * is not asked for, and told as left.
+ * Redrives dead runs of many jobs. A job has room for as many runs as its maxConcurrentRuns allows. Further ones would be
+ * refused, so they are not sent, and are reported as left.
  */
 import type { JobView } from '../../ports/index.ts'
 import { runIdOf } from '../http/index.ts'
@@ -8,7 +8,7 @@ import type { OwnerDirectory } from '../owners/index.ts'
 import { redrivesLeftMax } from '../schemas/index.ts'
 import type { JobWrites } from './job-writes.ts'
 
-/** A dead run that was not made again, and why. */
+/** A dead run that was not redriven, and why. */
 export interface LeftRun {
   runId: string
   detail: string
@@ -36,12 +36,12 @@ export class BulkRedrive {
     this.#actor = actor
   }
 
-  /** Runs that were asked for. */
+  /** Number of requested redrives. */
   get asked(): number {
     return this.#asked.length
   }
 
-  /** Asks for as many dead runs of the job as it has room for, at most `max`. True: there was room for more. */
+  /** Requests redrives of as many dead runs of the job as it has room for, at most `max`. True: it had room for more. */
   async of({ id, deadRuns, active, definition }: JobView, max: number): Promise<boolean> {
     const room = Math.max((definition?.maxConcurrentRuns ?? 0) - active.length, 0)
     for (const runNo of deadRuns.slice(0, Math.min(room, max))) {
@@ -53,13 +53,16 @@ export class BulkRedrive {
     return Math.min(room, deadRuns.length) > max
   }
 
-  /** Waits until the owners have applied the commands, as long as any request does, and tells apart what they refused. */
+  /**
+   * Waits until the owners have applied the commands, up to the usual limit of a request, and separates those that were
+   * refused.
+   */
   async outcome(): Promise<{ runIds: string[]; left: LeftRun[] }> {
     const { writes, owners } = this.#context
     await Promise.all([...this.#ends].map(([partition, commands]) => writes.applied(partition, { commands })))
     const refused = new Map<string, string>()
     for (const { id, partition } of new Map(this.#asked.map((asked) => [asked.id, asked])).values()) {
-      // Where the owner does not answer its commands are durable, and count as made.
+      // If the owner does not answer, its commands are durable and count as executed.
       const why = await owners.ask(partition, (owner) => owner.why(partition, id)).catch(() => undefined)
       for (const { commandId, text } of why?.reasons ?? []) if (commandId !== undefined) refused.set(commandId, text)
     }

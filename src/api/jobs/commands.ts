@@ -1,4 +1,4 @@
-/** Sends a command to the owner of a job and tells what became of it. */
+/** Sends a command to the owner of a job and reports its effect. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JobCommandInput, JobCommandType } from '../../../schemas/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -14,7 +14,7 @@ export class Commands {
     this.#context = context
   }
 
-  /** The job of a request's id; `has` as Reading#find says. Rejects with `not-found`. */
+  /** The job of a request's id; `has`: see ReadConsistency#find. Rejects with `not-found`. */
   async existing(given: string, has?: (job: JobView) => boolean): Promise<JobView> {
     const id = checkedId(given)
     const job = await this.#context.writes.current(id, undefined, has)
@@ -22,7 +22,7 @@ export class Commands {
     return job
   }
 
-  /** Resolves with the job as it is once the command is applied; 202 when that takes too long. Rejects with `command-refused`. */
+  /** Resolves with the job after the command was applied; 202 if that takes too long. Rejects with `command-refused`. */
   async carryOut(id: string, type: JobCommandType, more: Partial<JobCommandInput>, reply: FastifyReply, key?: string) {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
@@ -35,7 +35,7 @@ export class Commands {
     return { commandId, applied: true, reason: after.reason, status: after.status }
   }
 
-  /** Resolves with the run that the command made. Rejects with `command-refused`. */
+  /** Resolves with the run that the command created. Rejects with `command-refused`. */
   async makeRun(id: string, type: 'TRIGGER' | 'REDRIVE', more: Partial<JobCommandInput>, reply: FastifyReply, key?: string) {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
@@ -50,18 +50,18 @@ export class Commands {
       (candidate) => candidate?.commandId === commandId,
     )
     throwIfRefused(id, type, commandId, why)
-    // It ran and ended, and so many have ended since that it is not kept any more.
+    // It ran and ended, and is no longer kept because many have ended since.
     if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
     return { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
   }
 }
 
-/** What the caller chose so that a repeat is known; the schema of each route checks it. */
+/** The caller's key by which a repeat is recognized; the schema of each route checks it. */
 export function keyOf({ headers }: FastifyRequest): string | undefined {
   return headers['idempotency-key'] as string | undefined
 }
 
-/** The owner notes with the job which of the last commands it has not carried out, and why. */
+/** The owner stores in the job which of the last commands it refused, and why. */
 function throwIfRefused(id: string, type: JobCommandType, commandId: string, why: WhyView | undefined): void {
   const refused = why?.reasons.find((reason) => reason.commandId === commandId)
   if (refused === undefined) return

@@ -1,6 +1,6 @@
 /**
- * Jobs that follow on one another in a circle (`onSuccess`, `onFailure`), as far as a bounded search finds them. Each chain ends by itself
- * (ADR 0036); this tells whoever wrote one, or wonders why it ended, which jobs it is.
+ * Jobs that trigger each other in a cycle (`onSuccess`, `onFailure`), found by a bounded search. Each chain ends by itself (ADR
+ * 0036); this names the jobs of the cycle to its author, and to users who ask why a chain ended.
  */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { chainDepthMax, chainRunsMax } from '../../../streams/runs/index.ts'
@@ -11,7 +11,7 @@ import { cycleAskedMax } from '../schemas/index.ts'
 
 export type Follows = Pick<JobDefinition, 'onSuccess' | 'onFailure'>
 
-/** `path` begins and ends with the job that was asked about. `complete`: nothing was left out of the search. */
+/** `path` begins and ends with the requested job. `complete`: nothing was left out of the search. */
 export interface ChainCycle {
   path: string[] | undefined
   complete: boolean
@@ -22,18 +22,18 @@ export class ChainCycles {
   #left: number
   readonly #known = new Map<string, Promise<string[] | undefined>>()
 
-  /** `jobsMax`: how many jobs are asked for in all. */
+  /** `jobsMax`: maximum number of jobs that are read. */
   constructor(ask: (id: string) => Promise<Follows | undefined>, jobsMax: number) {
     this.#ask = ask
     this.#left = jobsMax
   }
 
-  /** What counts of a job, whatever is in force. */
+  /** The followers to use for a job instead of those in force. */
   set(id: string, follows: Follows): void {
     this.#known.set(id, Promise.resolve(followersOf(follows)))
   }
 
-  /** The shortest circle through the job. It never rejects: an owner that does not answer leaves the search incomplete. */
+  /** The shortest cycle through the job. It never rejects: if an owner does not answer, the search is incomplete. */
   async through(id: string): Promise<ChainCycle> {
     const cameFrom = new Map<string, string>()
     let complete = true
@@ -59,7 +59,7 @@ export class ChainCycles {
     return { path: undefined, complete: complete && level.length === 0 }
   }
 
-  /** Undefined where nobody could, or may any more, be asked. */
+  /** Undefined if the owner did not answer, or the limit is reached. */
   #followers(id: string): Promise<string[] | undefined> {
     const known = this.#known.get(id)
     if (known !== undefined) return known
@@ -76,7 +76,7 @@ export class ChainCycles {
 
 export const followersOf = ({ onSuccess, onFailure }: Follows): string[] => [...new Set([...onSuccess, ...onFailure])]
 
-/** Circles of the definitions that are in force. */
+/** Cycles of the definitions in force. */
 export function cyclesInForce(
   { owners, partitions }: { owners: OwnerDirectory; partitions: number },
   jobsMax: number,
@@ -95,11 +95,11 @@ function pathTo(last: string, cameFrom: ReadonlyMap<string, string>, id: string)
 
 const pathText = (path: readonly string[]): string => path.map((id) => quoted(id)).join(' -> ')
 
-/** Said of a definition that closes a circle. */
+/** The warning about a definition that closes a cycle. */
 export const cycleWarning = (path: readonly string[]): string =>
   `These jobs follow on one another in a circle: ${pathText(path)}. A chain of them ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
 
-/** Said of a chain that came to its end: which circle it was, where it was one. */
+/** The text about a chain that ended, with its cycle if it had one. */
 export function chainText({ path, complete }: ChainCycle): string {
   if (path !== undefined) return `By the definitions in force it is this circle: ${pathText(path)}.`
   return complete

@@ -1,13 +1,13 @@
 /**
- * One page of jobs from all partitions, in the order of their ids. Each partition gives its jobs in id order, so the heads of all are
- * merged, and the last id of a page says where every partition goes on.
+ * One page of jobs from all partitions, in the order of their ids. Each partition returns its jobs in id order; the pages of
+ * all are merged, and the last id of a page is where every partition continues.
  */
 import { DuelogError } from '../../errors/index.ts'
 import { type Asker, type JobFilter, type JobView, type ListedJobs, sizeOfView } from '../../ports/index.ts'
 import type { ReadConsistency } from '../owners/index.ts'
 import { listBytesMax, listCallsMax, listChunkMax, listFirstChunkMax } from '../schemas/index.ts'
 
-/** Where a page ended: after this id everywhere, except in partitions that were searched further without a find. */
+/** The end of a page: after this id in every partition, except in partitions that were searched further without a match. */
 interface Cursor {
   after?: string
   partitions: Map<number, string>
@@ -23,13 +23,16 @@ interface Source {
 
 export interface JobPage {
   jobs: JobView[]
-  /** Absent at the end of the list. A page may be short, even empty, and still have one. */
+  /** Absent at the end of the list. A page may be short or even empty and still have a cursor. */
   cursor?: string
-  /** Jobs that owners looked at for it. */
+  /** Number of jobs that owners read for it. */
   searched: number
 }
 
-/** Rejects with `bad-request` for a cursor that this did not give, with `not-ready` when any partition has no active owner, and with the reason of the asker's signal. */
+/**
+ * Rejects with `bad-request` for an unknown cursor, with `not-ready` if a partition has no active owner, and with the reason of
+ * the caller's signal.
+ */
 export async function listJobs(
   reading: ReadConsistency,
   partitions: number,
@@ -68,7 +71,9 @@ export async function listJobs(
   return { jobs, searched, ...(more && { cursor: encodeCursor(jobs.at(-1)?.id ?? from.after, sources) }) }
 }
 
-/** Asks on wherever no head is known. False when a partition may still hold the next job but the calls are used up. */
+/**
+ * Reads on in partitions without a known next job. False if a partition may still have the next job but the calls are used up.
+ */
 async function fill(
   sources: Source[],
   ask: (source: Source) => Promise<ListedJobs>,
@@ -84,7 +89,7 @@ async function fill(
         const { jobs, next } = await ask(source)
         source.heads = jobs
         source.ended = next === undefined
-        // Nothing found so far: what was searched need not be searched again.
+        // Nothing was found so far: the searched part need not be searched again.
         if (jobs.length === 0) source.after = laterOf(source.after, next)
       }),
     )
@@ -101,7 +106,7 @@ function lowest(sources: Source[]): Source | undefined {
   return found
 }
 
-/** Ids are in the order of their bytes, as in the store; JavaScript's own order differs beyond U+FFFF. */
+/** Ids are ordered by their bytes, like in the store; the order of JavaScript differs above U+FFFF. */
 function compareIds(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
@@ -111,7 +116,7 @@ function laterOf(left: string | undefined, right: string | undefined): string | 
   return compareIds(left, right) >= 0 ? left : right
 }
 
-/** Of a page that ends behind this job. */
+/** The cursor of a page that ends after this job. */
 export const cursorAfter = (id: string): string => encodeCursor(id, [])
 
 function encodeCursor(after: string | undefined, sources: Source[]): string {

@@ -26,12 +26,12 @@ import { isAway, type OwnerDirectory, ReadConsistency, type WaitTimeout, waitTim
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
-/** Where a write stands. `unjudged`: its condition travels with it, and the owner has not been seen to judge it yet. */
+/** The state of a write. `unjudged`: its condition is in the record, and the owner is not known to have judged it. */
 export interface Written extends Version {
   unjudged: boolean
 }
 
-/** How a job stands with a definition. */
+/** The status of a job with a definition. */
 export interface Standing {
   status?: JobView['status']
   /** With INVALID. */
@@ -51,7 +51,7 @@ export class JobWrites {
   readonly #options: JobWritesOptions
   readonly #commit: GroupCommit
   readonly #lock = new KeyedLock()
-  /** Offset in jobs of the last single write of a job, until its owner was seen to have applied it; oldest first. */
+  /** Offset in jobs of the last single write of a job, until its owner has applied it; oldest first. */
   readonly #lastWrites = new BoundedMap<string, number>(lastWritesMax)
 
   constructor(options: JobWritesOptions) {
@@ -59,7 +59,7 @@ export class JobWrites {
     this.#commit = new GroupCommit(options.writer)
   }
 
-  /** Writes a definition. `created` is false when it replaced one. */
+  /** Writes a definition. `created` is false if it replaced one. */
   put(id: string, definition: JobDefinition, condition?: Condition): Promise<Written & { created: boolean }> {
     const record = this.definitionRecord(id, definition)
     return this.#lock.run(id, async () => {
@@ -71,7 +71,7 @@ export class JobWrites {
     })
   }
 
-  /** With a condition: looks whether it held where the owner met the record. Rejects with `version-conflict` when it did not. */
+  /** With a condition: checks whether it held when the owner applied the record. Rejects with `version-conflict` if not. */
   async #judged(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
     if (condition === undefined) return { ...version, unjudged: false }
     if (!(await this.applied(version.partition, { jobs: version.offset }))) return { ...version, unjudged: true }
@@ -82,12 +82,12 @@ export class JobWrites {
     return { ...version, unjudged: false }
   }
 
-  /** Writes the first definition of a job whose id nobody else can know yet, so nothing is read before. */
+  /** Writes the first definition of a job with an id that no other caller can know, so nothing is read before. */
   create(id: string, definition: JobDefinition): Promise<Version> {
     return this.#writeJob(this.definitionRecord(id, definition))
   }
 
-  /** Writes the first definition of a job, unless the job is there: then it answers with what is in force. */
+  /** Writes the first definition of a job. If the job exists, it returns the version in force. */
   createOnce(id: string, definition: JobDefinition): Promise<Written & { created: boolean }> {
     const record = this.definitionRecord(id, definition)
     record.headers = onlyOverHeaders('none')
@@ -95,7 +95,7 @@ export class JobWrites {
       const current = await this.#currentForWrite(id)
       if (current !== undefined) return { ...placeOf(current), unjudged: false, created: false }
       const version = await this.#writeJob(record)
-      // Another process may have written it meanwhile: the owner takes the first.
+      // Another process may have written it in between: the owner takes the first.
       const isApplied = await this.applied(version.partition, { jobs: version.offset })
       const inForce = isApplied ? await this.#askIfThere(id) : null
       if (inForce == null) return { ...version, unjudged: inForce === null, created: true }
@@ -103,7 +103,7 @@ export class JobWrites {
     })
   }
 
-  /** Writes a tombstone. Rejects with `not-found` when there is no such job. */
+  /** Writes a tombstone. Rejects with `not-found` if the job does not exist. */
   delete(id: string, condition?: Condition): Promise<Written> {
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
@@ -116,7 +116,9 @@ export class JobWrites {
     })
   }
 
-  /** Writes a command. The version is that of the command's record in job-commands. `key`: chosen by who asks, so that a repeat is known. */
+  /**
+   * Writes a command. The version is that of its record in job-commands. `key`: of the caller, so that a repeat is recognized.
+   */
   async command(
     id: string,
     type: JobCommandType,
@@ -140,37 +142,43 @@ export class JobWrites {
     return record
   }
 
-  /** Writes records as they are, without looking at what was there; resolves with their offsets. */
+  /** Writes records without a read before; resolves with their offsets. */
   writeAll(records: PlacedRecord[]): Promise<number[]> {
     return this.#commit.write(records)
   }
 
-  /** The job as its owner has it, with what this process wrote before where the owner applies that soon enough. `has` as Reading#find says. */
+  /**
+   * The job as its owner has it, including earlier writes of this process if the owner applies them soon enough. `has`: see
+   * ReadConsistency#find.
+   */
   async current(id: string, reading = new ReadConsistency(this.#options.owners), has?: (job: JobView) => boolean) {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.job(partition, id), has)
   }
 
-  /** The same of why the job fired or did not. */
+  /** The same for why the job fired or did not. */
   async why(id: string, reading: ReadConsistency): Promise<WhyView | undefined> {
     await this.#seen(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.why(partition, id))
   }
 
-  /** False when the owner did not apply the record in time, or could not be asked. */
+  /** False if the owner did not apply the record in time, or could not be reached. */
   async applied(partition: number, offsets: { jobs?: number; commands?: number }): Promise<boolean> {
     try {
       return await this.#options.owners.ask(partition, (owner) => owner.applied(partition, offsets, appliedWaitMs))
     } catch (error) {
-      // The record is in the log all the same; whoever owns the partition next will apply it.
+      // The record is in the log anyway; the next owner will apply it.
       if (error instanceof DuelogError && error.retriable) return false
       throw error
     }
   }
 
-  /** How a job stands with just this definition, which its owner has applied; nothing where another is in force, or the owner does not answer. */
+  /**
+   * The status of a job with exactly this definition, which its owner has applied; empty if another one is in force or the
+   * owner does not answer.
+   */
   async standing(id: string, version: Version): Promise<Standing> {
     const inForce = await this.#askIfThere(id)
     if (inForce?.offset !== version.offset) return {}
@@ -178,7 +186,7 @@ export class JobWrites {
     return { status, ...(status === 'INVALID' && reason !== null && { reason }) }
   }
 
-  /** What to answer where the owners of these partitions had not applied what was written. */
+  /** The answer if the owners of these partitions have not applied the writes. */
   late(partitions: Iterable<number>, what?: string): Promise<WaitTimeout> {
     return waitTimeout(this.#options.owners, partitions, what)
   }
@@ -199,7 +207,7 @@ export class JobWrites {
     return this.#ask(id)
   }
 
-  /** Waits for the own last write. Where the owner cannot be asked, the reading finds out by itself. */
+  /** Waits for this process's last write. If the owner cannot be reached, the read finds that out itself. */
   async #seen(id: string, reading: ReadConsistency): Promise<void> {
     await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
       if (!reading.mayBeStale || !isAway(error)) throw error
@@ -220,7 +228,7 @@ export class JobWrites {
     return this.#options.owners.ask(partition, (owner) => owner.job(partition, id))
   }
 
-  /** Null: the owner cannot be asked now. */
+  /** Null: the owner cannot be reached now. */
   #askIfThere(id: string): Promise<JobView | undefined | null> {
     return this.#ask(id).catch((error: unknown) => {
       if (error instanceof DuelogError && error.retriable) return null
@@ -239,7 +247,7 @@ export class JobWrites {
   }
 }
 
-/** A key stands for one kind of command to one job or run: who pauses and resumes under one key means two commands. */
+/** A key identifies one kind of command to one job or run: a pause and a resume under one key are two commands. */
 const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, key: string): string =>
   `${type.toLowerCase()}${runNo == null ? '' : `/${runNo}`}:${key}`
 

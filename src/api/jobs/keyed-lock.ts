@@ -1,4 +1,4 @@
-/** Runs tasks of one key one after another, in the order of their calls; those of different keys side by side. */
+/** Runs tasks of one key one after another, in the order of their calls, and tasks of different keys concurrently. */
 import { DuelogError } from '../../errors/index.ts'
 import { lockWaitersMax } from '../schemas/index.ts'
 
@@ -6,7 +6,7 @@ export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>()
   #waiting = 0
 
-  /** Resolves or rejects as the task does. Rejects with `overloaded` when too many tasks wait, of whatever key. */
+  /** Resolves or rejects like the task. Rejects with `overloaded` if too many tasks wait, of all keys together. */
   async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#tails.get(key)
     if (before !== undefined && this.#waiting >= lockWaitersMax) {

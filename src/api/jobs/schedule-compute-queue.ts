@@ -1,7 +1,7 @@
 /**
- * Schedules that somebody wants to see calculated. A rule may be made so that its next times take long to find, and many may be asked for;
- * whoever asks may only look, and what fires beside it has a few milliseconds. So they are calculated in pieces, callers in turn, each
- * followed by a rest; for nobody who has gone; and of one request for so long at most.
+ * Computes schedules for previews and plans. The next times of a rule may take long to find, many may be requested, and the
+ * caller may have read access only, while runs that fire beside it have a few milliseconds. So computations run in pieces,
+ * callers take turns, and a rest follows each piece. Requests of disconnected callers end, and each request has a time limit.
  */
 import { stepsPerMs, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type Clock, systemClock } from '../../clock/index.ts'
@@ -10,30 +10,30 @@ import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
 import { computationMs, computationRequestMs, computationRequestSteps, computationsWaitingMax } from '../schemas/index.ts'
 
-/** One request's: how long it has taken so far, and whom it is for. */
+/** A request: the time it has used, and its caller. */
 interface Request {
   usedSteps: number
-  /** When it is given up. */
+  /** When the request fails with `overloaded`. */
   untilMs: number
   asker: Asker
 }
 
 export interface ComputeQueueOptions {
-  /** Of searches (streams/schedules/steps.ts), that one request may take. Default 200 million. */
+  /** Maximum search steps (streams/schedules/steps.ts) of one request. Default: 200 million. */
   requestSteps?: number
-  /** How long one request may take with all its waits, in ms. Default 30,000. */
+  /** Maximum duration of one request with all its waits, in ms. Default: 30,000. */
   requestMs?: number
-  /** After what is to be rested: after all that was calculated, or after searches alone, as where definitions are read to be written. Default all. */
+  /** Which work a rest follows: all work, or searches only, as where definitions are read to be written. Default: all. */
   restsAfter?: 'all' | 'searches'
   clock?: Pick<Clock, 'nowMs' | 'at'>
-  /** Says how long is rested. Default: that of this thread. */
+  /** The source of rests. Default: that of this thread. */
   spare?: Pick<IdleTime, 'rest'>
 }
 
 export interface Computation {
-  /** Gives what `work` gives, or throws what it throws. It takes milliseconds at most. */
+  /** Returns the result of `work`, or throws its error. `work` takes milliseconds at most. */
   run<Result>(work: () => Result): Promise<Result>
-  /** The same of work that may be left and gone on with wherever it yields. */
+  /** The same for work that may pause wherever it yields. */
   runAll<Result>(pieces: Generator<void, Result>): Promise<Result>
 }
 
@@ -44,7 +44,7 @@ export class ComputeQueue {
   readonly #requestMs: number
   readonly #restsAfter: 'all' | 'searches'
   readonly #spare: Pick<IdleTime, 'rest'>
-  /** Since the last rest: what was done, and what of it is to be rested after. */
+  /** Time used since the last rest, and the part that a rest follows. */
   #usedMs = 0
   #restedAfterMs = 0
 
@@ -64,8 +64,9 @@ export class ComputeQueue {
   }
 
   /**
-   * What one request has calculated. Its work rejects with `overloaded` when too many wait or it has taken too long, with `bad-request` when
-   * the request has taken too much, and with the signal's reason when nobody waits for it any more. `asker`: default nobody in particular.
+   * The computations of one request. They reject with `overloaded` if too many wait or the request took too long, with
+   * `bad-request` if its work is too large, and with the signal's reason after a disconnect. `asker`: default is an anonymous
+   * caller.
    */
   of(asker: Asker = { caller: '' }): Computation {
     const request: Request = { usedSteps: 0, untilMs: this.#clock.nowMs() + this.#requestMs, asker }
@@ -102,7 +103,7 @@ export class ComputeQueue {
     this.#restedAfterMs += this.#restsAfter === 'all' ? ms : Math.min(ms, steps / stepsPerMs)
   }
 
-  /** Lets all else have its turn once enough was done, and rests as the loop is busy. */
+  /** Yields to other work after enough was done, and rests according to the load of the event loop. */
   async #rest(): Promise<void> {
     if (this.#usedMs < computationMs) return
     await this.#spare.rest(Math.min(this.#restedAfterMs, restedMsMax))
@@ -123,7 +124,7 @@ const tooLong = (ms: number): DuelogError =>
     `What is asked for was not calculated within ${ms / 1_000} s, as runs that are due come first; ask again later, or for less at once.`,
   )
 
-/** Goes on until it is done, or has had its milliseconds. */
+/** Runs until it is done or its milliseconds are used. */
 function advance<Result>(pieces: Generator<void, Result>): { done: true; value: Result } | { done: false; value: undefined } {
   const untilMs = performance.now() + computationMs
   for (;;) {
@@ -133,7 +134,7 @@ function advance<Result>(pieces: Generator<void, Result>): { done: true; value: 
   }
 }
 
-/** Of a long piece of work in steps: lets all else have its turn once the steps have taken long enough. */
+/** For long work in steps: yields to other work after the steps have taken long enough. */
 export class Turns {
   #sinceMs = performance.now()
 

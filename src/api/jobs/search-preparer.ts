@@ -15,7 +15,7 @@ export interface SearchPreparerOptions {
   logger: FastifyBaseLogger
 }
 
-/** No job has it, so an owner looks through all that it has. */
+/** No job has it, so an owner reads all jobs that it has. */
 const nobodysHandler = '\u0001'
 
 export class SearchPreparer {
@@ -25,13 +25,13 @@ export class SearchPreparer {
   /** By the steady clock. */
   #nextAt = Number.NEGATIVE_INFINITY
 
-  /** `isWanted`: whether somebody still looks. */
+  /** `isWanted`: whether a page is still open. */
   constructor(context: SearchPreparerOptions, isWanted: () => boolean) {
     this.#context = context
     this.#isWanted = isWanted
   }
 
-  /** To be called again and again while somebody looks; most calls do nothing. Resolves when this one is done. */
+  /** Call it repeatedly while a page is open; most calls do nothing. Resolves when this one is done. */
   async tick(): Promise<void> {
     const { clock, logger, partitions } = this.#context
     if (this.#running || clock.steadyMs() < this.#nextAt) return
