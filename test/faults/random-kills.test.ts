@@ -17,7 +17,7 @@ const killsOfEach = 17
 const duePerSecondOfEach = 100
 
 test(`of an owner killed ${systems * killsOfEach} times at random moments under load nothing is lost, doubled or early`, {
-  timeout: 240_000,
+  timeout: 420_000,
 }, async (context) => {
   const seed = printedSeed()
   await Promise.all(Array.from({ length: systems }, (_, index) => survive(context, chance(seed + index))))
