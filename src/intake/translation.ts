@@ -4,7 +4,7 @@
  */
 import { fromEtf1, fromKarafka, type Translate } from '../../streams/intake/index.ts'
 import { receiptRecord, replyHeaders, replyProblem, replyToOf, sourceHeader } from '../../streams/jobs/index.ts'
-import { recordBytes } from '../../streams/runs/index.ts'
+import { recordBytes } from '../../streams/topics/index.ts'
 import type { RecordIn, RecordOut } from '../ports/index.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
 

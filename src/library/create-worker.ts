@@ -1,5 +1,6 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
 import { type Logger, pino } from 'pino'
+import { settingsSchema } from '../../schemas/index.ts'
 import type { AnyPayloads } from '../client/index.ts'
 import {
   type ClusterOptions,
@@ -12,7 +13,6 @@ import {
   watchClock,
 } from '../cluster/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
-import { configSchema, listOf } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   builtInHandlers,
@@ -26,8 +26,9 @@ import { createMetrics, type Metrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
 import { requireKnown } from './known-options.ts'
 
-const httpDenyDefault = configSchema.properties.DUELOG_HTTP_DENY.default
-const clockStepMsMaxDefault = configSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
+// From the schema itself: the room of the settings also loads ajv, which a worker does not need.
+const httpDenyDefault = settingsSchema.properties.DUELOG_HTTP_DENY.default.split(',')
+const clockStepMsMaxDefault = settingsSchema.properties.DUELOG_CLOCK_STEP_MS_MAX.default
 
 /** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
 export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
@@ -102,7 +103,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   let endWatch: (() => Promise<void>) | undefined
   const produced = new LazyWriter(log)
   const builtIn = builtInHandlers({
-    httpDeny: options.httpDeny ?? listOf(httpDenyDefault),
+    httpDeny: options.httpDeny ?? httpDenyDefault,
     httpAllow: options.httpAllow ?? [],
     httpSigningKey: options.httpSigningKey,
     writer: () => produced.open(),

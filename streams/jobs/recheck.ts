@@ -2,8 +2,9 @@
  * Recheck of a missing target. A job whose topic cannot be written to, or whose pool has no topics, is INVALID until they exist. Whether a
  * topic exists does not follow from any log of Duelog, so both changes are logged states. The next time is frozen as for a paused job.
  */
-import { completeIfDone, goOnWithBackfill, recordBytes, startQueued, topicRecord } from '../runs/index.ts'
+import { completeIfDone, goOnWithBackfill, startQueued, topicRecord } from '../runs/index.ts'
 import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
+import { recordBytes } from '../topics/index.ts'
 import { isNever } from './never.ts'
 
 /** The next check comes after a wait as long as the age of the definition. So a topic that is created with its job is found soon, and one that is never created costs little. */

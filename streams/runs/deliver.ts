@@ -10,9 +10,10 @@
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun } from '../state/index.ts'
+import { recordBytes } from '../topics/index.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
-import { recordBytes, topicRecord } from './topic-record.ts'
+import { topicRecord } from './topic-record.ts'
 
 /** How long a run waits for its topic before the next check. Topics are checked at the same interval. */
 export const topicRecheckMs = 30_000

@@ -23,8 +23,9 @@ import {
   type WaitingReason,
   waiterOf,
 } from '../state/index.ts'
+import { recordBytes } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
-import { recordBytes, topicRecord } from './topic-record.ts'
+import { topicRecord } from './topic-record.ts'
 
 /** Begins the current attempt of a run, at once or as soon as its limits allow. */
 export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {

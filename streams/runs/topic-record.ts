@@ -10,16 +10,6 @@ export const recordHeaders = {
   executionId: 'duelog-execution-id',
 } as const
 
-/** Most bytes in the log for length, offset and time deltas, key and value lengths, and for the lengths of each header. */
-const overheadBytes = 32
-const headerOverheadBytes = 10
-
-interface SizedRecord {
-  key: Buffer | string | null
-  value: Buffer | null
-  headers?: Readonly<Record<string, Buffer | string>> | undefined
-}
-
 export function topicRecord(
   run: Pick<Execution, 'jobId' | 'runNo' | 'life' | 'scheduledFor'>,
   { name, key, partition }: TopicTarget,
@@ -39,11 +29,4 @@ export function topicRecord(
       [recordHeaders.executionId]: executionIdOf(run),
     },
   }
-}
-
-/** Upper bound of the bytes that a record takes in the log. */
-export function recordBytes({ key, value, headers }: SizedRecord): number {
-  let bytes = overheadBytes + (key === null ? 0 : Buffer.byteLength(key)) + (value?.length ?? 0)
-  for (const name in headers) bytes += headerOverheadBytes + 3 * name.length + Buffer.byteLength(headers[name] ?? '')
-  return bytes
 }

@@ -1,6 +1,7 @@
 /** The topics: names, settings, and the partition of a key. */
 export { topicAllowance } from './allowed-topics.ts'
 export { markHeader, markKey } from './mark.ts'
+export { recordBytes } from './record-size.ts'
 export {
   executionsRetentionMs,
   keyPartitionOf,

@@ -110,7 +110,7 @@ describe('the package', () => {
   })
 
   it('gives a worker that needs neither the store nor the server nor the command line', async () => {
-    const place = await project('worker', [...clientNeeds, 'pino', 'prom-client', 'ajv'])
+    const place = await project('worker', [...clientNeeds, 'pino', 'prom-client'])
     const program = `import { createWorker } from 'duelog/worker'; console.log(typeof createWorker({ brokers: 'b:1', handlers: {} }).start)`
     await writeFile(join(place, 'program.mjs'), program)
     expect(execFileSync(process.execPath, [join(place, 'program.mjs')], { encoding: 'utf8' })).toBe('function\n')

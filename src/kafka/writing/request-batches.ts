@@ -3,8 +3,7 @@
  * in one request are one batch of the log, which the broker limits in bytes.
  */
 import type { Message } from 'kafkajs'
-import { recordBytes } from '../../../streams/runs/index.ts'
-import { keyPartitionOf, partitionOf } from '../../../streams/topics/index.ts'
+import { keyPartitionOf, partitionOf, recordBytes } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 

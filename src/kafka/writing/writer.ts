@@ -3,7 +3,7 @@
  * have only one request per broker in flight.
  */
 import type { Kafka, Producer } from 'kafkajs'
-import { recordBytes } from '../../../streams/runs/index.ts'
+import { recordBytes } from '../../../streams/topics/index.ts'
 import { DuelogError, isOfRecord, messageOf } from '../../errors/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'

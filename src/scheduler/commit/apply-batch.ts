@@ -1,7 +1,6 @@
 /** Applies a batch of timers and input records to their jobs with the pure step, and collects the effects. */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import { type Answer, answerTo, invalidated, receiptRecord, step } from '../../../streams/jobs/index.ts'
-import { recordBytes } from '../../../streams/runs/index.ts'
 import {
   type Decision,
   definitionValue,
@@ -11,6 +10,7 @@ import {
   type Timer,
   timerKind,
 } from '../../../streams/state/index.ts'
+import { recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
