@@ -9,7 +9,7 @@ import { messageOf } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Position } from '../ports/index.ts'
 import type { Shared } from './options/index.ts'
-import type { PartitionContext } from './partition/index.ts'
+import type { Partition } from './partition/index.ts'
 
 /** Interval between two commits of a process. Each commit has the changes of all its partitions. */
 export const tellEveryMs = 5_000
@@ -18,7 +18,7 @@ export const tellEveryMs = 5_000
 interface Told {
   number: number
   store: unknown
-  heard: Pick<PartitionContext, 'inputs'>
+  inputs: Partition['inputs']
 }
 
 interface Options {
@@ -74,9 +74,10 @@ export class GroupPositions {
     const { names, metrics } = this.#options
     const positions: Position[] = []
     const shown = new Map<string, { topic: string; partition: number }>()
-    for (const { number: partition, store, heard } of this.#partitions()) {
+    for (const owned of this.#partitions()) {
+      const { number: partition, store } = owned
       if (store === undefined) continue
-      for (const { source, done, end } of heard.inputs()) {
+      for (const { source, done, end } of owned.inputs()) {
         const position = { topic: names[source], partition, offset: done }
         positions.push(position)
         shown.set(placeOf(position), { topic: position.topic, partition })

@@ -53,7 +53,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     async workers(partition) {
       storeOf(partition)
-      return partitions.get(partition)?.heard.workers.view() ?? []
+      return partitions.get(partition)?.workers.view() ?? []
     },
 
     async applied(partition, offsets, timeoutMs) {
@@ -99,14 +99,14 @@ function ownerSight(
 ): QuerySource {
   return {
     storeOf,
-    searchIndexOf: (number) => partitions.get(number)?.heard.searchIndex,
+    searchIndexOf: (number) => partitions.get(number)?.searchIndex,
     withHeartbeats(number, id, active) {
-      const leases = partitions.get(number)?.heard.leases
+      const leases = partitions.get(number)?.leases
       return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
     },
     /** A new owner scans the timers of runs once for jobs whose records it has not applied itself. */
     async jobsUnderWay(number, store) {
-      const activeRuns = partitions.get(number)?.heard.activeRuns
+      const activeRuns = partitions.get(number)?.activeRuns
       if (activeRuns === undefined) return []
       if (!activeRuns.complete) {
         activeRuns.complete = true
@@ -133,7 +133,7 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     },
     withHeartbeats: (_number, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
-    searchIndexOf: (number) => partitions.get(number)?.heard.searchIndex,
+    searchIndexOf: (number) => partitions.get(number)?.searchIndex,
   }
   const { job, list, why, runs, deadRun } = jobQueries(sight, options, lists)
   /** The store of a standby may close during a read, because standbys come and go. */

@@ -276,8 +276,10 @@ class Owner {
       heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
-      nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },
-      slots: new Semaphore(1),
+      resources: {
+        nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },
+        commits: new Semaphore(1),
+      },
       // All reports are taken in before any timer is.
       reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
       applied,

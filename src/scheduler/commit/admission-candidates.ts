@@ -1,12 +1,9 @@
 /** Before a batch is applied: loads the shared limits it may need, and selects the waiting runs that may get a slot in it. */
 import { holdsSlot, type Job, type Waiter } from '../../../streams/state/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
-import { type AdmissionQueue, addLimitKeys, LimitCounters, type LimitKeys } from '../limits/index.ts'
-import type { SchedulerCodecs } from '../options/index.ts'
-import type { HeavyJobs } from '../state/index.ts'
+import { addLimitKeys, LimitCounters, type LimitKeys } from '../limits/index.ts'
 import { type Batch, loadWaiters } from './batch-limits.ts'
-import type { FailureIsolation } from './failure-isolation.ts'
+import type { CommitContext } from './commit-context.ts'
 
 export interface AdmissionCandidates {
   limitCounters: LimitCounters
@@ -16,17 +13,10 @@ export interface AdmissionCandidates {
   outdated: string[]
 }
 
-interface CallContext {
-  store: PartitionStore
-  codecs: SchedulerCodecs
-  admissionQueue: AdmissionQueue
-  heavyJobs: HeavyJobs
-  failureIsolation: FailureIsolation
-}
-
 /** Adds the jobs of the selected runs to the batch: as many as the commit cycle can write. The others follow in later cycles. */
-export async function loadAdmissionCandidates(context: CallContext, batch: Batch, now: number): Promise<AdmissionCandidates> {
-  const { store, codecs, admissionQueue, failureIsolation } = context
+export async function loadAdmissionCandidates(context: CommitContext, batch: Batch, now: number): Promise<AdmissionCandidates> {
+  const { store, admissionQueue, heavyJobs, failureIsolation } = context
+  const { codecs } = context.shared
   const { jobs, inputRecords } = batch
   const limitCounters = new LimitCounters()
   const outdated = await admissionQueue.sweep(store, now)
@@ -40,7 +30,7 @@ export async function loadAdmissionCandidates(context: CallContext, batch: Batch
   // While failure isolation searches for the failing input, each of them counts as an input like a timer.
   const most = failureIsolation.share < 1 ? failureIsolation.max - batch.timers.length - inputRecords.length : heads.length
   const asked = heads.slice(0, Math.max(0, most))
-  const waiters = asked.slice(0, await loadWaiters(context, batch, asked))
+  const waiters = asked.slice(0, await loadWaiters({ store, codecs, heavyJobs }, batch, asked))
   admissionQueue.mark(heads.slice(waiters.length).map(({ key }) => key))
   const more: LimitKeys = { slots: new Set(), starts: new Set() }
   for (const { jobId } of waiters) addLimitKeys(more, jobs.get(jobId) ?? {})

@@ -18,27 +18,36 @@ import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
-import { type BatchContext, type BatchResult, tellUnreadable } from './batch-result.ts'
+import { type BatchResult, tellUnreadable } from './batch-result.ts'
+import type { CommitContext } from './commit-context.ts'
 import { isUnderWay, retriesIn, startLatenessMs } from './commit-metrics.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
 
-/** With `mayLog` false it stops before the first input record that needs a decision: an unclaimed partition decides nothing. */
+export interface BatchOptions {
+  /** The time of the batch, in epoch ms. */
+  now: number
+  /** Whether the first input record has waited for a cycle with room for it. */
+  inputRecordsFirst: boolean
+  /** False: it stops before the first input record that needs a decision, because an unclaimed partition decides nothing. */
+  mayLog: boolean
+}
+
 export async function applyBatch(
-  context: BatchContext,
+  context: CommitContext,
   timers: Timer[],
   inputRecords: InputRecord[],
-  now: number,
-  mayLog: boolean,
+  { now, inputRecordsFirst, mayLog }: BatchOptions,
 ): Promise<BatchResult> {
-  const { store, codecs, heavyJobs, failureIsolation, leadMs } = context
+  const { store, heavyJobs, failureIsolation, partition } = context
+  const { codecs, leadMs, partitions, names } = context.shared
   const batch = await loadBatch(
     { store, codecs, heavyJobs, share: failureIsolation.share },
     timers,
     inputRecords,
-    context.inputRecordsFirst,
+    inputRecordsFirst,
   )
   const called = await loadAdmissionCandidates(context, batch, now)
-  const effects = new Effects(context.partition, context.partitions, context.names, context.codecs)
+  const effects = new Effects(partition, partitions, names, codecs)
   const batchResult: BatchResult = {
     effects,
     deferred: [],
@@ -56,7 +65,7 @@ export async function applyBatch(
     retries: 0,
     aheadUntil: 0,
   }
-  const step = new BatchFold(context, batch.jobs, called, batchResult, now)
+  const step = new BatchStep(context, batch.jobs, called, batchResult, now)
   const patience = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
     if (judges(timer)) continue
@@ -94,14 +103,20 @@ const judges = ({ kind }: Timer): boolean =>
 /** Delay until a timer is checked again that has no room in memory. */
 const rearmMs = 1_000
 
-class BatchFold {
-  readonly #context: BatchContext
+class BatchStep {
+  readonly #context: CommitContext
   readonly #jobs: Map<string, Job>
   readonly #called: AdmissionCandidates
   readonly #batchResult: BatchResult
   readonly #now: number
 
-  constructor(context: BatchContext, jobs: Map<string, Job>, called: AdmissionCandidates, batchResult: BatchResult, now: number) {
+  constructor(
+    context: CommitContext,
+    jobs: Map<string, Job>,
+    called: AdmissionCandidates,
+    batchResult: BatchResult,
+    now: number,
+  ) {
     this.#context = context
     this.#jobs = jobs
     this.#called = called
@@ -122,7 +137,7 @@ class BatchFold {
     }
     const { awaitsEventsUntil: untilMs } = decision
     if (untilMs !== undefined) {
-      if (this.#batchResult.awaiting.length < this.#context.awaitingMax) {
+      if (this.#batchResult.awaiting.length < this.#context.reports.room) {
         this.#batchResult.awaiting.push({ timer, untilMs })
         return
       }
@@ -136,7 +151,7 @@ class BatchFold {
 
   /** False: not applied, because it would have to be logged. */
   inputRecord(inputRecord: InputRecord, mayLog: boolean): boolean {
-    const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.decidedBefore
+    const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.changelogState.jobsOffset
     if (!decided && !mayLog) return false
     const name = inputRecordName(inputRecord)
     this.#batchResult.names.push(name)
@@ -170,7 +185,7 @@ class BatchFold {
       const value = definitionValue(inputRecord.input.definition)
       this.#batchResult.effects.definition(inputRecord.jobId, value)
       this.#context.heavyJobs.set(inputRecord.jobId, value.length)
-      this.#context.metrics.definitions.inc()
+      this.#context.shared.metrics.definitions.inc()
       if (!decided && inputRecord.input.definition.spec?.target.topic) this.#batchResult.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#batchResult.effects.definition(inputRecord.jobId, null)
@@ -240,7 +255,8 @@ class BatchFold {
   #answer(inputRecord: InputRecord, answer: Answer): void {
     const { replyTo, offset } = inputRecord
     if (replyTo === undefined) return
-    const { names, partition, logger } = this.#context
+    const { partition, shared } = this.#context
+    const { names, logger } = shared
     const place = replyTo.source ?? { topic: names[inputRecord.source], partition, offset }
     const record = receiptRecord(replyTo, { ...answer, jobId: inputRecord.jobId, ...place })
     const problem = this.#topicProblem({ name: record.topic, partition: null }, recordBytes(record))
@@ -249,7 +265,7 @@ class BatchFold {
       this.#batchResult.receipts.push(answer.outcome)
       return
     }
-    this.#context.metrics.receiptsDropped.inc()
+    this.#context.shared.metrics.receiptsDropped.inc()
     logger.warn(
       { topic: names[inputRecord.source], partition, offset },
       `A receipt that was asked for cannot be sent: ${problem}`,
@@ -257,7 +273,7 @@ class BatchFold {
   }
 
   #topicProblem(place: { name: string; partition: number | null }, bytes: number): string | undefined {
-    const { targets } = this.#context
+    const { targets } = this.#context.shared
     return targets === undefined ? `Topic ${place.name} is not allowed; no topic is.` : targets.problem(place, bytes)
   }
 
@@ -267,7 +283,8 @@ class BatchFold {
   }
 
   #passOver({ source, offset, jobId }: InputRecord, { reason }: Verdict): void {
-    const { names, partition, logger, metrics } = this.#context
+    const { partition, shared } = this.#context
+    const { names, logger, metrics } = shared
     metrics.invalid.inc({ reason: 'refused-by-log' })
     logger.error(
       { topic: names[source], partition, offset, jobId },
@@ -276,16 +293,19 @@ class BatchFold {
   }
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
-    const { leases, leadMs, aheadFrom, eventsReadUntil, zonesMayDiffer, logger } = this.#context
+    const { leases, zones, reports, changelogState, shared } = this.#context
+    const { leadMs, logger, targets } = shared
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
       now: this.#now,
       leadMs,
       // Records that this batch put into the lane count as well.
-      aheadFrom: Math.max(aheadFrom, this.#batchResult.aheadUntil),
-      ...{ eventsReadUntil, zonesMayDiffer, topicProblem },
-      poolProblem: (pool: string) => this.#context.targets?.poolProblem(pool),
-      keptMs: (pool: string) => this.#context.targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
+      aheadFrom: Math.max(changelogState.aheadUntil, this.#batchResult.aheadUntil),
+      eventsReadUntil: reports.readUntil,
+      zonesMayDiffer: zones?.mayDiffer ?? false,
+      topicProblem,
+      poolProblem: (pool: string) => targets?.poolProblem(pool),
+      keptMs: (pool: string) => targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
       limits: this.#called.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }
@@ -294,7 +314,8 @@ class BatchFold {
       return step(job, input, context)
     } catch (error) {
       // A fault of ours affects only this job; its neighbors keep firing.
-      const { names, partition } = this.#context
+      const { partition } = this.#context
+      const { names } = shared
       const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
         { err: error, jobId: job.id, input: input.kind, ...place },
@@ -325,7 +346,8 @@ class BatchFold {
 
   #move({ source, moved }: InputRecord): void {
     if (moved === undefined) return
-    const { names, partition } = this.#context
+    const { partition, shared } = this.#context
+    const { names } = shared
     const { key, value, headers, to } = moved
     const records: RecordOut[] = [{ topic: names[source], partition: to, key, value, headers }]
     // No record of a misrouted definition may stay behind. Commands and events are not compacted and expire.

@@ -1,53 +1,8 @@
-/** Input and result of applying a batch. */
-import type { Logger } from 'pino'
+/** The result of applying a batch. */
 import type { Receipt } from '../../../streams/jobs/index.ts'
 import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
-import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { Metrics } from '../../metrics/index.ts'
-import type { PartitionStore, TargetTopics } from '../../ports/index.ts'
-import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
-import type { AdmissionQueue } from '../limits/index.ts'
-import type { SchedulerCodecs } from '../options/index.ts'
-import type { HeavyJobs } from '../state/index.ts'
 import type { Effects } from './batch-effects.ts'
-import type { FailureIsolation } from './failure-isolation.ts'
-
-export interface BatchContext {
-  partition: number
-  partitions: number
-  names: TopicNames
-  codecs: SchedulerCodecs
-  store: PartitionStore
-  leases: Leases
-  workers: WorkerWatch
-  activeRuns: ActiveRuns
-  admissionQueue: AdmissionQueue
-  heavyJobs: HeavyJobs
-  failureIsolation: FailureIsolation
-  leadMs: number
-  /** See Context in streams/state/job.ts. */
-  eventsReadUntil: number
-  /** Timers that may still wait in memory for reports; further ones are written to the store again. */
-  awaitingMax: number
-  aheadFrom: number
-  /** Whether the first input record has waited for a cycle with room for it. */
-  inputRecordsFirst: boolean
-  /**
-   * An owner has applied the definitions before this offset and logged their consequences; only the definition itself is
-   * restored.
-   */
-  decidedBefore: number
-  /**
-   * Whether the store has exactly the timers and index keys of its jobs, so that those of a replaced definition must be
-   * removed.
-   */
-  isExact: boolean
-  /** Whether logged next times may come from other time zone rules than those in force. */
-  zonesMayDiffer: boolean
-  targets: TargetTopics | undefined
-  metrics: Metrics
-  logger: Logger
-}
+import type { CommitContext } from './commit-context.ts'
 
 export interface BatchResult {
   effects: Effects
@@ -79,9 +34,9 @@ export interface BatchResult {
 }
 
 /** Logged at each access to the job: a timer checks again after a while, other inputs when a caller asks for something. */
-export function tellUnreadable({ partition, logger, metrics }: BatchContext, { id, unreadable }: Job, { kind }: Input): void {
-  metrics.invalid.inc({ reason: 'unreadable-state' })
-  logger.error(
+export function tellUnreadable({ partition, shared }: CommitContext, { id, unreadable }: Job, { kind }: Input): void {
+  shared.metrics.invalid.inc({ reason: 'unreadable-state' })
+  shared.logger.error(
     { partition, jobId: id, input: kind },
     `What was decided about a job cannot be read; it is INVALID until it is defined anew or deleted: ${unreadable}`,
   )

@@ -35,9 +35,12 @@ export interface CommitContext {
   failureIsolation: FailureIsolation
   /** Undefined until the partition is claimed: nothing may be logged before that. */
   writer: TransactionalWriter | undefined
-  /** Writes records outside the transaction. */
-  nonTransactionalWriter: LogWriter
-  slots: Semaphore
+  resources: {
+    /** Writes records outside the transaction. */
+    nonTransactionalWriter: LogWriter
+    /** Slots for commits, shared by the partitions of a process. */
+    commits: Semaphore
+  }
   /** Up to which time applied reports are complete, and how many more timers may wait for reports. */
   reports: { readUntil: number; room: number }
   /** The next offset of each input: all before it is part of the store. */
@@ -47,5 +50,5 @@ export interface CommitContext {
   /** Content of the last position in the changelog, from any owner: what is decided, and what the ahead topics hold. */
   changelogState: ChangelogState
   /** Whether reports of runs were read since the claim. Default: false. */
-  hasReports?: () => boolean
+  hasReports?: boolean
 }

@@ -63,26 +63,11 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   const inputRecords = inputBuffer.take(room, batchBytesMax)
   if (timers.length + inputRecords.length === 0 && !context.admissionQueue.isPressing(now))
     return { appliedCount: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
-  const { names, codecs, leadMs, targets, metrics, logger } = shared
-  const { partition, store, leases, workers, activeRuns, admissionQueue, heavyJobs, failureIsolation } = context
-  const batchContext = {
-    partition,
-    partitions: shared.partitions,
-    ...{ names, codecs, store, leases, workers, activeRuns, admissionQueue, heavyJobs, failureIsolation, leadMs },
-    ...{ inputRecordsFirst, aheadFrom: context.changelogState.aheadUntil },
-    eventsReadUntil: context.reports.readUntil,
-    awaitingMax: context.reports.room,
-    decidedBefore: context.changelogState.jobsOffset,
-    isExact: context.isExact ?? false,
-    zonesMayDiffer: context.zones?.mayDiffer ?? false,
-    targets,
-    metrics,
-    logger,
-  }
+  const { failureIsolation } = context
   // Until the batch is chosen, any of them may be the one that fails.
   let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName)]
   try {
-    const batchResult = await applyBatch(batchContext, timers, inputRecords, now, writer !== undefined)
+    const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog: writer !== undefined })
     tried = batchResult.names
     if (batchResult.inputRecordApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordApplied))
@@ -110,7 +95,8 @@ async function persist(
     applying[inputRecord.source] = Math.max(applying[inputRecord.source], inputRecord.offset + 1)
   const next = passed(context, applying)
   const { changelog, ops } = effects.finish(written, (waiter) => context.admissionQueue.written(waiter))
-  if (effects.nonTransactionalRecords.length > 0) await context.nonTransactionalWriter.write(effects.nonTransactionalRecords)
+  if (effects.nonTransactionalRecords.length > 0)
+    await context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)
   // A command that changed nothing must not be applied again later, when it could change something.
   const logged =
     effects.logged ||

@@ -31,7 +31,7 @@ export async function commit(context: CommitContext, next: CommitContext['applie
   // The decisions are in the other log. The store keeps them too and records that it cannot be continued.
   const isOther = first < applied.state
   next.state = isOther ? applied.state : first + count
-  const local = checkpoint(isOther ? { ...context, isOfReplacedChangelog: true } : context, next)
+  const local = checkpoint(context, next, isOther || context.isOfReplacedChangelog)
   await store.apply([...ops, { key: positionKey, value }, local])
   Object.assign(applied, next)
   const { jobsOffset, commandsOffset, eventsOffset, claimedAt, committedAt, commandsUntil, commandsAnewTo } = position
@@ -59,9 +59,9 @@ export async function logPosition(context: CommitContext, evenIfKnown = false): 
  * Records that no reader is shown, such as ends of transactions, count as applied with the record before them: they may expire
  * without loss.
  */
-export function passed({ doneTo }: CommitContext, next: CommitContext['applied']): CommitContext['applied'] {
-  if (doneTo === undefined) return next
-  return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }
+export function passed(context: CommitContext, next: CommitContext['applied']): CommitContext['applied'] {
+  const doneTo = (source: 'commands' | 'events'): number => context.doneTo?.(source, next[source]) ?? next[source]
+  return { ...next, commands: doneTo('commands'), events: doneTo('events') }
 }
 
 /** Writes the checkpoint of the store again. */
@@ -69,8 +69,12 @@ export function saveCheckpoint(context: CommitContext): Promise<void> {
   return context.store.apply([checkpoint(context, context.applied)])
 }
 
-export function checkpoint(context: CommitContext, next: CommitContext['applied']): StoreOp {
-  const { shared, claimOffset, savedAtMs, zones, isOfReplacedChangelog } = context
+export function checkpoint(
+  context: CommitContext,
+  next: CommitContext['applied'],
+  isOfReplacedChangelog = context.isOfReplacedChangelog,
+): StoreOp {
+  const { shared, claimOffset, savedAtMs, zones } = context
   const offsets = { jobsOffset: next.jobs, stateOffset: next.state, claimOffset }
   const local = { clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' }
   return checkpointOp(isOfReplacedChangelog ? { ...local, otherLog: 'ours' } : local)
@@ -94,10 +98,10 @@ async function send(
   records: RecordOut[],
   targets: ReadonlySet<string>,
 ): Promise<{ first: number; count: number }> {
-  const { writer, shared, partition, slots } = context
+  const { writer, shared, partition, resources } = context
   if (writer === undefined) throw new Error(`Partition ${partition} has something to log before it is claimed.`)
   const count = records.filter((record) => record.topic === shared.names.state).length
-  const committing = slots.run(async () => {
+  const committing = resources.commits.run(async () => {
     const startedAt = performance.now()
     const offsets = await writer.commit(records)
     shared.metrics.commit.observe((performance.now() - startedAt) / 1_000)

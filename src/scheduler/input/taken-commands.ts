@@ -31,7 +31,7 @@ export interface CommandsContext {
   applied: { commands: number }
   shared: { clock: Pick<Clock, 'nowMs'> }
   /** Whether reports of runs were read since the claim. Default: no. */
-  hasReports?: () => boolean
+  hasReports?: boolean
 }
 
 /** The values for the committed position once these records are folded. The owner's clock limits the append time, so a broker whose clock is ahead does not make later commands look taken. */
@@ -41,7 +41,7 @@ export function commandsRead(
 ): Taken {
   let { commandsUntil, commandsAnewTo } = changelogState
   // The position may pass the only report that shows it, and the next owner does not read that report again.
-  if (commandsUntil === perhapsTaken && hasReports?.() === true) commandsUntil = allTaken
+  if (commandsUntil === perhapsTaken && hasReports === true) commandsUntil = allTaken
   for (const { source, offset, appendedAt } of inputRecords) {
     if (source !== 'commands' || offset < commandsAnewTo) continue
     if (isUnknown(commandsUntil)) commandsUntil = 0

@@ -4,9 +4,7 @@
  * is shown.
  */
 import { atSteady } from '../../clock/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
 import { lookMs } from '../state/index.ts'
-import type { TimeIndex } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /**
@@ -15,7 +13,7 @@ import type { PartitionContext } from './partition-context.ts'
  */
 const leavingMs = 200
 /**
- * A store that lacks more records is not warm (partition-context.ts). This also applies without standbys: a new member follows
+ * A store that lacks more records is not warm (assignment.ts). This also applies without standbys: a new member follows
  * before it owns.
  */
 const unloggedMax = 1_000
@@ -37,19 +35,19 @@ export class IdlePosition {
   }
 
   /** Call it while no timer is due and no input is waiting. */
-  async look(store: PartitionStore, index: TimeIndex): Promise<void> {
+  async look(): Promise<void> {
     const context = this.#context
     const steadyMs = context.shared.clock.steadyMs()
     const waitMs = this.#waitMs
     if (waitMs < Number.POSITIVE_INFINITY && this.#dueAt <= steadyMs) {
-      await context.logPosition(store, index, true)
+      await context.logPosition(true)
       this.#dueAt = Number.POSITIVE_INFINITY
     } else this.#dueAt = waitMs < Number.POSITIVE_INFINITY ? Math.min(this.#dueAt, steadyMs + waitMs) : waitMs
   }
 
   get #waitMs(): number {
     const context = this.#context
-    if (context.isLeaving) return leavingMs
+    if (context.assignment.isLeaving) return leavingMs
     const isFollowed =
       (context.shared.standbys ?? 0) > 0 || context.applied.jobs - context.changelogState.jobsOffset > unloggedMax
     if (isFollowed && context.isUnlogged('jobs')) return idleMs

@@ -5,7 +5,7 @@
 import type { Position, StateEntryInput } from '../../../schemas/index.ts'
 import { definitionValue, isRetainedDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
-import type { PartitionStore, PositionReset, StoreEntry } from '../../ports/index.ts'
+import type { PositionReset, StoreEntry } from '../../ports/index.ts'
 import { allTaken, perhapsTaken, type Range, type ReadSource } from '../input/index.ts'
 import { positionKey, readEntry } from '../state/index.ts'
 import { entriesOf, logEntries } from './changelog-rewrite.ts'
@@ -71,7 +71,7 @@ function sound(
 
 function reportLost(context: PartitionContext): void {
   const { names, metrics, logger, clock } = context.shared
-  context.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
+  context.assignment.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
   metrics.positionsReset.inc({ topic: names.state, reason: 'lost' })
   logger.error(
     { topic: names.state, partition: context.partition },
@@ -88,7 +88,7 @@ export function reportReset(
 ): void {
   const { names, metrics, logger, clock } = context.shared
   const topic = names[source]
-  context.lastReset = { topic, from: offset, to: range.earliest, reason, at: clock.nowMs() }
+  context.assignment.lastReset = { topic, from: offset, to: range.earliest, reason, at: clock.nowMs() }
   metrics.positionsReset.inc({ topic, reason })
   const what =
     reason === 'expired'
@@ -108,17 +108,16 @@ export function reportReset(
  */
 export async function definitionsBeganAnew(
   context: PartitionContext,
-  store: PartitionStore,
   { claimOffset, claimedAt }: Pick<Position, 'claimOffset' | 'claimedAt'>,
   range: Range,
 ): Promise<boolean> {
   const { names, codecs, logger } = context.shared
-  const { partition, writer } = context
+  const { partition, writer, store } = context
   const position = (await readEntry(codecs, store, positionKey))?.position
   // A store that followed the old log is not better than its position.
   if (!position || writer === undefined || position.jobsOffset <= range.next) return context.applied.jobs > range.next
   reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
-  const states = await logEntries(context, unboundEntries(context, store))
+  const states = await logEntries(context, unboundEntries(context))
   const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
   const value = codecs.state.encode({ position: anew })
   await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
@@ -129,8 +128,8 @@ export async function definitionsBeganAnew(
   return true
 }
 
-async function* unboundEntries(context: PartitionContext, store: PartitionStore): AsyncGenerator<StoreEntry> {
-  for await (const entry of entriesOf(store, [prefix.state, prefix.snapshot])) {
+async function* unboundEntries(context: PartitionContext): AsyncGenerator<StoreEntry> {
+  for await (const entry of entriesOf(context.store, [prefix.state, prefix.snapshot])) {
     const value = await unbound(context, entry)
     if (value !== undefined) yield { key: entry.key, value }
   }

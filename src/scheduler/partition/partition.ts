@@ -20,11 +20,14 @@ import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Batch, PartitionStore, PartitionView } from '../../ports/index.ts'
+import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
 import { type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
-import { TimeIndex } from '../timers/index.ts'
+import type { SearchIndex } from '../queries/index.ts'
+import { ownZoneRules } from '../timers/index.ts'
+import { Assignment, type PartitionRole, type Phase } from './assignment.ts'
 import { Closed, RoleChanged } from './interruption.ts'
-import { PartitionContext, type PartitionRole, type Phase } from './partition-context.ts'
+import type { PartitionContext } from './partition-context.ts'
 import type { SchedulerResources } from './process-context.ts'
 import { Receiver } from './receiver.ts'
 import { ReopenLines, reopenWaitMs } from './reopen.ts'
@@ -33,18 +36,16 @@ import { runLoop } from './run-loop.ts'
 import { follow } from './standby.ts'
 import { claim, drain } from './takeover.ts'
 
-/** Maximum time that a member keeps firing after it lost the partition, while no other member fences it (ADR 0003). */
-export const handoffMs = 30_000
-
 export class Partition {
-  readonly #context: PartitionContext
-  readonly #receiver: Receiver
+  readonly #assignment: Assignment
+  /** What is open now. Undefined while the store is being opened, and between two openings. */
+  #opening: { context: PartitionContext; receiver: Receiver } | undefined
   readonly #ended: Promise<void>
   /** Reopens since the partition last committed applied records. Being active is not enough: the first commit cycle may fail. */
   #failures = 0
   readonly #lines: ReopenLines
 
-  /** `after`: the end of an earlier life in this process, whose store must be closed first. */
+  /** `after`: the end of an earlier assignment in this process, whose store must be closed first. */
   constructor(
     number: number,
     role: PartitionRole,
@@ -53,46 +54,52 @@ export class Partition {
     resources: SchedulerResources,
     after?: Promise<void>,
   ) {
-    this.#context = new PartitionContext(number, role, shared, partitionReader, resources)
-    this.#receiver = new Receiver(this.#context)
+    this.#assignment = new Assignment(number, role, shared, partitionReader, resources)
     this.#lines = new ReopenLines(number, shared)
     this.#ended = Promise.resolve(after).then(() => this.#run())
   }
 
+  get #context(): PartitionContext | undefined {
+    return this.#opening?.context
+  }
+
   get number(): number {
-    return this.#context.partition
+    return this.#assignment.partition
   }
   get phase(): Phase {
-    return this.#context.phase
+    return this.#assignment.phase
   }
   get closing(): boolean {
-    return this.#context.closing
+    return this.#assignment.closing
   }
   get partitionReader(): PartitionReader {
-    return this.#context.partitionReader
+    return this.#assignment.partitionReader
   }
   /** Whether it fires only until the new owner has fenced it. */
   get isLeaving(): boolean {
-    return this.#context.phase === 'active' && this.#context.isLeaving
+    return this.phase === 'active' && this.#assignment.isLeaving
   }
   /** The store, while the partition is active and no other member can own it. */
   get store(): PartitionStore | undefined {
-    return this.#context.phase === 'active' && this.#isCurrent ? this.#context.store : undefined
+    return this.phase === 'active' && this.#isCurrent ? this.#context?.store : undefined
   }
   /** False if another member may have fenced it. An owner learns that only with its next commit. */
   get #isCurrent(): boolean {
-    return !this.#context.isLeaving && this.#context.partitionReader.isMember
+    return !this.#assignment.isLeaving && this.partitionReader.isMember
   }
   /** A store that can be read, but may be out of date. */
   get copy(): PartitionStore | undefined {
-    return this.#context.restoreProgress.behindRecords === null ? undefined : this.#context.store
+    return this.#behindRecords === null ? undefined : this.#context?.store
+  }
+  get #behindRecords(): number | null {
+    return this.#context?.behindRecords ?? null
   }
   get role(): PartitionRole {
-    return this.#context.role
+    return this.#assignment.role
   }
   /** Whether it fires, or could after little more than a claim. */
   get isWarm(): boolean {
-    return this.#context.isWarm
+    return this.#assignment.isWarm(this.#behindRecords)
   }
   /** Whether it fires or follows. */
   get works(): boolean {
@@ -100,189 +107,204 @@ export class Partition {
   }
   /** Whether it should fire but its store fails permanently. */
   get isBroken(): boolean {
-    return this.role === 'owner' && this.#context.storeFailures.isBroken
+    return this.role === 'owner' && this.#assignment.storeFailures.isBroken
   }
   /** Offset up to which the store has read its changelog. */
   get stateOffset(): number {
-    return this.#context.applied.state
+    return this.#assignment.applied.state
   }
-  /** Soft state since the partition was opened. */
-  get heard(): Pick<PartitionContext, 'leases' | 'workers' | 'activeRuns' | 'searchIndex' | 'inputs'> {
-    return this.#context
+  get leases(): Leases {
+    return this.#assignment.leases
+  }
+  get workers(): WorkerWatch {
+    return this.#assignment.workers
+  }
+  /** Soft state since the store was opened; undefined while none is open. */
+  get activeRuns(): ActiveRuns | undefined {
+    return this.#context?.activeRuns
+  }
+  get searchIndex(): SearchIndex | undefined {
+    return this.#context?.searchIndex
+  }
+  /** For each input the applied offset, and the end of its log if it is known. Empty while no store is open. */
+  inputs(): ReturnType<PartitionContext['inputs']> {
+    return this.#context?.inputs() ?? []
   }
   /** Start of the current commit cycle, by the steady clock; Infinity between cycles. */
   get cycleSince(): number {
-    return this.#context.cycleSince
+    return this.#context?.cycleSince ?? Number.POSITIVE_INFINITY
   }
   /** The state of the partition, for people. */
   view(): PartitionView {
-    const { partition, phase, applied, inputBuffer, restoreProgress, dueAt, activeRuns, zones, shared } = this.#context
-    const { restoreRemaining, restoreTotal, behindRecords } = restoreProgress
+    const { partition, phase, role, applied, shared, resources, trouble, lastReset } = this.#assignment
+    const context = this.#context
+    const { restoreRemaining = 0, restoreTotal = 0 } = context?.restoreProgress ?? {}
+    const walk = context?.zones.walk
     return {
       partition,
       phase: phase === 'warming' ? 'restoring' : phase === 'draining' ? 'claiming' : phase,
-      ...{ restoreRemaining, restoreTotal, mailboxDepth: inputBuffer.depth },
+      ...{ restoreRemaining, restoreTotal, mailboxDepth: context?.inputBuffer.depth ?? 0 },
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
-      overdueMs: phase === 'active' ? Math.max(0, shared.clock.nowMs() - dueAt) : 0,
-      ...{ underWay: activeRuns.counts, role: this.#context.role, behindRecords },
+      overdueMs: phase === 'active' && context !== undefined ? Math.max(0, shared.clock.nowMs() - context.dueAt) : 0,
+      underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0 },
+      ...{ role, behindRecords: this.#behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),
-      problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? this.#context.trouble),
-      ...{ lastReset: this.#context.lastReset, openTransaction: this.#context.resources.openTransactions.of(partition) },
-      ...{ zoneRules: zones.own, zoneWalk: zones.walk === undefined ? null : { ...zones.walk.view } },
+      problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? trouble),
+      ...{ lastReset, openTransaction: resources.openTransactions.of(partition) },
+      ...{ zoneRules: ownZoneRules(shared), zoneWalk: walk === undefined ? null : { ...walk.view } },
     }
   }
 
   /** The clock is trusted again. */
   wake(): void {
-    this.#context.signal.wake()
+    this.#assignment.signal.wake()
   }
 
   /** Takes records from the reader. Resolves when the next ones may come. */
-  receive(source: ReadSource, batch: Batch): Promise<void> {
-    return this.#receiver.receive(source, batch)
+  async receive(source: ReadSource, batch: Batch): Promise<void> {
+    if (this.#opening === undefined) this.partitionReader.ended(source, batch.highWatermark)
+    else await this.#opening.receiver.receive(source, batch)
   }
 
   /** All records before `next` were received, or are shown to no reader. */
   passed(source: ReadSource, next: number): void {
-    this.#context.partitionReader.passed(source, next)
-    this.#context.signal.wake()
+    this.partitionReader.passed(source, next)
+    this.#assignment.signal.wake()
   }
 
   /** See AppliedWaits. */
   applied(source: Source, offset: number): Wait {
-    return this.#context.waits.until(source, offset)
+    return this.#assignment.waits.until(source, offset)
   }
 
   /** As AppliedWaits says. */
   cycleEnd(): Wait {
-    return this.#context.waits.untilCycleEnds()
+    return this.#assignment.waits.untilCycleEnds()
   }
 
   /** The group gave the partition to another member. An active partition keeps firing until that member has fenced it. */
   leave(): void {
-    const context = this.#context
     // A firing partition closes in the end, also if its next role is standby.
-    if (context.phase === 'active') context.role = 'owner'
+    if (this.phase === 'active') this.#assignment.role = 'owner'
     else void this.close()
-    this.#leaveLater()
+    this.#assignment.handOver()
   }
 
   /** Sets the role that the group assigns from now on. */
   assign(role: PartitionRole): void {
-    const context = this.#context
-    if (role === 'owner') context.leavingAt = Number.POSITIVE_INFINITY
-    else if (context.phase === 'active') this.#leaveLater()
-    context.partitionReader.isSilent = role === 'standby' && context.phase === 'active'
-    if (context.role === role) return
-    context.role = role
+    const assignment = this.#assignment
+    const { phase, partitionReader } = assignment
+    if (role === 'owner') assignment.endHandover()
+    else if (phase === 'active') assignment.handOver()
+    partitionReader.isSilent = role === 'standby' && phase === 'active'
+    if (assignment.role === role) return
+    assignment.role = role
     // A firing partition continues whatever its next role is. A current standby takes over with its store. Any other partition
-    // restarts.
-    if (context.phase === 'active' || context.phase === 'following') context.signal.wake()
-    else context.interrupt()
-  }
-
-  #leaveLater(): void {
-    const { clock } = this.#context.shared
-    this.#context.leavingAt = clock.steadyMs() + handoffMs
-    this.#context.signal.wake()
+    // restarts; one whose store is being opened notices it then.
+    if (phase === 'active' || phase === 'following') assignment.signal.wake()
+    else this.#context?.interrupt(new RoleChanged())
   }
 
   /** Finishes the current commit cycle and closes. */
   close(): Promise<void> {
-    this.#context.beginClose()
+    this.#beginClose()
     return this.#ended
   }
 
+  #beginClose(): void {
+    if (this.#context === undefined) this.#assignment.beginClose()
+    else this.#context.beginClose()
+  }
+
   async #run(): Promise<void> {
-    while (!this.#context.closing) {
+    const assignment = this.#assignment
+    while (!assignment.closing) {
       try {
-        await this.#live()
+        await this.#openAndRun()
       } catch (error) {
         if (!(error instanceof Closed)) await this.#beforeReopen(error)
       }
       await this.#letGo()
     }
-    this.#context.enter('closed')
-    this.#context.waits.refuse()
+    assignment.enter('closed')
+    assignment.waits.refuse()
   }
 
-  async #live(): Promise<never> {
-    const context = this.#context
-    const { restores, standbyRestores } = context.resources
-    if (context.role === 'standby') context.leavingAt = Number.POSITIVE_INFINITY
-    const { store, ends, large } = await open(context)
-    const index = new TimeIndex(store)
+  async #openAndRun(): Promise<never> {
+    const assignment = this.#assignment
+    const { role, shared, resources, partition } = assignment
+    if (role === 'standby') assignment.endHandover()
+    const { context, ends, large } = await open(assignment)
+    this.#opening = { context, receiver: new Receiver(context) }
+    if (assignment.closing) throw new Closed()
+    if (assignment.role !== role) throw new RoleChanged()
     const inSlots = (slots: Semaphore, task: () => Promise<void>): Promise<void> =>
-      large ? context.orClosed(slots.run(task, context.interrupted)) : task()
-    const took = new Stopwatch(context.shared.clock)
+      large ? assignment.orClosed(slots.run(task, context.interrupted)) : task()
+    const took = new Stopwatch(shared.clock)
     const takeOver = async (): Promise<void> => {
       took.begin()
-      const inputEnds = await claim(context, store, took)
-      await drain(context, store, index, inputEnds)
+      const inputEnds = await claim(context, took)
+      await drain(context, inputEnds)
       took.lap('drainMs')
     }
-    const restoreProgress = (): Promise<void> => restore(context, store, index, ends)
-    if (context.role === 'standby') {
-      await inSlots(standbyRestores, restoreProgress)
-      await follow(context, store, index)
+    if (role === 'standby') {
+      await inSlots(resources.standbyRestores, () => restore(context, ends))
+      await follow(context)
       await takeOver()
-    } else await inSlots(restores, () => restoreProgress().then(takeOver))
-    context.leases.grant(context.shared.clock.nowMs())
+    } else await inSlots(resources.restores, () => restore(context, ends).then(takeOver))
+    context.leases.grant(shared.clock.nowMs())
     context.workers.clear()
     context.enter('active')
-    const { partition, claimOffset } = context
+    const { claimOffset } = context
     const { read } = context.restoreProgress
-    context.shared.logger.info(
+    shared.logger.info(
       { partition, claimOffset, read, ...took.ms },
       `Partition ${partition} is active; ${counted(read, 'record was', 'records were')} read on the way.`,
     )
-    return runLoop(context, store, index)
+    return runLoop(context)
   }
 
   async #beforeReopen(error: unknown): Promise<void> {
-    const context = this.#context
-    const { metrics, logger } = context.shared
-    context.storeFailures.ended(error, context.turnsDone > 0)
-    if (error instanceof RoleChanged && !context.closing) return
+    const assignment = this.#assignment
+    const { partition, storeFailures, failureIsolation, partitionReader } = assignment
+    const { metrics, logger } = assignment.shared
+    const hasCommitted = this.#context?.hasCommitted ?? false
+    storeFailures.ended(error, hasCommitted)
+    if (error instanceof RoleChanged && !assignment.closing) return
     const fenced = error instanceof DuelogError && error.code === 'fenced'
     if (fenced) metrics.fenced.inc()
-    if (context.closing || context.isLeaving) {
+    if (assignment.closing || assignment.isLeaving) {
       if (!fenced)
         logger.warn(
-          { err: error, partition: context.partition },
-          `Partition ${context.partition} ended with an error while it was handed over. Its next owner continues from the log; no action is needed.`,
+          { err: error, partition },
+          `Partition ${partition} ended with an error while it was handed over. Its next owner continues from the log; no action is needed.`,
         )
       // A standby follows from here on with the store that it has.
-      if (context.role === 'owner') context.beginClose()
+      if (assignment.role === 'owner') this.#beginClose()
       return
     }
-    const reason = context.failedWith(error)
+    const reason = assignment.failedWith(error)
     metrics.reopens.inc({ reason })
-    if (context.turnsDone > 0) this.#failures = 0
+    if (hasCommitted) this.#failures = 0
     this.#lines.say(error, reason, this.#failures)
     // The phase changes at once, because the store answers no more queries. If the group takes the partition away in between,
     // leave() closes it.
-    context.enter('restoring')
+    assignment.enter('restoring')
     // Only a live member may fence.
-    const isFound = this.#failures > 0 && context.failureIsolation.takeProgress()
+    const isFound = this.#failures > 0 && failureIsolation.takeProgress()
     const waitMs = isFound ? 0 : reopenWaitMs(error, this.#failures)
     this.#failures++
-    await context.orClosed(context.partitionReader.nextHeartbeat()).catch(() => undefined)
-    await context.rest(waitMs).catch(() => undefined)
+    await assignment.orClosed(partitionReader.nextHeartbeat()).catch(() => undefined)
+    await assignment.rest(waitMs).catch(() => undefined)
   }
 
   async #letGo(): Promise<void> {
+    const { partitionReader, closing } = this.#assignment
+    if (!closing) this.#assignment.enter('restoring')
+    for (const source of readSources) partitionReader.close(source)
+    partitionReader.isSilent = false
     const context = this.#context
-    const { writer, store } = context
-    if (!context.closing) context.enter('restoring')
-    for (const source of readSources) context.partitionReader.close(source)
-    context.partitionReader.isSilent = false
-    context.forget()
-    await writer?.close().catch(() => undefined)
-    await store
-      ?.close()
-      .catch((error) =>
-        context.shared.logger.warn({ err: error, partition: context.partition }, 'A local store did not close cleanly.'),
-      )
+    this.#opening = undefined
+    await context?.end()
   }
 }

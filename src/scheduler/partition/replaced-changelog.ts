@@ -50,9 +50,9 @@ export class ReplacedChangelog implements ForeignChangelog {
   /** Keys that the log has and the store lacks. */
   readonly #gone = new Map<string, Buffer>()
 
-  constructor(context: PartitionContext, store: PartitionStore, from: number, found: Range) {
+  constructor(context: PartitionContext, from: number, found: Range) {
     this.#context = context
-    this.#store = store
+    this.#store = context.store
     this.#from = from
     this.#found = found
   }
@@ -123,7 +123,7 @@ export class ReplacedChangelog implements ForeignChangelog {
   /** Handles records that were committed after the log was replaced and are not part of the store, as after a crash. */
   async #follow(position: Position, value: Buffer): Promise<void> {
     const claimedAt = position.claimedAt || this.#readClaim
-    if (claimedAt > this.#claimedAt) throw await leaveLog(this.#context, this.#store, 'theirs', this.#from)
+    if (claimedAt > this.#claimedAt) throw await leaveLog(this.#context, 'theirs', this.#from)
     const isLater = this.#position === null || position.committedAt > this.#position.committedAt
     if (claimedAt === this.#claimedAt && isLater && !this.#isCut) {
       await this.#store.apply([...(await changelogOps(this.#context.shared.codecs, this.#pending)), { key: positionKey, value }])
@@ -186,16 +186,11 @@ export const isOfReplacedChangelog = (position: Position, known: { stateOffset: 
  * Handles a log that is another one. `theirs`: an owner has continued in it, so the store is rebuilt at its next open. Resolves
  * with the error to throw.
  */
-export async function leaveLog(
-  context: PartitionContext,
-  store: PartitionStore,
-  otherLog: 'ours' | 'theirs',
-  from: number,
-): Promise<DuelogError> {
+export async function leaveLog(context: PartitionContext, otherLog: 'ours' | 'theirs', from: number): Promise<DuelogError> {
   const { names, clusterId } = context.shared
   const offsets = { jobsOffset: context.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
   const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
-  await store.apply([checkpointOp(mark)])
+  await context.store.apply([checkpointOp(mark)])
   const then = otherLog === 'theirs' ? ', and another owner has continued in it' : ''
   const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
   return new DuelogError('log-shrunk', message)

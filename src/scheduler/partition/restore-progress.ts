@@ -1,5 +1,4 @@
 /** How far a partition is from the ends of its logs, for people, for metrics, and for readers of a standby. */
-import type { PartitionStore } from '../../ports/index.ts'
 import type { ReadSource } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
@@ -9,7 +8,6 @@ interface Place {
   readonly shared: Pick<Shared, 'metrics'>
   readonly phase: string
   readonly role: string
-  readonly store: PartitionStore | undefined
   /** Offset before which the store has all visible records of a log. */
   done(source: 'state' | 'jobs'): number
 }
@@ -20,13 +18,14 @@ export class RestoreProgress {
   restoreEnd = 0
   /** Offset where the restore began to read. */
   restoreBegin = 0
-  /** Last known ends of the logs; absent while no store can be read. */
-  ends: { state: number; jobs: number } | undefined
+  /** Last known ends of the logs. */
+  readonly #ends: { state: number; jobs: number }
   /** Records of changelog and definitions that arrived since the way to the active phase began. */
   read = 0
 
-  constructor(place: Place) {
+  constructor(place: Place, ends: { state: number; jobs: number }) {
     this.#place = place
+    this.#ends = { ...ends }
   }
 
   get restoreRemaining(): number {
@@ -41,27 +40,26 @@ export class RestoreProgress {
   }
 
   /**
-   * Number of records that the store lacks, by the last known ends; null while no store can be read. The end of a transaction
-   * counts as none, and so do records that no reader is shown: after an aborted transaction at the end of a log no store ever
-   * has more.
+   * Number of records that the store lacks, by the last known ends. The end of a transaction counts as none, and so do records
+   * that no reader is shown: after an aborted transaction at the end of a log no store ever has more.
    */
-  get behindRecords(): number | null {
+  get behindRecords(): number {
     const place = this.#place
-    if (this.ends === undefined || place.store === undefined) return null
-    const state = this.ends.state - place.done('state')
-    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.ends.jobs - place.done('jobs'))
+    const state = this.#ends.state - place.done('state')
+    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.#ends.jobs - place.done('jobs'))
   }
 
   /** Call it for all records read. `end`: the end of that log. */
-  heardOf(source: ReadSource, records: number, end: number): void {
+  received(source: ReadSource, records: number, end: number): void {
     if (source !== 'state' && source !== 'jobs') return
     this.read += records
-    if (this.ends !== undefined) this.ends[source] = Math.max(this.ends[source], end)
+    this.#ends[source] = Math.max(this.#ends[source], end)
   }
 
-  forget(): void {
-    this.ends = undefined
-    this.measureBehind()
+  /** No store can be read any more. */
+  end(): void {
+    const { partition, shared } = this.#place
+    shared.metrics.standbyBehind.set({ partition }, 0)
   }
 
   measureRestore(): void {
@@ -71,6 +69,6 @@ export class RestoreProgress {
 
   measureBehind(): void {
     const { partition, shared, role } = this.#place
-    shared.metrics.standbyBehind.set({ partition }, role === 'standby' ? (this.behindRecords ?? 0) : 0)
+    shared.metrics.standbyBehind.set({ partition }, role === 'standby' ? this.behindRecords : 0)
   }
 }

@@ -5,11 +5,11 @@
 import { prefix } from '../../../streams/state/index.ts'
 import type { Batch, PartitionStore, StoreOp } from '../../ports/index.ts'
 import { endOf, type Range, rangeOf } from '../input/index.ts'
+import { SearchIndex } from '../queries/index.ts'
 import {
   type Checkpoint,
   changelogOps,
   checkpointOp,
-  emptyChangelogState,
   entryOf,
   isOfOtherVersion,
   outdated,
@@ -21,9 +21,9 @@ import {
   unusable,
   withStoreFaults,
 } from '../state/index.ts'
-import type { TimeIndex } from '../timers/index.ts'
+import type { Assignment } from './assignment.ts'
 import { entriesOf, loggedAgainHeader } from './changelog-rewrite.ts'
-import type { PartitionContext } from './partition-context.ts'
+import { PartitionContext } from './partition-context.ts'
 import { isOfReplacedChangelog, leaveLog, ReplacedChangelog } from './replaced-changelog.ts'
 import { exactOps } from './standby.ts'
 
@@ -46,60 +46,64 @@ export interface Ends {
 }
 
 /** Opens the local store or creates one, and finds out how many records must be read. */
-export async function open(context: PartitionContext): Promise<{ store: PartitionStore; ends: Ends; large: boolean }> {
-  context.enter('restoring')
-  const { admin, names } = context.shared
+export async function open(assignment: Assignment): Promise<{ context: PartitionContext; ends: Ends; large: boolean }> {
+  assignment.enter('restoring')
   // A wrong clock would make a good store look too old, and an old one fresh.
-  await context.untilTrusted()
-  const { store, other } = await openStore(context)
-  const { local, claim } = await readCheckpointAndClaim(context.shared.codecs, store)
-  const state = await endOf(admin, names.state, context.partition)
-  const jobs = await endOf(admin, names.jobs, context.partition)
-  if (local !== undefined && other !== undefined) {
-    const log = new ReplacedChangelog(context, store, local.stateOffset, other)
+  await assignment.untilTrusted()
+  const opened = await openStore(assignment)
+  try {
+    return await contextOf(assignment, opened)
+  } catch (error) {
+    await opened.store.close().catch(() => undefined)
+    throw error
+  }
+}
+
+async function contextOf(
+  assignment: Assignment,
+  { store, searchIndex, other }: OpenedStore,
+): Promise<{ context: PartitionContext; ends: Ends; large: boolean }> {
+  const { partition, shared } = assignment
+  const { admin, names } = shared
+  const { local, claim } = await readCheckpointAndClaim(shared.codecs, store)
+  const state = await endOf(admin, names.state, partition)
+  const jobs = await endOf(admin, names.jobs, partition)
+  const ends = { state, jobs }
+  const isOther = local !== undefined && other !== undefined
+  // A store from another log has no part of this one. If the definitions log was recreated, the claim decides what counts.
+  const jobsApplied = local?.jobsOffset ?? 0
+  const jobsOffset = isOther && jobsApplied > jobs ? 0 : jobsApplied
+  const stateOffset = isOther ? 0 : (local?.stateOffset ?? 0)
+  const large = state - stateOffset + jobs - jobsOffset > largeRestore
+  // A bulk restore leaves timers behind that no longer count. A standby avoids that if it costs little.
+  const isExact = assignment.role === 'standby' && !large
+  const context = new PartitionContext(assignment, { store, searchIndex, local, claim, jobsOffset, stateOffset, ends, isExact })
+  if (isOther) {
+    const log = new ReplacedChangelog(context, local.stateOffset, other)
     await log.begin(local, claim)
     context.otherLog = log
   }
-  context.tombstoneGuard.begin(local?.savedAtMs)
-  context.zones.opened(local, claim)
-  context.claimOffset = local?.claimOffset ?? -1
-  const isOther = context.otherLog !== undefined
-  const jobsOffset = local?.jobsOffset ?? 0
-  // A store from another log has no part of this one. If the definitions log was recreated, the claim decides what counts.
-  const offsets = { jobs: isOther && jobsOffset > jobs ? 0 : jobsOffset, state: isOther ? 0 : (local?.stateOffset ?? 0) }
-  context.applied = { ...offsets, commands: 0, events: 0 }
-  context.read = { stateOffset: offsets.state, claimedAt: claim?.claimedAt ?? 0, isProven: false }
-  context.changelogState = emptyChangelogState()
-  context.restoreProgress.ends = { state, jobs }
-  context.restoreProgress.read = 0
-  const large = state - context.applied.state + jobs - context.applied.jobs > largeRestore
-  // A bulk restore leaves timers behind that no longer count. A standby avoids that if it costs little.
-  context.isExact = context.role === 'standby' && !large
-  return { store, ends: { state, jobs }, large }
+  return { context, ends, large }
 }
 
-export async function restore(
-  context: PartitionContext,
-  store: PartitionStore,
-  index: TimeIndex,
-  { state, jobs }: Ends,
-): Promise<void> {
-  context.restoreProgress.restoreEnd = state
-  context.restoreProgress.restoreBegin = context.applied.state
+export async function restore(context: PartitionContext, { state, jobs }: Ends): Promise<void> {
+  const { restoreProgress, partitionReader, applied, changelogState } = context
+  restoreProgress.restoreEnd = state
+  restoreProgress.restoreBegin = applied.state
   context.progress()
-  context.partitionReader.open('state', context.applied.state)
+  partitionReader.open('state', applied.state)
   while (state - context.done('state') > nearlyCaughtUp && (await context.more()));
-  const position = (await readEntry(context.shared.codecs, store, positionKey))?.position
+  const position = (await readEntry(context.shared.codecs, context.store, positionKey))?.position
   // A later position may have been read in between.
-  context.changelogState.jobsOffset = Math.max(context.changelogState.jobsOffset, position?.jobsOffset ?? 0)
+  changelogState.jobsOffset = Math.max(changelogState.jobsOffset, position?.jobsOffset ?? 0)
   // Nothing of a recreated log is decided; the claim handles that.
-  if (context.changelogState.jobsOffset > jobs) context.changelogState.jobsOffset = 0
-  context.restoreProgress.restoreEnd = jobs
-  context.restoreProgress.restoreBegin = context.applied.jobs
+  if (changelogState.jobsOffset > jobs) changelogState.jobsOffset = 0
+  restoreProgress.restoreEnd = jobs
+  restoreProgress.restoreBegin = applied.jobs
   context.enter('warming')
-  context.partitionReader.open('jobs', context.applied.jobs)
+  partitionReader.open('jobs', applied.jobs)
   while (jobs - context.done('jobs') > nearlyCaughtUp) {
-    const { appliedCount, blocked } = await context.runCommitCycle(store, index)
+    const { appliedCount, blocked } = await context.runCommitCycle()
     // Records that are not decided yet wait for the claim.
     if (blocked || (appliedCount === 0 && !(await context.more()))) break
   }
@@ -109,13 +113,13 @@ export async function restore(
 export async function receiveState(context: PartitionContext, records: Batch['records']): Promise<void> {
   const { store, shared } = context
   const last = records.at(-1)
-  if (store === undefined || last === undefined) return
+  if (last === undefined) return
   const next = last.offset + 1
   if (context.otherLog !== undefined) {
     await context.otherLog.receive(records)
     return received(context, next)
   }
-  await proveLog(context, store, records)
+  await proveLog(context, records)
   const ops = context.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const { claimOffset, applied, savedAtMs, zones } = context
   const offsets = { jobsOffset: applied.jobs, stateOffset: next, claimOffset }
@@ -143,14 +147,14 @@ function received(context: PartitionContext, next: number): void {
  * checks every position: between two fetches the log may lose its end and be logged again past that point. Otherwise compaction
  * may have removed the claim.
  */
-async function proveLog(context: PartitionContext, store: PartitionStore, records: Batch['records']): Promise<void> {
+async function proveLog(context: PartitionContext, records: Batch['records']): Promise<void> {
   const { read, phase } = context
   if (read.isProven && phase !== 'following') return
-  if (await isLoggedAgain(context, records)) throw await leaveLog(context, store, 'ours', read.stateOffset)
+  if (await isLoggedAgain(context, records)) throw await leaveLog(context, 'ours', read.stateOffset)
   const first = records.find(({ key }) => key?.equals(positionKey) || key?.equals(ownerKey))
   if (first === undefined) return
   const { position } = (await entryOf(context.shared.codecs, first.value)) ?? {}
-  if (position && isOfReplacedChangelog(position, read)) throw await leaveLog(context, store, 'theirs', read.stateOffset)
+  if (position && isOfReplacedChangelog(position, read)) throw await leaveLog(context, 'theirs', read.stateOffset)
   read.isProven = true
 }
 
@@ -165,26 +169,35 @@ async function isLoggedAgain({ read, shared }: PartitionContext, records: Batch[
   return false
 }
 
-/** `other`: the range of job-state if it is not the log that the store was built from. */
-async function openStore(context: PartitionContext): Promise<{ store: PartitionStore; other: Range | undefined }> {
-  const { stores, logger, clock } = context.shared
-  const { partition } = context
+interface OpenedStore {
+  store: PartitionStore
+  searchIndex: SearchIndex
+  /** The range of job-state if it is not the log that the store was built from. */
+  other: Range | undefined
+}
+
+async function openStore(assignment: Assignment): Promise<OpenedStore> {
+  const { partition, shared } = assignment
+  const { stores, logger, clock } = shared
+  const searchIndex = new SearchIndex()
+  const watched = (store: PartitionStore): PartitionStore => searchIndex.watch(withStoreFaults(store), () => clock.steadyMs())
   const opened = await stores.open(partition)
-  const watched = (store: PartitionStore): PartitionStore =>
-    context.searchIndex.watch(withStoreFaults(store), () => clock.steadyMs())
-  context.store = watched(opened.store)
-  if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
-  const { reason, other } = await look(context, context.store)
-  if (reason === undefined) {
-    if (other !== undefined) await forgetDefinitions(context, context.store)
-    return { store: context.store, other }
+  const store = watched(opened.store)
+  try {
+    if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
+    const { reason, other } = await look(assignment, store)
+    if (reason === undefined) {
+      if (other !== undefined) await forgetDefinitions(assignment, store)
+      return { store, searchIndex, other }
+    }
+    logger.warn({ partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
+  } catch (error) {
+    await store.close().catch(() => undefined)
+    throw error
   }
-  logger.warn({ partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
-  context.store = undefined
-  await opened.store.close()
+  await store.close()
   await stores.wipe(partition)
-  context.store = watched((await stores.open(partition)).store)
-  return { store: context.store, other: undefined }
+  return { store: watched((await stores.open(partition)).store), searchIndex, other: undefined }
 }
 
 /**
@@ -192,12 +205,12 @@ async function openStore(context: PartitionContext): Promise<{ store: PartitionS
  * are read from `jobs` again, and states and timers of jobs that no longer exist are removed (ADR 0053). A crash in between
  * repeats all of it.
  */
-async function forgetDefinitions(context: PartitionContext, store: PartitionStore): Promise<void> {
-  const { logger, clock, tombstoneRetentionMs } = context.shared
+async function forgetDefinitions(assignment: Assignment, store: PartitionStore): Promise<void> {
+  const { logger, clock, tombstoneRetentionMs } = assignment.shared
   const local = await readCheckpoint(store)
   const reason = local && outdated(local, clock.nowMs(), tombstoneRetentionMs)
   if (local === undefined || reason === undefined) return
-  const { partition } = context
+  const { partition } = assignment
   logger.warn(
     { partition },
     `The local store of partition ${partition} is the only copy of what was decided, although ${reason}: its definitions are read again.`,
@@ -216,13 +229,13 @@ interface Look {
   other?: Range | undefined
 }
 
-async function look(context: PartitionContext, store: PartitionStore): Promise<Look> {
-  const { admin, names, clusterId, clock, tombstoneRetentionMs } = context.shared
+async function look(assignment: Assignment, store: PartitionStore): Promise<Look> {
+  const { admin, names, clusterId, clock, tombstoneRetentionMs } = assignment.shared
   const local = await readCheckpoint(store)
   if (local === undefined) return (await isOfOtherVersion(store)) ? { reason: 'another version of Duelog has written it' } : {}
-  const other = await otherRange(context, local)
+  const other = await otherRange(assignment, local)
   const otherLog = local.otherLog ?? (other === undefined ? undefined : 'ours')
-  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, context.partition) }
+  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, assignment.partition) }
   const reason = unusable({ ...local, ...(otherLog && { otherLog }) }, log, clock.nowMs(), tombstoneRetentionMs)
   return { reason, other }
 }
@@ -231,10 +244,10 @@ async function look(context: PartitionContext, store: PartitionStore): Promise<L
  * Whether the log is still as long as it was although readers do not get there. A commit is acknowledged before the end of its
  * transaction is in each log; after the loss of a broker that may take half a minute. The claim waits until then.
  */
-async function isHeldBack(context: PartitionContext, stateOffset: number): Promise<boolean> {
-  const { admin, names } = context.shared
+async function isHeldBack(assignment: Assignment, stateOffset: number): Promise<boolean> {
+  const { admin, names } = assignment.shared
   const ends = await admin.highWatermarks?.(names.state)
-  return (ends?.get(context.partition) ?? 0) >= stateOffset
+  return (ends?.get(assignment.partition) ?? 0) >= stateOffset
 }
 
 /** Time until the end of a log is known after a transaction has ended. */
@@ -242,14 +255,14 @@ const endKnownMs = 500
 const looksMax = 4
 
 /** The range of job-state, if the log ends before what the store has read of it, or did so when the store was last opened. */
-async function otherRange(context: PartitionContext, local: Checkpoint): Promise<Range | undefined> {
-  const { admin, names } = context.shared
+async function otherRange(assignment: Assignment, local: Checkpoint): Promise<Range | undefined> {
+  const { admin, names } = assignment.shared
   if (local.otherLog === 'theirs') return undefined
   for (let look = 1; ; look++) {
-    const range = await rangeOf(admin, names.state, context.partition)
+    const range = await rangeOf(admin, names.state, assignment.partition)
     if (local.otherLog === 'ours') return range
-    if (range.next >= local.stateOffset || (await isHeldBack(context, local.stateOffset))) return undefined
+    if (range.next >= local.stateOffset || (await isHeldBack(assignment, local.stateOffset))) return undefined
     if (look === looksMax) return range
-    await context.rest(endKnownMs)
+    await assignment.rest(endKnownMs)
   }
 }

@@ -1,9 +1,8 @@
 /** The phase active: the loop that fires. */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
 import { batchRecordsMax, TimerSource } from '../commit/index.ts'
-import { LostTimerSweeper, type TimeIndex } from '../timers/index.ts'
+import { LostTimerSweeper } from '../timers/index.ts'
 import { IdlePosition } from './idle-position.ts'
 import { Closed, RoleChanged } from './interruption.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -21,8 +20,8 @@ const sweepAt = ({ reports }: PartitionContext, sweeper: LostTimerSweeper): numb
  * more. It does not wait if something is due, a caller waits for an answer, or a batch is full. Definitions are applied in the
  * meantime.
  */
-export async function runLoop(context: PartitionContext, store: PartitionStore, index: TimeIndex): Promise<never> {
-  const { shared, inputBuffer, partition } = context
+export async function runLoop(context: PartitionContext): Promise<never> {
+  const { shared, inputBuffer, partition, store, index } = context
   const { clock, lingerMs, metrics } = shared
   const timerSource = new TimerSource(index, store, shared, context.heavyJobs)
   const written = (timer: Timer): void => timerSource.written(timer)
@@ -30,7 +29,7 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
   const { heavy } = context.resources
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
-  const zones = new ZoneLooks(context, store, index, written)
+  const zones = new ZoneLooks(context, written)
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -61,7 +60,7 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
       }
       // Most definitions need no commit (invariant I2), so a caller that waits for one need not wait for the next commit.
       inputBuffer.definitionsNext()
-      const { committed } = await context.runCommitCycle(store, index, [], { written })
+      const { committed } = await context.runCommitCycle([], { written })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
@@ -70,7 +69,7 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { written, isForWaiters, notBeforeMs: now }
-    const result = await context.runCommitCycle(store, index, timers, options).finally(() => heavy.done(context))
+    const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     timerSource.defer(result.deferred)
     context.reports.hold(result.awaiting)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
@@ -84,8 +83,8 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
       const stray = await sweeper.look(idleAt, written)
       timerSource.defer(stray.map((timer) => ({ timer, untilMs: idleAt })))
     }
-    await position.look(store, index)
-    await context.keepFresh(store, index)
+    await position.look()
+    await context.keepFresh()
     await context.nap(
       Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, position.lookAt, sweepAt(context, sweeper), zones.lookAt),
     )
@@ -97,7 +96,8 @@ export async function runLoop(context: PartitionContext, store: PartitionStore, 
  * time for that is unknown.
  */
 function endIfLeft(context: PartitionContext, now: number | undefined): void {
-  if (now === undefined ? !context.isLeaving : context.shared.clock.steadyMs() < context.leavingAt) return
+  const { isLeaving, leavingAt } = context.assignment
+  if (now === undefined ? !isLeaving : context.shared.clock.steadyMs() < leavingAt) return
   if (context.role === 'standby') throw new RoleChanged()
   context.beginClose()
   throw new Closed()

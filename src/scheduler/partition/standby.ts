@@ -18,12 +18,11 @@ import {
 import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { knownDefinition, loggedState, queueEntryOps } from '../state/index.ts'
-import type { TimeIndex } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { followZones } from './zone-checks.ts'
 
 /** Resolves when the group makes this standby the owner. */
-export async function follow(context: PartitionContext, store: PartitionStore, index: TimeIndex): Promise<void> {
+export async function follow(context: PartitionContext): Promise<void> {
   context.isExact = true
   context.enter('following')
   const { logger } = context.shared
@@ -33,10 +32,10 @@ export async function follow(context: PartitionContext, store: PartitionStore, i
     context.restoreProgress.measureBehind()
     if (context.isWarm !== wasWarm) context.resources.phaseChanged()
     wasWarm = context.isWarm
-    if (context.inputBuffer.nextOffset < context.changelogState.jobsOffset) await context.runCommitCycle(store, index)
+    if (context.inputBuffer.nextOffset < context.changelogState.jobsOffset) await context.runCommitCycle()
     else {
-      const lookAt = await followZones(context, store)
-      await context.keepFresh(store, index)
+      const lookAt = await followZones(context)
+      await context.keepFresh()
       await context.nap(lookAt)
     }
   }

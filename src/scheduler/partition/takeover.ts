@@ -2,11 +2,8 @@
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
-import type { CycleResult } from '../commit/index.ts'
 import { firstOffset, type Range, rangeOf, readableEnd, type Source, shrunk } from '../input/index.ts'
 import { isBesideTheLog, ownerKey, positionKey, putRetainedDefinitions, readEntry } from '../state/index.ts'
-import type { TimeIndex } from '../timers/index.ts'
 import { definitionsBeganAnew, goOn, judgeLoss } from './invalid-positions.ts'
 import { type PartitionContext, quietMs } from './partition-context.ts'
 import { leaveLog } from './replaced-changelog.ts'
@@ -24,15 +21,16 @@ const nudgeMsMax = 60_000
  * Takes the transactional id, which fences the previous owner, and reads the changelog up to our own claim record. The state is
  * then the result of all committed transactions. Resolves with the ends of the inputs after the previous owner was fenced.
  */
-export async function claim(context: PartitionContext, store: PartitionStore, took: Stopwatch): Promise<InputEnds> {
+export async function claim(context: PartitionContext, took: Stopwatch): Promise<InputEnds> {
   context.enter('claiming')
   // An owner that still fires must not be fenced by a process that could not fire.
   await context.untilTrusted()
+  const { store } = context
   const { log, prefix, names, codecs, instance, clock } = context.shared
   // Only a live member may fence, because otherwise a leaving owner and its successor would fence each other forever. It must
   // also still be the assigned owner: the group may have rebalanced since.
   const mayFence = (): Promise<unknown> =>
-    Promise.race([context.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])
+    Promise.race([context.assignment.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])
   const first = { topic: names.state, partition: context.partition }
   const writer = await log.transactionalWriter(`${prefix}scheduler-${context.partition}`, { mayFence, first })
   context.writer = writer
@@ -48,16 +46,15 @@ export async function claim(context: PartitionContext, store: PartitionStore, to
   const offsets = await writer.commit([{ topic: names.state, partition: context.partition, key: ownerKey, value }])
   took.lap('claimMs')
   const claimOffset = firstOffset(offsets, names.state, context.partition)
-  if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, store, 'ours', readBefore)
+  if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, 'ours', readBefore)
   await context.until(() => context.applied.state > claimOffset)
   took.lap('readMs')
   context.partitionReader.close('state')
   const ends = await asked
   await context.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(context.shared.codecs, store, positionKey))?.position ?? null
-  if (isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, position))
-    await startOver(context, store)
-  if (await definitionsBeganAnew(context, store, { claimOffset, claimedAt }, ends.jobs)) await startOver(context, store)
+  if (isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, position)) await startOver(context)
+  if (await definitionsBeganAnew(context, { claimOffset, claimedAt }, ends.jobs)) await startOver(context)
   context.claimOffset = claimOffset
   goOn(context, position, claimedAt, ends)
   context.zones.taken(position)
@@ -74,9 +71,8 @@ async function endsOf({ resources, shared, partition }: PartitionContext): Promi
 }
 
 /** Reopens the partition with an empty store. */
-async function startOver(context: PartitionContext, store: PartitionStore): Promise<never> {
-  context.store = undefined
-  await store.close()
+async function startOver(context: PartitionContext): Promise<never> {
+  await context.closeStore()
   await context.shared.stores.wipe(context.partition)
   throw new DuelogError('fenced', 'The local store does not follow from these logs; it is rebuilt.')
 }
@@ -86,38 +82,32 @@ async function startOver(context: PartitionContext, store: PartitionStore): Prom
  * Definitions come first: no event, command or timer may find a state whose definition is unread. It has no time limit: if the
  * log is slow, the partition waits for it.
  */
-export async function drain(context: PartitionContext, store: PartitionStore, index: TimeIndex, ends: InputEnds): Promise<void> {
-  await putRetainedDefinitions(context.shared.codecs, store)
+export async function drain(context: PartitionContext, ends: InputEnds): Promise<void> {
+  await putRetainedDefinitions(context.shared.codecs, context.store)
   context.enter('draining')
-  const applyInputRecords = (): Promise<CycleResult> => context.runCommitCycle(store, index)
   const { mayBeLost } = context
   if (mayBeLost) {
     // Without a position no state exists that a report could find.
     context.partitionReader.open('events', context.applied.events)
-    await readToEnd(context, 'events', ends.events, applyInputRecords)
+    await readToEnd(context, 'events', ends.events)
     judgeLoss(context)
   }
-  await readToEnd(context, 'jobs', ends.jobs, applyInputRecords)
-  await context.logPosition(store, index)
+  await readToEnd(context, 'jobs', ends.jobs)
+  await context.logPosition()
   // This may have taken minutes. Records that were acknowledged in the meantime are older than the first timer that fires.
   const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
   const { jobs, commands } = isOld ? await endsOf(context) : ends
-  if (isOld) await readToEnd(context, 'jobs', jobs, applyInputRecords)
+  if (isOld) await readToEnd(context, 'jobs', jobs)
   context.partitionReader.open('commands', context.applied.commands)
   if (!mayBeLost) context.partitionReader.open('events', context.applied.events)
-  await readToEnd(context, 'commands', commands, applyInputRecords)
+  await readToEnd(context, 'commands', commands)
 }
 
 /**
  * Applies the records that the source held when its range was asked for, up to where readers of committed records can get.
  * Records after a client's open transaction cannot be read before it ends; they count as sent later.
  */
-async function readToEnd(
-  context: PartitionContext,
-  source: Source,
-  range: Range,
-  applyInputRecords: () => Promise<CycleResult>,
-): Promise<void> {
+async function readToEnd(context: PartitionContext, source: Source, range: Range): Promise<void> {
   const { clock } = context.shared
   let end = readableEnd(range)
   if (source === 'jobs') context.restoreProgress.restoreEnd = end
@@ -135,7 +125,7 @@ async function readToEnd(
       seen = { at, since: clock.steadyMs() }
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
-    const { appliedCount } = await applyInputRecords()
+    const { appliedCount } = await context.runCommitCycle()
     if (appliedCount > 0 || context.hasApplied(source, end)) continue
     // Nothing is applied while the clock is not trusted.
     if (trustedMs(clock) === undefined) {

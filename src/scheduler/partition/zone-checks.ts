@@ -1,24 +1,19 @@
 /** How owners and standbys check jobs after a change of time zone rules (timers/zone-walk.ts) beside their other work. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
-import type { PartitionStore } from '../../ports/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
-import { type TimeIndex, ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
+import { ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /** The check of an owner, beside firing. */
 export class ZoneLooks {
   readonly #context: PartitionContext
-  readonly #store: PartitionStore
-  readonly #index: TimeIndex
   readonly #written: (timer: Timer) => void
 
-  constructor(context: PartitionContext, store: PartitionStore, index: TimeIndex, written: (timer: Timer) => void) {
+  constructor(context: PartitionContext, written: (timer: Timer) => void) {
     this.#context = context
-    this.#store = store
-    this.#index = index
     this.#written = written
-    if (context.zones.isStale) begin(context, store)
+    if (context.zones.isStale) begin(context)
   }
 
   /** When `look` has work again; Infinity: never. */
@@ -49,23 +44,23 @@ export class ZoneLooks {
     const context = this.#context
     if (context.zones.walk?.isDone !== true) return
     end(context, true)
-    await context.logPosition(this.#store, this.#index, true)
+    await context.logPosition(true)
   }
 }
 
 /** A standby only sets timers; the owner writes to the log. Resolves with the time of the next call. */
-export async function followZones(context: PartitionContext, store: PartitionStore): Promise<number> {
+export async function followZones(context: PartitionContext): Promise<number> {
   const { zones } = context
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
-  zones.walk ??= begin(context, store)
+  zones.walk ??= begin(context)
   const { walk } = zones
-  if (walk.isDue) await context.alone(() => walk.look(() => undefined))
+  if (walk.isDue) await context.assignment.alone(() => walk.look(() => undefined))
   if (walk.isDone) end(context, false)
   return walk.lookAt
 }
 
-function begin(context: PartitionContext, store: PartitionStore): ZoneWalk {
-  const { partition, shared, zones } = context
+function begin(context: PartitionContext): ZoneWalk {
+  const { partition, shared, zones, store } = context
   const { logged, store: inStore } = zones
   shared.logger.info(
     { partition, logged, store: inStore, own: zones.own },

@@ -14,6 +14,9 @@ interface Parts {
   logger: Logger
 }
 
+/** Time zone rules of this process, such as 2026a. */
+export const ownZoneRules = ({ zoneRules }: Pick<Parts, 'zoneRules'>): string => zoneRules ?? 'unknown'
+
 export class ZoneRulesState {
   readonly #partition: number
   readonly #shared: Parts
@@ -32,7 +35,7 @@ export class ZoneRulesState {
 
   /** Rules of this process, such as 2026a. */
   get own(): string {
-    return this.#shared.zoneRules ?? 'unknown'
+    return ownZoneRules(this.#shared)
   }
 
   get owner(): string | null {
@@ -88,10 +91,8 @@ export class ZoneRulesState {
     this.walk = undefined
   }
 
-  forget(): void {
-    this.store = this.logged = ''
-    this.#owner = undefined
-    this.walk = undefined
+  /** No store can be read any more. */
+  end(): void {
     this.#shared.metrics.zoneWalk.set({ partition: this.#partition }, 0)
   }
 }

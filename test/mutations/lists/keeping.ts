@@ -204,7 +204,7 @@ export const keepingMutations = [
       [
         'kept-lost',
         scheduler('partition/takeover'),
-        '  await putRetainedDefinitions(context.shared.codecs, store)\n',
+        '  await putRetainedDefinitions(context.shared.codecs, context.store)\n',
         '',
         'a takeover forgets kept definitions',
       ],

@@ -11,14 +11,14 @@ export const sinceMutations = [
       [
         'passed-while-closing',
         'src/scheduler/partition/partition-context.ts',
-        ' && !this.closing && !this.fault',
+        ' && !this.closing && !this.#fault',
         '',
         'what a closing owner does not take is done with its last turn',
       ],
       [
         'marks-unpassed',
         scheduler('commit/transaction'),
-        "return { ...next, commands: doneTo('commands', next.commands), events: doneTo('events', next.events) }",
+        "return { ...next, commands: doneTo('commands'), events: doneTo('events') }",
         'return next',
         'the position stays before what is shown to nobody',
       ],
@@ -62,14 +62,14 @@ export const sinceMutations = [
       [
         'logged-again-unnoticed',
         scheduler('partition/restore'),
-        "  if (await isLoggedAgain(context, records)) throw await leaveLog(context, store, 'ours', read.stateOffset)\n",
+        "  if (await isLoggedAgain(context, records)) throw await leaveLog(context, 'ours', read.stateOffset)\n",
         '',
         'who has a shorter store takes a log for whole whose writer died over it',
       ],
       [
         'old-copy-trusted',
         scheduler('partition/restore'),
-        '    if (other !== undefined) await forgetDefinitions(context, context.store)\n',
+        '      if (other !== undefined) await forgetDefinitions(assignment, store)\n',
         '',
         'the only copy is older than tombstones, and its definitions count',
       ],

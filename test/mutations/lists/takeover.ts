@@ -18,14 +18,14 @@ export const takeoverMutations = [
       [
         'F-commands-undrained',
         scheduler('partition/takeover'),
-        "  await readToEnd(context, 'commands', commands, applyInputRecords)\n",
+        "  await readToEnd(context, 'commands', commands)\n",
         '',
         'a takeover does not drain commands',
       ],
       [
         'jobs-undrained',
         scheduler('partition/takeover'),
-        "  await readToEnd(context, 'jobs', ends.jobs, applyInputRecords)\n",
+        "  await readToEnd(context, 'jobs', ends.jobs)\n",
         '',
         'a takeover does not drain definitions',
       ],
@@ -61,7 +61,7 @@ export const takeoverMutations = [
       [
         'fence-without-heartbeat',
         scheduler('partition/takeover'),
-        'Promise.race([context.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])',
+        'Promise.race([context.assignment.orClosed(context.partitionReader.nextHeartbeat()), context.interrupted])',
         'Promise.resolve()',
         'a member that the group has given up fences its successor',
         'seeds 1-40',
@@ -177,8 +177,8 @@ export const takeoverMutations = [
       [
         'standby-shows-itself-current',
         scheduler('partition/partition'),
-        "return this.#context.phase === 'active' && this.#isCurrent ? this.#context.store : undefined",
-        "return this.#context.phase === 'active' ? this.#context.store : undefined",
+        "return this.phase === 'active' && this.#isCurrent ? this.#context?.store : undefined",
+        "return this.phase === 'active' ? this.#context?.store : undefined",
         'an owner that may be fenced answers as the owner',
       ],
     ],

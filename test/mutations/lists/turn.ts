@@ -25,7 +25,7 @@ export const turnMutations = [
       [
         'D-no-grant',
         scheduler('partition/partition'),
-        'context.leases.grant(context.shared.clock.nowMs())',
+        'context.leases.grant(shared.clock.nowMs())',
         'context.leases.grant(0)',
         'a new owner grants no lease',
       ],
@@ -69,8 +69,8 @@ export const turnMutations = [
       [
         'asides-unawaited',
         scheduler('commit/commit-cycle'),
-        'await context.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
-        'void context.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
+        'await context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
+        'void context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
         'the timer of a deletion goes although its tombstone was not written',
       ],
       [
@@ -108,7 +108,7 @@ export const turnMutations = [
       [
         'decided-anew',
         scheduler('commit/apply-batch'),
-        "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.decidedBefore",
+        "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.changelogState.jobsOffset",
         'const decided = false',
         'what is decided is judged anew',
         'seeds 1-40',

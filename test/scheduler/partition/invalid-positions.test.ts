@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { PartitionStore } from '../../../src/ports/store.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { drain } from '../../../src/scheduler/partition/takeover.ts'
-import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { type Disk, metrics } from '../../model/cluster/process.ts'
 import { codecs, names } from '../../model/world.ts'
 import { PartitionLog } from '../../tools/memory-log.ts'
@@ -229,6 +228,7 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     if (topic === names.jobs) return [{ partition: 0, earliest: 0, next: 0 }]
     return [{ partition: 0, ...(naps === 0 ? { earliest: 0, next: 500 } : later) }]
   }
+  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   const own = {
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
@@ -238,13 +238,13 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult: 0 }),
     logPosition: async () => undefined,
+    store: nothing,
     hasApplied: (_: string, end: number) => end <= 300,
     nap: async () => {
       steadyMs += 1_000
       if (++naps > 100) throw new Error('It waits for ever.')
     },
   } as unknown as PartitionContext
-  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   // Definitions are read to their end, whatever happens with commands.
   const partitionReader = own.partitionReader as { next: (source: string) => number }
   partitionReader.next = (source) => (source === 'jobs' ? 0 : 300)
@@ -254,7 +254,7 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     events: { earliest: 0, next: 300 },
     askedAtMs: 0,
   }
-  return { drained: drain(own, nothing, {} as TimeIndex, ends), naps: () => naps }
+  return { drained: drain(own, ends), naps: () => naps }
 }
 
 test('commands that expire, or whose topic is made anew, while they are drained hold nobody up', async () => {
@@ -295,6 +295,7 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
   const naps: number[] = []
   const clock = { nowMs: () => 60_000 + naps.length, steadyMs: () => 60_000 + naps.length }
   const offsets = async (topic: string) => [{ partition: 0, earliest: 0, next: topic === names.jobs ? 0 : 5 }]
+  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   const own = {
     shared: { codecs, names, clock, admin: { offsets } },
     partition: 0,
@@ -309,6 +310,7 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult }),
     logPosition: async () => undefined,
+    store: nothing,
     hasApplied: (_: string, end: number) => end <= batchResult,
     nap: async (untilMs: number) => {
       naps.push(untilMs)
@@ -317,13 +319,12 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
       if (naps.length > 5) throw new Error('It looks again and again.')
     },
   } as unknown as PartitionContext
-  const nothing = { scan: async () => [], get: async () => [], apply: async () => undefined } as unknown as PartitionStore
   const ends = {
     jobs: { earliest: 0, next: 0 },
     commands: { earliest: 0, next: 5 },
     events: { earliest: 0, next: 5 },
     askedAtMs: 60_000,
   }
-  await drain(own, nothing, {} as TimeIndex, ends)
+  await drain(own, ends)
   expect(naps).toEqual([Number.POSITIVE_INFINITY])
 })

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { ZoneLooks } from '../../../src/scheduler/partition/zone-checks.ts'
-import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { ZoneWalk, zoneJobsPerLook } from '../../../src/scheduler/timers/zone-walk.ts'
 import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
@@ -248,9 +247,10 @@ it('goes on where turns are narrowed, with no more than they may take, also wher
     partition: 0,
     shared: { codecs, clock, metrics, logger },
     zones,
+    store,
     failureIsolation: { max: 2 },
   } as unknown as PartitionContext
-  const looks = new ZoneLooks(own, store, {} as TimeIndex, () => undefined)
+  const looks = new ZoneLooks(own, () => undefined)
   const seen: number[] = []
   for (; seen.length < 10 && !looks.areDone; steadyMs += 50) {
     await looks.look(seen.length === 1 ? 2 : 1)
