@@ -7,10 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FinishedRun, JobState } from '../../schemas/generated.ts'
-import { audit as auditLog } from '../../src/auditor/auditor.ts'
+import { audit as auditLog } from '../../src/auditor/audit.ts'
+import { latenessOf } from '../../src/auditor/findings/lateness.ts'
 import { Ledger } from '../../src/auditor/ledger.ts'
-import { type Fact, planSpec } from '../../src/auditor/record-facts.ts'
-import { latenessOf } from '../../src/auditor/tally.ts'
+import { type Fact, planSpec } from '../../src/auditor/reading/record-facts.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
@@ -79,7 +79,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
     const { tally } = ledger
     return {
       ...{ occurrences: n, records: tally.records, judgedRuns: tally.runs, byCalendar: tally.occurrences, found },
-      ...{ lateness: latenessOf(tally), seconds: round(seconds), recordsPerSecond: Math.round(tally.records / seconds) },
+      ...{ lateness: latenessOf(tally.lateness), seconds: round(seconds), recordsPerSecond: Math.round(tally.records / seconds) },
       ...{ cpuMicrosPerRecord: round((user + system) / tally.records), rssMb, accountsInMemory: ledger.cached },
     }
   } finally {
@@ -88,7 +88,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
   }
 }
 
-/** As src/auditor/record-facts.ts makes it of the record. */
+/** As src/auditor/reading/record-facts.ts makes it of the record. */
 function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
   const head = { jobId, at, byBroker: false }
   if (value.kind === 'definition') {

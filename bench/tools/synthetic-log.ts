@@ -1,6 +1,6 @@
 /** The log of jobs that fire once a minute, as owners and workers write it: a definition each, and five records for each run. */
 import type { ExecutionEventInput, ExecutionInput, JobDefinitionInput, StateEntryInput } from '../../schemas/generated.ts'
-import type { Fact } from '../../src/auditor/record-facts.ts'
+import type { Fact } from '../../src/auditor/reading/record-facts.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { runKey, stateKey } from '../../streams/state/keys.ts'
 

@@ -7,13 +7,11 @@ import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../clock/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { FoundFault, Log, PartitionProof, RecordIn } from '../ports/index.ts'
-import { sharedBy } from './account-cache.ts'
-import { CompleteFrom, type CompleteTimes } from './completeness.ts'
-import type { Finding } from './finding.ts'
-import { Lanes } from './lanes.ts'
+import { sharedBy } from './accounts/index.ts'
+import type { Finding } from './findings/index.ts'
 import { type AccountStore, Ledger } from './ledger.ts'
 import type { Pacing } from './pacing.ts'
-import { type Fact, type FactCodecs, factOf } from './record-facts.ts'
+import { CompleteFrom, type CompleteTimes, type Fact, type FactCodecs, factOf, Lanes } from './reading/index.ts'
 
 /** Options of the role auditor. */
 export interface AuditorRoleOptions {
@@ -104,7 +102,8 @@ export class AuditedPartition {
     all: { size: number },
   ): Promise<AuditedPartition> {
     const { store, wiped } = await options.stores.open(partition)
-    if (wiped !== undefined) options.logger.warn({ partition, wiped }, 'a store of the auditor is begun anew')
+    if (wiped !== undefined)
+      options.logger.warn({ partition, wiped }, 'The auditor wiped its store of a partition and reads the log again.')
     const recent: FoundFault[] = []
     const onFinding = (finding: Finding): void => {
       recent.unshift({ at: options.clock.nowMs(), ...finding })

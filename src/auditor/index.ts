@@ -1,5 +1,7 @@
 /** Reads the log of any cluster and judges whether each occurrence fired exactly once. */
-export { audit } from './auditor.ts'
+export { audit } from './audit.ts'
+export { emptyLateness, type Lateness, latenessOf, latenessRows, noteLateness } from './findings/index.ts'
 export { Pacing } from './pacing.ts'
+export { type Fact, LogFollower } from './reading/index.ts'
 export { type Auditor, createAuditor } from './role.ts'
-export { auditText, isClean } from './summary.ts'
+export { auditText, isClean } from './verdict.ts'

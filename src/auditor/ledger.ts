@@ -4,15 +4,10 @@
  */
 import { deserialize, serialize } from 'node:v8'
 import { emptyValue, keyAfter } from '../../streams/state/index.ts'
-import { type JobAccount, openAccount } from './account.ts'
-import { AccountCache, cachedRunsMax } from './account-cache.ts'
-import { enter } from './entries.ts'
-import type { Find, Finding, Scope, Unjudged } from './finding.ts'
-import type { Fact } from './record-facts.ts'
-import { isOver, review } from './review.ts'
-import type { ReviewContext } from './review-context.ts'
-import type { EntryContext } from './run-notes.ts'
-import { emptyTally, type Tally } from './tally.ts'
+import { AccountCache, cachedRunsMax, type EntryContext, enter, type JobAccount, openAccount } from './accounts/index.ts'
+import { emptyTally, type Finding, Findings, type Scope, type Tally } from './findings/index.ts'
+import type { Fact } from './reading/index.ts'
+import { isOver, type Progress, review } from './review/index.ts'
 
 interface Op {
   key: Buffer
@@ -41,9 +36,6 @@ export interface LedgerOptions {
   rest?(): Promise<void> | undefined
 }
 
-/** How far all topics were read. */
-export type Progress = Pick<ReviewContext, 'watermark' | 'isPresent' | 'isFinal' | 'completeFrom' | 'targetTopics'>
-
 const runsMaxDefault = 2_000
 const unsavedMaxDefault = 500
 /** Accounts that are reviewed in one step. */
@@ -59,20 +51,15 @@ export class Ledger {
   readonly #options: LedgerOptions
   readonly #cached = new AccountCache()
   readonly #dirty = new Set<string>()
-  readonly #find: Find
-  readonly #unjudged = (reason: Unjudged, count = 1): void => {
-    this.tally.unjudged[reason] += count
-  }
-  tally: Tally = emptyTally()
+  readonly #findings: Findings
 
   constructor(options: LedgerOptions) {
     this.#options = options
-    const { scope, onFinding } = options
-    this.#find = (kind, what, detail, nominal) => {
-      if (nominal !== undefined && nominal >= 0 && (nominal < scope.from || nominal >= scope.to)) return
-      this.tally.findings[kind]++
-      onFinding({ kind, what, detail })
-    }
+    this.#findings = new Findings(options.scope, options.onFinding)
+  }
+
+  get tally(): Tally {
+    return this.#findings.tally
   }
 
   /** Accounts in memory. */
@@ -86,7 +73,7 @@ export class Ledger {
     const [meta] = await store.get([metaKey])
     const saved = meta == null ? undefined : (deserialize(meta) as { layout: number; tally: Tally; extra: Extra })
     if (saved?.layout === layout) {
-      this.tally = { ...emptyTally(), ...saved.tally }
+      this.#findings.tally = { ...emptyTally(), ...saved.tally }
       return saved.extra
     }
     for (;;) {
@@ -100,7 +87,7 @@ export class Ledger {
   async take(facts: readonly Fact[], nowMs: number): Promise<void> {
     const { runsMax = runsMaxDefault, scope } = this.#options
     await this.#load(facts.map(({ jobId }) => jobId))
-    const context: EntryContext = { find: this.#find, unjudged: this.#unjudged, runsMax, nowMs }
+    const context: EntryContext = { findings: this.#findings, runsMax, nowMs }
     for (const fact of facts) {
       await this.#rest()
       const account = this.#cached.get(fact.jobId) ?? this.#opened(fact.jobId)
@@ -116,14 +103,13 @@ export class Ledger {
   async settle(progress: Progress, save?: () => Promise<void>): Promise<void> {
     const { watermark, isFinal = false } = progress
     const until = isFinal ? Number.MAX_SAFE_INTEGER - 1 : watermark
-    const context = this.#context(progress)
     const judgeAll = async (ids: readonly string[]): Promise<void> => {
       for (const id of ids) {
         // A save in between may have removed it from memory.
         if (!this.#cached.has(id)) await this.#load([id])
         const account = this.#cached.get(id)
         if (account?.checkAt === undefined || account.checkAt > until) continue
-        await this.#review(account, context)
+        await this.#review(account, progress)
         await this.saveMany(save)
         await this.#rest()
       }
@@ -184,13 +170,8 @@ export class Ledger {
     this.#cached.shrink(this.#options.cachedMax?.() ?? cachedRunsMax)
   }
 
-  #context(progress: Progress): ReviewContext {
-    const { scope } = this.#options
-    return { ...progress, scope, find: this.#find, unjudged: this.#unjudged, tally: this.tally }
-  }
-
-  async #review(account: JobAccount, context: ReviewContext): Promise<void> {
-    const reviewing = review(account, context)
+  async #review(account: JobAccount, progress: Progress): Promise<void> {
+    const reviewing = review(account, progress, this.#findings)
     let step = reviewing.next()
     for (; !step.done; step = reviewing.next()) {
       const rest = this.#rest()
@@ -198,7 +179,8 @@ export class Ledger {
     }
     this.#dirty.add(account.id)
     account.checkAt = step.value
-    if (isOver(account, context)) Object.assign(account, openAccount(account.id), { indexedAt: account.indexedAt })
+    if (isOver(account, progress.watermark, this.#options.scope.graceMs))
+      Object.assign(account, openAccount(account.id), { indexedAt: account.indexedAt })
   }
 
   #rest(): Promise<void> | undefined {

@@ -5,11 +5,10 @@
  *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
  */
 import { trustedMs } from '../clock/index.ts'
-import { messageOf } from '../errors/index.ts'
 import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
 import { AuditedPartition, type AuditorRoleOptions, type PartitionListeners } from './audited-partition.ts'
-import { findingKinds, unjudgedReasons } from './finding.ts'
-import { poolOf } from './record-facts.ts'
+import { findingKinds, unjudgedReasons } from './findings/index.ts'
+import { poolOf } from './reading/index.ts'
 
 /** Interval of rounds. Each round queries the ends of all topics, judges and saves. A shorter grace shortens the interval to the grace. */
 const roundMs = 5_000
@@ -49,7 +48,7 @@ class AuditorRole {
   #topics: string[] = []
   #reader: GroupReader | undefined
   #admin: LogAdmin | undefined
-  #cancel = (): void => {}
+  #roundTimer = (): void => {}
   #round: Promise<void> = Promise.resolve()
   #joining: Promise<void> = Promise.resolve()
   #stopped = false
@@ -71,7 +70,7 @@ class AuditorRole {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#cancel()
+    this.#roundTimer()
     await this.#round
     await this.#reader?.stop()
     await this.#joining
@@ -138,7 +137,7 @@ class AuditorRole {
       .then(() => (this.#assigned.has(partition) ? this.#open(partition) : this.#close(partition)))
       .catch((error: unknown) => {
         const { logger } = this.#options
-        logger.error({ partition, error: messageOf(error) }, 'the auditor could not open or close a partition')
+        logger.error({ err: error, partition }, 'The auditor could not open or close a partition.')
       })
       .finally(() => {
         if (this.#moving.get(partition) === moving) this.#moving.delete(partition)
@@ -174,7 +173,7 @@ class AuditorRole {
       if (this.#stopped) return
       // The records are read again from the saved position: registry or disk may work again by then.
       const { logger } = this.#options
-      logger.warn({ topic, partition, error: messageOf(error) }, 'the auditor could not take records, trying again')
+      logger.warn({ err: error, topic, partition }, 'The auditor could not enter records. It reads them again.')
       return this.#rejoin()
     }
     const { pause, resume } = audited.lanes.pace()
@@ -184,7 +183,7 @@ class AuditorRole {
 
   #crashed(error: unknown): void {
     if (this.#stopped) return
-    this.#options.logger.error({ error: messageOf(error) }, 'the auditor lost its group session, joining again')
+    this.#options.logger.error({ err: error }, 'The auditor lost its group session. It joins again.')
     this.#rejoin()
   }
 
@@ -198,25 +197,23 @@ class AuditorRole {
     void reader?.stop()
     const again = (): void => {
       if (this.#stopped) return
-      this.#cancel()
+      this.#roundTimer()
       Promise.all(closing)
         .then(() => this.#join())
         .then(() => this.#plan())
         .catch((error: unknown) => this.#crashed(error))
     }
-    this.#cancel()
-    this.#cancel = clock.at(clock.nowMs() + rejoinMs, again)
+    this.#roundTimer()
+    this.#roundTimer = clock.at(clock.nowMs() + rejoinMs, again)
   }
 
   #plan(): void {
     if (this.#stopped) return
     const { clock, logger, graceMs } = this.#options
-    this.#cancel()
-    this.#cancel = clock.at(clock.nowMs() + Math.min(roundMs, graceMs), () => {
+    this.#roundTimer()
+    this.#roundTimer = clock.at(clock.nowMs() + Math.min(roundMs, graceMs), () => {
       this.#round = this.#look()
-        .catch((error: unknown) =>
-          logger.warn({ error: messageOf(error) }, 'the auditor could not look at the log, trying again'),
-        )
+        .catch((error: unknown) => logger.warn({ err: error }, 'The auditor could not query the log. It tries again.'))
         .then(() => {
           if (this.#reader !== undefined) this.#plan()
         })
@@ -255,7 +252,7 @@ export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions,
   return {
     onFinding: (finding) => {
       metrics.auditFindings.inc({ kind: finding.kind })
-      logger.error(finding, 'the audit found a fault')
+      logger.error(finding, 'The audit found a fault.')
     },
     onJudged: ({ runs, occurrences, records, unreadable }) => {
       metrics.auditRuns.inc(runs)
@@ -266,7 +263,7 @@ export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions,
     onUnjudged: (counts) => {
       for (const [reason, count] of Object.entries(counts)) {
         metrics.auditUnjudged.inc({ reason }, count)
-        logger.warn({ reason, count }, 'the audit cannot judge something')
+        logger.warn({ reason, count }, 'The audit cannot judge something.')
       }
     },
   }

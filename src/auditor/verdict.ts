@@ -1,9 +1,9 @@
-/** The verdict of a ledger when all records were read. */
-import { type JobAccount, runsOf, unknown } from './account.ts'
-import type { Finding } from './finding.ts'
+/** The verdict of a ledger when all records were read, and its closing table. */
+import Table from 'cli-table3'
+import { type JobAccount, runsOf, unknown } from './accounts/index.ts'
+import { type Finding, type FindingKind, findingKinds, type Lateness, latenessOf, latenessRows } from './findings/index.ts'
 import type { Ledger } from './ledger.ts'
-import { countRun } from './review.ts'
-import { latenessOf } from './tally.ts'
+import { countRun } from './review/index.ts'
 
 export interface Verdict {
   /** Runs whose dispatch was read, or that were written to a topic of the user. */
@@ -29,7 +29,7 @@ export interface Verdict {
    */
   unjudged: number
   /** Start of first attempts after their due time, in ms; undefined when nothing started. */
-  lateness: { p50: number; p99: number; max: number } | undefined
+  lateness: Lateness | undefined
   /** The first ones; `found` counts all. */
   findings: Finding[]
   found: number
@@ -37,6 +37,8 @@ export interface Verdict {
 
 /** Findings that are listed. */
 export const findingsMax = 10_000
+/** Findings of each kind that are listed; --json lists all. */
+const namedMax = 10
 
 /** To be called when the ledger was settled. Open runs count as runs. */
 export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { from: number; to: number }): Promise<Verdict> {
@@ -56,7 +58,7 @@ export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { fr
   return {
     ...{ runs, jobs, occurrences, succeeded, dead, open, waiting, retried, startedAgain, unreadable },
     unjudged: sum(ledger.tally.unjudged),
-    lateness: latenessOf(ledger.tally),
+    lateness: latenessOf(ledger.tally.lateness),
     findings,
     found: sum(ledger.tally.findings),
   }
@@ -65,4 +67,41 @@ export async function verdictOf(ledger: Ledger, findings: Finding[], scope: { fr
 /** Whether the job is not deleted. */
 function isThere({ state, plans, deletedAt }: JobAccount): boolean {
   return state !== undefined || (plans.length > 0 && deletedAt < (plans.at(-1)?.offset ?? 0))
+}
+
+export function isClean({ found }: Verdict): boolean {
+  return found === 0
+}
+
+/** At most 80 columns wide, except for long ids; no colors. */
+export function auditText(verdict: Verdict): string {
+  const { findings, lateness } = verdict
+  const number = (value: number): string => value.toLocaleString('en-US')
+  const table = new Table({ colAligns: ['left', 'right'], style: { head: [], border: [], compact: true } })
+  const ofKind = (kind: FindingKind) => findings.filter((finding) => finding.kind === kind)
+  table.push(
+    ['jobs', number(verdict.jobs)],
+    ['runs dispatched', number(verdict.runs)],
+    ['succeeded', number(verdict.succeeded)],
+    ['dead', number(verdict.dead)],
+    ['not ended yet', number(verdict.open)],
+    ['waiting for a limit', number(verdict.waiting)],
+    ['retried', number(verdict.retried)],
+    ['attempts started again', number(verdict.startedAgain)],
+    ['occurrences by the calendar', number(verdict.occurrences)],
+    ['unreadable records', number(verdict.unreadable)],
+    ['not judged', number(verdict.unjudged)],
+    ...findingKinds.map((kind): [string, string] => [kind, number(ofKind(kind).length)]),
+    ...latenessRows(lateness),
+  )
+  const named = findingKinds.flatMap((kind) => {
+    const found = ofKind(kind)
+    if (found.length === 0) return []
+    const more = found.length > namedMax ? [`  and ${number(found.length - namedMax)} more`] : []
+    return [`${kind}:`, ...found.slice(0, namedMax).map(({ what, detail }) => `  ${what}: ${detail}`), ...more]
+  })
+  const end = isClean(verdict)
+    ? "By the log each occurrence that was due ran once, or was skipped by its job's policy; none ran early."
+    : ['NOT clean.', ...named].join('\n')
+  return `${table.toString()}\n\n${end}\n`
 }

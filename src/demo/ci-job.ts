@@ -1,28 +1,51 @@
-/** An occurrence as a one-shot job, and the handler that simulates the CI build. */
+/**
+ * The simulated CI build: the outcome of each occurrence, chosen by the hash of its id, and the handler that shows it. Most builds succeed at
+ * once, some are flaky, a few always fail.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Job } from '../client/index.ts'
+import { hashFraction } from '../../streams/hashing/index.ts'
 import { type Handler, NonRetryableError } from '../executor/index.ts'
-import type { Occurrence } from './day-plan.ts'
-import { attemptsMax, backoffMs, simulatedOutcomeOf } from './simulated-outcome.ts'
 
 export const handlerName = 'ci-build'
 
-/** The job that runs the occurrence once, in a day that starts at `startAt`. */
-export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: number): Job {
-  const { name, group, cluster } = job
-  return {
-    id,
-    schedule: { at: startAt + delayMs },
-    target: { handler: handlerName },
-    payload: { name, group, cluster, nominalTime: new Date(nominalAt).toISOString() },
-    retry: { maxAttempts: attemptsMax, backoff: { list: [...backoffMs] } },
-    tags: [group],
-  }
+export interface SimulatedOutcome {
+  /** Attempts until it ends. */
+  attempts: number
+  /** Whether the last attempt fails too. */
+  dead: boolean
+  /** Whether it fails with an error that is not retried. */
+  hopeless: boolean
+  /** How long an attempt takes. */
+  durationMs: number
 }
 
-/** A marker job: when its run is read, all earlier records of its partition have been read. */
-export function markOf(id: string, at: number): Job {
-  return { id, schedule: { at }, target: { handler: 'noop' } }
+export const attemptsMax = 4
+/**
+ * Delays before the retries: less than the smallest delay topic, which the time index holds alone; that topic exactly; and that topic
+ * with a rest in the time index.
+ */
+export const backoffMs: readonly number[] = [250, 1_000, 1_500]
+
+/** Shares of all occurrences, cumulated. */
+const hopelessShare = 0.003
+const brokenShare = 0.006
+const thriceShare = 0.012
+const twiceShare = 0.035
+const onceShare = 0.1
+
+/** A CI job of minutes takes some hundred milliseconds of a day that is compressed into a minute. */
+const durationMsMin = 20
+const durationMsMax = 600
+
+export function simulatedOutcomeOf(id: string): SimulatedOutcome {
+  const share = hashFraction(`fate ${id}`)
+  const durationMs = durationMsMin + Math.floor(hashFraction(`duration ${id}`) ** 2 * (durationMsMax - durationMsMin))
+  const fate = (attempts: number, dead = false, hopeless = false): SimulatedOutcome => ({ attempts, dead, hopeless, durationMs })
+  if (share < hopelessShare) return fate(1, true, true)
+  if (share < brokenShare) return fate(attemptsMax, true)
+  if (share < thriceShare) return fate(4)
+  if (share < twiceShare) return fate(3)
+  return share < onceShare ? fate(2) : fate(1)
 }
 
 export const ciBuild: Handler = async (run) => {

@@ -1,15 +1,26 @@
 /**
- * The occurrences of a day, compressed into a shorter time. It is pure: the same jobs give the same plan, so the expected outcome is
- * known before any job runs.
+ * The plan of the day: the real periodic jobs (of the Kubernetes project's CI, one JSON object a line), and their occurrences, compressed into
+ * a shorter time. It is pure: the same jobs give the same plan, so the expected outcome is known before any job runs.
  */
+import type { JobDefinition } from '../../schemas/index.ts'
+import { definitionFromJson } from '../../streams/definitions/index.ts'
 import { hashFraction } from '../../streams/hashing/index.ts'
 import { occurrences } from '../../streams/schedules/index.ts'
-import type { PeriodicJob } from './periodic-jobs.ts'
-import { type SimulatedOutcome, simulatedOutcomeOf } from './simulated-outcome.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import { type SimulatedOutcome, simulatedOutcomeOf } from './ci-job.ts'
 
 export const dayMs = 86_400_000
 /** A Monday, so that the jobs of working days run too. */
 export const dayStart = Date.UTC(2025, 5, 2)
+
+export interface PeriodicJob {
+  name: string
+  /** The project that owns the job. */
+  group: string
+  /** Where the job builds. */
+  cluster: string
+  definition: JobDefinition
+}
 
 export interface Occurrence {
   /** `<name>@<nominal time>`: the id of its one-shot job. */
@@ -57,4 +68,31 @@ export function totalsOf(plan: readonly Occurrence[]): Totals {
     retried: count(({ attempts }) => attempts > 1),
     dead: count(({ dead }) => dead),
   }
+}
+
+/** Throws DuelogError `bad-definition` with the number of the first line that is wrong. */
+export function periodicJobsOf(ndjson: string): PeriodicJob[] {
+  return ndjson.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [periodicJobOf(line, index + 1)]))
+}
+
+function periodicJobOf(line: string, lineNo: number): PeriodicJob {
+  const { name, group, cluster, schedule } = parsed(line, lineNo)
+  // The target is not used: only the schedule gives the occurrences.
+  const read = definitionFromJson({ id: name, schedule, target: { handler: 'ci' } }, { idRequired: true })
+  if (!read.ok) throw wrong(lineNo, read.problems.map(({ message }) => message).join(' '))
+  return { name: String(name), group: String(group), cluster: String(cluster), definition: read.definition }
+}
+
+function parsed(line: string, lineNo: number): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch (error) {
+    throw wrong(lineNo, messageOf(error))
+  }
+  throw wrong(lineNo, 'it is not a JSON object')
+}
+
+function wrong(lineNo: number, reason: string): DuelogError {
+  return new DuelogError('bad-definition', `Line ${lineNo} of the periodic jobs is wrong: ${reason}`)
 }

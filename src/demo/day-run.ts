@@ -1,16 +1,15 @@
 /** One compressed day on a running system: import the jobs, follow the log, mark the end, judge. */
 import { partitionOf } from '../../streams/topics/index.ts'
+import type { Job } from '../client/index.ts'
 import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { createClient } from '../library/index.ts'
 import { resolvedWithin, unlessAborted } from './abort.ts'
-import { jobOf, markOf } from './ci-job.ts'
+import { attemptsMax, backoffMs, handlerName } from './ci-job.ts'
+import { DayFollower } from './day-follower.ts'
 import type { Occurrence } from './day-plan.ts'
-import { showProgress } from './day-progress.ts'
-import { LogFollower } from './log-follower.ts'
-import { numberText, type Output } from './output.ts'
+import { numberText, type Output, showProgress } from './output.ts'
 import { type DayVerdict, RunAccounts } from './run-accounts.ts'
-import { backoffMs } from './simulated-outcome.ts'
 
 export interface DayOptions {
   cluster: ClusterOptions
@@ -36,21 +35,21 @@ export async function runDay(options: DayOptions): Promise<{ verdict: DayVerdict
   const signal = AbortSignal.any([options.signal, failed.signal])
   const { log, names, openCodecs } = clusterOf(cluster)
   const client = createClient(cluster)
-  let follower: LogFollower | undefined
+  let follower: DayFollower | undefined
   try {
     const codecs = await unlessAborted(openCodecs(['default']), signal)
     // Opens the client's connections before the head start, which is for the import only.
     await unlessAborted(client.scheduleMany([]), signal)
     const startAt = Date.now() + headStartMs
     const expected = plan.map(({ id, delayMs }) => ({ id, dueAt: startAt + delayMs }))
-    const ledger = new RunAccounts(expected, backoffMs)
+    const accounts = new RunAccounts(expected, backoffMs)
     const isMark = (id: string): boolean => id.startsWith(markPrefix)
-    follower = new LogFollower({ log, codecs, names, ledger, isMark, onError: (error) => failed.abort(error) })
+    follower = new DayFollower({ log, codecs, names, accounts, isMark, onError: (error) => failed.abort(error) })
     const imported = importAll(client, plan, startAt, output)
     await unlessAborted(Promise.all([imported, follower.start()]), signal)
 
     const dayShare = (): number => (Date.now() - startAt) / compressedMs
-    const hide = showProgress({ output, counts: () => ledger.counts, dayShare })
+    const hide = showProgress({ output, counts: () => accounts.counts, dayShare })
     try {
       await resolvedWithin(follower.complete, lastEndAt(startAt, plan) + graceMs - Date.now(), signal)
     } finally {
@@ -60,7 +59,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: DayVerdict
     const now = Date.now()
     await unlessAborted(client.scheduleMany(marks.map((id) => markOf(id, now))), signal)
     const readToEnd = await resolvedWithin(follower.seen(new Set(marks)), graceMs, signal)
-    return { verdict: ledger.verdict(), readToEnd }
+    return { verdict: accounts.verdict(), readToEnd }
   } finally {
     await Promise.all([follower?.stop(), client.close()])
   }
@@ -94,4 +93,22 @@ function marksOf(partitions: number): string[] {
     if (!marks.has(partition)) marks.set(partition, id)
   }
   return [...marks.values()]
+}
+
+/** The job that runs the occurrence once, in a day that starts at `startAt`. */
+export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: number): Job {
+  const { name, group, cluster } = job
+  return {
+    id,
+    schedule: { at: startAt + delayMs },
+    target: { handler: handlerName },
+    payload: { name, group, cluster, nominalTime: new Date(nominalAt).toISOString() },
+    retry: { maxAttempts: attemptsMax, backoff: { list: [...backoffMs] } },
+    tags: [group],
+  }
+}
+
+/** A marker job: when its run is read, all earlier records of its partition have been read. */
+export function markOf(id: string, at: number): Job {
+  return { id, schedule: { at }, target: { handler: 'noop' } }
 }

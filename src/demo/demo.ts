@@ -12,11 +12,10 @@ import { messageOf } from '../errors/index.ts'
 import { type System, startSystem } from '../system/index.ts'
 import { unlessAborted } from './abort.ts'
 import { ciBuild, handlerName } from './ci-job.ts'
-import { planDay, totalsOf } from './day-plan.ts'
+import { periodicJobsOf, planDay, totalsOf } from './day-plan.ts'
 import { runDay } from './day-run.ts'
 import { freePorts } from './free-ports.ts'
 import { numberText, type Output } from './output.ts'
-import { periodicJobsOf } from './periodic-jobs.ts'
 import { isProved, summaryText } from './summary.ts'
 
 export interface DemoOptions {

@@ -1,9 +1,10 @@
 /**
- * The accounts of the day: for each occurrence, what the plan expects and what the log shows. It does not use the workers' own counts.
+ * The accounts of the day: for each occurrence, what the plan expects and what the log shows. It does not use the workers' own counts, and expects only what the plan
+ * says: the auditor's calendar and its findings have no part in the proof.
  * Records of different topics may come in any order.
  */
-import { createHistogram } from 'node:perf_hooks'
 import type { Execution, ExecutionEvent, FinishedRun } from '../../schemas/index.ts'
+import { emptyLateness, type Fact, type Lateness, latenessOf, noteLateness } from '../auditor/index.ts'
 
 export interface Expected {
   id: string
@@ -31,7 +32,7 @@ export interface DayVerdict extends Counts {
   /** Ids that ran but were not expected. */
   unexpected: string[]
   /** Start of the first attempt after the time it was due, in ms; undefined when nothing started. */
-  lateness: { p50: number; p99: number; max: number } | undefined
+  lateness: Lateness | undefined
 }
 
 interface Account {
@@ -44,9 +45,6 @@ interface Account {
   failedAt: Map<number, number>
   end: 'succeeded' | 'dead' | undefined
 }
-
-/** Largest lateness of the histogram; larger values count as this one. */
-const latenessMsMax = 3_600_000
 
 export class RunAccounts {
   readonly #accounts = new Map<string, Account>()
@@ -68,6 +66,15 @@ export class RunAccounts {
   /** Whether every expected occurrence has ended. */
   get complete(): boolean {
     return this.#counts.succeeded + this.#counts.dead === this.#expected
+  }
+
+  /** A record of the log. */
+  enter(fact: Fact): void {
+    const { jobId } = fact
+    if (fact.kind === 'dispatch') this.execution({ jobId, ...fact.dispatch })
+    else if (fact.kind === 'report') this.event({ jobId, ...fact.report })
+    else if (fact.kind === 'dead-letter') this.deadLetter(jobId)
+    else if (fact.kind === 'state' && fact.state?.lastRun) this.finished(jobId, fact.state.lastRun)
   }
 
   /** A record of an executions topic. */
@@ -105,7 +112,7 @@ export class RunAccounts {
     const duplicate: string[] = []
     const early: string[] = []
     const unexpected: string[] = []
-    const lateness = createHistogram({ lowest: 1, highest: latenessMsMax + 1, figures: 3 })
+    const lateness = emptyLateness()
     for (const [id, account] of this.#accounts) {
       const { dueAt, dispatched, starts, end } = account
       if (dueAt === undefined) {
@@ -116,19 +123,9 @@ export class RunAccounts {
       if (!dispatched.has('1/1') || first === undefined || end === undefined) lost.push(id)
       if (isDouble(account)) duplicate.push(id)
       if ([...starts].some(([place, times]) => Math.min(...times.values()) < this.#mayStartAt(place, account))) early.push(id)
-      // The histogram accepts no zero: values are shifted by one here, and back below.
-      if (first !== undefined) lateness.record(Math.min(Math.max(first - dueAt, 0), latenessMsMax) + 1)
+      if (first !== undefined) noteLateness(lateness, first - dueAt)
     }
-    const { max } = lateness
-    const of = (percentile: number): number => lateness.percentile(percentile) - 1
-    return {
-      ...this.counts,
-      lost,
-      duplicate,
-      early,
-      unexpected,
-      lateness: lateness.count === 0 ? undefined : { p50: of(50), p99: of(99), max: max - 1 },
-    }
+    return { ...this.counts, lost, duplicate, early, unexpected, lateness: latenessOf(lateness) }
   }
 
   #of(id: string): Account {

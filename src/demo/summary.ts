@@ -1,5 +1,6 @@
 /** The closing table and its sentence. */
 import Table from 'cli-table3'
+import { latenessRows } from '../auditor/index.ts'
 import type { Totals } from './day-plan.ts'
 import { numberText } from './output.ts'
 import type { DayVerdict } from './run-accounts.ts'
@@ -23,13 +24,11 @@ export function isProved({ verdict, readToEnd }: Pick<SummaryInput, 'verdict' | 
 /** At most 80 columns wide; no colors. */
 export function summaryText(input: SummaryInput): string {
   const { verdict, totals, startMs } = input
-  const { lateness } = verdict
   const table = new Table({
     head: ['occurrences', 'planned', 'in the log'],
     colAligns: ['left', 'right', 'right'],
     style: { head: [], border: [], compact: true },
   })
-  const msText = (value: number | undefined): string => (value === undefined ? 'unknown' : `${numberText(value)} ms`)
   table.push(
     ['expected', numberText(totals.occurrences), ''],
     ['started', numberText(totals.occurrences), numberText(verdict.started)],
@@ -37,9 +36,7 @@ export function summaryText(input: SummaryInput): string {
     ['retried', numberText(totals.retried), numberText(verdict.retried)],
     ['dead', numberText(totals.dead), numberText(verdict.dead)],
     ...faultsOf(verdict).map(({ name, ids }) => [name, '0', numberText(ids.length)]),
-    ['start lateness, p50', '', msText(lateness?.p50)],
-    ['start lateness, p99', '', msText(lateness?.p99)],
-    ['start lateness, max', '', msText(lateness?.max)],
+    ...latenessRows(verdict.lateness).map(([name, value]) => [name, '', value]),
     ['time to start', '', `${(startMs / 1_000).toFixed(1)} s`],
   )
   return `${table.toString()}\n\n${sentencesOf(input).join('\n')}\n`

@@ -1,9 +1,10 @@
-/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count them. */
+/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count them. At the end there is a table. */
 import { randomBytes } from 'node:crypto'
+import Table from 'cli-table3'
+import { LogFollower, latenessRows } from '../auditor/index.ts'
 import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
 import { numberText, type Output, resolvedWithin, unlessAborted } from '../demo/index.ts'
 import { createClient } from '../library/index.ts'
-import { followLoad } from './follower.ts'
 import { Load, type LoadOptions } from './plan.ts'
 import { type Sent, sendLoad } from './sender.ts'
 import { type Result, Tally } from './tally.ts'
@@ -34,11 +35,15 @@ export async function generate({ cluster, load: options, graceMs, output, signal
   const client = createClient(cluster)
   const failed = new AbortController()
   const tally = new Tally(load)
-  const onError = (error: Error): void => failed.abort(error)
-  let reader: Awaited<ReturnType<typeof followLoad>> | undefined
+  let follower: LogFollower | undefined
   try {
     const codecs = await openCodecs([options.pool])
-    reader = await followLoad({ log, codecs, names, pool: options.pool, name, tally, onError })
+    follower = new LogFollower({
+      ...{ log, codecs, names, pool: options.pool, instance: 'generate', group: `generate-${name}` },
+      onFact: (fact) => tally.enter(fact),
+      onError: (error) => failed.abort(error),
+    })
+    await follower.startAtEnd()
     // Opens the client's connections, so that the sending time does not include it.
     await client.scheduleMany([])
     output.write(
@@ -57,7 +62,7 @@ export async function generate({ cluster, load: options, graceMs, output, signal
       hide()
     }
   } finally {
-    await Promise.all([reader?.stop(), client.close()])
+    await Promise.all([follower?.stop(), client.close()])
   }
 }
 
@@ -77,4 +82,31 @@ function showProgress(output: Output, tally: Tally): () => void {
     print()
     if (output.isTTY) output.write('\n')
   }
+}
+
+export function isWhole({ sent, result }: Outcome): boolean {
+  return result.lost === 0 && result.duplicate === 0 && sent.rejected === 0
+}
+
+/** At most 80 columns wide; no colors. */
+export function summaryOf(outcome: Outcome): string {
+  const { sent, result } = outcome
+  const table = new Table({ colAligns: ['left', 'right'], style: { head: [], border: [], compact: true } })
+  const counts: [string, number][] = [
+    ['jobs sent', sent.accepted],
+    ['jobs refused', sent.rejected],
+    ['jobs per second', Math.round(sent.accepted / Math.max(sent.tookMs / 1_000, 0.001))],
+    ['runs expected', result.expected],
+    ['runs dispatched', result.dispatched],
+    ['runs started', result.started],
+    ['runs succeeded', result.succeeded],
+    ['runs dead', result.dead],
+    ['attempts failed', result.failedAttempts],
+    ['lost', result.lost],
+    ['duplicate', result.duplicate],
+  ]
+  table.push(...counts.map(([what, count]) => [what, numberText(count)]), ...latenessRows(result.lateness))
+  const refusal = sent.rejection === undefined ? '' : `The first refusal: ${sent.rejection}\n`
+  const verdict = isWhole(outcome) ? 'Nothing was lost, nothing ran twice.' : 'NOT whole: see lost, duplicate and refused.'
+  return `${table.toString()}\n\n${refusal}${verdict}\n`
 }

@@ -1,5 +1,6 @@
 /** The outcome of each run of a load, from the records of the log. Records of different topics may come in any order. */
 import type { Execution, ExecutionEvent } from '../../schemas/index.ts'
+import type { Fact, Lateness } from '../auditor/index.ts'
 import type { Load } from './plan.ts'
 
 export interface Counts {
@@ -18,7 +19,7 @@ export interface Result extends Counts {
   duplicate: number
   failedAttempts: number
   /** First start after the time it was due, in ms; undefined when nothing started. */
-  lateness: { p50: number; p99: number; max: number } | undefined
+  lateness: Lateness | undefined
 }
 
 const isDispatched = 1
@@ -64,6 +65,14 @@ export class Tally {
     this.#woken = resolve
     this.#look()
     return promise
+  }
+
+  /** A record of the log. */
+  enter(fact: Fact): void {
+    const { jobId } = fact
+    if (fact.kind === 'dispatch') this.execution({ jobId, ...fact.dispatch })
+    else if (fact.kind === 'report') this.event({ jobId, ...fact.report })
+    else if (fact.kind === 'dead-letter') this.deadLetter(jobId, fact.run.runNo)
   }
 
   execution({ jobId, runNo, attempt, dueAt }: Pick<Execution, 'jobId' | 'runNo' | 'attempt' | 'dueAt'>): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { auditedTopics } from '../../src/auditor/auditor.ts'
+import { auditedTopics } from '../../src/auditor/audit.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
 test('ends are looked up so that whatever a topic tells of is in one whose end is looked up later', () => {

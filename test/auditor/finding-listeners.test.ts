@@ -1,7 +1,7 @@
 /** What the role auditor tells Prometheus, which sees no increase in a series that begins with the first fault. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { findingKinds, unjudgedReasons } from '../../src/auditor/finding.ts'
+import { findingKinds, unjudgedReasons } from '../../src/auditor/findings/findings.ts'
 import { findingListenersOf } from '../../src/auditor/role.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 

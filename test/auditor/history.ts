@@ -1,8 +1,9 @@
 /** Histories of a job as the log would have them, for tests of the audit: each record as the fact that is read from it. */
 import type { ActiveRun, Execution, ExecutionEvent, FinishedRun, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
-import type { Finding, Scope } from '../../src/auditor/finding.ts'
-import { Ledger, type LedgerOptions, type Progress } from '../../src/auditor/ledger.ts'
-import { type Fact, planSpec } from '../../src/auditor/record-facts.ts'
+import type { Finding, Scope } from '../../src/auditor/findings/findings.ts'
+import { Ledger, type LedgerOptions } from '../../src/auditor/ledger.ts'
+import { type Fact, planSpec } from '../../src/auditor/reading/record-facts.ts'
+import type { Progress } from '../../src/auditor/review/calendar.ts'
 import { type Verdict, verdictOf } from '../../src/auditor/verdict.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { memoryStore } from '../tools/memory-store.ts'

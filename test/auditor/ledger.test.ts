@@ -1,6 +1,6 @@
 /** What an audit says does not depend on the order in which topics are read, on restarts, or on how much there is at a time. */
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/auditor/finding.ts'
+import type { Finding } from '../../src/auditor/findings/findings.ts'
 import { Ledger, type LedgerOptions } from '../../src/auditor/ledger.ts'
 import { verdictOf } from '../../src/auditor/verdict.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'

@@ -41,7 +41,7 @@ it('joins when it is told to, tries again where it cannot, and never joins once 
   owner.resolve()
   await clock.advance(6_000)
   expect(joins).toBeGreaterThanOrEqual(1)
-  expect(errors).toMatchObject([{ error: 'away' }, ...errors.slice(1)])
+  expect(errors).toMatchObject([{ err: { message: 'away' } }, ...errors.slice(1)])
   away = false
   await clock.advance(60_000)
   expect(auditor.proof()).toHaveLength(1)

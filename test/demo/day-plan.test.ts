@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { dayMs, dayStart, planDay, totalsOf } from '../../src/demo/day-plan.ts'
-import { periodicJobsOf } from '../../src/demo/periodic-jobs.ts'
-import { attemptsMax } from '../../src/demo/simulated-outcome.ts'
+import { attemptsMax } from '../../src/demo/ci-job.ts'
+import { dayMs, dayStart, periodicJobsOf, planDay, totalsOf } from '../../src/demo/day-plan.ts'
 
 const ndjson = readFileSync(new URL('../../examples/kubernetes-ci-periodics.ndjson', import.meta.url), 'utf8')
 const jobs = periodicJobsOf(ndjson)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clockText } from '../../src/demo/day-progress.ts'
+import { clockText } from '../../src/demo/output.ts'
 import type { DayVerdict } from '../../src/demo/run-accounts.ts'
 import { isProved, summaryText } from '../../src/demo/summary.ts'
 

@@ -152,7 +152,7 @@ export const sinceMutations = [
   ),
   ...area(
     'accounts of the auditor',
-    ['auditor/account-cache', 'auditor/ledger', 'auditor/audited-partition'],
+    ['auditor/accounts/account-cache', 'auditor/ledger', 'auditor/audited-partition'],
     [
       [
         'accounts-unbounded',
@@ -163,7 +163,7 @@ export const sinceMutations = [
       ],
       [
         'open-runs-weigh-nothing',
-        'src/auditor/account-cache.ts',
+        'src/auditor/accounts/account-cache.ts',
         'Math.max(1, runsOf(account).length)',
         '1',
         'an account with two thousand runs counts as one',
@@ -177,7 +177,7 @@ export const sinceMutations = [
       ],
       [
         'memory-of-each',
-        'src/auditor/account-cache.ts',
+        'src/auditor/accounts/account-cache.ts',
         'cachedRunsMax / Math.max(1, ledgers.size)',
         'cachedRunsMax',
         'each partition keeps as much as all of them may',

@@ -2,7 +2,7 @@
  * How far the topics of a partition were read. Records of one run are in several topics, so a run is judged only when all topics were
  * read up to its time. No topic is read much further than the others, because open runs would pile up in memory.
  */
-import type { TopicPartition } from '../ports/index.ts'
+import type { TopicPartition } from '../../ports/index.ts'
 
 /** How far one topic may be read ahead of another, by record time. */
 const paceMs = 30_000

@@ -2,12 +2,10 @@
  * Judges an account, once all topics were read up to a time (the watermark) and a grace for late records has passed.
  * Judged runs are counted and closed. Records that retention or compaction removed are never taken as a fault.
  */
-import { type JobAccount, livesStill, type Plan, planOf, type RunAccount, runsOf, unknown } from './account.ts'
-import { doubleOccurrences, holdCalendar, judgeCalendar, occurrenceAfter, trimFired } from './calendar.ts'
-import type { FindingKind } from './finding.ts'
-import { addNumber, hasNumber } from './number-set.ts'
-import type { ReviewContext } from './review-context.ts'
-import { noteLateness, type Tally } from './tally.ts'
+import { addNumber, hasNumber, type JobAccount, livesStill, planOf, type RunAccount, runsOf, unknown } from '../accounts/index.ts'
+import { type FindingKind, type Findings, noteLateness, type Scope, type Tally } from '../findings/index.ts'
+import type { Plan } from '../reading/index.ts'
+import { doubleOccurrences, holdCalendar, judgeCalendar, occurrenceAfter, type Progress, trimFired } from './calendar.ts'
 
 type End = 'succeeded' | 'dead' | 'other' | 'open'
 
@@ -15,44 +13,48 @@ type End = 'succeeded' | 'dead' | 'other' | 'open'
  * Judges what can be judged, and returns the time of the next review; undefined: at the next fact. It yields during long searches,
  * so no fact may be entered into the account before it has returned.
  */
-export function* review(account: JobAccount, context: ReviewContext): Generator<void, number | undefined, undefined> {
-  const { watermark, isFinal = false } = context
-  const graceMs = isFinal ? 0 : context.scope.graceMs
+export function* review(
+  account: JobAccount,
+  progress: Progress,
+  findings: Findings,
+): Generator<void, number | undefined, undefined> {
+  const { watermark, isFinal = false } = progress
+  const graceMs = isFinal ? 0 : findings.scope.graceMs
   let next = Number.POSITIVE_INFINITY
-  doubleOccurrences(account, context)
+  doubleOccurrences(account, findings)
   for (const run of runsOf(account)) {
     const settledAt = run.lastAt + graceMs
     if (settledAt > watermark) next = Math.min(next, settledAt)
-    else next = Math.min(next, judgeRun(account, run, context))
+    else next = Math.min(next, judgeRun(account, run, progress, findings))
   }
   holdCalendar(account)
   while (account.pending !== undefined && account.pending.at + graceMs <= watermark) {
-    yield* judgeCalendar(account, account.pending, context)
+    yield* judgeCalendar(account, account.pending, progress, findings)
     holdCalendar(account)
   }
   if (account.pending !== undefined) next = Math.min(next, account.pending.at + graceMs)
   trimFired(account)
-  next = Math.min(next, judgeDue(account, context))
+  next = Math.min(next, judgeDue(account, progress, findings))
   if (isGone(account) && account.runs.size === 0) next = Math.min(next, account.lastAt + graceMs)
   return next === Number.POSITIVE_INFINITY ? undefined : Math.max(next, watermark + 1)
 }
 
 /** Whether the account has no open fact and can be removed. */
-export const isOver = (account: JobAccount, { watermark, scope }: ReviewContext): boolean =>
-  account.runs.size === 0 && isGone(account) && account.lastAt + scope.graceMs <= watermark
+export const isOver = (account: JobAccount, watermark: number, graceMs: number): boolean =>
+  account.runs.size === 0 && isGone(account) && account.lastAt + graceMs <= watermark
 
 const isGone = ({ state, plans, deletedAt }: JobAccount): boolean =>
   state === undefined && (plans.length === 0 || deletedAt > (plans.at(-1)?.offset ?? 0))
 
-const inScope = ({ scheduledFor }: RunAccount, { scope }: ReviewContext): boolean =>
+const inScope = ({ scheduledFor }: RunAccount, scope: Scope): boolean =>
   scheduledFor !== unknown && scheduledFor >= scope.from && scheduledFor < scope.to
 
 /** Time of the next review of the run; infinity: at its next fact. */
-function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext): number {
+function judgeRun(account: JobAccount, run: RunAccount, progress: Progress, findings: Findings): number {
   const findOnce = (kind: FindingKind, mark: string, detail: string): void => {
     if (run.found.includes(mark)) return
     run.found.push(mark)
-    context.find(kind, `${account.id}/${run.runNo}`, detail, run.scheduledFor)
+    findings.find(kind, `${account.id}/${run.runNo}`, detail, run.scheduledFor)
   }
   for (const { attempt, dispatches, dueAt, startedAt } of run.attempts) {
     if (dispatches > 1)
@@ -64,16 +66,16 @@ function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext):
   const late =
     run.attempts.some(({ dispatches }) => dispatches > 0) && hasNumber(account.closed, run.runNo) && livesStill(account, run)
   if (late) findOnce('duplicate', 'again', 'it was dispatched again after it had ended')
-  undispatched(account, run, context, findOnce)
-  const end = late ? 'other' : endOf(account, run, context, findOnce)
+  undispatched(account, run, progress, findOnce)
+  const end = late ? 'other' : endOf(account, run, progress, findOnce)
   if (end !== 'open') {
-    close(account, run, end, context, late)
+    close(account, run, end, findings, late)
     return Number.POSITIVE_INFINITY
   }
   if (run.attempts.some(({ startedAt }) => startedAt !== unknown) || run.status === null) return Number.POSITIVE_INFINITY
-  const overAt = run.startDeadlineAt + context.scope.graceMs
+  const overAt = run.startDeadlineAt + findings.scope.graceMs
   if (run.status === 'RUNNING' || run.found.includes('deadline')) return Number.POSITIVE_INFINITY
-  if (overAt > context.watermark || !context.isPresent) return Math.max(overAt, context.watermark + 1)
+  if (overAt > progress.watermark || !progress.isPresent) return Math.max(overAt, progress.watermark + 1)
   const until = new Date(run.startDeadlineAt).toISOString()
   findOnce('lost', 'deadline', `it was dispatched, never started, and should have expired at ${until}`)
   return Number.POSITIVE_INFINITY
@@ -82,8 +84,8 @@ function judgeRun(account: JobAccount, run: RunAccount, context: ReviewContext):
 type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
 
 /** Finds attempts whose status is dispatched or ended, but that were never dispatched. */
-function undispatched(account: JobAccount, run: RunAccount, context: ReviewContext, findOnce: FindOnce): void {
-  const { completeFrom, targetTopics } = context
+function undispatched(account: JobAccount, run: RunAccount, progress: Progress, findOnce: FindOnce): void {
+  const { completeFrom, targetTopics } = progress
   const began = run.finishedAt !== unknown ? run.finishedAt : run.lastAt
   const plan = planOf(account, run.specOffset)
   // A finished run does not name its definition. If only one definition is known, it is that one.
@@ -111,7 +113,7 @@ function undispatched(account: JobAccount, run: RunAccount, context: ReviewConte
 
 const spoke = ({ attempts }: RunAccount): boolean => attempts.some(({ startedAt }) => startedAt !== unknown)
 
-function endOf(account: JobAccount, run: RunAccount, { isFinal }: ReviewContext, findOnce: FindOnce): End {
+function endOf(account: JobAccount, run: RunAccount, { isFinal }: Progress, findOnce: FindOnce): End {
   const isUnderWay = run.status !== null && livesStill(account, run)
   if (isUnderWay && (run.reported === null || !isFinal)) return 'open'
   if (run.reported !== null) return run.reported
@@ -128,7 +130,7 @@ function endOf(account: JobAccount, run: RunAccount, { isFinal }: ReviewContext,
   return 'other'
 }
 
-function close(account: JobAccount, run: RunAccount, end: End, context: ReviewContext, again: boolean): void {
+function close(account: JobAccount, run: RunAccount, end: End, findings: Findings, again: boolean): void {
   const others = (account.runs.get(run.runNo) ?? []).filter((each) => each !== run)
   if (others.length > 0) account.runs.set(run.runNo, others)
   else account.runs.delete(run.runNo)
@@ -137,7 +139,7 @@ function close(account: JobAccount, run: RunAccount, end: End, context: ReviewCo
     if (run.end !== null) addNumber(account.ended, run.runNo)
   }
   // Only reports were read, whose dispatches are no longer in the log.
-  if (!again && inScope(run, context)) countRun(run, end, context.tally)
+  if (!again && inScope(run, findings.scope)) countRun(run, end, findings.tally)
 }
 
 export function countRun(run: RunAccount, end: End, tally: Tally): void {
@@ -148,7 +150,7 @@ export function countRun(run: RunAccount, end: End, tally: Tally): void {
   else if (end === 'dead') tally.dead++
   for (const { attempt, dueAt, startedAt, starts } of run.attempts) {
     if (starts.length > 1) tally.startedAgain++
-    if (attempt === 1 && dueAt !== unknown && startedAt !== unknown) noteLateness(tally, startedAt - dueAt)
+    if (attempt === 1 && dueAt !== unknown && startedAt !== unknown) noteLateness(tally.lateness, startedAt - dueAt)
   }
 }
 
@@ -157,7 +159,8 @@ const firstOf = ({ spec, appendedAt }: Plan): number | null =>
   spec === undefined || spec.paused ? null : occurrenceAfter(spec, appendedAt, Number.NEGATIVE_INFINITY)
 
 /** Finds a job that still waits for a time in the past. */
-function judgeDue(account: JobAccount, { watermark, isPresent, scope, find }: ReviewContext): number {
+function judgeDue(account: JobAccount, { watermark, isPresent }: Progress, findings: Findings): number {
+  const { scope } = findings
   const { state, plans, deletedAt, overdueAt } = account
   const plan = plans.at(-1)
   const undecided = state === undefined && plan !== undefined && deletedAt < plan.offset ? plan : undefined
@@ -169,6 +172,11 @@ function judgeDue(account: JobAccount, { watermark, isPresent, scope, find }: Re
   if (overAt >= watermark || !isPresent) return Math.max(overAt + 1, watermark + 1)
   account.overdueAt = dueAt
   const late = Math.round((watermark - dueAt) / 1_000)
-  find('overdue', account.id, `it was due at ${new Date(dueAt).toISOString()}, ${late} s ago, and nothing was decided`, dueAt)
+  findings.find(
+    'overdue',
+    account.id,
+    `it was due at ${new Date(dueAt).toISOString()}, ${late} s ago, and nothing was decided`,
+    dueAt,
+  )
   return Number.POSITIVE_INFINITY
 }

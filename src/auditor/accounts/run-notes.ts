@@ -1,17 +1,16 @@
 /** Notes about a run that several kinds of records share. */
-import type { FinishedRun } from '../../schemas/index.ts'
-import { type JobAccount, type RunAccount, runOf, unknown } from './account.ts'
-import type { Find, Unjudged } from './finding.ts'
+import type { FinishedRun } from '../../../schemas/index.ts'
+import type { Findings } from '../findings/index.ts'
+import { type JobAccount, type RunAccount, runOf } from './account.ts'
+import { unknown } from './run-numbers.ts'
 
 /** How far clocks of the broker and of owners may differ before a run counts as early by the broker's. */
 export const brokerSkewMs = 500
 
 export interface EntryContext {
-  find: Find
+  findings: Findings
   /** Runs of one job that are open at a time. */
   runsMax: number
-  /** Something cannot be judged, and why. */
-  unjudged(reason: Unjudged, count?: number): void
   /** Present time of the reader, epoch ms; later record times are cut to it. */
   nowMs: number
 }
@@ -28,10 +27,10 @@ export function opened(
   specOffset: number,
   scheduledFor: number,
   at: number,
-  { runsMax, unjudged }: EntryContext,
+  { runsMax, findings }: EntryContext,
 ): RunAccount | undefined {
   const run = runOf(account, runNo, specOffset, scheduledFor, runsMax)
-  if (run === undefined) unjudged('runs')
+  if (run === undefined) findings.unjudged('runs')
   else run.lastAt = Math.max(run.lastAt, at)
   return run
 }
@@ -62,9 +61,14 @@ export function earlyByBroker(
   { runNo, scheduledFor, found }: RunAccount,
   dueAt: number,
   { at, byBroker }: Append,
-  { find }: EntryContext,
+  { findings }: EntryContext,
 ): void {
   if (!byBroker || at >= dueAt - brokerSkewMs || found.includes('early')) return
   found.push('early')
-  find('early', `${jobId}/${runNo}`, `by the broker's clock it had started ${dueAt - at} ms before it was due`, scheduledFor)
+  findings.find(
+    'early',
+    `${jobId}/${runNo}`,
+    `by the broker's clock it had started ${dueAt - at} ms before it was due`,
+    scheduledFor,
+  )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LogFollower } from '../../src/demo/log-follower.ts'
+import { DayFollower } from '../../src/demo/day-follower.ts'
 import { RunAccounts } from '../../src/demo/run-accounts.ts'
 import type { Codecs } from '../../src/kafka/avro/codecs.ts'
 import type { GroupReaderOptions, Log } from '../../src/ports/log.ts'
@@ -27,7 +27,7 @@ function following() {
     },
   } as unknown as Log
   const isMark = (id: string): boolean => id.startsWith('mark-')
-  const follower = new LogFollower({ log, codecs, names, ledger, isMark, onError: (error) => errors.push(error) })
+  const follower = new DayFollower({ log, codecs, names, accounts: ledger, isMark, onError: (error) => errors.push(error) })
   const give = async (topic: string, offset: number, value: unknown, key: Buffer = Buffer.from('k')): Promise<void> => {
     const bytes = value === undefined ? Buffer.from('?') : codec.encode(value)
     const record = { topic, partition: 0, offset, timestampMs: 0, key, value: bytes, headers: {} }

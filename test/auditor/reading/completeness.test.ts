@@ -1,7 +1,7 @@
 /** From when on an auditor may expect dispatches, where retention has taken the beginning of a topic. */
 import { expect, it } from 'vitest'
-import { CompleteFrom } from '../../src/auditor/completeness.ts'
-import { topicNames } from '../../streams/topics/topics.ts'
+import { CompleteFrom } from '../../../src/auditor/reading/completeness.ts'
+import { topicNames } from '../../../streams/topics/topics.ts'
 
 const names = topicNames('duelog.')
 const executions = names.executions('default', 'NORMAL')

@@ -1,6 +1,6 @@
 /** The time from which dispatches are complete. Where retention has removed the beginning of a partition, that is the time of its oldest record. */
-import type { TopicNames } from '../../streams/topics/index.ts'
-import type { RecordIn, TopicPartition } from '../ports/index.ts'
+import type { TopicNames } from '../../../streams/topics/index.ts'
+import type { RecordIn, TopicPartition } from '../../ports/index.ts'
 import { poolOf } from './record-facts.ts'
 
 export interface CompleteTimes {

@@ -2,12 +2,9 @@
  * The account of a job: facts from the log that are not judged yet. It is plain data, so that it can be stored and loaded again.
  * Records of different topics may come in any order. Each is noted here; review.ts judges it when all topics were read beyond its time.
  */
-import type { JobDefinition, RunStatus, Trigger } from '../../schemas/index.ts'
-import { isPresentLife, type Lives } from './lives.ts'
-import type { NumberSet } from './number-set.ts'
-
-/** A time or offset that no record has given yet. Known values are zero or positive. */
-export const unknown = -1
+import type { RunStatus, Trigger } from '../../../schemas/index.ts'
+import type { Plan } from '../reading/index.ts'
+import { isPresentLife, type Lives, type NumberSet, unknown } from './run-numbers.ts'
 
 export interface AttemptAccount {
   attempt: number
@@ -49,21 +46,6 @@ export interface RunAccount {
   lastAt: number
   /** Findings that were already reported, so that each is reported once. */
   found: string[]
-}
-
-/** A definition, from which the calendar is computed. */
-export interface Plan {
-  offset: number
-  appendedAt: number
-  /** Undefined: the definition was refused, or could not be read. */
-  spec: PlanSpec | undefined
-}
-export type PlanSpec = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt' | 'jitterMs' | 'paused'> & {
-  /** Its runs go to the workers of a pool, and no limit can delay them. */
-  plain: boolean
-  pinned: boolean
-  /** Topic of the user that its runs are written to. */
-  topic: string | null
 }
 
 /** The fields of the last state that later states are compared with. */

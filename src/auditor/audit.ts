@@ -9,10 +9,9 @@ import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.t
 import { DuelogError } from '../errors/index.ts'
 import type { RecordIn } from '../ports/index.ts'
 import { rocksStores } from '../store/index.ts'
-import { CompleteFrom } from './completeness.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './findings/index.ts'
 import { Ledger } from './ledger.ts'
-import { type Fact, factOf, poolOf } from './record-facts.ts'
+import { CompleteFrom, type Fact, factOf, poolOf } from './reading/index.ts'
 import { findingsMax, type Verdict, verdictOf } from './verdict.ts'
 
 export interface AuditOptions {

@@ -3,13 +3,12 @@
  * is needed. Compaction may have removed states in between, which is never taken as a fault. The ends of the last ten runs have keys of
  * their own, and later ones overwrite them.
  */
-import type { ActiveRun, JobState } from '../../schemas/index.ts'
-import { runRingSize } from '../../streams/state/index.ts'
-import { counted } from '../../streams/text/index.ts'
-import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary, unknown } from './account.ts'
-import { noteLife } from './lives.ts'
-import { hasNumber } from './number-set.ts'
+import type { ActiveRun, JobState } from '../../../schemas/index.ts'
+import { runRingSize } from '../../../streams/state/index.ts'
+import { counted } from '../../../streams/text/index.ts'
+import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
+import { hasNumber, noteLife, unknown } from './run-numbers.ts'
 
 export function enterState(account: JobAccount, state: JobState | null, append: Append, context: EntryContext): void {
   const at = Math.min(append.at, context.nowMs)
@@ -42,7 +41,7 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
     const run = opened(account, runNo, specOffset, scheduledFor, at, context)
     if (run !== undefined && !run.found.includes('revived')) {
       run.found.push('revived')
-      context.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+      context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
     }
     return
   }
@@ -52,7 +51,7 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
   if (run === undefined) return
   if (run.end !== null && !run.found.includes('revived')) {
     run.found.push('revived')
-    context.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+    context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
   }
   const first = !run.named
   Object.assign(run, { named: true, trigger, status, attempt })
@@ -68,32 +67,32 @@ function enterLastRun(account: JobAccount, state: JobState, append: Append, at: 
   const { runNo, scheduledFor, finishedAt, status } = last
   const what = `${account.id}/${runNo}`
   const again = `it ended as ${status} at ${new Date(finishedAt).toISOString()}, and had ended before`
-  if (hasNumber(account.ended, runNo)) return context.find('ended-twice', what, again, scheduledFor)
+  if (hasNumber(account.ended, runNo)) return context.findings.find('ended-twice', what, again, scheduledFor)
   const judged = hasNumber(account.closed, runNo) && !account.runs.has(runNo)
   if (judged) return
   const run = opened(account, runNo, unknown, scheduledFor, at, context)
   if (run === undefined) return
   // Where compaction removed earlier states, the record of a finished run that is no longer the last may be read first.
-  if (run.end !== null && run.finishedAt !== finishedAt) return context.find('ended-twice', what, again, scheduledFor)
+  if (run.end !== null && run.finishedAt !== finishedAt) return context.findings.find('ended-twice', what, again, scheduledFor)
   endRun(account, run, last)
   const ran = status === 'SUCCEEDED' || last.startedAt !== null
   if (ran && last.attempts === 1) earlyByBroker(account.id, run, scheduledFor, append, context)
 }
 
 /** Finds runs that were active, are no longer active, and have no end. */
-function vanished(account: JobAccount, state: JobState, at: number, { find }: EntryContext): void {
+function vanished(account: JobAccount, state: JobState, at: number, { findings }: EntryContext): void {
   for (const run of runsOf(account)) {
     if (run.status === null || !livesStill(account, run) || state.active.some(({ runNo }) => runNo === run.runNo)) continue
     run.status = null
     run.lastAt = Math.max(run.lastAt, at)
     if (run.end !== null || state.runNo >= run.runNo + runRingSize) continue
     run.found.push('lost')
-    find('lost', `${account.id}/${run.runNo}`, 'it was under way, and its job knows of it no more', run.scheduledFor)
+    findings.find('lost', `${account.id}/${run.runNo}`, 'it was under way, and its job knows of it no more', run.scheduledFor)
   }
 }
 
 /** Finds run numbers that were assigned and that no run has. */
-function gaps(account: JobAccount, before: StateSummary | undefined, state: JobState, { find, runsMax }: EntryContext): void {
+function gaps(account: JobAccount, before: StateSummary | undefined, state: JobState, { findings, runsMax }: EntryContext): void {
   if (account.runs.size >= runsMax) {
     // Some runs could not be noted, so a missing number proves nothing.
     account.hiddenTo = state.runNo
@@ -105,7 +104,7 @@ function gaps(account: JobAccount, before: StateSummary | undefined, state: JobS
   for (let runNo = from + 1; runNo <= state.runNo; runNo++) {
     if (hasNumber(account.closed, runNo) || account.runs.get(runNo)?.some((run) => run.named && livesStill(account, run)))
       continue
-    find(
+    findings.find(
       'gap',
       `${account.id}/${runNo}`,
       `its job has made ${counted(state.runNo, 'run')}, and names none of this number`,

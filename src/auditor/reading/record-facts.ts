@@ -1,19 +1,33 @@
 /** Facts, read from the records of Duelog's topics and from the records that owners write to topics of the user. */
-import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { validateDefinition, validateJobId } from '../../streams/definitions/index.ts'
-import { recordHeaders } from '../../streams/runs/index.ts'
-import { jobIdOfKey, prefix as keyPrefix } from '../../streams/state/index.ts'
-import type { TopicNames } from '../../streams/topics/index.ts'
-import { DuelogError } from '../errors/index.ts'
-import type { Codecs } from '../kafka/index.ts'
-import type { RecordIn } from '../ports/index.ts'
-import type { Plan, PlanSpec } from './account.ts'
+import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } from '../../../schemas/index.ts'
+import { validateDefinition, validateJobId } from '../../../streams/definitions/index.ts'
+import { recordHeaders } from '../../../streams/runs/index.ts'
+import { jobIdOfKey, prefix as keyPrefix } from '../../../streams/state/index.ts'
+import type { TopicNames } from '../../../streams/topics/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { Codecs } from '../../kafka/index.ts'
+import type { RecordIn } from '../../ports/index.ts'
+
+/** A definition, from which the calendar is computed. */
+export interface Plan {
+  offset: number
+  appendedAt: number
+  /** Undefined: the definition was refused, or could not be read. */
+  spec: PlanSpec | undefined
+}
+export type PlanSpec = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt' | 'jitterMs' | 'paused'> & {
+  /** Its runs go to the workers of a pool, and no limit can delay them. */
+  plain: boolean
+  pinned: boolean
+  /** Topic of the user that its runs are written to. */
+  topic: string | null
+}
 
 export type Dispatch = Pick<
   Execution,
   'runNo' | 'attempt' | 'specOffset' | 'scheduledFor' | 'dueAt' | 'dispatchedAt' | 'trigger' | 'startDeadlineAt' | 'tracked'
 >
-export type Report = Pick<ExecutionEvent, 'type' | 'runNo' | 'attempt' | 'specOffset' | 'worker' | 'startedAt'>
+export type Report = Pick<ExecutionEvent, 'type' | 'runNo' | 'attempt' | 'specOffset' | 'worker' | 'startedAt' | 'at'>
 
 interface FactHead {
   jobId: string
@@ -40,10 +54,10 @@ export type Fact = FactHead &
 export type ReadFact = Fact | undefined | 'unreadable'
 export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>
 
-/** Undefined: the record is not about a job. Rejects with `registry-unavailable`. */
+/** As `strictFactOf`, and 'unreadable' instead of a rejection with `undecodable`. */
 export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   try {
-    return await read(names, codecs, record)
+    return await strictFactOf(names, codecs, record)
   } catch (error) {
     // Anybody may write to these topics. An unreadable record is not part of the proof, but it is counted.
     if (!(error instanceof DuelogError) || error.code !== 'undecodable') throw error
@@ -55,7 +69,8 @@ export async function factOf(names: TopicNames, codecs: FactCodecs, record: Reco
 
 const headOf = ({ timestampMs, byBroker = false }: RecordIn, jobId: string) => ({ jobId, at: timestampMs, byBroker })
 
-async function read(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
+/** Undefined: the record is not about a job. Rejects with `undecodable` and `registry-unavailable`. */
+export async function strictFactOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<Fact | undefined> {
   const { topic, key, value } = record
   if (key === null && topic !== names.control) return recordFact(record)
   if (topic === names.jobs) return definitionFact(codecs, record)
@@ -92,7 +107,7 @@ function dispatchOf(execution: Execution) {
   return { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, trigger, startDeadlineAt, tracked }
 }
 
-async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
+async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<Fact | undefined> {
   const { key, value, offset, timestampMs } = record
   // Owners also write marks, whose keys belong to no job.
   if (key === null || validateJobId(key) !== undefined) return undefined
@@ -110,7 +125,7 @@ export function planSpec(definition: JobDefinition): PlanSpec {
   return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, topic: target.topic?.name ?? null }
 }
 
-async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
+async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<Fact | undefined> {
   const { key, value } = record
   if (key === null) return undefined
   if (key[0] === keyPrefix.state) {
@@ -135,7 +150,7 @@ function isTarget(names: TopicNames, topic: string): boolean {
 }
 
 /** The headers of a record that an owner wrote name its run. */
-function recordFact(record: RecordIn): ReadFact {
+function recordFact(record: RecordIn): Fact | undefined {
   const text = (name: string): string | undefined => record.headers[name]?.toString()
   const jobId = text(recordHeaders.jobId)
   const [runNo, scheduledFor] = [Number(text(recordHeaders.runNo)), Number(text(recordHeaders.scheduledFor))]

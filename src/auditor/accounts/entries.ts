@@ -1,10 +1,9 @@
 /** Enters facts into the account of their job. Only the order of the job's states is judged here. */
-import type { FinishedRun } from '../../schemas/index.ts'
-import { attemptOf, type JobAccount, unknown } from './account.ts'
-import { noteLife } from './lives.ts'
-import { hasNumber } from './number-set.ts'
-import type { Dispatch, Fact, Report } from './record-facts.ts'
+import type { FinishedRun } from '../../../schemas/index.ts'
+import type { Dispatch, Fact, Report } from '../reading/index.ts'
+import { attemptOf, type JobAccount } from './account.ts'
 import { type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
+import { hasNumber, noteLife, unknown } from './run-numbers.ts'
 import { enterState } from './state-entry.ts'
 
 /** Definitions of one job that states may still refer to. */

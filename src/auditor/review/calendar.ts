@@ -2,11 +2,11 @@
  * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
  * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
  */
-import { nextFire, stepsSpent } from '../../streams/schedules/index.ts'
-import { counted as counts } from '../../streams/text/index.ts'
-import { type Fired, type JobAccount, type PendingCalendar, type PlanSpec, planOf, unknown } from './account.ts'
-import { livesOf } from './lives.ts'
-import type { ReviewContext } from './review-context.ts'
+import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
+import { counted as counts } from '../../../streams/text/index.ts'
+import { type Fired, type JobAccount, livesOf, type PendingCalendar, planOf, unknown } from '../accounts/index.ts'
+import type { Findings } from '../findings/index.ts'
+import type { CompleteTimes, PlanSpec } from '../reading/index.ts'
 
 /** Nominal times of one job that are judged at once. */
 export const timesMax = 100_000
@@ -17,6 +17,20 @@ const skipsCountedMax = 1_000
 /** Runs by nominal time that are kept of a job, and how many of them may be judged ones. */
 const firedMax = 10_000
 const firedKept = 16
+
+/** How far all topics were read. */
+export interface Progress {
+  /** All topics were read up to it, epoch ms. */
+  watermark: number
+  /** Whether the watermark is the present: a record that is absent then will not come. */
+  isPresent: boolean
+  /** Nothing more will be read: the last facts are judged without a grace. */
+  isFinal?: boolean
+  /** Times from which dispatches in executions topics, and those in worker-control, are complete. Retention removed earlier ones. */
+  completeFrom: CompleteTimes
+  /** Topics of the user that were read from their beginning. */
+  targetTopics?: ReadonlySet<string>
+}
 
 /** First nominal time after `after`; null when there is none. `anchorAt`: append time that the schedule counts from. */
 export function occurrenceAfter(spec: PlanSpec, anchorAt: number, after: number): number | null {
@@ -51,14 +65,15 @@ export function holdCalendar(account: JobAccount): void {
 export function* judgeCalendar(
   account: JobAccount,
   pending: PendingCalendar,
-  context: ReviewContext,
+  { completeFrom }: Progress,
+  findings: Findings,
 ): Generator<void, void, undefined> {
   account.pending = undefined
   const { nextFireAt, anchorAt, timesHash, skipped, scheduledRuns, queuedFor } = pending
   const plan = planOf(account, pending.specOffset)
   const { calendar } = account
   account.calendar = { anchorAt, timesHash, since: nextFireAt ?? unknown, skipped, scheduledRuns, queuedFor }
-  if (plan?.spec === undefined) return context.unjudged('definition')
+  if (plan?.spec === undefined) return findings.unjudged('definition')
   const { spec, appendedAt } = plan
   if (spec.schedule.from === 'END' || nextFireAt === null) return
   const born = calendar === undefined
@@ -66,22 +81,22 @@ export function* judgeCalendar(
   const first = born ? occurrenceAfter(spec, anchorAt, Number.NEGATIVE_INFINITY) : calendar.since
   if (first === null || first === unknown) return
   const begin = { skipped: calendar?.skipped ?? 0, runs: calendar?.scheduledRuns ?? 0, queuedFor: calendar?.queuedFor ?? null }
-  const from = Math.max(first, context.scope.from, born ? context.completeFrom.executions : 0)
-  const times = yield* timesIn(spec, anchorAt, from, Math.min(nextFireAt, context.scope.to))
-  if (times === undefined) return context.unjudged('calendar')
+  const from = Math.max(first, findings.scope.from, born ? completeFrom.executions : 0)
+  const times = yield* timesIn(spec, anchorAt, from, Math.min(nextFireAt, findings.scope.to))
+  if (times === undefined) return findings.unjudged('calendar')
   const fired = new Set(account.fired.map(([nominal]) => nominal))
   const missed = times.filter((at) => !fired.has(at))
-  context.tally.occurrences += times.length
+  findings.tally.occurrences += times.length
   // An occurrence that was queued then and is no longer queued has become a run, or was skipped.
   const resolved = begin.queuedFor !== null && queuedFor !== begin.queuedFor && !fired.has(begin.queuedFor) ? 1 : 0
   const queued = queuedFor !== null && queuedFor >= first ? 1 : 0
   const excused = skipped - begin.skipped - resolved + queued
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
-  if (excused >= skipsCountedMax) return context.unjudged('calendar')
+  if (excused >= skipsCountedMax) return findings.unjudged('calendar')
   const counted = excused === 0 ? '' : ` of which ${counts(excused, 'was', 'were')} skipped by its policies,`
   const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
-  context.find('missed', account.id, detail, missed[0])
+  findings.find('missed', account.id, detail, missed[0])
 }
 
 /** Undefined: there are too many, or it is too long a search. */
@@ -110,7 +125,7 @@ function* timesIn(
 }
 
 /** One nominal time with two runs of one life of the job. */
-export function doubleOccurrences(account: JobAccount, { find }: ReviewContext): void {
+export function doubleOccurrences(account: JobAccount, findings: Findings): void {
   const byNominal = Map.groupBy(account.fired, ([nominal]) => nominal)
   if (byNominal.size === account.fired.length) return
   const lives = livesOf(account)
@@ -120,7 +135,12 @@ export function doubleOccurrences(account: JobAccount, { find }: ReviewContext):
       const [first, ...others] = same.sort(([, a], [, b]) => a - b)
       for (const other of others) {
         doubled.add(other)
-        find('duplicate', account.id, `${new Date(nominal).toISOString()} is run ${first?.[1]} and run ${other[1]}`, nominal)
+        findings.find(
+          'duplicate',
+          account.id,
+          `${new Date(nominal).toISOString()} is run ${first?.[1]} and run ${other[1]}`,
+          nominal,
+        )
       }
     }
   }
