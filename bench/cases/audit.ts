@@ -99,7 +99,7 @@ function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
     return {
       ...head,
       kind: 'dispatch',
-      told: false,
+      byControl: false,
       dispatch: { trigger: 'SCHEDULE', tracked: true, ...value.execution } as never,
     }
   if (value.kind === 'event') return { ...head, kind: 'report', report: { worker: '', ...value.event } as never }

@@ -91,7 +91,7 @@ export function untrackedRun(index: number, jobs: number, startMs: number): Fact
     ...{ active: [], lastRun },
   }
   return [
-    { jobId, at, byBroker: false, kind: 'dispatch', dispatch, told: false },
+    { jobId, at, byBroker: false, kind: 'dispatch', dispatch, byControl: false },
     { jobId, at, byBroker: false, kind: 'state', state: state as never },
   ]
 }

@@ -20,13 +20,13 @@ export interface AuditOptions {
   from: number | undefined
   to: number | undefined
   graceMs: number
-  /** Topics of the user that jobs write to; they are read as well. They must be complete from their beginning. */
+  /** Topics of the user that jobs write to. They are read too, and must be complete from their beginning. */
   targetTopics?: readonly string[]
   onProgress(done: number, total: number): void
   signal: AbortSignal
 }
 
-/** How long before its nominal time a run may be dispatched, and its record be written. */
+/** Longest time before its nominal time at which a run may be dispatched or its record written. */
 const aheadMs = 3_600_000
 /** How far one partition may be read ahead of another, by record time. */
 const defaultPaceMs = 30_000
@@ -34,15 +34,15 @@ const defaultPaceMs = 30_000
 const stepFacts = 2_000
 
 /**
- * What is read, in the order in which ends are looked up: what a topic says of runs is then in those whose ends are looked up later.
- * State tells of reports, and reports tell of dispatches: a run that was dispatched and started between two looks is not one that was
- * started and never dispatched.
+ * The topics that are read, in the order in which their ends are queried. A topic that reports an effect comes before the topic
+ * that holds its cause: states tell of reports, and reports tell of dispatches. So a run that is dispatched and started between
+ * two queries is never taken for one that was started without a dispatch.
  */
 export function auditedTopics(names: Cluster['names'], executions: readonly string[], targetTopics: readonly string[]): string[] {
   return [names.jobs, names.state, names.deadLetters, names.events, ...executions, names.control, ...targetTopics]
 }
 
-/** Rejects with `bad-usage` where there are no topics of this prefix, and as the log does. */
+/** Rejects with `bad-usage` if there are no topics of this prefix, and with the errors of the log. */
 export async function audit({
   cluster,
   from,
@@ -79,7 +79,7 @@ export async function audit({
       onFinding: (finding) => void (findings.length < findingsMax && findings.push(finding)),
     })
     let facts: Fact[] = []
-    // What a broker has appended is past, where the clock of this machine is behind.
+    // A record that a broker has appended is in the past, even if the clock of this machine is behind.
     let appendedMs = 0
     const nowMs = (): number => Math.max(Date.now(), appendedMs)
     const entered = async (): Promise<void> => {

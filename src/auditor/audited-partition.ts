@@ -37,7 +37,7 @@ export interface AuditorRoleOptions {
 const recentMax = 100
 /** Records that are entered in one step. */
 const stepRecords = 50
-/** Time after the start of the auditor before it judges overdue jobs: the owners may have just started too. */
+/** Time after its start in which the auditor judges no overdue jobs, because the owners may have just started too. */
 const quietMs = 60_000
 
 interface Saved {
@@ -57,7 +57,7 @@ export interface PartitionListeners {
 export class AuditedPartition {
   readonly partition: number
   readonly #options: AuditorRoleOptions
-  readonly #hears: PartitionListeners
+  readonly #listeners: PartitionListeners
   readonly #store: AccountStore & { close(): Promise<void> }
   readonly #ledger: Ledger
   readonly #beganMs: number
@@ -73,14 +73,14 @@ export class AuditedPartition {
   private constructor(
     partition: number,
     options: AuditorRoleOptions,
-    hears: PartitionListeners,
+    listeners: PartitionListeners,
     store: AccountStore & { close(): Promise<void> },
     parts: { ledger: Ledger; saved: Saved | undefined; topics: readonly string[]; recent: FoundFault[] },
   ) {
     const { ledger, saved, topics, recent } = parts
     this.partition = partition
     this.#options = options
-    this.#hears = hears
+    this.#listeners = listeners
     this.#store = store
     this.#ledger = ledger
     this.#recent = recent
@@ -98,7 +98,7 @@ export class AuditedPartition {
     partition: number,
     topics: readonly string[],
     options: AuditorRoleOptions,
-    hears: PartitionListeners,
+    listeners: PartitionListeners,
     all: { size: number },
   ): Promise<AuditedPartition> {
     const { store, wiped } = await options.stores.open(partition)
@@ -108,13 +108,13 @@ export class AuditedPartition {
     const onFinding = (finding: Finding): void => {
       recent.unshift({ at: options.clock.nowMs(), ...finding })
       recent.splice(recentMax)
-      hears.onFinding(finding)
+      listeners.onFinding(finding)
     }
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
     const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => options.pacing.rest() })
     const saved = await ledger.restore<Saved>()
     recent.push(...(saved?.recent ?? []))
-    return new AuditedPartition(partition, options, hears, store, { ledger, saved, topics, recent })
+    return new AuditedPartition(partition, options, listeners, store, { ledger, saved, topics, recent })
   }
 
   /** Enters records of one topic, in the order of their offsets. */
@@ -170,7 +170,10 @@ export class AuditedPartition {
     this.#complete.begins({ topic, partition: this.partition }, earliest, this.#beganMs)
   }
 
-  /** To be called after the ends of the topics were read. Undefined: the clock is not trusted and could make every job overdue, so judging waits. */
+  /**
+   * To be called after the ends of the topics were queried. Undefined: the clock is not trusted. It could make every job overdue,
+   * so judging waits.
+   */
   looked(atMs: number | undefined): void {
     if (atMs !== undefined) this.lanes.looked(atMs)
   }
@@ -205,14 +208,14 @@ export class AuditedPartition {
     const before = this.#counted
     this.#counted = { runs, occurrences, records, unreadable, unjudged: { ...unjudged } }
     if (this.#judgedUntil === null) return
-    this.#hears.onJudged({
+    this.#listeners.onJudged({
       runs: runs - before.runs,
       occurrences: occurrences - before.occurrences,
       records: records - before.records,
       unreadable: unreadable - before.unreadable,
     })
     const more = Object.entries(unjudged).map(([reason, count]) => [reason, count - (before.unjudged[reason] ?? 0)] as const)
-    this.#hears.onUnjudged(Object.fromEntries(more.filter(([, count]) => count > 0)))
+    this.#listeners.onUnjudged(Object.fromEntries(more.filter(([, count]) => count > 0)))
   }
 
   #next(work: () => Promise<void>): Promise<void> {

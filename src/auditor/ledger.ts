@@ -14,7 +14,7 @@ interface Op {
   value: Buffer | null
 }
 
-/** The part of a store that the ledger needs; the store of src/store fits. */
+/** The part of a store that the ledger needs. A store of src/store fits. */
 export interface AccountStore {
   get(keys: Buffer[]): Promise<(Buffer | null)[]>
   apply(ops: Op[]): Promise<void>
@@ -26,9 +26,11 @@ export interface LedgerOptions {
   scope: Scope
   /** Called for each finding in the scope. */
   onFinding(finding: Finding): void
-  /** Open runs of one job. Default 2,000; beyond it a job's further runs cannot be judged, and are counted as such. */
+  /**
+   * Largest number of open runs of one job. Further runs of the job are not judged, and are counted as not judged. Default 2,000.
+   */
   runsMax?: number
-  /** Open runs in memory after what has changed was saved; an account counts as one at least. Default `cachedRunsMax`. */
+  /** Largest weight of the accounts in memory after a save (AccountCache). Default `cachedRunsMax`. */
   cachedMax?: () => number
   /** Changed accounts that may wait to be saved; writing them takes some milliseconds. Default 500. */
   unsavedMax?: number
@@ -99,7 +101,10 @@ export class Ledger {
     this.tally.records += facts.length
   }
 
-  /** Judges all accounts whose grace has passed. Calls `save` whenever many accounts have changed; judged and open accounts may be saved together. */
+  /**
+   * Judges all accounts whose grace has passed. Calls `save` each time many accounts have changed. A save may contain judged and
+   * open accounts.
+   */
   async settle(progress: Progress, save?: () => Promise<void>): Promise<void> {
     const { watermark, isFinal = false } = progress
     const until = isFinal ? Number.MAX_SAFE_INTEGER - 1 : watermark

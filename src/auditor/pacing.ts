@@ -22,8 +22,8 @@ export class Pacing {
   #resting: Promise<void> | undefined
 
   /**
-   * `share`: of the time, above 0 and at most 1; asked anew at the end of each slice. `nowMs`: steady. `restFor`: resolves so long after the
-   * call, and when others have run.
+   * `share`: the auditor's share of the time, above 0 and at most 1; asked again at the end of each slice. `nowMs`: a steady
+   * clock. `restFor`: resolves when the given time has passed and other work has run.
    */
   constructor(share: () => number, nowMs: () => number = () => performance.now(), restFor = restForMs) {
     this.#share = share

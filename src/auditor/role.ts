@@ -1,8 +1,8 @@
 /**
- * The role auditor: reads the log of the running cluster as it grows, and judges it. Auditors share the partitions in a group of their own;
- * each keeps its accounts in its own folder and continues from there. It writes nothing to the log, and asks no owner.
+ * The role auditor: reads the log of the running cluster as it grows, and judges it. Auditors share the partitions in a group of
+ * their own. Each keeps its accounts in its own folder and continues from there. It writes nothing to the log, and asks no owner.
  *
- *   joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends looked at, judged, saved
+ * joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends queried, judged, saved
  */
 import { trustedMs } from '../clock/index.ts'
 import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
@@ -171,7 +171,7 @@ class AuditorRole {
       await audited.take(topic, records)
     } catch (error) {
       if (this.#stopped) return
-      // The records are read again from the saved position: registry or disk may work again by then.
+      // The records are read again from the saved position. The registry or the disk may work again by then.
       const { logger } = this.#options
       logger.warn({ err: error, topic, partition }, 'The auditor could not enter records. It reads them again.')
       return this.#rejoin()
@@ -244,7 +244,7 @@ class AuditorRole {
   }
 }
 
-/** What the auditor finds, as metrics and as lines in the log of the process. */
+/** Turns findings and counts into metrics and log lines of the process. */
 export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions, 'metrics' | 'logger'>): PartitionListeners {
   // Prometheus sees no increase in a series that begins with the first fault, so each series begins with 0.
   for (const kind of findingKinds) metrics.auditFindings.inc({ kind }, 0)

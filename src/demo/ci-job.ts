@@ -1,6 +1,6 @@
 /**
- * The simulated CI build: the outcome of each occurrence, chosen by the hash of its id, and the handler that shows it. Most builds succeed at
- * once, some are flaky, a few always fail.
+ * The simulated CI build: the outcome of each occurrence, and the handler that produces it. The hash of the occurrence's id
+ * chooses the outcome. Most builds succeed at the first attempt, some are flaky, and a few always fail.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { hashFraction } from '../../streams/hashing/index.ts'
@@ -21,19 +21,19 @@ export interface SimulatedOutcome {
 
 export const attemptsMax = 4
 /**
- * Delays before the retries: less than the smallest delay topic, which the time index holds alone; that topic exactly; and that topic
- * with a rest in the time index.
+ * Delays before the retries. The first is shorter than the smallest delay topic, so it waits in the time index alone. The second
+ * is exactly that topic. The third is that topic and a residue in the time index.
  */
 export const backoffMs: readonly number[] = [250, 1_000, 1_500]
 
-/** Shares of all occurrences, cumulated. */
+/** Cumulative shares of all occurrences. */
 const hopelessShare = 0.003
 const brokenShare = 0.006
 const thriceShare = 0.012
 const twiceShare = 0.035
 const onceShare = 0.1
 
-/** A CI job of minutes takes some hundred milliseconds of a day that is compressed into a minute. */
+/** A CI job that takes minutes takes some hundred milliseconds in a day of one minute. */
 const durationMsMin = 20
 const durationMsMax = 600
 

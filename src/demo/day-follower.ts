@@ -1,4 +1,7 @@
-/** Follows the day in the log: enters what happened in the accounts, and notices its end and its markers. */
+/**
+ * Follows the log during the day: enters each record in the accounts, and resolves when every occurrence has ended or all markers
+ * were read.
+ */
 
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Fact, LogFollower } from '../auditor/index.ts'
@@ -11,7 +14,7 @@ export interface DayFollowerOptions {
   codecs: Codecs
   names: TopicNames
   accounts: RunAccounts
-  /** Marker jobs, which the accounts do not count; see `seen`. */
+  /** Says whether a job is a marker. The accounts do not count markers; see `seen`. */
   isMark(jobId: string): boolean
   onError(error: Error): void
 }
@@ -23,7 +26,7 @@ export class DayFollower {
   readonly #isMark: (jobId: string) => boolean
   readonly #log: LogFollower
   readonly #complete = Promise.withResolvers<void>()
-  /** The kinds of records that were read of each mark. */
+  /** By marker: the kinds of its records that were read. */
   readonly #marks = new Map<string, Set<'execution' | 'end'>>()
   #awaited: { ids: ReadonlySet<string>; resolve(): void } | undefined
 
@@ -39,7 +42,9 @@ export class DayFollower {
     return this.#log.start()
   }
 
-  /** Resolves when the execution and the end of each mark were read. All records before them were read then too. */
+  /**
+   * Resolves when the execution and the end of each marker were read. All earlier records of their partitions were read by then.
+   */
   seen(ids: ReadonlySet<string>): Promise<void> {
     return new Promise((resolve) => {
       this.#awaited = { ids, resolve }

@@ -1,6 +1,6 @@
 /**
- * The plan of the day: the real periodic jobs (of the Kubernetes project's CI, one JSON object a line), and their occurrences, compressed into
- * a shorter time. It is pure: the same jobs give the same plan, so the expected outcome is known before any job runs.
+ * The plan of the day: periodic CI jobs of the Kubernetes project (the input has one JSON object a line), and their occurrences
+ * in a compressed day. It is pure: the same jobs give the same plan, so the expected outcome is known before any job runs.
  */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { definitionFromJson } from '../../streams/definitions/index.ts'

@@ -24,7 +24,7 @@ export interface DayOptions {
 
 /** From the first definition sent to the first occurrence due. Importing takes a part of it. */
 const headStartMs = 3_000
-/** How long after the latest possible end of a retry the demo waits; open occurrences then count as lost. */
+/** Time that the demo waits after the latest possible end of a retry. Occurrences that are open then count as lost. */
 const graceMs = 30_000
 const markPrefix = 'end-of-day-'
 
@@ -84,7 +84,7 @@ function lastEndAt(startAt: number, plan: readonly Occurrence[]): number {
   return startAt + endsMs.reduce((last, endMs) => Math.max(last, endMs), 0)
 }
 
-/** One id for each partition. When its run was read, all earlier records of the partition were read. */
+/** One marker id for each partition. */
 function marksOf(partitions: number): string[] {
   const marks = new Map<number, string>()
   for (let n = 1; marks.size < partitions; n++) {
@@ -108,7 +108,7 @@ export function jobOf({ id, job, nominalAt, delayMs }: Occurrence, startAt: numb
   }
 }
 
-/** A marker job: when its run is read, all earlier records of its partition have been read. */
+/** A marker job. When its run is read, all earlier records of its partition were read. */
 export function markOf(id: string, at: number): Job {
   return { id, schedule: { at }, target: { handler: 'noop' } }
 }

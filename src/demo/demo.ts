@@ -38,7 +38,7 @@ export type DemoOutcome = 'proved' | 'not-proved' | 'interrupted'
 const input = new URL('../../examples/kubernetes-ci-periodics.ndjson', import.meta.url)
 /** Where Duelog listens by default. */
 const usualPorts = { kafka: 19_092, registry: 18_081, http: 8_080 }
-/** Builds mostly wait, so many can run at once. */
+/** Builds mostly wait, so one process can run many at once. */
 const concurrency = 512
 
 /**

@@ -1,4 +1,7 @@
-/** The output of the demo: its number format, and the progress of the day as a bar on a terminal, else as a line every few seconds. */
+/**
+ * The output of the demo: its stream, its number format, and the progress of the day. The progress is a bar on a terminal, and
+ * else a line every 5 s.
+ */
 import { SingleBar } from 'cli-progress'
 import type { Counts } from './run-accounts.ts'
 
@@ -69,7 +72,7 @@ function showLines({ output, counts, dayShare }: ProgressOptions): () => void {
   }
 }
 
-/** The time of the compressed day, in minutes. */
+/** The time of the compressed day, as hours and minutes. */
 export function clockText(dayShare: number): string {
   const minutes = Math.floor(Math.min(Math.max(dayShare, 0), 1) * 1_440)
   const two = (value: number): string => String(value).padStart(2, '0')

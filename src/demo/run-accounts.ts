@@ -1,6 +1,6 @@
 /**
- * The accounts of the day: for each occurrence, what the plan expects and what the log shows. It does not use the workers' own counts, and expects only what the plan
- * says: the auditor's calendar and its findings have no part in the proof.
+ * The accounts of the day: what the plan expects of each occurrence, and what the log shows of it. The workers' own counts are
+ * not used. The expectations come only from the plan; the calendar and the findings of the auditor have no part in this proof.
  * Records of different topics may come in any order.
  */
 import type { Execution, ExecutionEvent, FinishedRun } from '../../schemas/index.ts'
@@ -68,7 +68,7 @@ export class RunAccounts {
     return this.#counts.succeeded + this.#counts.dead === this.#expected
   }
 
-  /** A record of the log. */
+  /** Enters a record of the log. Kinds that do not matter here are ignored. */
   enter(fact: Fact): void {
     const { jobId } = fact
     if (fact.kind === 'dispatch') this.execution({ jobId, ...fact.dispatch })

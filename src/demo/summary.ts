@@ -10,7 +10,7 @@ export interface SummaryInput {
   totals: Totals
   /** From the command to the moment at which every job could fire, ms. */
   startMs: number
-  /** False where the end of the log was not reached in time. */
+  /** False if the end of the log was not reached in time. */
   readToEnd: boolean
 }
 

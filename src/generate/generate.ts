@@ -1,4 +1,4 @@
-/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count them. At the end there is a table. */
+/** One load on a running Duelog: follow the log, send the jobs, wait for their runs, count them, and print a table. */
 import { randomBytes } from 'node:crypto'
 import Table from 'cli-table3'
 import { LogFollower, latenessRows } from '../auditor/index.ts'

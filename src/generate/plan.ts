@@ -40,7 +40,7 @@ export class Load {
   readonly runsPerJob: number
   readonly #prefix: string
   readonly #payload: string
-  readonly #turn: readonly (keyof Mix)[]
+  readonly #priorities: readonly (keyof Mix)[]
 
   /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than runsMax. */
   constructor(options: LoadOptions, name: string) {
@@ -49,7 +49,7 @@ export class Load {
     this.runsPerJob = options.kind === 'at' ? 1 : options.runs
     this.#prefix = `generate-${name}-`
     this.#payload = 'x'.repeat(options.payloadBytes)
-    this.#turn = turnOf(options.mix)
+    this.#priorities = prioritiesOf(options.mix)
     const runs = this.jobs * this.runsPerJob
     if (runs > runsMax) {
       throw new DuelogError('bad-request', `rate, duration and runs make ${runs} runs; allowed: at most ${runsMax} in one load.`)
@@ -76,7 +76,7 @@ export class Load {
       id: `${this.#prefix}${index}`,
       schedule: kind === 'at' ? { at: firstAt } : kind === 'every' ? { everyMs, anchor: firstAt } : { cron: cronEachSecond },
       target: { handler, pool },
-      priority: this.#turn[index % this.#turn.length] ?? 'NORMAL',
+      priority: this.#priorities[index % this.#priorities.length] ?? 'NORMAL',
       tags: ['generate'],
       retainCompletedMs: retainMs,
       retainFailedMs: retainMs,
@@ -107,7 +107,7 @@ export class Load {
 }
 
 /** The priorities of successive jobs, spread as evenly as their shares allow. */
-function turnOf(mix: Mix): (keyof Mix)[] {
+function prioritiesOf(mix: Mix): (keyof Mix)[] {
   const names = ['HIGH', 'NORMAL', 'LOW'] as const
   const sum = names.reduce((total, name) => total + mix[name], 0)
   const owed: Record<keyof Mix, number> = { HIGH: 0, NORMAL: 0, LOW: 0 }

@@ -25,7 +25,7 @@ export async function sendLoad(
 ): Promise<Sent> {
   const begunAt = performance.now()
   const sent: Sent = { accepted: 0, rejected: 0, rejection: undefined, tookMs: 0 }
-  const underway = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const failure: { error?: unknown } = {}
   let unacknowledged = 0
   const send = async (from: number, to: number): Promise<void> => {
@@ -54,14 +54,14 @@ export async function sendLoad(
         })
         .finally(() => {
           unacknowledged -= count
-          underway.delete(sending)
+          inFlight.delete(sending)
         })
-      underway.add(sending)
+      inFlight.add(sending)
       next = due
     }
     if (next < load.jobs) await wait(tickMs, undefined, { signal }).catch(() => {})
   }
-  await Promise.all(underway)
+  await Promise.all(inFlight)
   if ('error' in failure) throw failure.error
   sent.tookMs = performance.now() - begunAt
   return sent

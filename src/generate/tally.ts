@@ -18,7 +18,7 @@ export interface Result extends Counts {
   /** Runs whose first attempt was dispatched or started twice, and runs that are not in the schedule. */
   duplicate: number
   failedAttempts: number
-  /** First start after the time it was due, in ms; undefined when nothing started. */
+  /** First start of a run after the time it was due, in ms, exact; undefined when nothing started. */
   lateness: Lateness | undefined
 }
 
@@ -67,7 +67,7 @@ export class Tally {
     return promise
   }
 
-  /** A record of the log. */
+  /** Enters a record of the log. Kinds that do not matter here are ignored. */
   enter(fact: Fact): void {
     const { jobId } = fact
     if (fact.kind === 'dispatch') this.execution({ jobId, ...fact.dispatch })

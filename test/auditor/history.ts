@@ -62,7 +62,7 @@ export class History {
 
   dispatch(runNo: number, minutes: number, more: Partial<Execution> = {}, topic: 'executions' | 'control' = 'executions'): this {
     const dispatch = { ...dispatchOf(runNo, minutes, this.#offset), ...more }
-    return this.#log(topic, at(minutes) - 50, { kind: 'dispatch', dispatch, told: topic === 'control' })
+    return this.#log(topic, at(minutes) - 50, { kind: 'dispatch', dispatch, byControl: topic === 'control' })
   }
 
   report(runNo: number, more: Partial<ExecutionEvent> & { startedAt: number }): this {

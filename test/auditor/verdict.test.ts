@@ -103,7 +103,7 @@ describe('an audit finds', () => {
     const history = () => ninth().run(10, 9.5, { without: ['end', 'report'], more: { trigger: 'MANUAL' }, next: 10 })
     expect(await findings(history())).toEqual([])
     expect(await findings(history().state(at(9.7), { active: [] }))).toEqual([
-      { kind: 'lost', what: 'job/10', detail: 'it was under way, and its job knows of it no more' },
+      { kind: 'lost', what: 'job/10', detail: 'it was active, and its job no longer names it' },
     ])
   })
   it('a run that nobody started by its deadline', async () => {

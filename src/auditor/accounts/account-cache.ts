@@ -1,4 +1,4 @@
-/** Accounts that are in memory. */
+/** The accounts that are in memory, bounded by the number of their open runs. */
 import { type JobAccount, runsOf } from './account.ts'
 
 /**

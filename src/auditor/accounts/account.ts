@@ -1,6 +1,7 @@
 /**
  * The account of a job: facts from the log that are not judged yet. It is plain data, so that it can be stored and loaded again.
- * Records of different topics may come in any order. Each is noted here; review.ts judges it when all topics were read beyond its time.
+ * Records of different topics may come in any order. Each is noted here, and judged when all topics were read beyond its time
+ * (src/auditor/review).
  */
 import type { RunStatus, Trigger } from '../../../schemas/index.ts'
 import type { Plan } from '../reading/index.ts'

@@ -8,7 +8,7 @@ import { enterState } from './state-entry.ts'
 
 /** Definitions of one job that states may still refer to. */
 const plansMax = 8
-/** Starts of one attempt that are told apart. */
+/** Distinct starts that are kept of one attempt. */
 const startsMax = 4
 
 export function enter(account: JobAccount, fact: Fact, context: EntryContext): void {
@@ -27,7 +27,7 @@ export function enter(account: JobAccount, fact: Fact, context: EntryContext): v
     case 'finished':
       return enterFinished(account, fact.run, at, context)
     case 'dispatch':
-      return enterDispatch(account, fact.dispatch, fact.told, at, context)
+      return enterDispatch(account, fact.dispatch, fact.byControl, at, context)
     case 'report':
       return enterReport(account, fact.report, at, context)
     case 'dead-letter': {
@@ -45,7 +45,7 @@ export function enter(account: JobAccount, fact: Fact, context: EntryContext): v
   }
 }
 
-function enterDispatch(account: JobAccount, dispatch: Dispatch, told: boolean, at: number, context: EntryContext): void {
+function enterDispatch(account: JobAccount, dispatch: Dispatch, byControl: boolean, at: number, context: EntryContext): void {
   const { runNo, attempt, specOffset, scheduledFor, dueAt, dispatchedAt, startDeadlineAt, trigger, tracked } = dispatch
   noteLife(account, specOffset, runNo)
   const run = opened(account, runNo, specOffset, scheduledFor, at, context)
@@ -57,7 +57,7 @@ function enterDispatch(account: JobAccount, dispatch: Dispatch, told: boolean, a
   run.startDeadlineAt = Math.max(run.startDeadlineAt, startDeadlineAt)
   const found = attemptOf(run, attempt)
   found.dueAt = found.dueAt === unknown ? dueAt : Math.min(found.dueAt, dueAt)
-  found.dispatches = told ? 1 : found.dispatches + 1
+  found.dispatches = byControl ? 1 : found.dispatches + 1
   if (first && trigger === 'SCHEDULE') noteFired(account, run)
 }
 

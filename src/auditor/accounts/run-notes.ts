@@ -4,12 +4,12 @@ import type { Findings } from '../findings/index.ts'
 import { type JobAccount, type RunAccount, runOf } from './account.ts'
 import { unknown } from './run-numbers.ts'
 
-/** How far clocks of the broker and of owners may differ before a run counts as early by the broker's. */
+/** Largest difference of the clocks of broker and owner that does not make a run early. */
 export const brokerSkewMs = 500
 
 export interface EntryContext {
   findings: Findings
-  /** Runs of one job that are open at a time. */
+  /** Largest number of open runs of one job. */
   runsMax: number
   /** Present time of the reader, epoch ms; later record times are cut to it. */
   nowMs: number
@@ -20,7 +20,7 @@ export interface Append {
   byBroker: boolean
 }
 
-/** The account of the run that a fact is about; undefined where the job has too many open runs. */
+/** The account of the run that a fact is about; undefined if the job has too many open runs. */
 export function opened(
   account: JobAccount,
   runNo: number,

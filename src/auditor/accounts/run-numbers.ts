@@ -1,15 +1,18 @@
 /**
- * Run numbers of a job: sets of them, and the lives they belong to. All of it is plain data, so that it can be stored.
+ * Run numbers of a job: sets of them, and the lives to which they belong. All of it is plain data, so that it can be stored.
  *
- * A set is stored as ranges. Few numbers are missing, so its size does not grow with the runs. A job that was deleted and defined again
- * numbers its runs from 1 again. Lives are told apart by the offsets of the definitions: run numbers that restart under a later definition
- * belong to another life.
+ * A set is stored as ranges. Few numbers are missing, so its size does not grow with the runs.
+ *
+ * A job that was deleted and defined again numbers its runs from 1 again. The offsets of the definitions separate its lives: run
+ * numbers that restart under a later definition belong to another life.
  */
 
 /** A time or offset that no record has given yet. Known values are zero or positive. */
 export const unknown = -1
 
-/** Ranges of one set. Beyond it the two lowest ranges are joined, and the numbers between them count as members. */
+/**
+ * Largest number of ranges in one set. Beyond it the two lowest ranges are joined, and the numbers between them count as members.
+ */
 const rangesMax = 64
 
 /** Ascending and disjoint; both ends are inclusive. */

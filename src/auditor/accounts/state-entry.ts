@@ -72,7 +72,7 @@ function enterLastRun(account: JobAccount, state: JobState, append: Append, at: 
   if (judged) return
   const run = opened(account, runNo, unknown, scheduledFor, at, context)
   if (run === undefined) return
-  // Where compaction removed earlier states, the record of a finished run that is no longer the last may be read first.
+  // If compaction removed earlier states, the record of a finished run that is not the last one may be read first.
   if (run.end !== null && run.finishedAt !== finishedAt) return context.findings.find('ended-twice', what, again, scheduledFor)
   endRun(account, run, last)
   const ran = status === 'SUCCEEDED' || last.startedAt !== null
@@ -87,7 +87,7 @@ function vanished(account: JobAccount, state: JobState, at: number, { findings }
     run.lastAt = Math.max(run.lastAt, at)
     if (run.end !== null || state.runNo >= run.runNo + runRingSize) continue
     run.found.push('lost')
-    findings.find('lost', `${account.id}/${run.runNo}`, 'it was under way, and its job knows of it no more', run.scheduledFor)
+    findings.find('lost', `${account.id}/${run.runNo}`, 'it was active, and its job no longer names it', run.scheduledFor)
   }
 }
 

@@ -1,4 +1,7 @@
-/** The time from which dispatches are complete. Where retention has removed the beginning of a partition, that is the time of its oldest record. */
+/**
+ * The time from which dispatches are complete. If retention has removed the beginning of a partition, it is the time of the
+ * oldest record there.
+ */
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { RecordIn, TopicPartition } from '../../ports/index.ts'
 import { poolOf } from './record-facts.ts'
@@ -13,7 +16,7 @@ export class CompleteFrom {
   readonly #seen = new Set<string>()
   times: CompleteTimes
 
-  /** `least`: nothing before it is read, epoch ms. */
+  /** `least`: nothing before this time is read, epoch ms. */
   constructor(names: TopicNames, least = 0, times: CompleteTimes = { executions: least, control: least }) {
     this.#names = names
     this.times = times
@@ -24,7 +27,7 @@ export class CompleteFrom {
     this.#seen.add(`${topic}/${partition}`)
   }
 
-  /** Retention has removed all records of the partition so far: later ones are complete from `nowMs` on. */
+  /** Retention has removed all records of the partition. Later ones are complete from `nowMs` on. */
   begins({ topic, partition }: TopicPartition, earliest: number, nowMs: number): void {
     if (earliest > 0 && !this.#seen.has(`${topic}/${partition}`)) this.#cut(topic, nowMs)
   }

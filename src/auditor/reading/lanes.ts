@@ -1,10 +1,10 @@
 /**
- * How far the topics of a partition were read. Records of one run are in several topics, so a run is judged only when all topics were
- * read up to its time. No topic is read much further than the others, because open runs would pile up in memory.
+ * How far the topics of a partition were read. The records of one run are in several topics, so a run is judged only when all
+ * topics were read up to its time. No topic is read much further than the others, because open runs would fill the memory.
  */
 import type { TopicPartition } from '../../ports/index.ts'
 
-/** How far one topic may be read ahead of another, by record time. */
+/** Largest lead of one topic over another, by record time. */
 const paceMs = 30_000
 /** Rounds without progress after which the end of a compacted topic counts as reached: compaction may have removed its last records. */
 const stillRoundsMax = 3

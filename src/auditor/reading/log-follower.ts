@@ -1,6 +1,8 @@
 /**
- * Follows what happens to the runs of one pool, as any Kafka consumer could: executions, events and dead letters, read committed. It uses a
- * consumer group of its own and commits nothing.
+ * Follows the runs of one pool in the log, as any Kafka consumer could: executions, events and dead letters, read committed. It
+ * uses a consumer group of its own and commits nothing.
+ *
+ * The demo and generate read with it. The auditor does not: it reads all pools and saves its positions with its accounts.
  */
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Batch, GroupReader, Log, Position } from '../../ports/index.ts'
@@ -50,7 +52,7 @@ export class LogFollower {
     return this.#reader.start()
   }
 
-  /** Reads the log from its present end. Resolves when the records of all later jobs will be read. */
+  /** Reads the log from its present end. When it resolves, the records of all later jobs are certain to be read. */
   async startAtEnd(): Promise<void> {
     const admin = await this.#options.log.admin()
     try {

@@ -31,20 +31,20 @@ export type Report = Pick<ExecutionEvent, 'type' | 'runNo' | 'attempt' | 'specOf
 
 interface FactHead {
   jobId: string
-  /** When the record was appended, epoch ms: by the broker's clock where `byBroker`, else by its producer's. */
+  /** Append time of the record, epoch ms: by the broker's clock if `byBroker`, else by the producer's. */
   at: number
   byBroker: boolean
 }
 
-/** What one record of the log says, by job. The other fields of the record are not read. */
+/** What one record of the log says about a job. The other fields of the record are not read. */
 export type Fact = FactHead &
   (
     | { kind: 'definition'; plan: Plan }
     | { kind: 'deletion'; offset: number }
     | { kind: 'state'; state: JobState | null }
     | { kind: 'finished'; run: FinishedRun }
-    /** `told`: by worker-control, which repeats the notice of an attempt until it starts. */
-    | { kind: 'dispatch'; dispatch: Dispatch; told: boolean }
+    /** `byControl`: read from worker-control, which repeats the notice of an attempt until it starts. */
+    | { kind: 'dispatch'; dispatch: Dispatch; byControl: boolean }
     | { kind: 'report'; report: Report }
     | { kind: 'dead-letter'; run: Dispatch }
     /** A record in a topic of the user. */
@@ -54,7 +54,10 @@ export type Fact = FactHead &
 export type ReadFact = Fact | undefined | 'unreadable'
 export type FactCodecs = Pick<Codecs, 'definition' | 'state' | 'execution' | 'event' | 'deadLetter' | 'control'>
 
-/** As `strictFactOf`, and 'unreadable' instead of a rejection with `undecodable`. */
+/**
+ * As `strictFactOf`, but resolves with 'unreadable' for most undecodable records. An undecodable definition is a fact without a
+ * spec.
+ */
 export async function factOf(names: TopicNames, codecs: FactCodecs, record: RecordIn): Promise<ReadFact> {
   try {
     return await strictFactOf(names, codecs, record)
@@ -94,11 +97,11 @@ export async function strictFactOf(names: TopicNames, codecs: FactCodecs, record
   return dispatchFact(record, await codecs.execution.decode(value), false)
 }
 
-const dispatchFact = (record: RecordIn, execution: Execution, told: boolean): Fact => ({
+const dispatchFact = (record: RecordIn, execution: Execution, byControl: boolean): Fact => ({
   ...headOf(record, execution.jobId),
   kind: 'dispatch',
   dispatch: dispatchOf(execution),
-  told,
+  byControl,
 })
 
 /** Without the payload, which may be large. */

@@ -1,6 +1,6 @@
 /**
- * What should have fired by the calendar of a definition, against what did. Intervals and instants are computed here from what the
- * definition says; cron and rrule come from streams/schedules, which the owners decide by as well: no second calendar is kept.
+ * Compares what should have fired by the calendar of a definition with what fired. Intervals and instants are computed here from
+ * the definition. Cron and rrule come from streams/schedules, which the owners use too: no second calendar is kept.
  */
 import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
 import { counted as counts } from '../../../streams/text/index.ts'
@@ -8,13 +8,13 @@ import { type Fired, type JobAccount, livesOf, type PendingCalendar, planOf, unk
 import type { Findings } from '../findings/index.ts'
 import type { CompleteTimes, PlanSpec } from '../reading/index.ts'
 
-/** Nominal times of one job that are judged at once. */
+/** Largest number of nominal times of one job that are judged at once. */
 export const timesMax = 100_000
-/** Steps of search (ADR 0058) for these of one job: about a fifth of a second, in pieces. */
+/** Largest number of search steps (ADR 0058) for these times of one job: about a fifth of a second, in pieces. */
 export const timesStepsMax = 20_000_000
-/** Owners of earlier versions count the occurrences of one skip up to here: beyond, their count may be too low. */
+/** Owners of earlier versions count the occurrences of one skip up to this number. Beyond it their count may be too low. */
 const skipsCountedMax = 1_000
-/** Runs by nominal time that are kept of a job, and how many of them may be judged ones. */
+/** Largest number of runs by nominal time that are kept of a job, and how many of them may be judged. */
 const firedMax = 10_000
 const firedKept = 16
 
@@ -94,12 +94,12 @@ export function* judgeCalendar(
   const unseen = spec.plain ? 0 : Math.max(0, scheduledRuns - begin.runs - account.fired.filter(([at]) => at >= first).length)
   if (missed.length <= excused + unseen) return
   if (excused >= skipsCountedMax) return findings.unjudged('calendar')
-  const counted = excused === 0 ? '' : ` of which ${counts(excused, 'was', 'were')} skipped by its policies,`
-  const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run,${counted} the first ${new Date(missed[0] ?? 0).toISOString()}`
+  const counted = excused === 0 ? '' : ` (${counts(excused, 'was', 'were')} skipped by its policies)`
+  const detail = `${counts(missed.length, 'occurrence has', 'occurrences have')} no run${counted}, the first ${new Date(missed[0] ?? 0).toISOString()}`
   findings.find('missed', account.id, detail, missed[0])
 }
 
-/** Undefined: there are too many, or it is too long a search. */
+/** The nominal times in a range. Undefined: there are too many, or the search takes too long. */
 function* timesIn(
   spec: PlanSpec,
   anchorAt: number,

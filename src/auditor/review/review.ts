@@ -10,8 +10,8 @@ import { doubleOccurrences, holdCalendar, judgeCalendar, occurrenceAfter, type P
 type End = 'succeeded' | 'dead' | 'other' | 'open'
 
 /**
- * Judges what can be judged, and returns the time of the next review; undefined: at the next fact. It yields during long searches,
- * so no fact may be entered into the account before it has returned.
+ * Judges what can be judged, and returns the time of the next review. Undefined: the next review is at the next fact. It yields
+ * during long searches, so no fact may be entered into the account before it has returned.
  */
 export function* review(
   account: JobAccount,
@@ -121,12 +121,12 @@ function endOf(account: JobAccount, run: RunAccount, { isFinal }: Progress, find
   const { state } = account
   // The runs of a deleted job are deleted with it. An untracked run sends no reports.
   if (!livesStill(account, run) || !run.tracked) return 'other'
-  // The states of its job may not have been read that far.
+  // The states of its job may not have been read up to this run.
   if (state === undefined) return account.deletedAt === unknown && account.plans.length > 0 ? 'open' : 'other'
   if (run.specOffset === unknown) return 'other'
   if (run.runNo > state.runNo) return 'open'
   if (run.runNo > account.hiddenTo && !run.named && run.dispatchedAt !== unknown)
-    findOnce('lost', 'lost', 'it was dispatched, has no end in the log, and its job knows nothing of it')
+    findOnce('lost', 'lost', 'it was dispatched, has no end in the log, and no state of its job names it')
   return 'other'
 }
 
