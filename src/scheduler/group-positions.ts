@@ -12,10 +12,10 @@ import type { Shared } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
 
 /** Interval between two commits of a process. Each commit has the changes of all its partitions. */
-export const tellEveryMs = 5_000
+export const commitEveryMs = 5_000
 
 /** The part of a partition that is needed. A store means that it fires and that no other member can own it. */
-interface Told {
+interface OwnedPartition {
   number: number
   store: unknown
   inputs: Partition['inputs']
@@ -30,15 +30,15 @@ interface Options {
 
 export class GroupPositions {
   readonly #options: Options
-  readonly #partitions: () => Iterable<Told>
+  readonly #partitions: () => Iterable<OwnedPartition>
   readonly #commit: (positions: Position[]) => Promise<void>
   /** Committed positions by topic and partition; bounded by the owned partitions. */
-  #told = new Map<string, number>()
+  #committed = new Map<string, number>()
   #shown = new Map<string, { topic: string; partition: number }>()
-  #cancel: (() => void) | undefined
+  #commitTimer: (() => void) | undefined
   #stopped = false
 
-  constructor(options: Options, partitions: () => Iterable<Told>, commit: (positions: Position[]) => Promise<void>) {
+  constructor(options: Options, partitions: () => Iterable<OwnedPartition>, commit: (positions: Position[]) => Promise<void>) {
     this.#options = options
     this.#partitions = partitions
     this.#commit = commit
@@ -47,30 +47,30 @@ export class GroupPositions {
   start(): void {
     const { clock } = this.#options
     if (this.#stopped) return
-    this.#cancel = clock.at(clock.nowMs() + tellEveryMs, () => void this.#tell().finally(() => this.start()))
+    this.#commitTimer = clock.at(clock.nowMs() + commitEveryMs, () => void this.#commitChanges().finally(() => this.start()))
   }
 
   stop(): void {
     this.#stopped = true
-    this.#cancel?.()
+    this.#commitTimer?.()
   }
 
-  async #tell(): Promise<void> {
+  async #commitChanges(): Promise<void> {
     const { logger } = this.#options
-    const positions = this.#look()
-    const fresh = positions.filter((position) => this.#told.get(placeOf(position)) !== position.offset)
-    for (const place of this.#told.keys()) if (!this.#shown.has(place)) this.#told.delete(place)
+    const positions = this.#positions()
+    const fresh = positions.filter((position) => this.#committed.get(placeOf(position)) !== position.offset)
+    for (const place of this.#committed.keys()) if (!this.#shown.has(place)) this.#committed.delete(place)
     if (fresh.length === 0) return
     try {
       await this.#commit(fresh)
-      for (const position of fresh) this.#told.set(placeOf(position), position.offset)
+      for (const position of fresh) this.#committed.set(placeOf(position), position.offset)
     } catch (error) {
       // For example during a rebalance. The next commit includes it.
       logger.debug({ error: messageOf(error) }, 'The positions of the owners could not be committed to the group.')
     }
   }
 
-  #look(): Position[] {
+  #positions(): Position[] {
     const { names, metrics } = this.#options
     const positions: Position[] = []
     const shown = new Map<string, { topic: string; partition: number }>()

@@ -28,7 +28,7 @@ export class HandOver {
   }
 
   /** Call it whenever a partition may have been taken over. */
-  look(): void {
+  check(): void {
     if (this.#leaving().length === 0) this.#handedOver?.()
   }
 
@@ -50,7 +50,7 @@ export class HandOver {
       new Promise((resolve) => {
         hasHeirs = this.#leaving().length > 0
         this.#handedOver = resolve
-        this.look()
+        this.check()
       })
     // A stopped reader never settles.
     await Promise.race([reader.rejoin().then(handedOver, () => undefined), late])

@@ -22,7 +22,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
     throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
   }
-  const owned = jobQueries(ownerSight(partitions, options, storeOf), options, lists)
+  const owned = jobQueries(ownerSource(partitions, options, storeOf), options, lists)
   return {
     ...owned,
 
@@ -34,7 +34,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { ...found, reasons: [{ code: 'clock', text, at: null }, ...found.reasons] }
     },
 
-    copies: copyQueries(partitions, options, lists),
+    copies: standbyQueries(partitions, options, lists),
 
     partitions: () =>
       [...partitions.values()]
@@ -92,7 +92,7 @@ async function doneInTime(
 }
 
 /** An owner knows heartbeats and the jobs with active runs. */
-function ownerSight(
+function ownerSource(
   partitions: ReadonlyMap<number, Partition>,
   { codecs, clock }: SchedulerOptions,
   storeOf: QuerySource['storeOf'],
@@ -122,10 +122,10 @@ function ownerSight(
 }
 
 /** A standby knows only what the changelog says about runs: no heartbeats. */
-function copyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: FairSlots): JobQueries {
+function standbyQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions, lists: FairSlots): JobQueries {
   const noCopy = (number: number): DuelogError =>
     new DuelogError('not-ready', `This process has no copy of partition ${number} that can be read; try again shortly.`)
-  const sight: QuerySource = {
+  const source: QuerySource = {
     storeOf(number) {
       const store = partitions.get(number)?.copy
       if (store === undefined) throw noCopy(number)
@@ -135,13 +135,13 @@ function copyQueries(partitions: ReadonlyMap<number, Partition>, options: Schedu
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
     searchIndexOf: (number) => partitions.get(number)?.searchIndex,
   }
-  const { job, list, why, runs, deadRun } = jobQueries(sight, options, lists)
+  const { job, list, why, runs, deadRun } = jobQueries(source, options, lists)
   /** The store of a standby may close during a read, because standbys come and go. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
       const [number] = args
-      const store = sight.storeOf(number)
+      const store = source.storeOf(number)
       try {
         return await read(...args)
       } catch (error) {

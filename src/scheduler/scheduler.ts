@@ -55,7 +55,7 @@ export class Scheduler {
     })
     this.#endTrust = options.clock.guard?.onTrusted(() => {
       for (const partition of this.#partitions.values()) partition.wake()
-      this.#warmth.look()
+      this.#warmth.check()
     })
   }
 
@@ -66,11 +66,11 @@ export class Scheduler {
     const stores = withStoresFaults(this.#options.stores)
     this.#shared = { ...this.#options, stores, admin, clusterId: await admin.clusterId() }
     const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
-    const heard = (topic: string, partition: number, end: number): void => {
+    const onEnd = (topic: string, partition: number, end: number): void => {
       const source = this.#sources.get(topic)
       if (source !== undefined) this.#partitions.get(partition)?.partitionReader.ended(source, end)
     }
-    this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, heard)
+    this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, onEnd)
     this.#openTransactions.start()
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
     this.#resources = {
@@ -84,8 +84,8 @@ export class Scheduler {
       ends: { jobs: endsOf(names.jobs), commands: endsOf(names.commands), events: endsOf(names.events) },
       phaseChanged: () => {
         this.#settleWaiting()
-        this.#warmth.look()
-        this.#withdrawal.look()
+        this.#warmth.check()
+        this.#withdrawal.check()
       },
     }
     for (const number of await this.#options.stores.held()) if (number < this.#options.partitions) this.#onDisk.set(number, 0)
@@ -188,7 +188,7 @@ export class Scheduler {
     const isAwaited = ({ topic, partition }: TopicPartition): boolean => topic === names.events && !owned.has(partition)
     const awaited = assigned.filter(isAwaited).map(({ partition }) => partition)
     this.#warmth.await(awaited)
-    this.#withdrawal.look()
+    this.#withdrawal.check()
     const [context, others] = [sorted(owned), sorted(numbers).filter((number) => !owned.has(number))]
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
     const later = awaited.length === 0 ? '' : `; ${counted(awaited.length, 'of these is', 'of these are')} awaited`
@@ -203,7 +203,7 @@ export class Scheduler {
   }
 
   #settleWaiting(): void {
-    this.#handOver.look()
+    this.#handOver.check()
     if (!this.active) return
     for (const resolve of this.#waiting) resolve()
     this.#waiting.clear()

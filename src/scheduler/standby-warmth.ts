@@ -26,7 +26,7 @@ export class StandbyWarmth {
   readonly #options: WarmthOptions
   #awaited: number[] = []
   /** Partitions that were warm at the last join; the group knows them. */
-  #told = new Set<number>()
+  #announced = new Set<number>()
   /** Number of requests since the group last waited for nothing here. */
   #asked = 0
   #askedAtMs = Number.NEGATIVE_INFINITY
@@ -34,7 +34,7 @@ export class StandbyWarmth {
   #sinceMs = Number.POSITIVE_INFINITY
   #isAsking = false
   #isStopped = false
-  #cancel = (): void => {}
+  #checkTimer = (): void => {}
 
   constructor(options: WarmthOptions) {
     this.#options = options
@@ -44,19 +44,19 @@ export class StandbyWarmth {
   await(partitions: number[]): void {
     this.#awaited = partitions
     if (partitions.length === 0) this.#asked = 0
-    this.look()
+    this.check()
   }
 
   /** Call it with the partitions that a join reports. */
   telling(warm: readonly number[]): void {
-    this.#told = new Set(warm)
+    this.#announced = new Set(warm)
   }
 
   /** Call it whenever a partition may have become warm or was taken over. */
-  look(): void {
-    this.#cancel()
+  check(): void {
+    this.#checkTimer()
     const { clock, isWarm, isTakingOver } = this.#options
-    const open = this.#awaited.filter((partition) => !this.#told.has(partition))
+    const open = this.#awaited.filter((partition) => !this.#announced.has(partition))
     const warm = open.filter(isWarm)
     if (warm.length === 0) this.#sinceMs = Number.POSITIVE_INFINITY
     if (warm.length === 0 || this.#isAsking || this.#isStopped || isTakingOver()) return
@@ -66,13 +66,13 @@ export class StandbyWarmth {
     const gatheredAtMs = warm.length === open.length ? nowMs : this.#sinceMs + waitMs(this.#asked)
     const mayAskAtMs = this.#asked === 0 ? nowMs : this.#askedAtMs + waitMs(this.#asked - 1)
     const atMs = Math.max(gatheredAtMs, mayAskAtMs)
-    if (atMs > nowMs) this.#cancel = clock.at(atSteady(clock, atMs), () => this.look())
+    if (atMs > nowMs) this.#checkTimer = clock.at(atSteady(clock, atMs), () => this.check())
     else void this.#ask(nowMs)
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#cancel()
+    this.#checkTimer()
   }
 
   async #ask(nowMs: number): Promise<void> {
@@ -83,6 +83,6 @@ export class StandbyWarmth {
     // A stopped member asks no more.
     await this.#options.ask().catch(() => this.stop())
     this.#isAsking = false
-    this.look()
+    this.check()
   }
 }

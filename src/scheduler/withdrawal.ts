@@ -52,7 +52,7 @@ export class Withdrawal {
   /** Since when everything works that the group assigned during the withdrawal. */
   #worksSinceMs = Number.POSITIVE_INFINITY
   #isStopped = false
-  #cancel = (): void => {}
+  #returnTimer = (): void => {}
 
   constructor(options: WithdrawalOptions) {
     this.#options = options
@@ -70,8 +70,8 @@ export class Withdrawal {
   }
 
   /** Call it whenever a partition enters another phase, and whenever the group assigns partitions. */
-  look(): void {
-    this.#cancel()
+  check(): void {
+    this.#returnTimer()
     if (this.#isStopped) return
     const nowMs = this.#options.clock.steadyMs()
     const held = [...this.#options.partitions()].filter(({ closing, isLeaving }) => !closing && !isLeaving)
@@ -85,12 +85,12 @@ export class Withdrawal {
     const backAtMs = held.length === 0 ? this.#backAtMs : this.#worksSinceMs + worksAfterMs
     if (backAtMs <= nowMs) this.#return(nowMs)
     else if (backAtMs < Number.POSITIVE_INFINITY)
-      this.#cancel = this.#options.clock.at(atSteady(this.#options.clock, backAtMs), () => this.look())
+      this.#returnTimer = this.#options.clock.at(atSteady(this.#options.clock, backAtMs), () => this.check())
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#cancel()
+    this.#returnTimer()
   }
 
   #withdraw(broken: number[], nowMs: number): void {

@@ -317,7 +317,7 @@ class Owner {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
       const timers = await this.#taker.take(this.#world.now, false, this.#context.changelogState.aheadUntil)
       const { appliedCount, deferred } = await runCommitCycle(this.#context, timers, {
-        written: (timer) => this.#taker.written(timer),
+        onTimerScheduled: (timer) => this.#taker.scheduled(timer),
       })
       this.#taker.defer(deferred)
       if (appliedCount === 0 && !this.#context.admissionQueue.isPressing(this.#world.now)) return
@@ -330,7 +330,9 @@ class Owner {
     do {
       if (turns++ > turnsMax) throw new Error(`The owner still reads after ${turns} turns at one instant.`)
       await this.#takeIn(wanted)
-    } while ((await runCommitCycle(this.#context, [], { written: (timer) => this.#taker.written(timer) })).appliedCount > 0)
+    } while (
+      (await runCommitCycle(this.#context, [], { onTimerScheduled: (timer) => this.#taker.scheduled(timer) })).appliedCount > 0
+    )
   }
 
   async #takeIn(wanted: readonly Source[] = sources): Promise<void> {

@@ -1,7 +1,7 @@
 /** Positions that owners commit to their group, for tools that read consumer groups. No owner reads them. */
 import { expect, test } from 'vitest'
 import type { Position } from '../../src/ports/log.ts'
-import { tellEveryMs } from '../../src/scheduler/group-positions.ts'
+import { commitEveryMs } from '../../src/scheduler/group-positions.ts'
 import { metrics } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
@@ -36,12 +36,12 @@ test('an idle owner has no lag, also behind the ends of transactions, and says n
   const value = codecs.command.encode({ type: 'PAUSE', commandId: 'c', at: 0 })
   driver.log.append([{ topic: names.commands, partition: 0, key: 'j', value }], driver.log.begin('other', epoch))
   driver.log.commit('other', epoch)
-  await driver.advance(2 * tellEveryMs, 500)
+  await driver.advance(2 * commitEveryMs, 500)
   expect([...committed]).toEqual(expect.arrayContaining(ends(driver)))
   expect(driver.log.at(names.commands, 0).next).toBe(2)
   expect(await lags()).toEqual(Object.fromEntries(inputs.map((topic) => [topic, 0])))
   const before = told.length
-  await driver.advance(20 * tellEveryMs, tellEveryMs)
+  await driver.advance(20 * commitEveryMs, commitEveryMs)
   expect(told.length).toBe(before)
 })
 
@@ -53,12 +53,12 @@ test('what an owner has read and not applied is its lag, and one that is gone sh
   const gate = Promise.withResolvers<void>()
   driver.commitGate = gate.promise
   for (let index = 0; index < 5; index++) driver.command(`j${index}`, { type: 'PAUSE', commandId: `c${index}` })
-  await driver.advance(2 * tellEveryMs, 500)
+  await driver.advance(2 * commitEveryMs, 500)
   expect(committed.get(names.commands)).toBe(0)
   expect((await lags())[names.commands]).toBe(5)
   gate.resolve()
   driver.commitGate = undefined
-  await driver.advance(2 * tellEveryMs, 500)
+  await driver.advance(2 * commitEveryMs, 500)
   expect(committed.get(names.commands)).toBe(5)
   expect((await lags())[names.commands]).toBe(0)
   const stopped = owner.scheduler.stop()

@@ -65,9 +65,9 @@ it('a store that is logged once more', async () => {
 it('the look at all jobs after new time zone rules', async () => {
   const { store, seen } = watched()
   const walk = new ZoneWalk(0, store, { codecs, clock: new ManualClock(), metrics: createMetrics() })
-  await walk.look(() => {}, 50)
+  await walk.checkNext(() => {}, 50)
   expect(walk.view.checked).toBe(50)
-  await walk.look(() => {}, 50)
+  await walk.checkNext(() => {}, 50)
   expect(walk.view.checked).toBe(count)
   expect(seen.most).toBeLessThan(6 * payload.length)
 })

@@ -258,7 +258,7 @@ describe.each([
     })
 
     const write = async (timers: readonly Timer[]): Promise<void> => {
-      for (const timer of timers) index.written(timer)
+      for (const timer of timers) index.scheduled(timer)
       await store.apply(timers.map((timer) => ({ key: timerKey(timer), value: Buffer.alloc(0) })))
     }
     const drop = (timers: readonly Timer[]): Promise<void> =>
@@ -337,7 +337,7 @@ describe.each([
       const told = {
         ...store,
         scan: async (options: Parameters<PartitionStore['scan']>[0]) => {
-          if (++asked === 2) index.written(timerOf(5, 'late'))
+          if (++asked === 2) index.scheduled(timerOf(5, 'late'))
           return store.scan(options)
         },
       }

@@ -12,7 +12,7 @@ const leaseMsMax = fieldOf(jobDefinitionSchema, 'leaseMs').maximum ?? Number.POS
 const sweptFromMin = 10_000
 
 export class Leases {
-  readonly #heard = new Map<string, Heartbeat>()
+  readonly #heartbeats = new Map<string, Heartbeat>()
   #floorMs: number
   /** Above this number of attempts, those whose end nobody reported are removed. */
   #sweptFrom = sweptFromMin
@@ -24,25 +24,25 @@ export class Leases {
 
   grant(atMs: number): void {
     this.#floorMs = atMs
-    this.#heard.clear()
+    this.#heartbeats.clear()
   }
 
   /** False: the attempt is unknown. The caller notes it once it knows that it is active, so that unknown attempts do not fill the memory. */
-  heard(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): boolean {
+  renew(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): boolean {
     const key = keyOf(jobId, attempt)
-    if (!this.#heard.has(key)) return false
-    this.#heard.set(key, heartbeat)
+    if (!this.#heartbeats.has(key)) return false
+    this.#heartbeats.set(key, heartbeat)
     return true
   }
 
   /** The heartbeat of an attempt that is active. */
   note(jobId: string, attempt: AttemptId, heartbeat: Heartbeat): void {
-    this.#heard.set(keyOf(jobId, attempt), heartbeat)
-    if (this.#heard.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
+    this.#heartbeats.set(keyOf(jobId, attempt), heartbeat)
+    if (this.#heartbeats.size > this.#sweptFrom) this.#sweep(heartbeat.checkedAt - leaseMsMax)
   }
 
   ended(jobId: string, attempt: AttemptId): void {
-    this.#heard.delete(keyOf(jobId, attempt))
+    this.#heartbeats.delete(keyOf(jobId, attempt))
   }
 
   seenAt(jobId: string, attempt: AttemptId): number {
@@ -51,17 +51,17 @@ export class Leases {
 
   /** Number of known attempts. */
   get size(): number {
-    return this.#heard.size
+    return this.#heartbeats.size
   }
 
   /** The last heartbeat that this owner has read of an attempt. */
   last(jobId: string, attempt: AttemptId): Heartbeat | undefined {
-    return this.#heard.get(keyOf(jobId, attempt))
+    return this.#heartbeats.get(keyOf(jobId, attempt))
   }
 
   #sweep(beforeMs: number): void {
-    for (const [key, { checkedAt }] of this.#heard) if (checkedAt < beforeMs) this.#heard.delete(key)
-    this.#sweptFrom = Math.max(sweptFromMin, this.#heard.size * 2)
+    for (const [key, { checkedAt }] of this.#heartbeats) if (checkedAt < beforeMs) this.#heartbeats.delete(key)
+    this.#sweptFrom = Math.max(sweptFromMin, this.#heartbeats.size * 2)
   }
 }
 

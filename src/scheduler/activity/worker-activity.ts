@@ -22,7 +22,7 @@ export class WorkerWatch {
     this.#heardAt.clear()
   }
 
-  heard(report: Report, nowMs: number): void {
+  reported(report: Report, nowMs: number): void {
     // RETRY_DUE comes from the retry forwarder, not from a worker.
     if (report.type === 'RETRY_DUE' || report.worker === '') return
     this.#heardAt.renew(report.worker, nowMs)

@@ -20,7 +20,7 @@ import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
 import { type BatchResult, tellUnreadable } from './batch-result.ts'
 import type { CommitContext } from './commit-context.ts'
-import { isUnderWay, retriesIn, startLatenessMs } from './commit-metrics.ts'
+import { isActive, retriesIn, startLatenessMs } from './commit-metrics.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
 
 export interface BatchOptions {
@@ -46,7 +46,7 @@ export async function applyBatch(
     inputRecords,
     inputRecordsFirst,
   )
-  const called = await loadAdmissionCandidates(context, batch, now)
+  const candidates = await loadAdmissionCandidates(context, batch, now)
   const effects = new Effects(partition, partitions, names, codecs)
   const batchResult: BatchResult = {
     effects,
@@ -56,26 +56,26 @@ export async function applyBatch(
     timersApplied: batch.timers.length,
     blocked: false,
     names: [],
-    waitersAsked: called.waiters.length,
+    waitersAsked: candidates.waiters.length,
     notes: [],
     dispatched: [],
-    written: [],
+    topicRecords: [],
     receipts: [],
     startedLateMs: [],
     retries: 0,
     aheadUntil: 0,
   }
-  const step = new BatchStep(context, batch.jobs, called, batchResult, now)
-  const patience = new SearchBudget(cycleStepsMax)
+  const step = new BatchStep(context, batch.jobs, candidates, batchResult, now)
+  const budget = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
     if (judges(timer)) continue
-    if (patience.isOver) batch.timersLeft.push(timer)
+    if (budget.isOver) batch.timersLeft.push(timer)
     else step.timer(timer)
   }
   for (const inputRecord of batch.inputRecords) {
     // An input record that waited for the searches of timers waits for no further cycle. Otherwise it would wait for as long as
     // such timers are due.
-    if (patience.isOver && batchResult.inputRecordApplied > 0) break
+    if (budget.isOver && batchResult.inputRecordApplied > 0) break
     batchResult.blocked = !step.inputRecord(inputRecord, mayLog)
     if (batchResult.blocked) break
     batchResult.inputRecordApplied++
@@ -106,20 +106,20 @@ const rearmMs = 1_000
 class BatchStep {
   readonly #context: CommitContext
   readonly #jobs: Map<string, Job>
-  readonly #called: AdmissionCandidates
+  readonly #candidates: AdmissionCandidates
   readonly #batchResult: BatchResult
   readonly #now: number
 
   constructor(
     context: CommitContext,
     jobs: Map<string, Job>,
-    called: AdmissionCandidates,
+    candidates: AdmissionCandidates,
     batchResult: BatchResult,
     now: number,
   ) {
     this.#context = context
     this.#jobs = jobs
-    this.#called = called
+    this.#candidates = candidates
     this.#batchResult = batchResult
     this.#now = now
   }
@@ -161,7 +161,7 @@ class BatchStep {
       else if (!decided) this.#move(inputRecord)
       return true
     }
-    if (inputRecord.heartbeat !== undefined) this.#heard(inputRecord.jobId, inputRecord.heartbeat)
+    if (inputRecord.heartbeat !== undefined) this.#heartbeat(inputRecord.jobId, inputRecord.heartbeat)
     if (inputRecord.input === undefined) {
       if (!decided && inputRecord.refusal !== undefined)
         this.#answer(inputRecord, { outcome: 'rejected', reason: inputRecord.refusal })
@@ -180,7 +180,7 @@ class BatchStep {
     const { input } = inputRecord
     // Only after its report is applied: until then only the lease protects the attempt.
     if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(inputRecord.jobId, input.event)
-    else if (input.kind === 'event') this.#begun(decision.job, input.event)
+    else if (input.kind === 'event') this.#started(decision.job, input.event)
     if (inputRecord.input.kind === 'definition' && decision.job.definition === inputRecord.input.definition) {
       const value = definitionValue(inputRecord.input.definition)
       this.#batchResult.effects.definition(inputRecord.jobId, value)
@@ -195,9 +195,9 @@ class BatchStep {
     return true
   }
 
-  #heard(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {
+  #heartbeat(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {
     const job = this.#jobs.get(jobId) ?? { id: jobId }
-    if (!isUnderWay(job, event)) return
+    if (!isActive(job, event)) return
     // A clock that was ahead at reading must not extend a lease.
     const checkedAt = Math.min(heartbeat.checkedAt, this.#now)
     this.#context.leases.note(jobId, event, { ...heartbeat, checkedAt })
@@ -205,15 +205,15 @@ class BatchStep {
   }
 
   /** STARTED is a report of the worker too, and may arrive long after the start. */
-  #begun(job: Job, event: ExecutionEvent): void {
+  #started(job: Job, event: ExecutionEvent): void {
     const { leases } = this.#context
     const said = { progress: null, message: null, ...leases.last(job.id, event) }
-    if (isUnderWay(job, event)) leases.note(job.id, event, { ...said, checkedAt: this.#now })
+    if (isActive(job, event)) leases.note(job.id, event, { ...said, checkedAt: this.#now })
   }
 
   /** Attempts that no worker runs leave no worker in memory. */
   #reported(job: Job, event: ExecutionEvent, atMs: number): void {
-    if (isUnderWay(job, event)) this.#context.workers.heard(event, atMs)
+    if (isActive(job, event)) this.#context.workers.reported(event, atMs)
   }
 
   /**
@@ -221,7 +221,7 @@ class BatchStep {
    * round of this key.
    */
   waiters(): void {
-    const { limitCounters, waiters, outdated } = this.#called
+    const { limitCounters, waiters, outdated } = this.#candidates
     const { effects } = this.#batchResult
     const { admissionQueue } = this.#context
     const full = new Set<string>()
@@ -261,7 +261,7 @@ class BatchStep {
     const record = receiptRecord(replyTo, { ...answer, jobId: inputRecord.jobId, ...place })
     const problem = this.#topicProblem({ name: record.topic, partition: null }, recordBytes(record))
     if (problem === undefined) {
-      this.#batchResult.effects.written(record)
+      this.#batchResult.effects.topicRecord(record)
       this.#batchResult.receipts.push(answer.outcome)
       return
     }
@@ -306,7 +306,7 @@ class BatchStep {
       topicProblem,
       poolProblem: (pool: string) => targets?.poolProblem(pool),
       keptMs: (pool: string) => targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
-      limits: this.#called.limitCounters,
+      limits: this.#candidates.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }
     if (job.unreadable !== undefined) tellUnreadable(this.#context, job, input)
@@ -332,10 +332,10 @@ class BatchStep {
       this.#context.activeRuns.set(before.id, now)
       this.#batchResult.retries += retriesIn(then, now)
     }
-    this.#called.limitCounters.took(before.state, decision)
+    this.#candidates.limitCounters.took(before.state, decision)
     for (const output of decision.out) {
       if (output.kind === 'record')
-        this.#batchResult.written.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
+        this.#batchResult.topicRecords.push({ topic: output.record.topic, scheduledFor: output.scheduledFor })
       if (output.kind !== 'dispatch') continue
       this.#batchResult.dispatched.push(output.execution)
       if (output.ahead) this.#batchResult.aheadUntil = Math.max(this.#batchResult.aheadUntil, output.execution.dueAt)

@@ -133,7 +133,7 @@ export class Effects {
   }
 
   /** A record for a topic of a user. */
-  written({ topic, partition, key, value, headers }: TopicRecord): void {
+  topicRecord({ topic, partition, key, value, headers }: TopicRecord): void {
     this.out.push({ topic, key, value, headers, ...(partition === null ? {} : { partition }) })
     this.targets.add(topic)
     this.#logged = true
@@ -147,8 +147,13 @@ export class Effects {
     else timers.push(timer)
   }
 
-  /** Ends the collection. `written` is called for each timer that is added, `queued` for each run that joins a queue. */
-  finish(written: (timer: Timer) => void, queued: (waiter: Waiter) => void): { changelog: RecordOut[]; ops: StoreOp[] } {
+  /**
+   * Ends the collection. `onTimerScheduled` is called for each timer that is added, `onQueued` for each run that joins a queue.
+   */
+  finish(
+    onTimerScheduled: (timer: Timer) => void,
+    onQueued: (waiter: Waiter) => void,
+  ): { changelog: RecordOut[]; ops: StoreOp[] } {
     const changelog = [...this.#entries]
     const ops = [...this.#ops]
     for (const { job, logged } of this.#changed.values()) {
@@ -156,19 +161,19 @@ export class Effects {
         const value = job.state === undefined ? null : this.#codecs.state.encode({ state: job.state })
         changelog.push(this.#record(stateKey(job.id), value))
       }
-      this.#timerOps(job, ops, written)
-      ops.push(...queueEntryOps(job.id, this.#loaded.get(job.id)?.job.state, job.state, queued))
+      this.#timerOps(job, ops, onTimerScheduled)
+      ops.push(...queueEntryOps(job.id, this.#loaded.get(job.id)?.job.state, job.state, onQueued))
       this.#indexOps(job, ops)
     }
     for (const { key, value } of changelog) ops.push({ key: key as Buffer, value })
     for (const timer of this.#extraTimers) {
-      written(timer)
+      onTimerScheduled(timer)
       ops.push({ key: timerKey(timer), value: emptyValue })
     }
     return { changelog, ops }
   }
 
-  #timerOps(job: Job, ops: StoreOp[], written: (timer: Timer) => void): void {
+  #timerOps(job: Job, ops: StoreOp[], onTimerScheduled: (timer: Timer) => void): void {
     const loaded = this.#loaded.get(job.id)
     const before = loaded?.timers ?? []
     const after = timersOf(job)
@@ -184,7 +189,7 @@ export class Effects {
       const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
       const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
       if (known && (isUnchanged || stored)) continue
-      written(timer)
+      onTimerScheduled(timer)
       ops.push({ key: timerKey(timer), value: emptyValue })
     }
   }
@@ -208,7 +213,7 @@ export class Effects {
 
   #output(key: string, output: Decision['out'][number]): void {
     const partition = this.#partition
-    if (output.kind === 'record') return this.written(output.record)
+    if (output.kind === 'record') return this.topicRecord(output.record)
     if (output.kind !== 'tombstone') {
       const place = { partition, partitions: this.#partitions, names: this.#names, codecs: this.#codecs }
       this.out.push(outputRecord(place, key, output))

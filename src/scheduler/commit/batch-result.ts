@@ -23,7 +23,7 @@ export interface BatchResult {
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of users. */
-  written: { topic: string; scheduledFor: number }[]
+  topicRecords: { topic: string; scheduledFor: number }[]
   receipts: Receipt['outcome'][]
   /** Start lateness in ms of each handler whose start was reported. */
   startedLateMs: number[]

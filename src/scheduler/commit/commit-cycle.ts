@@ -41,7 +41,7 @@ export interface CycleResult {
 
 export interface CycleOptions {
   /** Called for each timer before it is stored. Default: the time index. */
-  written?: (timer: Timer) => void
+  onTimerScheduled?: (timer: Timer) => void
   /** Whether the cycle is for a single run that waits for a slot (failure-isolation.ts). Default: false. */
   isForWaiters?: boolean
   /** The time of the cycle is at least this, whatever the clock says. Default: 0. */
@@ -49,7 +49,7 @@ export interface CycleOptions {
 }
 
 export async function runCommitCycle(context: CommitContext, timers: Timer[], options: CycleOptions = {}): Promise<CycleResult> {
-  const { written = (timer: Timer): void => context.index.written(timer), notBeforeMs = 0 } = options
+  const { onTimerScheduled = (timer: Timer): void => context.index.scheduled(timer), notBeforeMs = 0 } = options
   const { inputBuffer, shared, writer } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // A clock that is not trusted decides nothing: timers and input records wait as they are.
@@ -71,7 +71,7 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     tried = batchResult.names
     if (batchResult.inputRecordApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordApplied))
-    const committed = await persist(context, batchResult, inputRecords.slice(0, batchResult.inputRecordApplied), written)
+    const committed = await persist(context, batchResult, inputRecords.slice(0, batchResult.inputRecordApplied), onTimerScheduled)
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
     const { timersApplied, inputRecordApplied, waitersAsked, blocked, deferred, awaiting } = batchResult
@@ -86,7 +86,7 @@ async function persist(
   context: CommitContext,
   batchResult: BatchResult,
   inputRecords: InputRecord[],
-  written: (timer: Timer) => void,
+  onTimerScheduled: (timer: Timer) => void,
 ): Promise<boolean> {
   const { effects } = batchResult
   const { applied, store, shared } = context
@@ -94,7 +94,7 @@ async function persist(
   for (const inputRecord of inputRecords)
     applying[inputRecord.source] = Math.max(applying[inputRecord.source], inputRecord.offset + 1)
   const next = passed(context, applying)
-  const { changelog, ops } = effects.finish(written, (waiter) => context.admissionQueue.written(waiter))
+  const { changelog, ops } = effects.finish(onTimerScheduled, (waiter) => context.admissionQueue.queued(waiter))
   if (effects.nonTransactionalRecords.length > 0)
     await context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)
   // A command that changed nothing must not be applied again later, when it could change something.

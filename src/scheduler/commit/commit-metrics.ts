@@ -7,14 +7,14 @@ import type { BatchResult } from './batch-result.ts'
 /** Counts what a commit has sent, and how late it was. */
 export function measureDispatches(
   { clock, metrics }: Shared,
-  { dispatched, written, receipts, startedLateMs, retries }: BatchResult,
+  { dispatched, topicRecords, receipts, startedLateMs, retries }: BatchResult,
 ): void {
   const now = clock.nowMs()
   for (const { pool, dueAt } of dispatched) {
     metrics.dispatched.inc({ pool })
     metrics.dueToCommit.observe((now - dueAt) / 1_000)
   }
-  for (const { topic, scheduledFor } of written) {
+  for (const { topic, scheduledFor } of topicRecords) {
     metrics.targetRecords.inc({ topic })
     metrics.targetLateness.observe((now - scheduledFor) / 1_000)
   }
@@ -52,7 +52,7 @@ export function startLatenessMs(before: Job, input: Input): number | undefined {
 }
 
 /** Whether the attempt is in-flight: it was dispatched and has not ended. */
-export function isUnderWay({ state }: Job, { runNo, attempt, specOffset }: AttemptId): boolean {
+export function isActive({ state }: Job, { runNo, attempt, specOffset }: AttemptId): boolean {
   const run = state?.active.find((candidate) => candidate.runNo === runNo)
   return (run?.status === 'DISPATCHED' || run?.status === 'RUNNING') && run.attempt === attempt && run.specOffset === specOffset
 }

@@ -14,7 +14,7 @@ import type { AdmissionQueue } from '../limits/index.ts'
  * Cycles that may succeed without a suspect, for each suspect and once more: a single one takes a timer, a heavy timer, an
  * input record, or a waiting run.
  */
-const turnsUnmetMax = 8
+const cyclesUnmetMax = 8
 /**
  * Slow or unreachable brokers reduce a cycle to this fraction of the largest at least: each doubling back costs a commit, and
  * everything waits for it.
@@ -54,7 +54,7 @@ export class FailureIsolation {
   #suspects: ReadonlySet<string> = new Set()
   /** Consecutive cycles that succeeded without any of them. */
   #unmet = 0
-  #turns = 0
+  #cycles = 0
   #progress = false
   readonly #culprits = new BoundedMap<string, Verdict>(culpritsMax)
   /** The last unexpected failure of a single input. One failure may be an accident. */
@@ -72,17 +72,17 @@ export class FailureIsolation {
 
   /** With a limit of 1: whether a timer goes first although input records wait. */
   get timerNext(): boolean {
-    return this.#turns % 2 === 0
+    return this.#cycles % 2 === 0
   }
 
   /** With a limit of 1: whether the timer of a heavy job goes before light ones, because a light one may always be due. */
   get heavyNext(): boolean {
-    return this.#turns % 4 < 2
+    return this.#cycles % 4 < 2
   }
 
   /** With a limit of 1: whether it is a run that waits for a slot. */
   isForWaiters(admissionQueue: Pick<AdmissionQueue, 'isPressing'>, now: number): boolean {
-    return this.#max === 1 && this.#turns % 4 === 3 && admissionQueue.isPressing(now)
+    return this.#max === 1 && this.#cycles % 4 === 3 && admissionQueue.isPressing(now)
   }
 
   /** Whether the last failure reduced the next cycle, which then need not wait. Resets when read. */
@@ -103,7 +103,7 @@ export class FailureIsolation {
 
   /** A cycle with these inputs failed. */
   failed(names: readonly string[], error: unknown): void {
-    this.#turns++
+    this.#cycles++
     this.#progress = this.#narrow(names, error)
   }
 
@@ -138,7 +138,7 @@ export class FailureIsolation {
 
   /** A cycle with these inputs succeeded. */
   succeeded(names: readonly string[]): void {
-    this.#turns++
+    this.#cycles++
     this.#last = undefined
     if (this.#suspects.size > 0) {
       const done = new Set(names)
@@ -146,7 +146,7 @@ export class FailureIsolation {
       this.#unmet = left.size < this.#suspects.size ? 0 : this.#unmet + 1
       // The suspects were due before all later inputs. A suspect that does not appear any more was applied elsewhere or
       // deleted.
-      this.#suspects = this.#unmet > turnsUnmetMax + turnsUnmetMax * left.size ? new Set() : left
+      this.#suspects = this.#unmet > cyclesUnmetMax + cyclesUnmetMax * left.size ? new Set() : left
     }
     // While the culprit is among the remaining suspects, a larger cycle would fail too.
     const { size } = this.#suspects

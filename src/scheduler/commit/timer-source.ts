@@ -128,9 +128,9 @@ export class TimerSource {
   }
 
   /** Call it for each timer that is written. */
-  written(timer: Timer): void {
-    this.#index.written(timer)
-    this.#bursts.written(timer)
+  scheduled(timer: Timer): void {
+    this.#index.scheduled(timer)
+    this.#bursts.scheduled(timer)
   }
 
   defer(entries: readonly { timer: Timer; untilMs: number }[]): void {

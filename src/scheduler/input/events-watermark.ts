@@ -72,7 +72,7 @@ export class EventsWatermark {
     return awaitingMax - this.#awaiting.length
   }
 
-  /** Latest time of the next call to `look`. An earlier event wakes the loop by itself. */
+  /** Latest time of the next call to `released`. An earlier event wakes the loop by itself. */
   get wakeAtMs(): number {
     if (this.#awaiting.length === 0) return Number.POSITIVE_INFINITY
     const { clock } = this.#place.shared
@@ -90,13 +90,13 @@ export class EventsWatermark {
    * Advances `readUntil` as far as reports were folded, starts a query if one is needed, and returns the timers that may judge. Throws
    * DuelogError `log-shrunk` if execution-events ends before the offset up to which it was read: its present records were not read.
    */
-  look(): Timer[] {
+  released(): Timer[] {
     const nowMs = this.#place.shared.clock.nowMs()
     const steadyMs = this.#place.shared.clock.steadyMs()
     // A time set by a clock that was ahead covers nothing.
     if (this.#readUntil > nowMs) this.#readUntil = 0
     if (this.#question !== undefined && this.#question.askedAtMs > nowMs) this.#question = undefined
-    this.#hear(steadyMs)
+    this.#takeAnswer(steadyMs)
     const covered = this.#awaiting.filter(({ untilMs }) => untilMs <= this.#readUntil)
     if (covered.length > 0) {
       this.#awaiting = this.#awaiting.filter(({ untilMs }) => untilMs > this.#readUntil)
@@ -107,7 +107,7 @@ export class EventsWatermark {
     return covered.map(({ timer }) => timer)
   }
 
-  #hear(steadyMs: number): void {
+  #takeAnswer(steadyMs: number): void {
     if (this.#question?.range === undefined) return
     const { askedAtMs, readTo, range } = this.#question
     const { partition, shared } = this.#place

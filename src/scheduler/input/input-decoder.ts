@@ -192,7 +192,7 @@ export class InputDecoder {
       const { jobId, type, progress, message } = event
       if (type === 'HEARTBEAT') {
         const heartbeat = { checkedAt: nowMs, progress, message }
-        if (leases.heard(jobId, event, heartbeat)) workers.heard(event, nowMs)
+        if (leases.renew(jobId, event, heartbeat)) workers.reported(event, nowMs)
         else inputRecord.heartbeat = { event, heartbeat }
         return inputRecord
       }

@@ -160,7 +160,7 @@ export class AdmissionQueue {
   }
 
   /** Must be called for each waiting run before it is written. */
-  written(waiter: Waiter): void {
+  queued(waiter: Waiter): void {
     const head = this.#heads.get(waiter.key)
     if (head !== undefined && Buffer.compare(waiterKey(waiter), head) < 0) this.#heads.set(waiter.key, waiterKey(waiter))
   }

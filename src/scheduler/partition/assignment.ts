@@ -10,7 +10,7 @@ import { Leases, WorkerWatch } from '../activity/index.ts'
 import { batchRecordsMax, type CommitContext, FailureIsolation } from '../commit/index.ts'
 import { AppliedWaits, type PartitionReader } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
-import { lookMs, StoreFailures } from '../state/index.ts'
+import { idleCheckMs, StoreFailures } from '../state/index.ts'
 import { Closed, Interruption } from './interruption.ts'
 import type { SchedulerResources } from './process-context.ts'
 
@@ -150,7 +150,7 @@ export class Assignment {
     const { clock } = this.shared
     while (trustedMs(clock) === undefined) {
       if (this.#closing) throw new Closed()
-      await this.signal.wait(clock.nowMs() + lookMs)
+      await this.signal.wait(clock.nowMs() + idleCheckMs)
     }
     if (this.#closing) throw new Closed()
   }

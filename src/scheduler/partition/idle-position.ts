@@ -4,7 +4,7 @@
  * is shown.
  */
 import { atSteady } from '../../clock/index.ts'
-import { lookMs } from '../state/index.ts'
+import { idleCheckMs } from '../state/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /**
@@ -29,13 +29,13 @@ export class IdlePosition {
     this.#context = context
   }
 
-  /** When `look` must be called again. */
-  get lookAt(): number {
+  /** When `logIfDue` must be called again. */
+  get nextCheckAt(): number {
     return atSteady(this.#context.shared.clock, this.#dueAt)
   }
 
   /** Call it while no timer is due and no input is waiting. */
-  async look(): Promise<void> {
+  async logIfDue(): Promise<void> {
     const context = this.#context
     const steadyMs = context.shared.clock.steadyMs()
     const waitMs = this.#waitMs
@@ -53,6 +53,6 @@ export class IdlePosition {
     if (isFollowed && context.isUnlogged('jobs')) return idleMs
     if (context.isUnlogged('commands')) return idleMs
     // Reports and definitions arrive all the time. They are not worth a commit each.
-    return context.isUnlogged('events') || context.isUnlogged('jobs') ? lookMs : Number.POSITIVE_INFINITY
+    return context.isUnlogged('events') || context.isUnlogged('jobs') ? idleCheckMs : Number.POSITIVE_INFINITY
   }
 }

@@ -15,7 +15,7 @@ import { readSources } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
 /** Interval between two checks. */
-export const lookEveryMs = 30_000
+export const checkEveryMs = 30_000
 /** A transaction that is open for less is not reported. Clients have one minute by default. */
 export const openMsMin = 60_000
 
@@ -23,7 +23,7 @@ interface Seen extends OpenTransaction {
   partition: number
   /** By the steady clock. */
   sinceSteadyMs: number
-  isSaid: boolean
+  isLogged: boolean
 }
 
 export class OpenTransactions {
@@ -31,25 +31,25 @@ export class OpenTransactions {
   readonly #topics: readonly string[]
   readonly #shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] }
   readonly #isOurs: (partition: number) => boolean
-  readonly #heard: (topic: string, partition: number, end: number) => void
+  readonly #onEnd: (topic: string, partition: number, end: number) => void
   /** Keyed by topic and partition, so the topics bound its size. */
   readonly #seen = new Map<string, Seen>()
-  #cancel: (() => void) | undefined
+  #checkTimer: (() => void) | undefined
   #stopped = false
 
-  /** `isOurs`: whether this process owns the partition; other owners report theirs. `heard` receives the end of each log. */
+  /** `isOurs`: whether this process owns the partition; other owners report theirs. `onEnd` receives the end of each log. */
   constructor(
     admin: Pick<LogAdmin, 'offsets' | 'highWatermarks'>,
     names: TopicNames,
     shared: { clock: Clock; metrics: Metrics; logger: Shared['logger'] },
     isOurs: (partition: number) => boolean,
-    heard: (topic: string, partition: number, end: number) => void,
+    onEnd: (topic: string, partition: number, end: number) => void,
   ) {
     this.#admin = admin
     this.#topics = readSources.map((source) => names[source])
     this.#shared = shared
     this.#isOurs = isOurs
-    this.#heard = heard
+    this.#onEnd = onEnd
   }
 
   start(): void {
@@ -58,7 +58,7 @@ export class OpenTransactions {
 
   stop(): void {
     this.#stopped = true
-    this.#cancel?.()
+    this.#checkTimer?.()
   }
 
   /** The oldest open transaction that blocks the partition. */
@@ -76,10 +76,10 @@ export class OpenTransactions {
   #later(): void {
     const { clock } = this.#shared
     if (this.#stopped) return
-    this.#cancel = clock.at(clock.nowMs() + lookEveryMs, () => void this.#look().finally(() => this.#later()))
+    this.#checkTimer = clock.at(clock.nowMs() + checkEveryMs, () => void this.#check().finally(() => this.#later()))
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { logger } = this.#shared
     for (const topic of this.#topics) {
       try {
@@ -88,7 +88,7 @@ export class OpenTransactions {
         const ranges = await this.#admin.offsets(topic)
         for (const { partition, next } of ranges) {
           const end = ends?.get(partition) ?? next
-          this.#heard(topic, partition, end)
+          this.#onEnd(topic, partition, end)
           this.#take(topic, partition, next, end)
         }
       } catch (error) {
@@ -104,19 +104,19 @@ export class OpenTransactions {
     if (end <= offset || !this.#isOurs(partition)) {
       this.#seen.delete(place)
       if (known !== undefined) metrics.openTransaction.remove({ topic, partition })
-      if (known?.isSaid && end <= offset) logger.info({ topic, partition }, `The open transaction in ${place} has ended.`)
+      if (known?.isLogged && end <= offset) logger.info({ topic, partition }, `The open transaction in ${place} has ended.`)
       return
     }
     const seen: Seen =
       known?.offset === offset
         ? known
-        : { topic, partition, offset, records: 0, since: clock.nowMs(), sinceSteadyMs: clock.steadyMs(), isSaid: false }
+        : { topic, partition, offset, records: 0, since: clock.nowMs(), sinceSteadyMs: clock.steadyMs(), isLogged: false }
     seen.records = end - offset
     this.#seen.set(place, seen)
     const ageMs = clock.steadyMs() - seen.sinceSteadyMs
     metrics.openTransaction.set({ topic, partition }, this.#isLong(seen) ? ageMs / 1_000 : 0)
-    if (seen.isSaid || !this.#isLong(seen)) return
-    seen.isSaid = true
+    if (seen.isLogged || !this.#isLong(seen)) return
+    seen.isLogged = true
     logger.warn(
       { topic, partition, offset, records: seen.records, ageMs },
       `A transaction in ${place} is open since offset ${offset} for ${Math.round(ageMs / 1_000)} s at least; ${counted(seen.records, 'record is', 'records are')} after that offset, and no reader gets them until it ends. Find it: kafka-transactions.sh --bootstrap-server <broker> find-hanging --broker-id <leader>. End it: kafka-transactions.sh --bootstrap-server <broker> abort --topic ${topic} --partition ${partition} --start-offset ${offset}, or stop the program that has it open.`,

@@ -29,7 +29,7 @@ import {
   emptyChangelogState,
   type ForeignChangelog,
   HeavyJobs,
-  lookMs,
+  idleCheckMs,
   TombstoneGuard,
 } from '../state/index.ts'
 import { TimeIndex, ZoneRulesState } from '../timers/index.ts'
@@ -253,7 +253,7 @@ export class PartitionContext implements CommitContext {
 
   async nap(untilMs: number): Promise<void> {
     this.#check()
-    await this.signal.wait(Math.min(untilMs, this.shared.clock.nowMs() + lookMs))
+    await this.signal.wait(Math.min(untilMs, this.shared.clock.nowMs() + idleCheckMs))
     this.#check()
   }
 
@@ -299,7 +299,7 @@ export class PartitionContext implements CommitContext {
     if (!this.tombstoneGuard.isDue) return
     await this.assignment.orClosed(this.partitionReader.nextHeartbeat())
     await this.assignment.alone(() => saveCheckpoint(this))
-    this.tombstoneGuard.said()
+    this.tombstoneGuard.recorded()
   }
 
   /** When something besides timers must be checked. */

@@ -286,7 +286,7 @@ export class Partition {
     const reason = assignment.failedWith(error)
     metrics.reopens.inc({ reason })
     if (hasCommitted) this.#failures = 0
-    this.#lines.say(error, reason, this.#failures)
+    this.#lines.log(error, reason, this.#failures)
     // The phase changes at once, because the store answers no more queries. If the group takes the partition away in between,
     // leave() closes it.
     assignment.enter('restoring')

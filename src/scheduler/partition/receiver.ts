@@ -19,14 +19,14 @@ const putOffMs = 100
 
 export class Receiver {
   readonly #context: PartitionContext
-  readonly #intake: InputDecoder
+  readonly #decoder: InputDecoder
 
   constructor(context: PartitionContext) {
     this.#context = context
     const { partition, shared, leases, workers } = context
     const { partitions, codecs, targets, clock, metrics, logger } = shared
     const taken = (): PartitionContext['changelogState'] => context.changelogState
-    this.#intake = new InputDecoder({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
+    this.#decoder = new InputDecoder({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
   }
 
   /** Takes records from the reader. Resolves when the next ones may come. */
@@ -61,11 +61,11 @@ export class Receiver {
   async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {
     const { partitionReader, inputBuffer, shared } = this.#context
     const openings = partitionReader.openings(source)
-    const patience = new SearchBudget()
+    const budget = new SearchBudget()
     const putOffAt = shared.clock.steadyMs() + searchWaitMs
     for (const record of records) {
       const canWait = source === 'jobs' && this.#context.phase === 'active'
-      const rest = canWait ? patience.restAsSpare(shared.spare) : patience.rest()
+      const rest = canWait ? budget.restAsSpare(shared.spare) : budget.rest()
       if (rest !== undefined && canWait) {
         // Rests run one after another, so many of them may take seconds.
         await this.#until(putOffAt, rest)
@@ -75,7 +75,7 @@ export class Receiver {
       if (openings !== partitionReader.openings(source)) return
       let inputRecord: InputRecord
       try {
-        const now = this.#intake.inputRecord(source, record, shared.clock.nowMs())
+        const now = this.#decoder.inputRecord(source, record, shared.clock.nowMs())
         // Synchronous where possible, because this runs for every record.
         inputRecord = now instanceof Promise ? await this.#withTimeout(now) : now
       } catch (error) {

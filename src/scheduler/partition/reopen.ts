@@ -17,13 +17,13 @@ export function reopenWaitMs(error: unknown, failures: number): number {
 }
 
 /** Interval between two lines about the same kind of failure. */
-const tellAgainMs = 60_000
+const logAgainMs = 60_000
 
 /** Log lines of a partition that reopens. While a broker is unreachable it reopens twice a second for the whole time. */
 export class ReopenLines {
   readonly #partition: number
   readonly #shared: Pick<Shared, 'clock' | 'logger'>
-  #told: { reason: string; untilMs: number } | undefined
+  #logged: { reason: string; untilMs: number } | undefined
 
   constructor(partition: number, shared: Pick<Shared, 'clock' | 'logger'>) {
     this.#partition = partition
@@ -34,11 +34,11 @@ export class ReopenLines {
    * Logs the first failure and each one of another kind; the same kind again once a minute. `failures`: number of consecutive
    * failures before.
    */
-  say(error: unknown, reason: string, failures: number): void {
+  log(error: unknown, reason: string, failures: number): void {
     const { clock, logger } = this.#shared
     const now = clock.steadyMs()
-    if (failures > 0 && this.#told?.reason === reason && now < this.#told.untilMs) return
-    this.#told = { reason, untilMs: now + tellAgainMs }
+    if (failures > 0 && this.#logged?.reason === reason && now < this.#logged.untilMs) return
+    this.#logged = { reason, untilMs: now + logAgainMs }
     const facts = { err: error, partition: this.#partition, ...(failures > 0 && { failures: failures + 1 }) }
     logger.warn(facts, `Partition ${this.#partition} is reopened: ${messageOf(error)}`)
   }

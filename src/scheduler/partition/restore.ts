@@ -185,7 +185,7 @@ async function openStore(assignment: Assignment): Promise<OpenedStore> {
   const store = watched(opened.store)
   try {
     if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
-    const { reason, other } = await look(assignment, store)
+    const { reason, other } = await judgeStore(assignment, store)
     if (reason === undefined) {
       if (other !== undefined) await forgetDefinitions(assignment, store)
       return { store, searchIndex, other }
@@ -223,13 +223,13 @@ async function forgetDefinitions(assignment: Assignment, store: PartitionStore):
   await store.apply([...ops, checkpointOp({ ...local, otherLog: 'ours', jobsOffset: 0, savedAtMs: clock.nowMs() })])
 }
 
-interface Look {
+interface StoreVerdict {
   /** Why the store cannot be used further, or undefined. */
   reason?: string | undefined
   other?: Range | undefined
 }
 
-async function look(assignment: Assignment, store: PartitionStore): Promise<Look> {
+async function judgeStore(assignment: Assignment, store: PartitionStore): Promise<StoreVerdict> {
   const { admin, names, clusterId, clock, tombstoneRetentionMs } = assignment.shared
   const local = await readCheckpoint(store)
   if (local === undefined) return (await isOfOtherVersion(store)) ? { reason: 'another version of Duelog has written it' } : {}
@@ -252,17 +252,17 @@ async function isHeldBack(assignment: Assignment, stateOffset: number): Promise<
 
 /** Time until the end of a log is known after a transaction has ended. */
 const endKnownMs = 500
-const looksMax = 4
+const checksMax = 4
 
 /** The range of job-state, if the log ends before what the store has read of it, or did so when the store was last opened. */
 async function otherRange(assignment: Assignment, local: Checkpoint): Promise<Range | undefined> {
   const { admin, names } = assignment.shared
   if (local.otherLog === 'theirs') return undefined
-  for (let look = 1; ; look++) {
+  for (let check = 1; ; check++) {
     const range = await rangeOf(admin, names.state, assignment.partition)
     if (local.otherLog === 'ours') return range
     if (range.next >= local.stateOffset || (await isHeldBack(assignment, local.stateOffset))) return undefined
-    if (look === looksMax) return range
+    if (check === checksMax) return range
     await assignment.rest(endKnownMs)
   }
 }

@@ -6,14 +6,14 @@ import { LostTimerSweeper } from '../timers/index.ts'
 import { IdlePosition } from './idle-position.ts'
 import { Closed, RoleChanged } from './interruption.ts'
 import type { PartitionContext } from './partition-context.ts'
-import { ZoneLooks } from './zone-checks.ts'
+import { ZoneChecks } from './zone-checks.ts'
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
 const aheadMsMax = 120_000
 
 /** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports }: PartitionContext, sweeper: LostTimerSweeper): number =>
-  reports.depth === 0 ? sweeper.lookAt : Number.POSITIVE_INFINITY
+  reports.depth === 0 ? sweeper.nextSweepAt : Number.POSITIVE_INFINITY
 
 /**
  * Never resolves: it ends with an error or with Closed. Between two commits it waits for `lingerMs`, so that a commit carries
@@ -24,12 +24,12 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   const { shared, inputBuffer, partition, store, index } = context
   const { clock, lingerMs, metrics } = shared
   const timerSource = new TimerSource(index, store, shared, context.heavyJobs)
-  const written = (timer: Timer): void => timerSource.written(timer)
+  const onTimerScheduled = (timer: Timer): void => timerSource.scheduled(timer)
   const { admissionQueue } = context
   const { heavy } = context.resources
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
-  const zones = new ZoneLooks(context, written)
+  const zones = new ZoneChecks(context, onTimerScheduled)
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -44,7 +44,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Reports that arrived in the meantime have wrong times, or were not read yet.
     if (isStopped) context.leases.grant(now)
     isStopped = false
-    timerSource.defer(context.reports.look().map((timer) => ({ timer, untilMs: now })))
+    timerSource.defer(context.reports.released().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
     // How late an unscanned timer is, is unknown.
@@ -60,7 +60,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
       }
       // Most definitions need no commit (invariant I2), so a caller that waits for one need not wait for the next commit.
       inputBuffer.definitionsNext()
-      const { committed } = await context.runCommitCycle([], { written })
+      const { committed } = await context.runCommitCycle([], { onTimerScheduled })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
@@ -68,26 +68,25 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
-    const options = { written, isForWaiters, notBeforeMs: now }
+    const options = { onTimerScheduled, isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     timerSource.defer(result.deferred)
     context.reports.hold(result.awaiting)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
-    await zones.looked(result.deferred)
+    await zones.cycleEnded(result.deferred)
     if (result.appliedCount > 0 || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
     if (context.reports.depth === 0 && sweeper.isDue && zones.areDone && timerSource.dueAt > idleAt) {
-      const stray = await sweeper.look(idleAt, written)
+      const stray = await sweeper.sweep(idleAt, onTimerScheduled)
       timerSource.defer(stray.map((timer) => ({ timer, untilMs: idleAt })))
     }
-    await position.look()
+    await position.logIfDue()
     await context.keepFresh()
-    await context.nap(
-      Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, position.lookAt, sweepAt(context, sweeper), zones.lookAt),
-    )
+    const nextCheckAt = Math.min(position.nextCheckAt, zones.nextCheckAt, sweepAt(context, sweeper))
+    await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, nextCheckAt))
   }
 }
 
@@ -104,11 +103,11 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 }
 
 /** The timers of the next commit cycle. */
-async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneLooks, now: number): Promise<Timer[]> {
+async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneChecks, now: number): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
   const { aheadUntil } = context.changelogState
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
-  return [...timers, ...(await zones.look(timers.length))]
+  return [...timers, ...(await zones.timers(timers.length))]
 }

@@ -34,9 +34,9 @@ export async function follow(context: PartitionContext): Promise<void> {
     wasWarm = context.isWarm
     if (context.inputBuffer.nextOffset < context.changelogState.jobsOffset) await context.runCommitCycle()
     else {
-      const lookAt = await followZones(context)
+      const nextCheckAt = await followZones(context)
       await context.keepFresh()
-      await context.nap(lookAt)
+      await context.nap(nextCheckAt)
     }
   }
   logger.info({ partition, behind: context.restoreProgress.behindRecords }, `The standby of partition ${partition} takes over.`)

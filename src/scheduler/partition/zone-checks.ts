@@ -2,27 +2,27 @@
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
-import { ZoneWalk, zoneJobsPerLook } from '../timers/index.ts'
+import { ZoneWalk, zoneJobsPerCheck } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /** The check of an owner, beside firing. */
-export class ZoneLooks {
+export class ZoneChecks {
   readonly #context: PartitionContext
-  readonly #written: (timer: Timer) => void
+  readonly #onTimerScheduled: (timer: Timer) => void
 
-  constructor(context: PartitionContext, written: (timer: Timer) => void) {
+  constructor(context: PartitionContext, onTimerScheduled: (timer: Timer) => void) {
     this.#context = context
-    this.#written = written
+    this.#onTimerScheduled = onTimerScheduled
     if (context.zones.isStale) begin(context)
   }
 
-  /** When `look` has work again; Infinity: never. */
-  get lookAt(): number {
-    return this.#context.zones.walk?.lookAt ?? Number.POSITIVE_INFINITY
+  /** When `timers` has work again; Infinity: never. */
+  get nextCheckAt(): number {
+    return this.#context.zones.walk?.nextCheckAt ?? Number.POSITIVE_INFINITY
   }
 
   get areDone(): boolean {
-    return this.lookAt === Number.POSITIVE_INFINITY
+    return this.nextCheckAt === Number.POSITIVE_INFINITY
   }
 
   /**
@@ -30,16 +30,16 @@ export class ZoneLooks {
    * limits a cycle, this takes no more than the limit, but at least one: an idle partition's limit does not grow, so it would
    * never finish otherwise.
    */
-  async look(others = 0): Promise<Timer[]> {
+  async timers(others = 0): Promise<Timer[]> {
     const { zones, failureIsolation } = this.#context
     const { walk } = zones
     const most =
-      failureIsolation.max < batchRecordsMax ? Math.min(zoneJobsPerLook, failureIsolation.max - others) : zoneJobsPerLook
-    return walk === undefined || !walk.isDue || most < 1 ? [] : walk.look(this.#written, most)
+      failureIsolation.max < batchRecordsMax ? Math.min(zoneJobsPerCheck, failureIsolation.max - others) : zoneJobsPerCheck
+    return walk === undefined || !walk.isDue || most < 1 ? [] : walk.checkNext(this.#onTimerScheduled, most)
   }
 
   /** Call it after that commit cycle: its timers are decided then, except the deferred ones. */
-  async looked(deferred: readonly { timer: Timer }[]): Promise<void> {
+  async cycleEnded(deferred: readonly { timer: Timer }[]): Promise<void> {
     if (deferred.some(({ timer }) => timer.kind === timerKind.zone)) return
     const context = this.#context
     if (context.zones.walk?.isDone !== true) return
@@ -54,9 +54,9 @@ export async function followZones(context: PartitionContext): Promise<number> {
   if (zones.store === zones.own) return Number.POSITIVE_INFINITY
   zones.walk ??= begin(context)
   const { walk } = zones
-  if (walk.isDue) await context.assignment.alone(() => walk.look(() => undefined))
+  if (walk.isDue) await context.assignment.alone(() => walk.checkNext(() => undefined))
   if (walk.isDone) end(context, false)
-  return walk.lookAt
+  return walk.nextCheckAt
 }
 
 function begin(context: PartitionContext): ZoneWalk {
@@ -73,7 +73,7 @@ function begin(context: PartitionContext): ZoneWalk {
 function end(context: PartitionContext, isOwner: boolean): void {
   const { partition, shared, zones } = context
   const { checked = 0, moved = 0 } = zones.walk?.view ?? {}
-  zones.looked(isOwner)
+  zones.checked(isOwner)
   shared.logger.info(
     { partition, checked, moved },
     `Partition ${partition} follows the time zone rules ${zones.own}: ${counted(checked, 'job')} checked, ${moved} moved.`,

@@ -86,9 +86,9 @@ export async function loadJobs(
   const values = await store.get(keys)
   const jobs = new Map<string, Job>()
   const wanted: { job: Job; snapshotNo: number }[] = []
-  const patience = new SearchBudget()
+  const budget = new SearchBudget()
   for (let index = 0; index < ids.length; index++) {
-    const rest = patience.rest()
+    const rest = budget.rest()
     if (rest !== undefined) await rest
     const id = ids[index] ?? ''
     const job: Job = { id }

@@ -3,12 +3,12 @@ import type { JobState } from '../../../schemas/index.ts'
 import { emptyValue, isSameWaiter, type Waiter, waiterKey, waitersOf } from '../../../streams/state/index.ts'
 import type { StoreOp } from '../../ports/index.ts'
 
-/** `written` is called with each entry that is added. */
+/** `onQueued` is called with each entry that is added. */
 export function queueEntryOps(
   jobId: string,
   before: JobState | undefined,
   after: JobState | undefined,
-  written: (waiter: Waiter) => void,
+  onQueued: (waiter: Waiter) => void,
 ): StoreOp[] {
   if (before === after) return []
   const [gone, there] = [waitersOf(jobId, before), waitersOf(jobId, after)]
@@ -18,7 +18,7 @@ export function queueEntryOps(
   }
   for (const waiter of there) {
     if (gone.some((other) => isSameWaiter(waiter, other))) continue
-    written(waiter)
+    onQueued(waiter)
     ops.push({ key: waiterKey(waiter), value: emptyValue })
   }
   return ops

@@ -9,7 +9,7 @@ import { DuelogError } from '../../errors/index.ts'
 /** Share of the time that tombstones are kept. */
 const keptShare = 0.8
 /** How often an idle partition reads the clock and records in its store that it is up to date. */
-export const lookMs = 3_600_000
+export const idleCheckMs = 3_600_000
 
 /** A store saved further in the future than this was saved by a clock that was ahead, so its age is unknown. */
 const aheadMsMax = 60_000
@@ -26,7 +26,7 @@ export class TombstoneGuard {
   #savedAtMs: number
   #awakeAtMs: number
   /** When an idle store last recorded this, by the steady clock. */
-  #saidAtMs: number
+  #recordedAtMs: number
   #hasSlept = false
 
   /** `retentionMs`: how long tombstones are kept at least, delete.retention.ms of the compacted topics. */
@@ -34,37 +34,37 @@ export class TombstoneGuard {
     this.#clock = clock
     this.#retentionMs = retentionMs
     this.#awakeAtMs = this.#savedAtMs = clock.nowMs()
-    this.#saidAtMs = clock.steadyMs()
+    this.#recordedAtMs = clock.steadyMs()
   }
 
   /** A store was opened with its recorded time. A new store has none, because it reads every later tombstone. */
   begin(savedAtMs = this.#clock.nowMs()): void {
     this.#savedAtMs = savedAtMs
     this.#awakeAtMs = this.#clock.nowMs()
-    this.#saidAtMs = this.#clock.steadyMs()
+    this.#recordedAtMs = this.#clock.steadyMs()
     this.#hasSlept = false
   }
 
   /** The time that the store may record. `isCurrent`: it reads its logs up to their ends. */
   savedAtMs(isCurrent: boolean): number {
-    this.#look()
+    this.#readClock()
     if (isCurrent && !this.#hasSlept) this.#savedAtMs = this.#awakeAtMs
     return this.#savedAtMs
   }
 
   /** Whether an idle store should record the time again. `savedAtMs` is read in each commit cycle, also if nothing is written. */
   get isDue(): boolean {
-    return this.#clock.steadyMs() - this.#saidAtMs >= lookMs
+    return this.#clock.steadyMs() - this.#recordedAtMs >= idleCheckMs
   }
 
   /** The store has recorded the time. */
-  said(): void {
-    this.#saidAtMs = this.#clock.steadyMs()
+  recorded(): void {
+    this.#recordedAtMs = this.#clock.steadyMs()
   }
 
   /** Throws `not-ready` after a sleep in which tombstones may have been written and removed. Must be called regularly. */
   check(): void {
-    this.#look()
+    this.#readClock()
     if (this.#hasSlept)
       throw new DuelogError(
         'not-ready',
@@ -72,7 +72,7 @@ export class TombstoneGuard {
       )
   }
 
-  #look(): void {
+  #readClock(): void {
     const now = trustedMs(this.#clock)
     if (now === undefined) return
     if (mayLackTombstones(this.#awakeAtMs, now, this.#retentionMs)) this.#hasSlept = true

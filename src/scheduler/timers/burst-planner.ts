@@ -19,7 +19,7 @@ const countedMax = 40_000
 /** Keys of one counting scan. */
 const slice = 1_000
 /** Time between two scans for buckets that came into view. */
-const lookMs = 500
+const scanEveryMs = 500
 
 export class BurstPlanner {
   readonly #store: PartitionStore
@@ -28,7 +28,7 @@ export class BurstPlanner {
   readonly #counts = new Map<number, number>()
   /** All buckets before this one were counted. */
   #seenUntil = 0
-  #lookedAt = 0
+  #scannedAt = 0
   #aheadFrom = 0
   /** Where reading of the current burst continues. */
   #cursor: { bucket: number; from: Buffer } | undefined
@@ -40,7 +40,7 @@ export class BurstPlanner {
   }
 
   /** Must be called for each timer that is written. */
-  written(timer: Timer): void {
+  scheduled(timer: Timer): void {
     if (timer.kind !== timerKind.fire) return
     const bucket = Math.floor(timer.dueAt / bucketMs)
     if (bucket < this.#seenUntil) this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
@@ -52,7 +52,7 @@ export class BurstPlanner {
    */
   async take(now: number, max: number, aheadFrom: number): Promise<Timer[]> {
     if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
-    await this.#look(now)
+    await this.#scan(now)
     this.#aheadFrom = aheadFrom
     const next = this.#plan(now)
     if (next === undefined || next.startAt > now) return []
@@ -71,19 +71,19 @@ export class BurstPlanner {
   wakeAt(now: number, nextDue: number): number {
     if (this.#leadMsMax <= this.#leadMs) return Number.POSITIVE_INFINITY
     const next = this.#plan(now)
-    return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#lookedAt + lookMs))
+    return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#scannedAt + scanEveryMs))
   }
 
   /** Counts the buckets that came into view since the last scan. */
-  async #look(now: number): Promise<void> {
-    if (now - this.#lookedAt < lookMs && now >= this.#lookedAt) return
+  async #scan(now: number): Promise<void> {
+    if (now - this.#scannedAt < scanEveryMs && now >= this.#scannedAt) return
     // A clock that was ahead has skipped buckets that are still to come.
-    if (this.#lookedAt - now > lookMs) {
+    if (this.#scannedAt - now > scanEveryMs) {
       this.#counts.clear()
       this.#seenUntil = 0
       this.#cursor = undefined
     }
-    this.#lookedAt = now
+    this.#scannedAt = now
     for (const bucket of this.#counts.keys()) if ((bucket + 1) * bucketMs <= now) this.#counts.delete(bucket)
     const until = Math.floor((now + this.#leadMsMax) / bucketMs)
     let bucket = Math.max(this.#seenUntil, Math.floor((now + this.#leadMs) / bucketMs))
@@ -92,7 +92,7 @@ export class BurstPlanner {
     let from = timerBound(bucket * bucketMs)
     for (;;) {
       const entries = await this.#store.scan({ from, to, limit: slice, keysOnly: true })
-      for (const { key } of entries) this.written(timerOfKey(key))
+      for (const { key } of entries) this.scheduled(timerOfKey(key))
       const last = entries.at(-1)
       if (entries.length < slice || last === undefined) return
       bucket = Math.floor(timerOfKey(last.key).dueAt / bucketMs)

@@ -25,12 +25,12 @@ import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob, weightOf } from '../state/index.ts'
 
 /** Jobs of one call. They are decoded without a pause while other partitions fire in this process. A million jobs in four partitions take 83 min. */
-const jobsPerLook = 100
+const jobsPerSweep = 100
 /** Bytes of one call, so that it reads fewer heavy jobs. */
-const bytesPerLook = 1024 * 1024
+const bytesPerSweep = 1024 * 1024
 /** Search steps of one call, about 2 ms, for jobs whose rules need searches: timers that fall due wait for it. */
-const stepsPerLook = 200_000
-const lookEveryMs = 2_000
+const stepsPerSweep = 200_000
+const sweepEveryMs = 2_000
 /** A timer that is overdue by less may be in the current commit cycle. */
 const lostAfterMs = 60_000
 /**
@@ -45,39 +45,39 @@ export class LostTimerSweeper {
   /** The last job that was checked. */
   #cursor: string | undefined
   /** By the steady clock, so that a wall clock that is set back does not delay it. */
-  #lookAt: number
+  #nextSweepSteadyMs: number
 
   constructor(store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics' | 'logger'>) {
     this.#store = store
     this.#shared = shared
-    this.#lookAt = shared.clock.steadyMs() + lookEveryMs
+    this.#nextSweepSteadyMs = shared.clock.steadyMs() + sweepEveryMs
   }
 
-  /** When to call `look` again. */
-  get lookAt(): number {
-    return atSteady(this.#shared.clock, this.#lookAt)
+  /** When to call `sweep` again. */
+  get nextSweepAt(): number {
+    return atSteady(this.#shared.clock, this.#nextSweepSteadyMs)
   }
 
   get isDue(): boolean {
-    return this.#shared.clock.steadyMs() >= this.#lookAt
+    return this.#shared.clock.steadyMs() >= this.#nextSweepSteadyMs
   }
 
   /**
-   * Checks the next few jobs. Call it only while nothing is due. `written` is called with each timer that is written again. Resolves with
+   * Checks the next few jobs. Call it only while nothing is due. `onTimerScheduled` is called with each timer that is stored again. Resolves with
    * timers for jobs with times that must be corrected. A commit cycle with these timers makes the correction.
    */
-  async look(now: number, written: (timer: Timer) => void): Promise<Timer[]> {
-    this.#lookAt = this.#shared.clock.steadyMs() + lookEveryMs
+  async sweep(now: number, onTimerScheduled: (timer: Timer) => void): Promise<Timer[]> {
+    this.#nextSweepSteadyMs = this.#shared.clock.steadyMs() + sweepEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
     const stray: Timer[] = []
     let bytes = 0
-    const patience = new SearchBudget(stepsPerLook)
+    const budget = new SearchBudget(stepsPerSweep)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
       stray.push(...strayTimersOf(job, now))
       bytes += weightOf(job)
-      if (bytes < bytesPerLook && !patience.isOver) continue
+      if (bytes < bytesPerSweep && !budget.isOver) continue
       this.#cursor = job.id
       break
     }
@@ -85,7 +85,7 @@ export class LostTimerSweeper {
       this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`)
     if (lost.length === 0) return stray
     for (const timer of lost) {
-      written(timer)
+      onTimerScheduled(timer)
       this.#shared.metrics.timersRearmed.inc()
       this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
     }
@@ -96,10 +96,10 @@ export class LostTimerSweeper {
   async #nextIds(): Promise<string[]> {
     const { from, to } = rangeOf(prefix.definition)
     const start = this.#cursor === undefined ? from : keyAfter(definitionKey(this.#cursor))
-    const entries = await this.#store.scan({ from: start, to, limit: jobsPerLook, keysOnly: true })
+    const entries = await this.#store.scan({ from: start, to, limit: jobsPerSweep, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfKey(key))
     // After the last job it starts again with the first.
-    this.#cursor = ids.length < jobsPerLook ? undefined : ids.at(-1)
+    this.#cursor = ids.length < jobsPerSweep ? undefined : ids.at(-1)
     return ids
   }
 }

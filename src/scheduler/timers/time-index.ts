@@ -47,7 +47,7 @@ export class TimeIndex {
       const next = this.#near[this.#head]
       if (next === undefined) {
         if (this.#horizon === end || this.#horizonDueAt > notAfter) break
-        await this.#lookFurther()
+        await this.#scanFurther()
         continue
       }
       if (next.timer.dueAt > notAfter) break
@@ -57,12 +57,12 @@ export class TimeIndex {
     this.#passed += taken.length
     this.#shrink()
     // So that `nextDue` is known before the caller sleeps.
-    if (taken.length < max && this.#near.length === 0 && this.#horizon !== end) await this.#lookFurther()
+    if (taken.length < max && this.#near.length === 0 && this.#horizon !== end) await this.#scanFurther()
     return taken
   }
 
   /** Must be called for each timer before it is written. */
-  written(timer: Timer): void {
+  scheduled(timer: Timer): void {
     if (timer.dueAt > this.#horizonDueAt) return
     const key = timerKey(timer)
     if (Buffer.compare(key, this.#horizon) >= 0) return
@@ -93,7 +93,7 @@ export class TimeIndex {
     await this.#store.compact(from, to)
   }
 
-  async #lookFurther(): Promise<void> {
+  async #scanFurther(): Promise<void> {
     const from = this.#horizon
     const entries = await this.#store.scan({ from, to: end, limit: sliceMax, keysOnly: true })
     for (const { key } of entries) this.#near.push({ key, timer: timerOfKey(key) })

@@ -85,7 +85,7 @@ export class ZoneRulesState {
   }
 
   /** Every job was checked. `isOwner`: also jobs with a state. */
-  looked(isOwner: boolean): void {
+  checked(isOwner: boolean): void {
     this.store = this.own
     if (isOwner) this.logged = this.own
     this.walk = undefined

@@ -23,9 +23,9 @@ import { SearchBudget, type Shared } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
 /** Jobs of one call, which are decoded without a pause. */
-export const zoneJobsPerLook = 100
+export const zoneJobsPerCheck = 100
 /** Time between two calls, because other partitions fire in this process. A million jobs in four partitions take about two minutes. */
-export const zoneLookEveryMs = 50
+export const zoneCheckEveryMs = 50
 
 export interface ZoneWalkView {
   /** Jobs that were checked. */
@@ -41,24 +41,24 @@ export class ZoneWalk {
   /** Where the walk continues. Undefined: after the last job. */
   #from: Buffer | undefined = rangeOf(prefix.definition).from
   /** By the steady clock, so that a wall clock that is set back does not delay it. */
-  #lookAt: number
+  #nextCheckSteadyMs: number
   readonly view: ZoneWalkView = { checked: 0, moved: 0 }
 
   constructor(partition: number, store: PartitionStore, shared: Pick<Shared, 'codecs' | 'clock' | 'metrics'>) {
     this.#partition = partition
     this.#store = store
     this.#shared = shared
-    this.#lookAt = shared.clock.steadyMs()
+    this.#nextCheckSteadyMs = shared.clock.steadyMs()
     shared.metrics.zoneWalk.set({ partition }, 1)
   }
 
-  /** When to call `look` again. Infinity once all jobs were checked. */
-  get lookAt(): number {
-    return atSteady(this.#shared.clock, this.#lookAt)
+  /** When to call `checkNext` again. Infinity once all jobs were checked. */
+  get nextCheckAt(): number {
+    return atSteady(this.#shared.clock, this.#nextCheckSteadyMs)
   }
 
   get isDue(): boolean {
-    return this.#shared.clock.steadyMs() >= this.#lookAt
+    return this.#shared.clock.steadyMs() >= this.#nextCheckSteadyMs
   }
 
   get isDone(): boolean {
@@ -66,30 +66,31 @@ export class ZoneWalk {
   }
 
   /**
-   * Checks the next jobs, at most `most`. Resolves with a timer for each job whose logged next time moves. A commit cycle with this timer
-   * makes the decision. For jobs without a state the timers are written here, and `written` is called with each.
+   * Checks the next jobs, at most `most`. Resolves with a timer for each job whose logged next time moves. A commit cycle with
+   * this timer makes the decision. For jobs without a state the timers are stored here, and `onTimerScheduled` is called with
+   * each.
    */
-  async look(written: (timer: Timer) => void, most = zoneJobsPerLook): Promise<Timer[]> {
+  async checkNext(onTimerScheduled: (timer: Timer) => void, most = zoneJobsPerCheck): Promise<Timer[]> {
     const { clock, metrics } = this.#shared
     const now = clock.nowMs()
     const ids = await this.#nextIds(most)
     const timers: Timer[] = []
     const moving: Timer[] = []
-    const patience = new SearchBudget()
+    const budget = new SearchBudget()
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
-      await patience.rest()
+      await budget.rest()
       if (!mayMove(job.definition?.spec)) continue
       if (job.state === undefined) timers.push(...timersOf(job))
       else if (zoneMoveOf(job) !== undefined) moving.push({ dueAt: now, kind: timerKind.zone, jobId: job.id, runNo: 0 })
     }
     const lacking = await this.#lacking(timers)
-    for (const timer of lacking) written(timer)
+    for (const timer of lacking) onTimerScheduled(timer)
     if (lacking.length > 0) await this.#store.apply(lacking.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
     this.view.checked += ids.length
     this.view.moved += lacking.length + moving.length
     metrics.zoneChecked.inc(ids.length)
     metrics.zoneMoved.inc(lacking.length)
-    this.#lookAt = this.isDone ? Number.POSITIVE_INFINITY : clock.steadyMs() + zoneLookEveryMs
+    this.#nextCheckSteadyMs = this.isDone ? Number.POSITIVE_INFINITY : clock.steadyMs() + zoneCheckEveryMs
     if (this.isDone) metrics.zoneWalk.set({ partition: this.#partition }, 0)
     return moving
   }

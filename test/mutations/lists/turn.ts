@@ -11,7 +11,7 @@ export const turnMutations = [
       [
         'late-start-deaf',
         scheduler('commit/apply-batch'),
-        "else if (input.kind === 'event') this.#begun(decision.job, input.event)",
+        "else if (input.kind === 'event') this.#started(decision.job, input.event)",
         '',
         'a report that an attempt has begun renews no lease',
       ],
@@ -32,7 +32,7 @@ export const turnMutations = [
       [
         'noted-for-anybody',
         scheduler('commit/apply-batch'),
-        '    if (!isUnderWay(job, event)) return\n',
+        '    if (!isActive(job, event)) return\n',
         '',
         'heartbeats of attempts that nobody runs fill the memory',
         'scheduler/made-up-reports',

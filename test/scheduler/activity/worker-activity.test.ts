@@ -7,16 +7,16 @@ const report = (type: 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'RETRY_DUE', jobId
 
 it('knows which runs a worker has begun and not ended, and when it was last heard of', () => {
   const watch = new WorkerWatch()
-  watch.heard(report('STARTED', 'a'), 1)
-  watch.heard(report('HEARTBEAT', 'b'), 2)
-  watch.heard(report('HEARTBEAT', 'b'), 3)
-  watch.heard(report('SUCCEEDED', 'quick', 'other@h:2:b'), 4)
+  watch.reported(report('STARTED', 'a'), 1)
+  watch.reported(report('HEARTBEAT', 'b'), 2)
+  watch.reported(report('HEARTBEAT', 'b'), 3)
+  watch.reported(report('SUCCEEDED', 'quick', 'other@h:2:b'), 4)
   expect(watch.view()).toEqual([
     { worker: 'w@h:1:b', heardAt: 3, running: 2, runIds: ['a/1', 'b/1'] },
     { worker: 'other@h:2:b', heardAt: 4, running: 0, runIds: [] },
   ])
-  watch.heard(report('SUCCEEDED', 'a'), 5)
-  watch.heard(report('RETRY_DUE', 'c', 'forwarder@h:3:b'), 6)
+  watch.reported(report('SUCCEEDED', 'a'), 5)
+  watch.reported(report('RETRY_DUE', 'c', 'forwarder@h:3:b'), 6)
   expect(watch.view().map(({ worker, running }) => [worker, running])).toEqual([
     ['other@h:2:b', 0],
     ['w@h:1:b', 1],
@@ -27,7 +27,7 @@ it('knows which runs a worker has begun and not ended, and when it was last hear
 
 it('names some runs of a worker and counts all', () => {
   const watch = new WorkerWatch()
-  for (let index = 0; index < namedRunsMax + 5; index++) watch.heard(report('STARTED', `j${index}`), 1)
+  for (let index = 0; index < namedRunsMax + 5; index++) watch.reported(report('STARTED', `j${index}`), 1)
   expect(watch.view()[0]).toMatchObject({ running: namedRunsMax + 5 })
   expect(watch.view()[0]?.runIds).toHaveLength(namedRunsMax)
 })

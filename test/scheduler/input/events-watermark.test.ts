@@ -59,19 +59,19 @@ const lease: Timer = { dueAt: beganAt, kind: timerKind.lease, jobId: 'j', runNo:
 test('reports that all expired before they were read keep no attempt alive', async () => {
   const { watermark, answer, pass } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
-  expect(watermark.look()).toEqual([])
+  expect(watermark.released()).toEqual([])
   await answer({ earliest: 500, next: 500 })
   pass(1)
-  expect(watermark.look()).toEqual([lease])
+  expect(watermark.released()).toEqual([lease])
 })
 
 test('a log that ends before what was read of it covers nothing: it is another one', async () => {
   const { watermark, answer, pass } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
-  watermark.look()
+  watermark.released()
   await answer({ earliest: 0, next: 3 })
   pass(1)
-  expect(() => watermark.look()).toThrow(/ends at 3 and was read up to 300/)
+  expect(() => watermark.released()).toThrow(/ends at 3 and was read up to 300/)
   expect(watermark.readUntil).toBe(0)
 })
 
@@ -80,33 +80,33 @@ test('for a time that has not come the brokers are not asked', async () => {
   // Taken before the clock was set back.
   watermark.hold([{ timer: lease, untilMs: beganAt + 60_000 }])
   for (let times = 0; times < 10; times++) {
-    expect(watermark.look()).toEqual([])
+    expect(watermark.released()).toEqual([])
     pass(1)
   }
   expect(asked).toHaveLength(0)
   expect(watermark.wakeAtMs).toBe(beganAt + 60_000)
   pass(60_000)
-  watermark.look()
+  watermark.released()
   expect(asked).toHaveLength(1)
 })
 
 test('what failed or was answered while the clock was ahead is asked again a second later, and sought two seconds later', async () => {
   const { watermark, now, asked, pass, fail, answer, nudges } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
-  watermark.look()
+  watermark.released()
   now.wallMs += 86_400_000
   await fail()
   now.wallMs -= 86_400_000
   pass(1_000)
   expect(watermark.wakeAtMs).toBeLessThanOrEqual(now.wallMs)
-  watermark.look()
+  watermark.released()
   expect(asked).toHaveLength(2)
   now.wallMs += 86_400_000
   await answer({ earliest: 0, next: 400 })
   now.wallMs -= 86_400_000
   pass(2_000)
   expect(watermark.wakeAtMs).toBeLessThanOrEqual(now.wallMs)
-  watermark.look()
+  watermark.released()
   expect(nudges()).toBe(1)
 })
 
@@ -117,18 +117,18 @@ test('what is covered is what was durable when it was asked for, and not before 
     { timer: lease, untilMs: beganAt },
     { timer: later, untilMs: beganAt + 500 },
   ])
-  watermark.look()
+  watermark.released()
   pass(1_000)
   await answer({ earliest: 0, next: 310 })
   applyBatch(309)
-  expect(watermark.look()).toEqual([])
+  expect(watermark.released()).toEqual([])
   applyBatch(310)
-  expect(watermark.look()).toEqual([lease])
+  expect(watermark.released()).toEqual([lease])
   expect(watermark.readUntil).toBe(beganAt)
   // What came since is asked for anew.
   expect(asked).toHaveLength(2)
   await answer({ earliest: 0, next: 310 })
-  expect(watermark.look()).toEqual([later])
+  expect(watermark.released()).toEqual([later])
   expect(watermark.readUntil).toBe(beganAt + 1_000)
   expect(watermark.depth).toBe(0)
 })
@@ -137,15 +137,15 @@ test('what a clock that was ahead has read covers nothing of what is now', async
   const { watermark, now, asked, answer, pass } = site(300)
   now.wallMs += 3_600_000
   watermark.hold([{ timer: lease, untilMs: beganAt }])
-  watermark.look()
+  watermark.released()
   await answer({ earliest: 0, next: 300 })
-  expect(watermark.look()).toEqual([lease])
+  expect(watermark.released()).toEqual([lease])
   now.wallMs -= 3_600_000
   pass(60_000)
   const next: Timer = { ...lease, runNo: 2 }
   watermark.hold([{ timer: next, untilMs: beganAt + 30_000 }])
-  expect(watermark.look()).toEqual([])
+  expect(watermark.released()).toEqual([])
   expect(asked).toHaveLength(2)
   await answer({ earliest: 0, next: 300 })
-  expect(watermark.look()).toEqual([next])
+  expect(watermark.released()).toEqual([next])
 })

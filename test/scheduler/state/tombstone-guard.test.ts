@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Checkpoint, unusable } from '../../../src/scheduler/state/checkpoint.ts'
-import { lookMs, TombstoneGuard } from '../../../src/scheduler/state/tombstone-guard.ts'
+import { idleCheckMs, TombstoneGuard } from '../../../src/scheduler/state/tombstone-guard.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 
 const dayMs = 86_400_000
@@ -15,8 +15,8 @@ function begun(savedAtMs?: number) {
   }
   /** Awake, so that it looks at the clock as often as a partition does. */
   const live = (forMs: number): void => {
-    for (let leftMs = forMs; leftMs > 0; leftMs -= lookMs) {
-      sleep(Math.min(leftMs, lookMs))
+    for (let leftMs = forMs; leftMs > 0; leftMs -= idleCheckMs) {
+      sleep(Math.min(leftMs, idleCheckMs))
       tombstoneGuard.check()
     }
   }
@@ -41,13 +41,13 @@ describe('a store', () => {
   })
   it('that is idle says now and then that it is up to date', () => {
     const { tombstoneGuard, live } = begun()
-    tombstoneGuard.said()
+    tombstoneGuard.recorded()
     expect(tombstoneGuard.isDue).toBe(false)
-    live(lookMs)
+    live(idleCheckMs)
     // What it may say is asked with each turn, also where nothing is written.
     tombstoneGuard.savedAtMs(true)
     expect(tombstoneGuard.isDue).toBe(true)
-    tombstoneGuard.said()
+    tombstoneGuard.recorded()
     expect(tombstoneGuard.isDue).toBe(false)
   })
   it('may be idle for years', () => {

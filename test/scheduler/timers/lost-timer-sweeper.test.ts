@@ -31,7 +31,7 @@ beforeEach(() => {
   sweeper = new LostTimerSweeper(store, { codecs, clock, metrics, logger: pino({ level: 'silent' }) })
 })
 
-const look = () => sweeper.look(now, (timer) => void written.push(timer))
+const look = () => sweeper.sweep(now, (timer) => void written.push(timer))
 const count = async () => (await metrics.timersRearmed.get()).values[0]?.value
 
 /** A job without any timer. */
@@ -55,7 +55,7 @@ describe('the sweeper', () => {
     const index = new TimeIndex(store)
     expect(await index.take(startAt + 10 * minute, 10)).toEqual([])
     now += 10 * minute
-    await sweeper.look(now, (timer) => index.written(timer))
+    await sweeper.sweep(now, (timer) => index.scheduled(timer))
     expect(await count()).toBe(1)
     expect(await index.take(now, 10)).toMatchObject([{ jobId: 'a', dueAt: startAt + 1_000 }])
     expect(await new TimeIndex(store).take(now, 10)).toHaveLength(1)
@@ -91,11 +91,11 @@ describe('the sweeper', () => {
     now += 10 * minute
     const found: number[] = []
     for (let looks = 0; looks < 4; looks++) {
-      expect(sweeper.lookAt).toBeLessThanOrEqual(now)
+      expect(sweeper.nextSweepAt).toBeLessThanOrEqual(now)
       const before = written.length
       await look()
       found.push(written.length - before)
-      expect(sweeper.lookAt).toBe(now + 2_000)
+      expect(sweeper.nextSweepAt).toBe(now + 2_000)
       now += 2_000
     }
     expect(found).toEqual([100, 100, 50, 100])

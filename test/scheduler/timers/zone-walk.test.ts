@@ -1,8 +1,8 @@
 /** New time zone rules, as a newer Node brings them: stores that were kept, built anew or copied fire alike, and each occurrence once. */
 import { describe, expect, it } from 'vitest'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
-import { ZoneLooks } from '../../../src/scheduler/partition/zone-checks.ts'
-import { ZoneWalk, zoneJobsPerLook } from '../../../src/scheduler/timers/zone-walk.ts'
+import { ZoneChecks } from '../../../src/scheduler/partition/zone-checks.ts'
+import { ZoneWalk, zoneJobsPerCheck } from '../../../src/scheduler/timers/zone-walk.ts'
 import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
@@ -145,7 +145,7 @@ describe('a crash while jobs are looked at', () => {
     const disk: Disk = new Map()
     const old = driver.boot('old', disk, winter)
     await driver.settle()
-    const ids = Array.from({ length: 3 * zoneJobsPerLook }, (_, index) => `job-${String(index).padStart(3, '0')}`)
+    const ids = Array.from({ length: 3 * zoneJobsPerCheck }, (_, index) => `job-${String(index).padStart(3, '0')}`)
     for (const id of ids) driver.define(id, daily(0))
     await advance(driver, 2 * hour)
     driver.kill(old)
@@ -221,12 +221,12 @@ describe('a walk over many jobs', () => {
       asked.writes = 0
       const walk = new ZoneWalk(0, watched, shared)
       for (let looks = 0; !walk.isDone; looks++) {
-        expect(looks).toBeLessThanOrEqual(count / zoneJobsPerLook)
-        expect(await walk.look(() => undefined)).toEqual([])
+        expect(looks).toBeLessThanOrEqual(count / zoneJobsPerCheck)
+        expect(await walk.checkNext(() => undefined)).toEqual([])
       }
       expect(walk.view).toEqual({ checked: count, moved: lacking })
       expect(asked.writes).toBe(lacking)
-      expect(asked.largest).toBe(zoneJobsPerLook)
+      expect(asked.largest).toBe(zoneJobsPerCheck)
     }
     expect(timersOf({ id: 'x' })).toEqual([])
   })
@@ -250,10 +250,10 @@ it('goes on where turns are narrowed, with no more than they may take, also wher
     store,
     failureIsolation: { max: 2 },
   } as unknown as PartitionContext
-  const looks = new ZoneLooks(own, () => undefined)
+  const looks = new ZoneChecks(own, () => undefined)
   const seen: number[] = []
   for (; seen.length < 10 && !looks.areDone; steadyMs += 50) {
-    await looks.look(seen.length === 1 ? 2 : 1)
+    await looks.timers(seen.length === 1 ? 2 : 1)
     seen.push(zones.walk?.view.checked ?? -1)
   }
   expect(seen).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 7])
