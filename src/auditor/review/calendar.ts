@@ -9,7 +9,7 @@ import type { Findings } from '../findings/index.ts'
 import type { CompleteTimes, PlanSpec } from '../reading/index.ts'
 
 /** Largest number of nominal times of one job that are judged at once. */
-export const timesMax = 100_000
+const timesMax = 100_000
 /** Largest number of search steps (ADR 0058) for these times of one job: about a fifth of a second, in pieces. */
 export const timesStepsMax = 20_000_000
 /** Owners of earlier versions count the occurrences of one skip up to this number. Beyond it their count may be too low. */
