@@ -55,7 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
           watch(process, options)
           if (stopping) void process.stop()
         })
-        options.logger.info({ dataDir }, 'embedded registry is up')
+        options.logger.info({ dataDir }, 'The embedded registry is up.')
       } catch (error) {
         const failure =
           error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
@@ -125,7 +125,7 @@ async function stopStales(dataDir: string, logger: EmbeddedOptions['logger']): P
   await Promise.all(
     ['kafka', 'registry'].map(async (name) => {
       const pid = await stopStale(join(dataDir, `${name}.pid`), dataDir)
-      if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'stopped a process that an earlier Duelog left behind')
+      if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'A process of an earlier Duelog still ran and was stopped.')
     }),
   )
 }

@@ -13,7 +13,7 @@ import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } fr
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, ClockAbsence } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
@@ -229,12 +229,16 @@ export class Executor {
     this.#committer.stop()
     await this.#consumer
       .leave()
-      .catch((error: unknown) => this.#logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'),
+      )
     await withTimeout(clock, leftMs, this.#runner.calls.drained())
     this.#runner.calls.releaseAll()
     await this.#control
       .stop()
-      .catch((error: unknown) => this.#logger.warn({ error: messageOf(error) }, 'could not leave worker-control'))
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'The group of worker-control could not be left; it waits until the session ends.'),
+      )
     await withTimeout(clock, lastReportsMsMax, this.#reportSender.flush())
     await this.#reportSender.close()
   }

@@ -2,7 +2,7 @@
  * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs. Each transaction also
  * commits the read position, so no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
  */
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import type { GroupReader, TopicPartition } from '../ports/index.ts'
 import { type Dialect, dialects, type IntakeOptions } from './options.ts'
 import { SourceLane } from './source-lane.ts'
@@ -115,7 +115,7 @@ class Intake {
     this.#generation = -1
     if (this.#stopped) return
     const { clock, logger } = this.#options
-    logger.error({ error: messageOf(error), rejoinMs }, 'The intake of foreign schedules lost its group session, joining again.')
+    logger.error({ err: error, rejoinMs }, 'The intake of foreign schedules lost its group session and joins again.')
     this.#cancelRejoin = clock.at(clock.nowMs() + rejoinMs, () => {
       this.start().catch((failure: unknown) => this.#crashed(failure))
     })

@@ -6,7 +6,7 @@
  *   claiming ──fenced and sought──► reading ──any error──► claiming …
  *       └──────────────── lost ────────┴──► ended
  */
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports/index.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
 import { translated } from './translation.ts'
@@ -179,7 +179,7 @@ export class SourceLane {
     const { topic, partition } = this
     const isPassing = !(error instanceof DuelogError) || error.retriable
     this.#problem = isPassing ? undefined : `Foreign schedules of ${topic}/${partition} cannot be taken: ${error.message}`
-    logger.warn({ topic, partition, error: messageOf(error) }, 'Foreign schedules could not be taken, trying again.')
+    logger.warn({ topic, partition, err: error }, 'Foreign schedules could not be taken; they are taken again.')
     this.#cancelWait = clock.at(clock.nowMs() + againMs, () => void this.claim())
   }
 

@@ -2,7 +2,6 @@
 import { chmod, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
-import { messageOf } from '../errors/index.ts'
 
 export const privateFolderMode = 0o700
 export const privateFileMode = 0o600
@@ -25,7 +24,7 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
   } catch (error) {
     const said =
       'Other users of this machine may be able to read the data folder; give it to the user that Duelog runs as, with mode 0700.'
-    logger.warn({ dataDir, error: messageOf(error) }, said)
+    logger.warn({ dataDir, err: error }, said)
   }
 }
 

@@ -54,7 +54,7 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
   const run = (): void => {
     const startedAt = clock.steadyMs()
     child = start(plan)
-    logger.info({ process: title }, 'started a process')
+    logger.info({ process: title }, 'A process has started.')
     const exit = Promise.withResolvers<void>()
     ended = exit.promise
     const onExit = (how: string): void => {

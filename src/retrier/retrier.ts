@@ -9,7 +9,7 @@
 import { retryTiers } from '../../streams/topics/index.ts'
 import { ClockAbsence, trustedMs } from '../clock/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
@@ -107,7 +107,9 @@ class Forwarder {
   async #leave(): Promise<void> {
     const { logger } = this.#options
     logger.error('The wall clock has not been trusted for long; retries are left to other forwarders.')
-    await this.#endReading().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+    await this.#endReading().catch((error: unknown) =>
+      logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'),
+    )
     this.#loseAll()
   }
 
@@ -159,10 +161,7 @@ class Forwarder {
     this.#loseAll()
     if (this.#stopped || this.#absence.isAway) return
     const { clock, logger } = this.#options
-    logger.error(
-      { error: messageOf(error), retryMs: this.#rejoinMs },
-      'the retry forwarder lost its group session, joining again',
-    )
+    logger.error({ err: error, retryMs: this.#rejoinMs }, 'The retry forwarder lost its group session and joins again.')
     this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.#join().catch((startError: unknown) => this.#crashed(startError))
     })
@@ -231,7 +230,10 @@ class Forwarder {
   /** Nothing waits for a commit: records that it does not cover are forwarded again after a crash. */
   #commit({ topic, partition }: TierLane, offset: number): void {
     const committing = this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
-      this.#options.logger.debug({ topic, partition, offset, error: messageOf(error) }, 'could not commit retries')
+      this.#options.logger.debug(
+        { topic, partition, offset, err: error },
+        'The position of retries could not be committed; the next commit includes it.',
+      )
     })
     if (committing !== undefined) void this.#track(committing)
   }
@@ -240,8 +242,8 @@ class Forwarder {
     const { clock, logger } = this.#options
     if (this.#stopped || !lane.owned) return
     logger.warn(
-      { topic: lane.topic, partition: lane.partition, error: messageOf(error) },
-      'could not forward retries, trying again',
+      { topic: lane.topic, partition: lane.partition, err: error },
+      'Retries could not be forwarded; they are forwarded again.',
     )
     this.#wait(lane, offset, clock.nowMs() + againMs)
   }

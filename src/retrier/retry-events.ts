@@ -1,6 +1,6 @@
 /** The events that report due retries to their owners. */
 import type { Execution } from '../../schemas/index.ts'
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import { decodeExecution, type RecordIn, type RecordOut } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
@@ -15,7 +15,7 @@ export async function retryEvents(options: RetrierOptions, due: readonly RecordI
       execution = decoded instanceof Promise ? await decoded : decoded
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-      logger.error({ topic, partition, offset, error: messageOf(error) }, 'passed over a retry that cannot be decoded')
+      logger.error({ topic, partition, offset, err: error }, 'A retry cannot be decoded and is skipped.')
       metrics.invalid.inc({ reason: 'undecodable-retry' })
       continue
     }

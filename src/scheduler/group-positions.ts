@@ -5,7 +5,6 @@
  */
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
-import { messageOf } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Position } from '../ports/index.ts'
 import type { Shared } from './options/index.ts'
@@ -66,7 +65,7 @@ export class GroupPositions {
       for (const position of fresh) this.#committed.set(placeOf(position), position.offset)
     } catch (error) {
       // For example during a rebalance. The next commit includes it.
-      logger.debug({ error: messageOf(error) }, 'The positions of the owners could not be committed to the group.')
+      logger.debug({ err: error }, 'The positions of the owners could not be committed to the group.')
     }
   }
 

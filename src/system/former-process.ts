@@ -6,7 +6,6 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { TopicNames } from '../../streams/topics/index.ts'
-import { messageOf } from '../errors/index.ts'
 import type { KafkaLog, Logger } from '../kafka/index.ts'
 import { writePrivate } from '../process/index.ts'
 
@@ -30,16 +29,13 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
       if (members > 0)
         logger.info({ former, members }, 'Start: the members of the process before, which is dead, have left their groups')
     } catch (error) {
-      logger.warn(
-        { former, error: messageOf(error) },
-        'The members of the process before stay in their groups until their sessions end.',
-      )
+      logger.warn({ former, err: error }, 'The members of the process before stay in their groups until their sessions end.')
     }
   }
   try {
     await writePrivate(path, `${instance}\n`)
   } catch (error) {
-    logger.warn({ error: messageOf(error) }, `${path} cannot be written; after a crash groups wait until sessions end.`)
+    logger.warn({ err: error }, `${path} cannot be written; after a crash groups wait until sessions end.`)
   }
 }
 

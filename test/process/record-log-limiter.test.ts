@@ -37,14 +37,14 @@ it('leaves out nothing of other topics, nor what is not about a record', () => {
 it('writes one line a minute of what is tried again, and how many it left out', () => {
   const { lines, logger, pass } = logged()
   for (let partition = 0; partition < 12; partition++)
-    logger.error({ partition }, 'the worker lost its group session, joining again')
-  logger.warn({ topic: 'jobs', offset: 1 }, 'Foreign schedules could not be taken, trying again.')
+    logger.error({ partition }, 'The worker lost its group session and joins again.')
+  logger.warn({ topic: 'jobs', offset: 1 }, 'Foreign schedules could not be taken; they are taken again.')
   logger.warn({ partition: 1 }, 'A record waits for the schema registry; firing goes on.')
   logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
   logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
   expect(lines).toHaveLength(4)
   pass(60_000)
-  logger.error({ partition: 3 }, 'the worker lost its group session, joining again')
+  logger.error({ partition: 3 }, 'The worker lost its group session and joins again.')
   logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
   expect(lines.slice(4)).toMatchObject([
     { partition: 3, linesLeftOut: 11 },

@@ -9,7 +9,7 @@ import { validateJobId } from '../../../streams/definitions/index.ts'
 import { sizeProblem } from '../../../streams/runs/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { DuelogError, messageOf } from '../../errors/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
   type Batch,
@@ -114,7 +114,7 @@ export class ControlConsumer {
   #crashed(error: unknown): void {
     const { clock, logger } = this.#options
     if (this.#stopped) return
-    logger.error({ error: messageOf(error) }, 'the worker lost its session on worker-control, joining again')
+    logger.error({ err: error }, 'The worker lost its session on worker-control and joins again.')
     this.#cancelRetry = clock.at(clock.nowMs() + againMs, () => {
       this.#join().catch((joinError: unknown) => this.#crashed(joinError))
     })
@@ -181,13 +181,13 @@ export class ControlConsumer {
         const execution = await decodeExecution(codecs.execution, control.execution)
         return execution.pool === pool ? { control, execution } : undefined
       } catch (error) {
-        const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
+        const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
         if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) {
-          logger.error(place, 'passed over a record of worker-control that cannot be decoded')
+          logger.error(place, 'A record of worker-control cannot be decoded and is skipped.')
           metrics.invalid.inc({ reason: 'undecodable-control' })
           return undefined
         }
-        logger.warn(place, 'could not ask the registry for the schema of a record of worker-control, trying again')
+        logger.warn(place, 'The registry did not give the schema of a record of worker-control; it is asked again.')
         await new Promise<void>((resolve) => clock.at(clock.nowMs() + againMs, resolve))
       }
     }
@@ -203,7 +203,7 @@ export class ControlConsumer {
       return !peers.includes(instance) || peers.sort()[0] === instance
     } catch (error) {
       // Two workers that run it are better than none: handlers run at least once.
-      logger.warn({ error: messageOf(error) }, 'could not ask for other workers of the same name; a pinned run is taken here')
+      logger.warn({ err: error }, 'Other workers of the same name could not be found; this worker takes the pinned run.')
       return true
     }
   }

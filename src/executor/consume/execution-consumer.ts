@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { DuelogError, messageOf } from '../../errors/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
   type Batch,
@@ -175,7 +175,7 @@ export class ExecutionConsumer {
     this.#generation = -1
     if (this.#stopped || this.#away) return
     const { clock, logger, pool } = this.#options
-    logger.error({ error: messageOf(error), pool, retryMs: this.#rejoinMs }, 'the worker lost its group session, joining again')
+    logger.error({ err: error, pool, retryMs: this.#rejoinMs }, 'The worker lost its group session and joins again.')
     this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
       this.start().catch((startError: unknown) => this.#crashed(startError))
     })
@@ -263,13 +263,13 @@ export class ExecutionConsumer {
   /** A record that cannot be decoded is skipped. If the registry failed, it is read again. */
   #refused(lane: Lane, record: RecordIn, error: unknown): boolean {
     const { clock, logger, metrics } = this.#options
-    const place = { topic: record.topic, partition: record.partition, offset: record.offset, error: messageOf(error) }
+    const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
     if (error instanceof DuelogError && error.code === 'registry-unavailable') {
-      logger.warn(place, 'could not ask the registry for the schema of an execution, trying again')
+      logger.warn(place, 'The registry did not give the schema of an Execution; it is asked again.')
       this.#leave(lane, record.offset, clock.nowMs() + registryRetryMs)
       return false
     }
-    logger.error(place, 'passed over an execution that cannot be decoded')
+    logger.error(place, 'An Execution cannot be decoded and is skipped.')
     metrics.invalid.inc({ reason: 'undecodable-execution' })
     lane.take(record, undefined)
     this.#options.onDone(lane)

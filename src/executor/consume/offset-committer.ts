@@ -5,7 +5,6 @@
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
-import { messageOf } from '../../errors/index.ts'
 import type { Position } from '../../ports/index.ts'
 import type { Lane } from './lane.ts'
 
@@ -66,7 +65,7 @@ export class OffsetCommitter {
       await this.#commit(committing.map(({ position }) => position))
       for (const { lane, epoch, position } of committing) if (lane.epoch === epoch) lane.committed(position.offset)
     } catch (error) {
-      this.#logger.debug({ error: messageOf(error) }, 'could not commit offsets, trying again with the next')
+      this.#logger.debug({ err: error }, 'Offsets could not be committed; the next commit includes them.')
       for (const { lane } of committing) this.#dirty.add(lane)
       this.#arm()
     }

@@ -180,8 +180,8 @@ export class ReportSender {
       await this.#writer.write(reports.map(({ record }) => record))
       return undefined
     } catch (error) {
-      const told = { error: messageOf(error), events: reports.length }
-      if (!this.#closed) this.#options.logger.warn(told, 'could not send run events, trying again')
+      const told = { err: error, events: reports.length }
+      if (!this.#closed) this.#options.logger.warn(told, 'Reports of runs could not be sent; they are sent again.')
       return error ?? new Error('refused without a reason')
     }
   }

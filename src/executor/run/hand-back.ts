@@ -5,7 +5,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
-import { messageOf } from '../../errors/index.ts'
 import type { ExecutionConsumer, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
 import type { ReportSender } from '../report/index.ts'
 import type { Runner } from './runner.ts'
@@ -43,5 +42,7 @@ export async function handBack(options: HandBackOptions): Promise<void> {
   await withTimeout(clock, drainMs, untracked.settled())
   await withTimeout(clock, lastReportsMsMax, reportSender.flush())
   await withTimeout(clock, lastReportsMsMax, committer.commitNow())
-  await consumer.leave().catch((error: unknown) => logger.warn({ error: messageOf(error) }, 'could not leave the group'))
+  await consumer
+    .leave()
+    .catch((error: unknown) => logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'))
 }

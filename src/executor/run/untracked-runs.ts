@@ -63,7 +63,7 @@ export class UntrackedRuns {
     this.#failures.inc()
     const second = Math.floor(clock.nowMs() / 1_000)
     if (second !== this.#second) {
-      if (this.#leftOut > 0) logger.warn({ failures: this.#leftOut }, 'more runs that are not tracked failed than were logged')
+      if (this.#leftOut > 0) logger.warn({ failures: this.#leftOut }, 'More runs that are not tracked failed than were logged.')
       this.#second = second
       this.#logged = 0
       this.#leftOut = 0
@@ -73,6 +73,6 @@ export class UntrackedRuns {
       return
     }
     const place = { jobId, runNo, handler: execution.handler, errorType: type, error: message }
-    logger.warn(place, 'a run that is not tracked failed; it is not repeated')
+    logger.warn(place, 'A run that is not tracked failed; it is not repeated.')
   }
 }

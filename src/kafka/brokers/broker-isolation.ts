@@ -9,7 +9,6 @@
  * Each change costs two rebalances and as many takeovers. So after a link that fails again soon, the process waits until the link
  * stays up, longer each time.
  */
-import { messageOf } from '../../errors/index.ts'
 
 /**
  * Together with the 3 to 6 s until a broker counts as silent, this is at least as long as Kafka needs to replace a lost broker.
@@ -111,7 +110,7 @@ export class BrokerIsolation {
     try {
       return await this.#options.living()
     } catch (error) {
-      this.#options.logger.debug({ error: messageOf(error) }, 'nobody could say which brokers live')
+      this.#options.logger.debug({ err: error }, 'No broker said which brokers live.')
       return undefined
     }
   }

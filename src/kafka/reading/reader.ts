@@ -12,7 +12,7 @@
  * restarts its runner.
  */
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
-import { DuelogError, messageOf } from '../../errors/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
@@ -190,9 +190,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#end()
     this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
     await this.#started?.catch(() => {})
-    await this.#consumer
-      .disconnect()
-      .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'leaving a group failed'))
+    await this.#consumer.disconnect().catch((error) => this.#settings.logger.debug({ err: error }, 'A group could not be left.'))
   }
 
   /** onBatch must not throw: kafkajs would deliver the batch again forever. */

@@ -140,7 +140,7 @@ export class CheckedTopics implements TargetTopics {
   /** Checks the topics again. The last result stays valid if the brokers do not answer. */
   check(): Promise<void> {
     this.#checking ??= this.#look()
-      .catch((error) => this.#logger.warn({ error: messageOf(error) }, 'The target topics could not be checked.'))
+      .catch((error) => this.#logger.warn({ err: error }, 'The target topics could not be checked.'))
       .finally(() => {
         this.#checking = undefined
       })

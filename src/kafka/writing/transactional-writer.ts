@@ -5,7 +5,7 @@
  *                                                  └─any error──► finished (only close is left)
  */
 import type { Kafka, Producer, Transaction } from 'kafkajs'
-import { DuelogError, messageOf } from '../../errors/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import type { FenceOptions, GroupPositions, RecordOut, TransactionalWriter } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { faultOn, type LogSettings, transactionRetry } from '../brokers/index.ts'
@@ -118,7 +118,7 @@ export class FencedWriter implements TransactionalWriter {
   #disconnect(): Promise<void> {
     return this.#producer
       .disconnect()
-      .catch((error) => this.#settings.logger.debug({ id: this.#id, error: messageOf(error) }, 'closing a producer failed'))
+      .catch((error) => this.#settings.logger.debug({ id: this.#id, err: error }, 'A producer could not be closed.'))
   }
 
   async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {

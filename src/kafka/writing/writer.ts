@@ -4,7 +4,7 @@
  */
 import type { Kafka, Producer } from 'kafkajs'
 import { recordBytes } from '../../../streams/topics/index.ts'
-import { DuelogError, isOfRecord, messageOf } from '../../errors/index.ts'
+import { DuelogError, isOfRecord } from '../../errors/index.ts'
 import type { LogWriter, RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { faultOn, type LogSettings } from '../brokers/index.ts'
@@ -69,9 +69,7 @@ export class IdempotentWriter implements LogWriter {
     await this.#flying
     const producer = this.#producer
     this.#producer = undefined
-    await producer
-      ?.disconnect()
-      .catch((error) => this.#settings.logger.debug({ error: messageOf(error) }, 'closing a producer failed'))
+    await producer?.disconnect().catch((error) => this.#settings.logger.debug({ err: error }, 'A producer could not be closed.'))
   }
 
   async #fly(): Promise<void> {

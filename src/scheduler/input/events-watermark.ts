@@ -11,7 +11,6 @@ import type { Logger } from 'pino'
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, type Clock } from '../../clock/index.ts'
 import type { WakeSignal } from '../../concurrency/index.ts'
-import { messageOf } from '../../errors/index.ts'
 import type { EndOffsetQueries, Range } from './end-offset-queries.ts'
 import { readableEnd, shrunk } from './end-offsets.ts'
 import type { PartitionReader } from './partition-reader.ts'
@@ -135,7 +134,7 @@ export class EventsWatermark {
         if (this.#question === question) this.#question = undefined
         this.#askAtMs = clock.steadyMs() + againMs
         logger.warn(
-          { partition, error: messageOf(error), waiting: this.#awaiting.length },
+          { partition, err: error, waiting: this.#awaiting.length },
           'The end of execution-events is not known, so attempts that seem overdue are not given up yet; the query is repeated.',
         )
       })

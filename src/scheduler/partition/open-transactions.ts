@@ -8,7 +8,6 @@
 import { counted } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
-import { messageOf } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { LogAdmin, OpenTransaction } from '../../ports/index.ts'
 import { readSources } from '../input/index.ts'
@@ -92,7 +91,7 @@ export class OpenTransactions {
           this.#take(topic, partition, next, end)
         }
       } catch (error) {
-        logger.debug({ topic, error: messageOf(error) }, 'Open transactions could not be looked for.')
+        logger.debug({ topic, err: error }, 'Open transactions could not be looked for.')
       }
     }
   }
