@@ -1,2 +1,2 @@
 /** Writes the schedules of other Kafka schedulers to `jobs`. */
-export { createForeignIntake } from './intake.ts'
+export { ForeignIntake } from './intake.ts'

@@ -7,41 +7,16 @@ import type { GroupReader, TopicPartition } from '../ports/index.ts'
 import { type Dialect, dialects, type IntakeOptions } from './options.ts'
 import { SourceLane } from './source-lane.ts'
 
-export type { Dialect, IntakeOptions } from './options.ts'
-
 const rejoinMs = 5_000
 
-export interface ForeignIntake {
-  /** Joins the group. Rejects with DuelogError `unsafe-topic` for a topic that does not exist, or `broker-unavailable`. */
-  start(): Promise<void>
-  /** Why schedules are not taken, if retries alone do not help. */
-  readonly problem: string | undefined
-  /** Finishes the work in progress and leaves. Safe to call twice. */
-  stop(): Promise<void>
-}
-
-export function createForeignIntake(options: IntakeOptions): ForeignIntake {
-  const intake = new Intake(options)
-  let stopping: Promise<void> | undefined
-  return {
-    start: () => intake.start(),
-    get problem() {
-      return intake.problem
-    },
-    stop: () => {
-      stopping ??= intake.stop()
-      return stopping
-    },
-  }
-}
-
-class Intake {
+export class ForeignIntake {
   readonly #options: IntakeOptions
   readonly #dialects = new Map<string, Dialect>()
   readonly #lanes = new Map<string, SourceLane>()
   #reader: GroupReader | undefined
   #generation = -1
   #stopped = false
+  #stopping: Promise<void> | undefined
   #cancelRejoin = (): void => {}
 
   constructor(options: IntakeOptions) {
@@ -49,6 +24,7 @@ class Intake {
     for (const dialect of dialects) for (const topic of options.topics[dialect]) this.#dialects.set(topic, dialect)
   }
 
+  /** Joins the group. Rejects with DuelogError `unsafe-topic` for a topic that does not exist, or `broker-unavailable`. */
   async start(): Promise<void> {
     const { log, names, instance } = this.#options
     this.#reader = log.reader({
@@ -63,12 +39,19 @@ class Intake {
     await this.#reader.start()
   }
 
+  /** Why schedules are not taken, if retries alone do not help. */
   get problem(): string | undefined {
     for (const { problem } of this.#lanes.values()) if (problem !== undefined) return problem
     return undefined
   }
 
-  async stop(): Promise<void> {
+  /** Finishes the work in progress and leaves. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     this.#stopped = true
     this.#cancelRejoin()
     await this.#endAll()

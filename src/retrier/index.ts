@@ -1,2 +1,2 @@
 /** The retry forwarder: reports retries that have waited in a delay topic long enough. */
-export { createRetrier, type Retrier } from './retrier.ts'
+export { Retrier } from './retrier.ts'

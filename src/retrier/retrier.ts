@@ -27,28 +27,7 @@ const againMs = 1_000
 const rejoinFirstMs = 1_000
 const rejoinMaxMs = 30_000
 
-export type { RetrierOptions } from './options.ts'
-
-export interface Retrier {
-  /** Joins the group. Rejects when the broker cannot be reached. */
-  start(): Promise<void>
-  /** Leaves the group. Safe to call twice. */
-  stop(): Promise<void>
-}
-
-export function createRetrier(options: RetrierOptions): Retrier {
-  const forwarder = new Forwarder(options)
-  let stopping: Promise<void> | undefined
-  return {
-    start: () => forwarder.start(),
-    stop: () => {
-      stopping ??= forwarder.stop()
-      return stopping
-    },
-  }
-}
-
-class Forwarder {
+export class Retrier {
   readonly #options: RetrierOptions
   readonly #lanes = new Map<string, TierLane>()
   #reader: GroupReader | undefined
@@ -57,9 +36,10 @@ class Forwarder {
   #rejoinMs = rejoinFirstMs
   #cancelRejoin: (() => void) | undefined
   #stopped = false
+  #stopping: Promise<void> | undefined
   readonly #absence: ClockAbsence
   /** Writes and commits that have begun. */
-  readonly #underway = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
 
   constructor(options: RetrierOptions) {
     this.#options = options
@@ -67,6 +47,7 @@ class Forwarder {
     this.#absence = new ClockAbsence({ clock: options.clock, leave: () => this.#leave(), join: () => this.#joinAgain() })
   }
 
+  /** Joins the group. Rejects when the broker cannot be reached. */
   async start(): Promise<void> {
     await this.#join()
     this.#absence.start()
@@ -88,7 +69,13 @@ class Forwarder {
     await this.#reader.start()
   }
 
-  async stop(): Promise<void> {
+  /** Leaves the group. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     this.#stopped = true
     this.#absence.stop()
     await this.#endReading()
@@ -99,7 +86,7 @@ class Forwarder {
     this.#cancelRejoin?.()
     for (const lane of this.#lanes.values()) lane.cancelWait?.()
     // Reported retries are committed too, so that the next forwarder does not report them again.
-    while (this.#underway.size > 0) await Promise.allSettled(this.#underway)
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
     await this.#reader?.stop()
   }
 
@@ -124,8 +111,8 @@ class Forwarder {
   }
 
   #track<Result>(work: Promise<Result>): Promise<Result> {
-    this.#underway.add(work)
-    const ended = () => void this.#underway.delete(work)
+    this.#inFlight.add(work)
+    const ended = () => void this.#inFlight.delete(work)
     work.then(ended, ended)
     return work
   }

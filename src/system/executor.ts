@@ -1,6 +1,6 @@
 /** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
 import { Executor, type Handlers, loadHandlers } from '../executor/index.ts'
-import { createRetrier } from '../retrier/index.ts'
+import { Retrier } from '../retrier/index.ts'
 import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
 import { builtInsOf } from './targets.ts'
@@ -57,7 +57,7 @@ async function startRetrier({
   logger,
   undo,
 }: ProcessContext): Promise<void> {
-  const retrier = createRetrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
+  const retrier = new Retrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../clock/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { builtInHandlers, type Handlers } from '../executor/index.ts'
-import { createForeignIntake } from '../intake/index.ts'
+import { ForeignIntake } from '../intake/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** The built-in handlers. The writer of kafka.produce is opened at its first run. */
@@ -44,7 +44,7 @@ export async function startIntake(parts: ProcessContext): Promise<void> {
   if (!config.roles.has('intake') || topics.etf1.length + topics.karafka.length === 0) return
   await requireTopics(parts, [...topics.etf1, ...topics.karafka])
   const { definition } = codecs
-  const intake = createForeignIntake({
+  const intake = new ForeignIntake({
     log,
     definition,
     names,

@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import { createForeignIntake } from '../../src/intake/intake.ts'
+import { ForeignIntake } from '../../src/intake/intake.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -49,7 +49,7 @@ test('each foreign record becomes one definition, in the order of its partition'
   await log.ensureTopics({ plans, partitions: 3, replication: 1 })
   const { definition } = await createCodecs({ registryUrl, plans })
   const open = async (instance: string) => {
-    const intake = createForeignIntake({
+    const intake = new ForeignIntake({
       log: unreliable(openLog()),
       definition,
       names,
@@ -117,7 +117,7 @@ test('the group stands behind the ends of transactions, which no reader is shown
       }
     },
   }
-  const intake = createForeignIntake({
+  const intake = new ForeignIntake({
     ...{ log: watched, definition, names, prefix, topics: { etf1: [schedules], karafka: [] }, targets: anyTarget },
     ...{ instance: 'one', clock: systemClock, metrics: createMetrics(), logger: pino({ level: 'silent' }) },
   })

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { createRetrier } from '../../src/retrier/retrier.ts'
+import { Retrier } from '../../src/retrier/retrier.ts'
 import { openCluster } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'
 
@@ -13,7 +13,7 @@ it('forwards committed retries of the first tier once each, no earlier than its 
   const { names, log, codecs } = cluster
   const { events, until } = await cluster.watchEvents()
   const retrier = () => {
-    const made = createRetrier({
+    const made = new Retrier({
       log,
       codecs,
       names,

@@ -3,7 +3,7 @@ import type { ExecutionEvent } from '../../schemas/generated.ts'
 import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { createRetrier } from '../../src/retrier/retrier.ts'
+import { Retrier } from '../../src/retrier/retrier.ts'
 import { codecs, executionOf, names, silent } from '../executor/harness.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
 import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
@@ -13,7 +13,7 @@ class Harness {
   readonly guarded: GuardedClock
   readonly log: LoopbackLog
   readonly metrics = createMetrics()
-  readonly retrier: ReturnType<typeof createRetrier>
+  readonly retrier: Retrier
 
   constructor({ time = new VirtualTime(), log = new LoopbackLog(), leadMs = 0 } = {}) {
     this.clock = new ManualClock(time)
@@ -23,7 +23,7 @@ class Harness {
       ...{ metrics: createMetrics(), logger: silent },
     })
     const { guarded: clock, metrics } = this
-    this.retrier = createRetrier({
+    this.retrier = new Retrier({
       ...{ log, codecs, names, clock, metrics, logger: silent },
       ...{ instance: 'retrier@test:1:a', leadMs },
     })

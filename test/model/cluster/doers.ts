@@ -3,8 +3,8 @@ import type { Execution } from '../../../schemas/generated.ts'
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import { Executor } from '../../../src/executor/executor.ts'
-import { createForeignIntake } from '../../../src/intake/intake.ts'
-import { createRetrier } from '../../../src/retrier/retrier.ts'
+import { ForeignIntake } from '../../../src/intake/intake.ts'
+import { Retrier } from '../../../src/retrier/retrier.ts'
 import { codecs, leadMs, names } from '../world.ts'
 import { doerLog, type KeepingGroup } from './doer-log.ts'
 import { foreignTopics } from './foreigners.ts'
@@ -179,7 +179,7 @@ export class Doers {
     const cluster = this.#cluster
     if (part === 'forwarder') {
       const { execution, event } = codecs
-      return createRetrier({ ...shared, codecs: { execution: asking(cluster, execution), event: event as never }, leadMs })
+      return new Retrier({ ...shared, codecs: { execution: asking(cluster, execution), event: event as never }, leadMs })
     }
     if (part === 'executor') {
       const { execution, event, control } = codecs
@@ -201,7 +201,7 @@ export class Doers {
       seekPool: () => undefined,
       failed: async () => {},
     }
-    return createForeignIntake({
+    return new ForeignIntake({
       ...shared,
       definition: codecs.definition as never,
       prefix: 'model.',
