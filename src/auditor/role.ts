@@ -16,30 +16,7 @@ const rejoinMs = 5_000
 
 export type { AuditorRoleOptions } from './audited-partition.ts'
 
-export interface Auditor extends ProofQueries {
-  /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
-  start(): Promise<void>
-  /** Joins the group when `when` has resolved. Failures after that are logged, and the join is retried every 5 s. */
-  startAfter(when: Promise<void>): void
-  /** Saves, and leaves the group. Safe to call twice. */
-  stop(): Promise<void>
-}
-
-export function createAuditor(options: AuditorRoleOptions): Auditor {
-  const role = new AuditorRole(options)
-  let stopping: Promise<void> | undefined
-  return {
-    start: () => role.start(),
-    startAfter: (when) => role.startAfter(when),
-    proof: () => role.proof(),
-    stop: () => {
-      stopping ??= role.stop()
-      return stopping
-    },
-  }
-}
-
-class AuditorRole {
+export class Auditor implements ProofQueries {
   readonly #options: AuditorRoleOptions
   readonly #partitions = new Map<number, AuditedPartition>()
   /** Partitions whose stores are being opened or closed, one after another. */
@@ -52,23 +29,32 @@ class AuditorRole {
   #round: Promise<void> = Promise.resolve()
   #joining: Promise<void> = Promise.resolve()
   #stopped = false
+  #stopping: Promise<void> | undefined
 
   constructor(options: AuditorRoleOptions) {
     this.#options = options
   }
 
+  /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
   async start(): Promise<void> {
     await this.#join()
     this.#plan()
   }
 
+  /** Joins the group when `when` has resolved. Failures after that are logged, and the join is retried every 5 s. */
   startAfter(when: Promise<void>): void {
     void when.then(() => {
       if (!this.#stopped) this.#joining = this.start().catch((error: unknown) => this.#crashed(error))
     })
   }
 
-  async stop(): Promise<void> {
+  /** Saves, and leaves the group. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     this.#stopped = true
     this.#roundTimer()
     await this.#round

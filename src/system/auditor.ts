@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { peerNote } from '../api/index.ts'
-import { type Auditor, createAuditor, Pacing } from '../auditor/index.ts'
+import { Auditor, Pacing } from '../auditor/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -17,7 +17,7 @@ export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefine
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
   const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
-  return createAuditor({
+  return new Auditor({
     log,
     codecs,
     names,

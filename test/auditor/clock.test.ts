@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
-import { createAuditor } from '../../src/auditor/role.ts'
+import { Auditor } from '../../src/auditor/role.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'
@@ -25,7 +25,7 @@ it('judges nothing by a clock that is ahead, and goes on when it is right again'
   const names = topicNames('test.')
   const log = new LoopbackLog(1)
   const offsets = async () => [{ partition: 0, earliest: 0, next: 0 }]
-  const auditor = createAuditor({
+  const auditor = new Auditor({
     log: {
       reader: (options: GroupReaderOptions) => log.reader(options),
       admin: async () => ({ offsets, close: async () => {} }),

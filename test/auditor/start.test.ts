@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
-import { createAuditor } from '../../src/auditor/role.ts'
+import { Auditor } from '../../src/auditor/role.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'
@@ -34,7 +34,7 @@ it('joins when it is told to, tries again where it cannot, and never joins once 
       stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
     }) as unknown as AuditorRoleOptions
   const owner = Promise.withResolvers<void>()
-  const auditor = createAuditor(options())
+  const auditor = new Auditor(options())
   auditor.startAfter(owner.promise)
   await clock.advance(60_000)
   expect(joins).toBe(0)
@@ -49,7 +49,7 @@ it('joins when it is told to, tries again where it cannot, and never joins once 
 
   const before = joins
   const late = Promise.withResolvers<void>()
-  const stopped = createAuditor(options())
+  const stopped = new Auditor(options())
   stopped.startAfter(late.promise)
   await stopped.stop()
   late.resolve()
