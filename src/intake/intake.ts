@@ -2,6 +2,7 @@
  * Takes the schedules of other Kafka schedulers as they are, and writes them as definitions to jobs. Each transaction also
  * commits the read position, so no record becomes a definition twice. Members of the group `<prefix>intake` share the partitions.
  */
+import { RejoinTimer } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GroupReader, TopicPartition } from '../ports/index.ts'
 import { type Dialect, dialects, type IntakeOptions } from './options.ts'
@@ -17,10 +18,11 @@ export class ForeignIntake {
   #generation = -1
   #stopped = false
   #stopping: Promise<void> | undefined
-  #cancelRejoin = (): void => {}
+  readonly #rejoinTimer: RejoinTimer
 
   constructor(options: IntakeOptions) {
     this.#options = options
+    this.#rejoinTimer = new RejoinTimer(options.clock, rejoinMs)
     for (const dialect of dialects) for (const topic of options.topics[dialect]) this.#dialects.set(topic, dialect)
   }
 
@@ -53,7 +55,7 @@ export class ForeignIntake {
 
   async #stop(): Promise<void> {
     this.#stopped = true
-    this.#cancelRejoin()
+    this.#rejoinTimer.cancel()
     await this.#endAll()
     await this.#reader?.stop()
   }
@@ -97,11 +99,12 @@ export class ForeignIntake {
     void this.#endAll()
     this.#generation = -1
     if (this.#stopped) return
-    const { clock, logger } = this.#options
-    logger.error({ err: error, rejoinMs }, 'The intake of foreign schedules lost its group session and joins again.')
-    this.#cancelRejoin = clock.at(clock.nowMs() + rejoinMs, () => {
-      this.start().catch((failure: unknown) => this.#crashed(failure))
-    })
+    const message = 'The intake of foreign schedules lost its group session and joins again.'
+    this.#options.logger.error({ err: error, delayMs: rejoinMs }, message)
+    this.#rejoinTimer.start(
+      () => this.start(),
+      (failure) => this.#crashed(failure),
+    )
   }
 }
 

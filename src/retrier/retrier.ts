@@ -8,7 +8,7 @@
  */
 import { retryTiers } from '../../streams/topics/index.ts'
 import { ClockAbsence, trustedMs } from '../clock/index.ts'
-import { LazyWriter } from '../concurrency/index.ts'
+import { LazyWriter, RejoinTimer } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
@@ -33,8 +33,7 @@ export class Retrier {
   #reader: GroupReader | undefined
   readonly #writer: LazyWriter
   #generation = -1
-  #rejoinMs = rejoinFirstMs
-  #cancelRejoin: (() => void) | undefined
+  readonly #rejoinTimer: RejoinTimer
   #stopped = false
   #stopping: Promise<void> | undefined
   readonly #absence: ClockAbsence
@@ -44,6 +43,7 @@ export class Retrier {
   constructor(options: RetrierOptions) {
     this.#options = options
     this.#writer = new LazyWriter(options.log)
+    this.#rejoinTimer = new RejoinTimer(options.clock, rejoinFirstMs, rejoinMaxMs)
     this.#absence = new ClockAbsence({ clock: options.clock, leave: () => this.#leave(), join: () => this.#joinAgain() })
   }
 
@@ -83,7 +83,7 @@ export class Retrier {
   }
 
   async #endReading(): Promise<void> {
-    this.#cancelRejoin?.()
+    this.#rejoinTimer.cancel()
     for (const lane of this.#lanes.values()) lane.cancelWait?.()
     // Reported retries are committed too, so that the next forwarder does not report them again.
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
@@ -101,7 +101,7 @@ export class Retrier {
   }
 
   async #joinAgain(): Promise<void> {
-    this.#rejoinMs = rejoinFirstMs
+    this.#rejoinTimer.reset()
     if (!this.#stopped) await this.#join().catch((error: unknown) => this.#crashed(error))
   }
 
@@ -121,7 +121,7 @@ export class Retrier {
     // In a generation that we missed, the group's offsets may have moved beyond our positions.
     const missed = generation !== this.#generation + 1
     this.#generation = generation
-    this.#rejoinMs = rejoinFirstMs
+    this.#rejoinTimer.reset()
     const kept = new Set(assigned.map(({ topic, partition }) => this.#lane(topic, partition)))
     for (const lane of this.#lanes.values()) if (missed || !kept.has(lane)) lane.lose()
     for (const lane of kept) lane.owned = true
@@ -147,12 +147,12 @@ export class Retrier {
   #crashed(error: unknown): void {
     this.#loseAll()
     if (this.#stopped || this.#absence.isAway) return
-    const { clock, logger } = this.#options
-    logger.error({ err: error, retryMs: this.#rejoinMs }, 'The retry forwarder lost its group session and joins again.')
-    this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
-      this.#join().catch((startError: unknown) => this.#crashed(startError))
-    })
-    this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
+    const { delayMs } = this.#rejoinTimer
+    this.#options.logger.error({ err: error, delayMs }, 'The retry forwarder lost its group session and joins again.')
+    this.#rejoinTimer.start(
+      () => this.#join(),
+      (startError) => this.#crashed(startError),
+    )
   }
 
   async #batch(batch: Batch): Promise<void> {

@@ -9,6 +9,7 @@ import { validateJobId } from '../../../streams/definitions/index.ts'
 import { sizeProblem } from '../../../streams/runs/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
@@ -53,12 +54,13 @@ export class ControlConsumer {
   readonly #begin = new Map<number, number>()
   #admin: LogAdmin | undefined
   #reader: GroupReader | undefined
-  #cancelRetry: (() => void) | undefined
+  readonly #rejoinTimer: RejoinTimer
   #stopped = false
   readonly #caughtUp = Promise.withResolvers<void>()
 
   constructor(options: ControlConsumerOptions) {
     this.#options = options
+    this.#rejoinTimer = new RejoinTimer(options.clock, againMs)
   }
 
   async start(): Promise<void> {
@@ -90,7 +92,7 @@ export class ControlConsumer {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#cancelRetry?.()
+    this.#rejoinTimer.cancel()
     await this.#reader?.stop()
     await this.#admin?.close()
   }
@@ -112,12 +114,12 @@ export class ControlConsumer {
   }
 
   #crashed(error: unknown): void {
-    const { clock, logger } = this.#options
     if (this.#stopped) return
-    logger.error({ err: error }, 'The worker lost its session on worker-control and joins again.')
-    this.#cancelRetry = clock.at(clock.nowMs() + againMs, () => {
-      this.#join().catch((joinError: unknown) => this.#crashed(joinError))
-    })
+    this.#options.logger.error({ err: error }, 'The worker lost its session on worker-control and joins again.')
+    this.#rejoinTimer.start(
+      () => this.#join(),
+      (joinError) => this.#crashed(joinError),
+    )
   }
 
   async #batch(batch: Batch): Promise<void> {

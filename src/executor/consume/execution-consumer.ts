@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
@@ -59,14 +60,14 @@ export class ExecutionConsumer {
   #reader: GroupReader | undefined
   readonly #share = new PrefetchLimit()
   #generation = -1
-  #rejoinMs = rejoinFirstMs
-  #cancelRejoin: (() => void) | undefined
+  readonly #rejoinTimer: RejoinTimer
   #stopped = false
   /** Not a member, because the clock is not trusted. */
   #away = false
 
   constructor(options: ExecutionConsumerOptions) {
     this.#options = options
+    this.#rejoinTimer = new RejoinTimer(options.clock, rejoinFirstMs, rejoinMaxMs)
     this.#horizonMs = options.leadMs + aheadMarginMs
     this.#topics = priorities.flatMap((priority, level) =>
       [false, true].map((ahead) => ({ topic: options.names.executions(options.pool, priority, ahead), level, ahead })),
@@ -97,20 +98,20 @@ export class ExecutionConsumer {
   /** Takes nothing more. The membership stays, so that offsets can be committed. */
   stopTaking(): void {
     this.#stopped = true
-    this.#cancelRejoin?.()
+    this.#rejoinTimer.cancel()
     for (const lane of this.#lanes.values()) lane.cancelWait?.()
   }
 
   /** Takes nothing more until it comes back. */
   goAway(): void {
     this.#away = true
-    this.#cancelRejoin?.()
+    this.#rejoinTimer.cancel()
   }
 
   /** Rejoins the group as a new member. */
   async comeBack(): Promise<void> {
     this.#away = false
-    this.#rejoinMs = rejoinFirstMs
+    this.#rejoinTimer.reset()
     if (!this.#stopped) await this.start().catch((error: unknown) => this.#crashed(error))
   }
 
@@ -149,7 +150,7 @@ export class ExecutionConsumer {
     // In a generation that we missed, our partitions may have belonged to others, whose commits are newer than our positions.
     if (generation !== this.#generation + 1) this.#loseAll()
     this.#generation = generation
-    this.#rejoinMs = rejoinFirstMs
+    this.#rejoinTimer.reset()
     const kept = new Set<Lane>()
     for (const { topic, partition } of assigned) kept.add(this.#lane(topic, partition))
     for (const lane of this.#lanes.values()) if (lane.owned && !kept.has(lane)) lane.lose()
@@ -174,12 +175,11 @@ export class ExecutionConsumer {
     this.#loseAll()
     this.#generation = -1
     if (this.#stopped || this.#away) return
-    const { clock, logger, pool } = this.#options
-    logger.error({ err: error, pool, retryMs: this.#rejoinMs }, 'The worker lost its group session and joins again.')
-    this.#cancelRejoin = clock.at(clock.nowMs() + this.#rejoinMs, () => {
-      this.start().catch((startError: unknown) => this.#crashed(startError))
-    })
-    this.#rejoinMs = Math.min(this.#rejoinMs * 2, rejoinMaxMs)
+    const { logger, pool } = this.#options
+    const { delayMs } = this.#rejoinTimer
+    logger.error({ err: error, pool, delayMs }, 'The worker lost its group session and joins again.')
+    const crashed = this.#crashed.bind(this)
+    this.#rejoinTimer.start(() => this.start(), crashed)
   }
 
   #lane(topic: string, partition: number): Lane {
