@@ -142,7 +142,7 @@ describe('PUT /v1/jobs/{id}', () => {
     expect((await system.api.instance.inject(put(`/v1/jobs/${other}`, atNoon))).statusCode).toBe(201)
   })
 
-  it('sends the writes that arrive while one is on its way together as the next', async () => {
+  it('answers each of the writes that arrive while one is in flight with the offset of its own record', async () => {
     await using system = createSystem({ partitions: 1 })
     const opened = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
@@ -161,7 +161,6 @@ describe('PUT /v1/jobs/{id}', () => {
     await new Promise(setImmediate)
     opened.resolve()
     const answers = await Promise.all([first, ...others])
-    expect(system.log.calls).toEqual([1, 50])
     expect(new Set(answers.map((answer) => answer.headers.etag)).size).toBe(51)
     for (const answer of answers) {
       const { id, offset } = answer.json()

@@ -8,7 +8,7 @@ import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, LogWriter } from '../../ports/index.ts'
-import { GroupCommit } from '../http/index.ts'
+import { BoundedWriter } from '../http/index.ts'
 
 export interface AuditLogOptions {
   writer: LogWriter
@@ -23,11 +23,11 @@ export interface AuditLogOptions {
 
 export class AuditLog {
   readonly #options: AuditLogOptions
-  readonly #commit: GroupCommit
+  readonly #writer: BoundedWriter
 
   constructor(options: AuditLogOptions) {
     this.#options = options
-    this.#commit = new GroupCommit(options.writer)
+    this.#writer = new BoundedWriter(options.writer)
   }
 
   /** Resolves when the record is on the brokers or could not be written. Never rejects. */
@@ -37,7 +37,7 @@ export class AuditLog {
     try {
       const key = event.jobId ?? ''
       const partition = partitionOf(key, partitions)
-      await this.#commit.write([{ topic: names.audit, partition, key, value: codecs.audit.encode(complete) }])
+      await this.#writer.write([{ topic: names.audit, partition, key, value: codecs.audit.encode(complete) }])
     } catch (error) {
       metrics.auditLost.inc()
       logger.error({ err: error, audit: complete }, 'A record of the audit trail could not be written; here it is.')

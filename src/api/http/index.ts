@@ -1,8 +1,8 @@
 /** Requests and answers: bodies, errors, versions, views. */
+export { BoundedWriter, checkSize, type PlacedRecord } from './bounded-writer.ts'
 export { type DashboardFile, readDashboard } from './dashboard-files.ts'
 export { checkedId, definitionOf, givenId, identifiedDefinitionOf, refuseMasks } from './definition-body.ts'
 export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'
-export { checkSize, GroupCommit, type PlacedRecord } from './group-commit.ts'
 export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'
 export { keyedJobId } from './keyed-job-id.ts'
 export { type Line, lineGroups } from './ndjson-lines.ts'

@@ -14,10 +14,10 @@ import { BoundedMap } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Codec, JobView, LogWriter, WhyView } from '../../ports/index.ts'
 import {
+  BoundedWriter,
   type Condition,
   checkCondition,
   checkSize,
-  GroupCommit,
   type PlacedRecord,
   RequestError,
   type Version,
@@ -49,14 +49,14 @@ export interface JobWritesOptions {
 
 export class JobWrites {
   readonly #options: JobWritesOptions
-  readonly #commit: GroupCommit
+  readonly #writer: BoundedWriter
   readonly #lock = new KeyedLock()
   /** Offset in jobs of the last single write of a job, until its owner has applied it; oldest first. */
   readonly #lastWrites = new BoundedMap<string, number>(lastWritesMax)
 
   constructor(options: JobWritesOptions) {
     this.#options = options
-    this.#commit = new GroupCommit(options.writer)
+    this.#writer = new BoundedWriter(options.writer)
   }
 
   /** Writes a definition. `created` is false if it replaced one. */
@@ -131,7 +131,7 @@ export class JobWrites {
     const problems = validateCommand(command)
     if (problems.length > 0) throw new RequestError('bad-request', problems)
     const record = this.#place(names.commands, id, codecs.command.encode(command))
-    const [offset = 0] = await this.#commit.write([record])
+    const [offset = 0] = await this.#writer.write([record])
     return { partition: record.partition, offset, commandId }
   }
 
@@ -144,7 +144,7 @@ export class JobWrites {
 
   /** Writes records without a read before; resolves with their offsets. */
   writeAll(records: PlacedRecord[]): Promise<number[]> {
-    return this.#commit.write(records)
+    return this.#writer.write(records)
   }
 
   /**
@@ -237,7 +237,7 @@ export class JobWrites {
   }
 
   async #writeJob(record: PlacedRecord): Promise<Version> {
-    const [offset = 0] = await this.#commit.write([record])
+    const [offset = 0] = await this.#writer.write([record])
     this.#lastWrites.renew(record.key, offset)
     return { partition: record.partition, offset }
   }

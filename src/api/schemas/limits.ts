@@ -5,12 +5,10 @@ export const bodyBytesMax = 1_048_576
 /** Largest record that is sent to the broker, in bytes of key and value; the writer adds some and takes at most 1,000,000. */
 export const recordBytesMax = 990_000
 
-/** Most records of one group commit. */
-export const groupRecordsMax = 2_000
-/** Most bytes of one group commit in any one partition. A single record may exceed it. */
-export const groupPartitionBytesMax = 900_000
-/** Most bytes that wait for a group commit; more is refused as `overloaded`. */
+/** Maximum bytes of writes that the brokers have not answered. More are refused as `overloaded`. */
 export const queuedBytesMax = 64 * 1024 * 1024
+/** Maximum number of these writes. Jobs and audit records together stay below the limit of the writer (kafka/writing/writer.ts). */
+export const queuedWritesMax = 50_000
 
 /** Writes to single jobs that wait for an earlier one of the same job; more are refused as `overloaded`. */
 export const lockWaitersMax = 10_000

@@ -10,19 +10,21 @@ import type { PartitionCounts } from '../admin/index.ts'
 import { faultOn, type LogSettings } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { produce } from './produce.ts'
-import { checkSizes, targetOf } from './request-batches.ts'
+import { batchBytesMax, checkSizes, targetOf } from './request-batches.ts'
 
-/** Most records and bytes of calls that are joined in one request. A larger single call goes alone. */
+/** Maximum records and bytes of calls that are joined in one request. A larger single call goes alone. */
 const flightRecordsMax = 5_000
 const flightBytesMax = 8_000_000
-/** Most calls that may wait. More are refused, so that a slow broker shows as an error and not as memory. */
+/** Maximum number of waiting calls. More are refused, so that a slow broker shows as an error and not as memory. */
 const waitingCallsMax = 100_000
 
 interface Call {
   records: RecordOut[]
-  /** Names of all topics to which it has written. */
+  /** Names of all its topics. */
   topics: string
   bytes: number
+  /** Bytes for each topic-partition. */
+  bytesByPlace: ReadonlyMap<string, number>
   resolve(offsets: Map<string, number>): void
   reject(error: Error): void
 }
@@ -53,13 +55,18 @@ export class IdempotentWriter implements LogWriter {
     if (records.length === 0) return new Map()
     checkSizes(records)
     const known = this.#counts.known(records) ?? (await this.#counts.of(records))
-    for (const record of records) targetOf(record, known)
+    let bytes = 0
+    const bytesByPlace = new Map<string, number>()
+    for (const record of records) {
+      const place = placeOf(record, known)
+      const size = recordBytes(record)
+      bytes += size
+      bytesByPlace.set(place, (bytesByPlace.get(place) ?? 0) + size)
+    }
     if (this.#waiting.length >= waitingCallsMax)
       throw new DuelogError('broker-unavailable', `${waitingCallsMax} writes wait for the brokers already; try again later.`)
-    let bytes = 0
-    for (const record of records) bytes += recordBytes(record)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ records, topics: topicsOf(records), bytes, resolve, reject })
+      this.#waiting.push({ records, topics: topicsOf(records), bytes, bytesByPlace, resolve, reject })
       this.#flying ??= this.#fly()
     })
   }
@@ -82,6 +89,8 @@ export class IdempotentWriter implements LogWriter {
   /**
    * The calls of one request, in order: those to the topic of the first. A broker accepts or refuses each partition of a request
    * separately, and kafkajs does not say which it accepted. So a refusal of one topic would leave the writes to another in doubt.
+   * The records of several calls for one partition fit in one batch of the log, where their offsets are contiguous: between two
+   * batches another producer may write.
    */
   #take(): Call[] {
     const topics = this.#waiting[0]?.topics
@@ -89,15 +98,22 @@ export class IdempotentWriter implements LogWriter {
     const left: Call[] = []
     let records = 0
     let bytes = 0
-    for (const [place, call] of this.#waiting.entries()) {
+    const bytesByPlace = new Map<string, number>()
+    for (const [index, call] of this.#waiting.entries()) {
       if (call.topics !== topics) {
         left.push(call)
         continue
       }
       records += call.records.length
       bytes += call.bytes
-      if (taken.length > 0 && (records > flightRecordsMax || bytes > flightBytesMax)) {
-        this.#waiting = [...left, ...this.#waiting.slice(place)]
+      let fits = records <= flightRecordsMax && bytes <= flightBytesMax
+      for (const [place, size] of call.bytesByPlace) {
+        const sum = (bytesByPlace.get(place) ?? 0) + size
+        bytesByPlace.set(place, sum)
+        fits &&= sum <= batchBytesMax
+      }
+      if (!fits && taken.length > 0) {
+        this.#waiting = [...left, ...this.#waiting.slice(index)]
         return taken
       }
       taken.push(call)
@@ -167,6 +183,7 @@ export class IdempotentWriter implements LogWriter {
   }
 }
 
+const placeOf = (record: RecordOut, counts: ReadonlyMap<string, number>): string => `${record.topic}/${targetOf(record, counts)}`
 const topicsOf = (records: RecordOut[]): string => [...new Set(records.map(({ topic }) => topic))].sort().join(', ')
 
 /**
@@ -176,7 +193,7 @@ const topicsOf = (records: RecordOut[]): string => [...new Set(records.map(({ to
 function offsetsOf(records: RecordOut[], counts: ReadonlyMap<string, number>, next: Map<string, number>): Map<string, number> {
   const first = new Map<string, number>()
   for (const record of records) {
-    const place = `${record.topic}/${targetOf(record, counts)}`
+    const place = placeOf(record, counts)
     const offset = next.get(place)
     if (offset === undefined) continue
     if (!first.has(place)) first.set(place, offset)

@@ -8,7 +8,7 @@ import { jsonReader } from '../../../src/api/http/json-body.ts'
 import { batchAnswer } from '../../../src/api/jobs/batch.ts'
 import { JobWrites } from '../../../src/api/jobs/job-writes.ts'
 import { ComputeQueue } from '../../../src/api/jobs/schedule-compute-queue.ts'
-import { batchGroupsMax, bodyBytesMax, groupRecordsMax } from '../../../src/api/schemas/limits.ts'
+import { batchGroupsMax, bodyBytesMax } from '../../../src/api/schemas/limits.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { atNoon, codecs, createSystem, MemoryLog, names } from '../system-in-memory.ts'
 
@@ -172,7 +172,7 @@ describe('POST /v1/jobs/batch', () => {
     }
     expect([answered, system.log.written.length]).toEqual([count, count])
     expect(mostUnanswered).toBeLessThan(count)
-    expect(Math.max(...system.log.calls)).toBeLessThanOrEqual(2 * groupRecordsMax)
+    expect(Math.max(...system.log.calls)).toBeLessThanOrEqual(4_000)
     const { records } = (await system.api.instance.inject('/v1/audit')).json()
     expect(records).toMatchObject([{ action: 'BATCH', outcome: 'DONE', done: count, refused: 0, jobId: null }])
   })

@@ -20,6 +20,37 @@ describe('a writer', () => {
     expect(values).toEqual(Array.from({ length: 50 }, (_, index) => [`${index}a`, `${index}b`]).flat())
   })
 
+  test('sends the calls that arrive while one is in flight together as the next request', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    const { proxy, log } = await openThroughProxy({})
+    const writer = await openWriter(log)
+    const write = (value: string) => writer.write([{ topic: jobs, key: 'a', value: text(value) }])
+    await write('known')
+    const since = proxy.requests.length
+    const first = write('first')
+    await new Promise(setImmediate)
+    const others = Array.from({ length: 50 }, (_, index) => write(`${index}`))
+    const offsets = (await Promise.all([first, ...others])).map((map) => map.get(`${jobs}/0`))
+    expect(offsets).toEqual(Array.from({ length: 51 }, (_, index) => index + 1))
+    expect(proxy.requests.slice(since).filter(({ apiKey }) => apiKey === apiKeys.produce)).toHaveLength(2)
+  })
+
+  test('gives joined calls exact offsets when another writer writes to the partition between their batches', async () => {
+    const { jobs } = await makeTopics(['jobs'])
+    const writers = [await openWriter(), await openWriter()]
+    const written = await Promise.all(
+      writers.flatMap((writer, which) =>
+        Array.from({ length: 12 }, async (_, index) => {
+          const value = Buffer.alloc(300_000, `${which}/${index};`)
+          const offsets = await writer.write([{ topic: jobs, key: 'a', value }])
+          return { offset: offsets.get(`${jobs}/0`), value: value.toString() }
+        }),
+      ),
+    )
+    const values = await readAll(jobs)
+    for (const { offset, value } of written) expect(values[offset ?? -1] === value).toBe(true)
+  })
+
   test("sends a record without partition where its key's hash says", async () => {
     const { jobs } = await makeTopics(['jobs'], 5)
     const writer = await openWriter()
