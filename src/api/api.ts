@@ -79,7 +79,7 @@ export function createApi(options: ApiOptions): Api {
   instance.addHook('onRequest', async (_request, reply) => {
     if (stopping === undefined) return
     void reply.header('connection', 'close')
-    throw new DuelogError('not-ready', 'This process is stopping; send the request to another one, or again later.')
+    throw new DuelogError('not-ready', 'This process is stopping; send the request to another process, or again later.')
   })
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)

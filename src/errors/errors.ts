@@ -4,11 +4,11 @@
  */
 export const errorTable = {
   'bad-config': { status: 500, retriable: false, meaning: 'A setting is unknown or its value is not allowed.' },
-  'bad-request': { status: 400, retriable: false, meaning: 'The request is not of the form the route takes.' },
+  'bad-request': { status: 400, retriable: false, meaning: 'The request does not have the form that the route accepts.' },
   'bad-definition': {
     status: 400,
     retriable: false,
-    meaning: 'A job definition has a field that is unknown, missing, out of its limits or in contradiction to another.',
+    meaning: 'A job definition has a field that is unknown, missing, out of its limits or contradicts another field.',
   },
   'bad-job-id': {
     status: 400,
@@ -18,31 +18,39 @@ export const errorTable = {
   'bad-usage': { status: 400, retriable: false, meaning: 'A command line, or a file that it names, is wrong; nothing was done.' },
   unauthorized: { status: 401, retriable: false, meaning: 'The request carries no known bearer token.' },
   forbidden: { status: 403, retriable: false, meaning: "The token's role, or the origin of the request, does not allow it." },
-  'unsupported-media-type': { status: 415, retriable: false, meaning: 'The body is not of the media type the route takes.' },
+  'unsupported-media-type': {
+    status: 415,
+    retriable: false,
+    meaning: 'The body does not have a media type that the route accepts.',
+  },
   'too-many-requests': {
     status: 429,
     retriable: true,
     meaning: 'A caller has sent more requests, or failed to sign in more often, than it may.',
   },
-  'identity-unavailable': { status: 503, retriable: true, meaning: 'The keys that sign tokens could not be had.' },
-  overloaded: { status: 503, retriable: true, meaning: 'A queue of this process is full; nothing of the request was taken.' },
+  'identity-unavailable': { status: 503, retriable: true, meaning: 'The keys that sign tokens could not be loaded.' },
+  overloaded: {
+    status: 503,
+    retriable: true,
+    meaning: 'A queue of this process is full; no part of the request was carried out.',
+  },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
   'command-refused': {
     status: 409,
     retriable: false,
-    meaning: 'The owner of the job has not carried the command out; the detail says why.',
+    meaning: 'The owner of the job did not carry out the command; the detail says why.',
   },
   'not-tracked': {
     status: 409,
     retriable: false,
-    meaning: 'The job has trackRuns false, so that a run is out of reach once it is handed to the workers.',
+    meaning: 'The job has trackRuns false, so a run cannot be cancelled after it was handed to the workers.',
   },
   'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
   'wait-timeout': {
     status: 202,
     retriable: true,
-    meaning: 'The definition is durable, but the owner had not applied it within the wait.',
+    meaning: 'The definition is durable, but the owner did not apply it within the wait.',
   },
   'not-ready': {
     status: 503,
@@ -52,23 +60,24 @@ export const errorTable = {
   'peer-refused': {
     status: 503,
     retriable: true,
-    meaning: 'Another process of this system refuses our questions, or does not prove to be one of it: their tokens differ.',
+    meaning:
+      'Another process refuses the requests of this one, or does not prove that it belongs to this system: their tokens differ.',
   },
   'encode-failed': { status: 400, retriable: false, meaning: 'A value does not fit its schema.' },
   'record-refused': {
     status: 500,
     retriable: false,
-    meaning: 'The broker refused a record for what it holds; the job that wrote it is INVALID.',
+    meaning: 'The broker refused a record because of its contents; the job that wrote it is INVALID.',
   },
   undecodable: {
     status: 422,
     retriable: false,
     meaning: 'Bytes on a topic are not Avro in the Confluent wire format with a known schema.',
   },
-  'registry-unavailable': { status: 503, retriable: true, meaning: 'The schema registry could not be asked.' },
+  'registry-unavailable': { status: 503, retriable: true, meaning: 'The schema registry did not answer.' },
   'broker-unavailable': { status: 503, retriable: true, meaning: 'No broker could be reached.' },
   unreachable: { status: 503, retriable: true, meaning: 'No Duelog answers at the URL that the command line was given.' },
-  fenced: { status: 503, retriable: true, meaning: 'Another process has taken the partition over.' },
+  fenced: { status: 503, retriable: true, meaning: 'Another process has taken over the partition.' },
   'unsafe-topic': {
     status: 500,
     retriable: false,
@@ -77,12 +86,13 @@ export const errorTable = {
   'log-shrunk': {
     status: 503,
     retriable: true,
-    meaning: 'A topic of Duelog ends before what was read of it: it was truncated, or deleted and made anew.',
+    meaning:
+      'A topic of Duelog ends before the position up to which it was read: it was truncated, or deleted and created again.',
   },
   'kafka-denied': {
     status: 503,
     retriable: false,
-    meaning: 'The brokers refuse something to the principal of this process: an ACL is missing.',
+    meaning: 'The brokers refuse an operation of this process: its principal lacks an ACL.',
   },
   'foreign-data': { status: 500, retriable: false, meaning: 'The data folder belongs to another version or another cluster.' },
   'embedded-failed': { status: 500, retriable: false, meaning: 'The embedded broker or registry could not be started.' },

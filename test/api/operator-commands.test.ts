@@ -50,7 +50,7 @@ describe('the end of a job or a run', () => {
     const answer = (await post(system, '/v1/runs/a/1/cancel')).json()
     expect(answer).toMatchObject({ status: 409, code: 'not-tracked' })
     expect(answer.detail).toMatch(
-      /^Run a\/1 was handed to the workers and cannot be called back, as trackRuns of the job is false\./,
+      /^Run a\/1 was handed to the workers and cannot be cancelled, because trackRuns of the job is false\./,
     )
     expect((await post(system, '/v1/runs/a/3/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
@@ -358,7 +358,7 @@ describe('a command with an Idempotency-Key', () => {
     system.add('a')
     expect((await keyed(system, '/v1/jobs/a/trigger', key)).json()).toMatchObject({
       ...{ status: 400, code: 'bad-request' },
-      detail: 'Idempotency-Key is not as the route takes it; allowed: 1 to 255 visible ASCII characters.',
+      detail: 'Idempotency-Key is not valid; allowed: 1 to 255 visible ASCII characters.',
     })
     expect(system.log.written).toEqual([])
   })

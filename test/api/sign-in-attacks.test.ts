@@ -106,7 +106,7 @@ describe('guesses of one address', () => {
     }
     const asked = Array.from({ length: 100 }, (_, index) => judged(`a.b.${index}`, look))
     const other = judged('a-token-of-this-system', async () => 'operator')
-    away.reject(new DuelogError('identity-unavailable', 'The keys could not be had.'))
+    away.reject(new DuelogError('identity-unavailable', 'The keys could not be loaded.'))
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['identity-unavailable']))
     expect(await other).toBe('operator')
     expect(looked).toBe(refusedSignInsMax)

@@ -55,9 +55,9 @@ test('a topic that is not allowed, is missing, or is one of Duelog makes the job
   )
   expect(reasons.map(({ status }) => status)).toEqual(['INVALID', 'INVALID', 'INVALID'])
   expect(reasons.map(({ reason }) => reason)).toEqual([
-    'Topic elsewhere is not allowed; DUELOG_TARGET_TOPICS says which are.',
+    'Topic elsewhere is not allowed; DUELOG_TARGET_TOPICS lists the allowed topics.',
     `Topic ${place.topicOf('missing')} does not exist.`,
-    `Topic ${place.names.jobs} is not allowed; DUELOG_TARGET_TOPICS says which are.`,
+    `Topic ${place.names.jobs} is not allowed; DUELOG_TARGET_TOPICS lists the allowed topics.`,
   ])
 })
 

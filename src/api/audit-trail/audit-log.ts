@@ -40,7 +40,7 @@ export class AuditLog {
       await this.#writer.write([{ topic: names.audit, partition, key, value: codecs.audit.encode(complete) }])
     } catch (error) {
       metrics.auditLost.inc()
-      logger.error({ err: error, audit: complete }, 'A record of the audit trail could not be written; here it is.')
+      logger.error({ err: error, audit: complete }, 'A record of the audit trail could not be written; this line contains it.')
     }
   }
 }

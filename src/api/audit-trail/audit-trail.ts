@@ -137,7 +137,10 @@ class LatestAudit implements AuditTrail {
       const look = (): void => {
         if (there()) end(resolve)
       }
-      const late = new DuelogError('not-ready', 'The audit trail has not been read up to its end yet; ask again shortly.')
+      const late = new DuelogError(
+        'not-ready',
+        'The audit trail has not been read up to its end yet; send the request again soon.',
+      )
       const cancel = clock.at(clock.nowMs() + auditCaughtUpMs, () => end(() => reject(late)))
       this.#waiting.add(look)
       look()

@@ -103,7 +103,7 @@ function refuseForeignOrigin(request: FastifyRequest): void {
   if (isForeign || ((site === 'cross-site' || site === 'same-site') && !isFollowed)) {
     throw new DuelogError(
       'forbidden',
-      'Without API tokens no requests of web pages from other addresses or ports are served: set DUELOG_API_TOKENS.',
+      'Without API tokens, requests of web pages from other addresses or ports are refused: set DUELOG_API_TOKENS.',
     )
   }
 }

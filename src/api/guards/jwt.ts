@@ -52,7 +52,7 @@ export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []):
     } catch (error) {
       if (error instanceof DuelogError) throw error
       if (isRefusal(error, errors)) return undefined
-      throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be had: ${messageOf(error)}.`, {
+      throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be loaded: ${messageOf(error)}.`, {
         cause: error,
       })
     }
@@ -95,6 +95,6 @@ function actorOf(subject: unknown, taken: readonly string[]): string {
     return subject
   throw new DuelogError(
     'forbidden',
-    `The subject (sub) of the JWT is empty, longer than ${subjectCharsMax} characters, no plain text on one line, or a name that records have for others, such as local or that of a token; the identity provider has to give another.`,
+    `The subject (sub) of the JWT is not allowed. It must be plain text on one line with 1 to ${subjectCharsMax} characters, and not a name that records use for other callers, such as local or the name of a token. Change it at the identity provider.`,
   )
 }

@@ -73,4 +73,4 @@ export function shownUrl(note: unknown): string | undefined {
 
 /** Why an owner is not called, for callers and operators. */
 export const strangerText = (partition: number, instance: string): string =>
-  `Partition ${partition} is owned by ${instance}, which is not asked: it does not prove that it has a token of this process. Give all processes of one system the same DUELOG_API_TOKENS; one of an earlier version has to be upgraded.`
+  `Partition ${partition} is owned by ${instance}. This process sends it no requests, because it does not prove that it has a token of this process. Give all processes of one system the same DUELOG_API_TOKENS, and upgrade processes of an earlier version.`

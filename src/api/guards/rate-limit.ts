@@ -52,5 +52,8 @@ export class RateLimit {
 }
 
 export function tooMany(what: string): DuelogError {
-  return new DuelogError('too-many-requests', `${what} Send it again later, or ask whoever runs Duelog for more.`)
+  return new DuelogError(
+    'too-many-requests',
+    `${what} Send the request again later, or ask the operator of Duelog for a higher limit.`,
+  )
 }

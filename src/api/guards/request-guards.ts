@@ -54,7 +54,7 @@ export function limitBodyTimes(instance: FastifyInstance): void {
       void reply.header('connection', 'close')
       throw new DuelogError(
         'overloaded',
-        `There are already ${bodiesMax} requests whose bodies are still coming, or ${bodiesPerCallerMax} of one caller or of all viewers; send it again later.`,
+        `This process is already receiving the bodies of ${bodiesMax} requests, or of ${bodiesPerCallerMax} from one caller or from all viewers; send the request again later.`,
       )
     }
     const body = payload as Readable

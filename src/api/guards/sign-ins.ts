@@ -85,7 +85,7 @@ export class SignIns {
     return await this.#looks.run(network, jwtForm.test(token), look).catch((thrown: unknown) => {
       if (!(thrown instanceof NoneLeft)) throw thrown
       this.#note(address)
-      throw tooMany('Too many different tokens were refused, so that new ones are not looked at for now.')
+      throw tooMany('Too many different tokens were refused, so new tokens are refused unchecked at the moment.')
     })
   }
 
@@ -102,7 +102,7 @@ export class SignIns {
     }
     this.#logger.warn(
       { address },
-      'Too many different tokens were refused; new ones are not looked at for now, and those are counted.',
+      'Too many different tokens were refused. New tokens are refused unchecked at the moment, and are counted.',
     )
     this.#countOn()
   }
@@ -111,7 +111,7 @@ export class SignIns {
     this.#cancel = this.#clock.at(this.#clock.nowMs() + signInsLoggedMs, () => {
       this.#cancel = undefined
       if (this.#unlogged === 0) return
-      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused without a look at them.')
+      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused unchecked.')
       this.#unlogged = 0
       this.#countOn()
     })

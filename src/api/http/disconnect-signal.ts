@@ -7,7 +7,7 @@ import type { Asker } from '../../ports/index.ts'
 export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   const closed = (): void => {
-    if (!raw.writableFinished) gone.abort(new DuelogError('bad-request', 'Whoever asked has closed the connection.'))
+    if (!raw.writableFinished) gone.abort(new DuelogError('bad-request', 'The caller has closed the connection.'))
   }
   if (raw.closed) closed()
   else raw.once('close', closed)

@@ -40,5 +40,5 @@ function reasonOf(text: string): string {
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-  return 'it has a property __proto__ or constructor.prototype, which is not taken at any depth'
+  return 'it has a property __proto__ or constructor.prototype, which is not allowed at any depth'
 }

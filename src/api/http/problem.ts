@@ -74,8 +74,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const facts = { err: error, method: request.method, url: request.url }
   // Other statuses from 500 up are states of the system that its own parts report; one line for each refused request would bury
   // them.
-  if (problem.status === 500) request.log.error(facts, 'request failed')
-  else if (problem.status > 500) request.log.debug(facts, 'request refused for now')
+  if (problem.status === 500) request.log.error(facts, 'A request failed.')
+  else if (problem.status > 500) request.log.debug(facts, 'A request was refused; it may succeed later.')
   return sendProblem(reply, problem)
 }
 
@@ -86,8 +86,7 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): Fa
 }
 
 function unfitText(part: string | undefined, message: string | undefined): string {
-  if (part !== 'headers') return `The ${part ?? 'request'} is not as the route takes it: ${message}.`
-  if (message?.includes('idempotency-key'))
-    return 'Idempotency-Key is not as the route takes it; allowed: 1 to 255 visible ASCII characters.'
-  return `The headers are not as the route takes them: ${message}.`
+  if (part !== 'headers') return `The ${part ?? 'request'} does not have the form that the route accepts: ${message}.`
+  if (message?.includes('idempotency-key')) return 'Idempotency-Key is not valid; allowed: 1 to 255 visible ASCII characters.'
+  return `The headers do not have the form that the route accepts: ${message}.`
 }

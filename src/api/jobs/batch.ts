@@ -147,7 +147,8 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends,
 async function writeEach(records: PlacedRecord[], tools: BatchTools): Promise<unknown[]> {
   try {
     const offsets = await tools.writes.writeAll(records)
-    if (offsets.length < records.length) throw new DuelogError('internal', 'Records were written without an answer for each.')
+    if (offsets.length < records.length)
+      throw new DuelogError('internal', 'The brokers did not return an offset for each record.')
     return offsets
   } catch (error) {
     tools.onFault(error)
@@ -174,7 +175,7 @@ async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<
   const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
   const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
   if (late.length > 0)
-    return { applied: false, ...(await writes.late(late, 'All of it is durable in the log, but not every owner')) }
+    return { applied: false, ...(await writes.late(late, 'All lines are durable in the log, but not every owner')) }
   const invalid = await invalidAmong(writes, first)
   return { applied: true, ...(invalid.length > 0 && { invalid }) }
 }
@@ -207,7 +208,7 @@ const stepsMaxOf = ({ stepsMax = computationRequestSteps }: BatchTools): number 
 
 const tooDear = new DuelogError(
   'bad-request',
-  `The rules of the lines before it took more than ${computationRequestSteps} steps of search, and ${computationLineSteps} for each line; send this one in another request.`,
+  `The rules of the earlier lines took more than ${computationRequestSteps} search steps plus ${computationLineSteps} for each line; send this line in another request.`,
 )
 
 function checkLine({ line, bytes }: Line, { writes, read, onFault }: BatchTools): Checked {

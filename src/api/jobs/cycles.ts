@@ -97,12 +97,12 @@ const pathText = (path: readonly string[]): string => path.map((id) => quoted(id
 
 /** The warning about a definition that closes a cycle. */
 export const cycleWarning = (path: readonly string[]): string =>
-  `These jobs follow on one another in a circle: ${pathText(path)}. A chain of them ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
+  `These jobs trigger each other in a circle: ${pathText(path)}. A chain of their runs ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
 
 /** The text about a chain that ended, with its cycle if it had one. */
 export function chainText({ path, complete }: ChainCycle): string {
-  if (path !== undefined) return `By the definitions in force it is this circle: ${pathText(path)}.`
+  if (path !== undefined) return `In the definitions in force this is the circle: ${pathText(path)}.`
   return complete
-    ? 'By the definitions in force no job that follows on this one leads back to it.'
-    : 'Not all jobs that follow on this one could be looked at; none of the others leads back to it.'
+    ? 'In the definitions in force no job that this one triggers leads back to it.'
+    : 'Not all jobs that this one triggers could be checked. None of the checked ones leads back to it.'
 }

@@ -137,7 +137,7 @@ function decodeCursor(text: string | undefined): Cursor {
     if (after !== null && typeof after !== 'string') throw new TypeError('not an id')
     return { ...(after !== null && { after }), partitions: new Map(entries) }
   } catch (error) {
-    throw new DuelogError('bad-request', 'The cursor is not one that this API gave; leave it out to start from the first job.', {
+    throw new DuelogError('bad-request', 'The cursor was not made by this API; leave it out to start from the first job.', {
       cause: error,
     })
   }

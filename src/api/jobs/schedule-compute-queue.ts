@@ -113,15 +113,12 @@ export class ComputeQueue {
 }
 
 const tooDear = (steps: number): DuelogError =>
-  new DuelogError(
-    'bad-request',
-    `What is asked for takes more than ${steps} steps of search; ask for fewer jobs or times at once.`,
-  )
+  new DuelogError('bad-request', `The request takes more than ${steps} search steps; ask for fewer jobs or times at once.`)
 
 const tooLong = (ms: number): DuelogError =>
   new DuelogError(
     'overloaded',
-    `What is asked for was not calculated within ${ms / 1_000} s, as runs that are due come first; ask again later, or for less at once.`,
+    `The request was not calculated within ${ms / 1_000} s, because due runs come first; send it again later, or ask for less at once.`,
   )
 
 /** Runs until it is done or its milliseconds are used. */

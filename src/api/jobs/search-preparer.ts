@@ -39,7 +39,7 @@ export class SearchPreparer {
     try {
       for (let partition = 0; partition < partitions && this.#isWanted(); partition++) await this.#prepare(partition)
     } catch (error) {
-      logger.debug({ err: error }, 'Owners could not be prepared for searches; the first search takes longer.')
+      logger.debug({ err: error }, 'Owners could not be prepared for searches, so the first search takes longer.')
     } finally {
       this.#running = false
       this.#nextAt = clock.steadyMs() + searchPrepareMs

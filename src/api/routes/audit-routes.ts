@@ -27,6 +27,6 @@ function placeOf(cursor: string | undefined): AuditPlace | undefined {
   if (cursor === undefined) return undefined
   const [, at, partition, offset] = /^(\d{1,16})\.(\d{1,9})\.(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at === undefined || partition === undefined || offset === undefined)
-    throw new DuelogError('bad-request', 'The cursor is not one that this API gave; leave it out to start from the newest.')
+    throw new DuelogError('bad-request', 'The cursor was not made by this API; leave it out to start from the newest record.')
   return { at: Number(at), partition: Number(partition), offset: Number(offset) }
 }

@@ -23,13 +23,13 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
       if (encoding !== undefined && encoding !== 'identity') {
         throw new DuelogError(
           'unsupported-media-type',
-          `The content encoding ${encoding} is not taken; send the lines as they are.`,
+          `The content encoding ${encoding} is not accepted; send the lines uncompressed.`,
         )
       }
       if (request.body === undefined) {
         throw new DuelogError('unsupported-media-type', `Send the definitions as the body, with Content-Type: ${ndjsonType}.`)
       }
-      const onFault = (error: unknown): void => request.log.error({ err: error }, 'lines of a batch were not written')
+      const onFault = (error: unknown): void => request.log.error({ err: error }, 'Lines of a batch were not written.')
       const onEnd = (counts: BatchCounts): Promise<void> => {
         request.audited = counts
         return tell(audit, request, reply, 'DONE')

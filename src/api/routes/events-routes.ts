@@ -32,7 +32,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     if (open.size >= listenersMax || (caller !== null && listenersOf(caller) >= listenersPerCallerMax)) {
       throw new DuelogError(
         'overloaded',
-        `There are already ${listenersMax} listeners on this process, or ${listenersPerCallerMax} of one caller; try another one, or later.`,
+        `This process already has ${listenersMax} listeners, or ${listenersPerCallerMax} of one caller; try another process, or try again later.`,
       )
     }
     const stream = new PassThrough()

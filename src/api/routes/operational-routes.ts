@@ -10,7 +10,7 @@ export function withoutPublicApi(): onRequestAsyncHookHandler {
     if (inEveryRole.has(url) || config.internal === true) return
     throw new DuelogError(
       'not-found',
-      `This process does not have the role api, so there is no ${method} of jobs or runs here; ask a process that has it in DUELOG_ROLES.`,
+      `This process does not have the role api, so it serves no ${method} of jobs or runs; send the request to a process with api in DUELOG_ROLES.`,
     )
   }
 }

@@ -165,10 +165,10 @@ function totalsOf(plans: readonly Shown[]): Record<string, number> {
 
 const repeated = (id: string) => ({
   ...{ field: 'id', value: id, limit: 'once in a plan' },
-  message: `id is ${JSON.stringify(id)}, which is in this plan already; allowed: once.`,
+  message: `id is ${JSON.stringify(id)}, which this plan already has; allowed: once.`,
 })
 
 const tooMany = (maxFires: number, most: number) => ({
-  ...{ field: 'maxFires', value: maxFires, limit: `at most ${most} with so many jobs` },
-  message: `maxFires is ${maxFires}; allowed with so many jobs: at most ${most}. Plan fewer jobs at once, or lower maxFires.`,
+  ...{ field: 'maxFires', value: maxFires, limit: `at most ${most} with this number of jobs` },
+  message: `maxFires is ${maxFires}; allowed with this number of jobs: at most ${most}. Plan fewer jobs at once, or lower maxFires.`,
 })

@@ -51,12 +51,9 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
 /** An untracked run that the workers have cannot be cancelled. */
 function hasLeft({ id, definition, runNo: lastRunNo }: JobView, runNo: number): DuelogError | undefined {
   if (definition?.trackRuns !== false || runNo < 1 || runNo > lastRunNo) return undefined
-  const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be called back, as trackRuns of the job is false.`
-  return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel keeps further runs from being made.`)
+  const text = `Run ${runIdOf(id, runNo)} was handed to the workers and cannot be cancelled, because trackRuns of the job is false.`
+  return new DuelogError('not-tracked', `${text} POST /v1/jobs/{id}/cancel prevents further runs.`)
 }
 
 const notFound = (jobId: string, runNo: number, kind: string): DuelogError =>
-  new DuelogError(
-    'not-found',
-    `There is no ${kind} run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,
-  )
+  new DuelogError('not-found', `There is no ${kind} run ${runIdOf(jobId, runNo)}, or it is older than the runs that are kept.`)

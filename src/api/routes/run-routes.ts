@@ -79,10 +79,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
       if (running !== undefined) return shown.active(running)
       const ended = finished.find(isIt)
       if (ended !== undefined) return shown.finished(ended)
-      throw new DuelogError(
-        'not-found',
-        `There is no run ${runIdOf(jobId, runNo)}, or it is older than the last ones that are kept.`,
-      )
+      throw new DuelogError('not-found', `There is no run ${runIdOf(jobId, runNo)}, or it is older than the runs that are kept.`)
     },
   )
 }

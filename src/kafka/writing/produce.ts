@@ -107,6 +107,9 @@ function take(written: RecordMetadata[], sent: RequestBatch['topicMessages'], of
     for (const partition of Object.keys(messages.groups)) {
       const place = `${topic}/${partition}`
       if (!answered.has(place))
-        throw new DuelogError('broker-unavailable', `No broker answered for what was sent to ${place}; its leader has moved.`)
+        throw new DuelogError(
+          'broker-unavailable',
+          `No broker answered for the records that were sent to ${place}; its leader has moved.`,
+        )
     }
 }

@@ -53,7 +53,7 @@ export function checkSizes(records: RecordOut[]): void {
     if (bytes > batchBytesMax)
       throw new DuelogError(
         'payload-too-large',
-        `A record for ${record.topic} has ${bytes} bytes; the most is ${batchBytesMax}. Make its payload or headers smaller.`,
+        `A record for ${record.topic} has ${bytes} bytes; the maximum is ${batchBytesMax}. Make its payload or headers smaller.`,
       )
   }
 }

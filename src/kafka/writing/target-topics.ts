@@ -85,11 +85,11 @@ export class CheckedTopics implements TargetTopics {
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
     if (this.#patterns.length > 0 && performance.now() - this.#lookedAtMs > staleMs) void this.check()
-    if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS says which are.`
+    if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS lists the allowed topics.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
     if (partition !== null && partition >= seen.partitions.length)
-      return `Topic ${name} has ${counted(seen.partitions.length, 'partition')}; there is none with the number ${partition}.`
+      return `Topic ${name} has ${counted(seen.partitions.length, 'partition')} and no partition ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
     if (bytes + batchOverheadBytes > bytesMax)
       return `A record of ${bytes} bytes is too large for topic ${name}, which takes batches of ${bytesMax} (max.message.bytes).`
@@ -132,7 +132,7 @@ export class CheckedTopics implements TargetTopics {
     // A vanished topic was the reason, and the next try leaves it out.
     if (involved.some((topic) => !this.#seen.has(topic))) return
     for (const topic of involved) {
-      const reason = `Topic ${topic} may have refused a record and is left alone for ${refusedMs / 1_000} s: ${messageOf(error)}`
+      const reason = `Topic ${topic} may have refused a record and gets no records for ${refusedMs / 1_000} s: ${messageOf(error)}`
       this.#refused.set(topic, { untilMs: performance.now() + refusedMs, reason })
     }
   }
@@ -184,7 +184,7 @@ export class CheckedTopics implements TargetTopics {
     for (const topic of this.#seen.keys()) {
       if (seen.has(topic)) continue
       this.#counts.forget(topic)
-      this.#logger.warn({ topic }, `Topic ${topic} is gone; runs that write to it wait.`)
+      this.#logger.warn({ topic }, `Topic ${topic} was deleted; runs that write to it wait.`)
     }
     for (const [topic, { partitions }] of seen) this.#counts.learn(topic, partitions)
     this.#seen = seen

@@ -64,7 +64,7 @@ export class IdempotentWriter implements LogWriter {
       bytesByPlace.set(place, (bytesByPlace.get(place) ?? 0) + size)
     }
     if (this.#waiting.length >= waitingCallsMax)
-      throw new DuelogError('broker-unavailable', `${waitingCallsMax} writes wait for the brokers already; try again later.`)
+      throw new DuelogError('broker-unavailable', `${waitingCallsMax} writes already wait for the brokers; try again later.`)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ records, topics: topicsOf(records), bytes, bytesByPlace, resolve, reject })
       this.#flying ??= this.#fly()

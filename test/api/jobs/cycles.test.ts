@@ -53,7 +53,7 @@ describe('whoever closes a circle', () => {
     const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
     const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
     const { out } = await duelogHere(['jobs', 'plan', '-'], { env, input })
-    expect(out).toContain(`\n  warning These jobs follow on one another in a circle: ${cycle}.`)
+    expect(out).toContain(`\n  warning These jobs trigger each other in a circle: ${cycle}.`)
   })
 })
 
@@ -66,9 +66,9 @@ describe('why a chain ended', () => {
     const text = 'A follow-up was not triggered: its chain of follow-ups had reached the greatest length.'
     system.owner.reasons.set('a', [{ code: 'chain-depth', text, at: 1 }, ...reasons])
     const why = async () => (await system.api.instance.inject('/v1/jobs/a/why')).json().why as { text: string }[]
-    expect((await why())[0]?.text).toBe(`${text} By the definitions in force it is this circle: ${cycle}.`)
+    expect((await why())[0]?.text).toBe(`${text} In the definitions in force this is the circle: ${cycle}.`)
     system.add('c', { definition: definition([]) })
-    expect((await why())[0]?.text).toContain('no job that follows on this one leads back to it.')
+    expect((await why())[0]?.text).toContain('no job that this one triggers leads back to it.')
   })
 })
 

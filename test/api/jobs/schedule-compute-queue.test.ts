@@ -54,7 +54,7 @@ it('end when one request has taken its steps, while others go on', async () => {
   const others = (async () => {
     for (; answered < 3; answered++) await cheap.run(() => answered)
   })()
-  await expect(dear).rejects.toMatchObject({ code: 'bad-request', message: /takes more than 100000 steps/ })
+  await expect(dear).rejects.toMatchObject({ code: 'bad-request', message: /takes more than 100000 search steps/ })
   await others
   expect(answered).toBe(3)
 })
