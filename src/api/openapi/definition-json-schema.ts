@@ -1,4 +1,4 @@
-/** The JSON schema of a job definition, made from the Avro schema that validates it: docs, units, defaults and limits are the same. */
+/** The JSON schema of a job definition, made from the Avro schema that validates it, with the same docs, units, defaults and limits. */
 import { type AvroField, type AvroRecord, jobDefinitionSchema, type Names, type Shape, shapeOf } from '../../../schemas/index.ts'
 import { instantSchema } from '../schemas/index.ts'
 
@@ -6,7 +6,7 @@ type JsonSchema = Record<string, unknown>
 
 const text = { type: 'string' } as const
 const base64 = { ...text, contentEncoding: 'base64' } as const
-/** Records are named as in the Avro schema; other things that have parts have names here. */
+/** Records have their names in the Avro schema; other objects have names here. */
 const bytes = {
   title: 'Bytes',
   type: 'object',
@@ -16,7 +16,7 @@ const bytes = {
 } as const
 const textOrBytes = { title: 'TextOrBytes', oneOf: [text, bytes] } as const
 
-/** `id` and the payload are in JSON only; streams/definitions/definition-json.ts and definitions/payload-json.ts say how. */
+/** `id` and the payload differ between JSON and Avro: see definition-json.ts and payload-json.ts in streams/definitions. */
 export function definitionJsonSchema(): JsonSchema {
   const { properties, required } = recordSchema(jobDefinitionSchema as AvroRecord, new Map())
   const { payload: _, ...fields } = properties as Record<string, JsonSchema>
@@ -26,10 +26,10 @@ export function definitionJsonSchema(): JsonSchema {
     additionalProperties: false,
     required,
     properties: {
-      id: { ...text, description: 'Job id. Where the path names it, it may be repeated here; in a batch it is required.' },
+      id: { ...text, description: 'Job id. Required in a batch; optional if the path has it.' },
       ...fields,
-      payload: { description: 'Any JSON value; text where contentType names something else than JSON.' },
-      payloadBase64: { ...base64, description: 'The payload as bytes, in place of payload.' },
+      payload: { description: 'Any JSON value. Text if contentType is not JSON.' },
+      payloadBase64: { ...base64, description: 'The payload as bytes, instead of payload.' },
     },
   }
 }
@@ -82,7 +82,7 @@ function shapeSchema(field: AvroField, shape: Shape, names: Names): JsonSchema {
       return textOrBytes
     case 'string':
       return { type: 'string', ...given({ minLength, maxLength, pattern }) }
-    // Limits of lists and maps are those of their entries, but for their number.
+    // Limits of lists and maps are those of their entries, except maxEntries.
     case 'array':
       return {
         type: 'array',

@@ -39,7 +39,7 @@ const start = `SwaggerUIBundle({
 })
 `
 
-/** The page and what it needs, by path. */
+/** The page and its files, by path. */
 export const docsAssets: Record<string, Asset> = {
   '/docs': { type: 'text/html; charset=utf-8', text: page },
   '/docs/start.js': { type: 'text/javascript; charset=utf-8', text: start },

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the routes as they are registered. Schemas of 3.1 are JSON schema, so those that check the requests go in
- * as they are; what has a title becomes a component of that name.
+ * The OpenAPI 3.1 document of the registered routes. Schemas of OpenAPI 3.1 are JSON schema, so the schemas that check requests are used
+ * unchanged. A schema with a title becomes a component of that name.
  */
 import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
@@ -30,18 +30,18 @@ export interface OpenApiDocument {
 
 const tags = [
   { name: 'Jobs', description: 'Definitions of jobs, their state, and commands to them.' },
-  { name: 'Runs', description: 'Occurrences of jobs and their attempts.' },
+  { name: 'Runs', description: 'Runs of jobs and their attempts.' },
   { name: 'Dead letters', description: 'Runs whose attempts were used up.' },
-  { name: 'Schedules', description: 'What will be due, without writing anything.' },
+  { name: 'Schedules', description: 'Future times of schedules; nothing is written.' },
   { name: 'System', description: 'Owners, workers, audit trail, metrics and probes.' },
 ]
 
 const meanings: Record<string, string> = {
   200: 'Done.',
   201: 'Created.',
-  202: 'Durable in the log; the body says whether it was seen applied.',
+  202: 'Durable in the log; the body says whether the owner has applied it.',
   204: 'Done; there is no body.',
-  default: 'The request cannot be carried out: as it is, or not now, then with Retry-After.',
+  default: 'The request was refused. With Retry-After it may succeed later.',
 }
 
 /** Throws when two routes share an operation id, or one that is not hidden has none. */
@@ -50,14 +50,14 @@ export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocumen
   const paths: OpenApiDocument['paths'] = {}
   const known = new Set<string>()
   const refer = (schema: JsonSchema): JsonSchema => hoisted(schema, components)
-  // What routes name only, or describe each in its own words, is known before.
+  // Some routes only name these schemas or give them another description, so they are registered first.
   for (const schema of [definitionJsonSchema(), instantSchema]) hoisted(schema, components)
   for (const route of routes) {
     const schema = (route.schema ?? {}) as RouteSchema
     if (route.method === 'HEAD' || schema.hide === true) continue
     const { operationId } = schema
     if (operationId === undefined || known.has(operationId))
-      throw new Error(`The route ${String(route.method)} ${route.url} needs an operationId of its own, not ${operationId}.`)
+      throw new Error(`The route ${String(route.method)} ${route.url} needs a unique operationId, not ${operationId}.`)
     known.add(operationId)
     const path = route.url.replace(/:(\w+)/g, '{$1}')
     paths[path] ??= {}
@@ -80,7 +80,8 @@ export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocumen
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of DUELOG_API_TOKENS, or a JWT. Without either setting no token is needed, on loopback only.',
+          description:
+            'A token of DUELOG_API_TOKENS, or a JWT. Without either setting no token is needed, and only loopback is served.',
         },
       },
     },
@@ -119,7 +120,7 @@ function parametersOf(place: string, schema: JsonSchema | undefined, refer: (sch
   }))
 }
 
-/** A body that may be null may be left out as well. */
+/** A body that may be null is optional. */
 function bodyOf(
   consumes: readonly string[] = ['application/json'],
   body: JsonSchema | undefined,
@@ -127,7 +128,7 @@ function bodyOf(
 ): JsonSchema {
   if (body === undefined && consumes[0] === 'application/json') return {}
   const optional = Array.isArray(body?.type) && body.type.includes('null')
-  // Bytes, or a generated client would write the lines as one text of JSON.
+  // Binary, because a generated client would write the lines as one JSON string.
   const shown = body === undefined ? { type: 'string', format: 'binary' } : optional ? { ...body, type: 'object' } : body
   return { requestBody: { required: !optional, content: contentOf(consumes, refer(shown)) } }
 }
@@ -135,7 +136,7 @@ function bodyOf(
 function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: JsonSchema) => JsonSchema): JsonSchema {
   return Object.fromEntries(
     Object.entries(response).map(([given, schema]) => {
-      // One name for all of them, because generators know no ranges of statuses.
+      // One name for all of them, because generators do not support ranges of statuses.
       const isProblem = /^[45]xx$/.test(given)
       const status = isProblem ? 'default' : given
       const description = (schema.title === undefined && schema.description) || meanings[status] || 'Done.'
@@ -148,12 +149,12 @@ function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: J
 const contentOf = (types: readonly string[] = ['application/json'], schema: JsonSchema): JsonSchema =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
-/** The schema with a reference in place of each part that has a title, and beside it what is said of this place alone. */
+/** The schema with a reference in place of each part that has a title. A description that differs from the component's stays beside it. */
 function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {
   const { title } = value
   if (typeof title !== 'string') return walked(value, components)
   if (!components.has(title)) {
-    // Known before its parts are looked at.
+    // Set before its parts are visited, because they may refer to it.
     components.set(title, value)
     components.set(title, walked(value, components))
   }
@@ -170,7 +171,7 @@ function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSch
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [
       name,
-      // Names of properties are the user's, so one of them may be "title".
+      // A property may have the name "title".
       name === 'properties'
         ? Object.fromEntries(Object.entries(part as object).map(([key, of]) => [key, inside(of)]))
         : inside(part),

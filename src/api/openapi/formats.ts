@@ -1,6 +1,6 @@
 /**
- * Formats of numbers, which generators of typed clients need: without one they take 32 bits for each integer, and an instant in ms or an
- * offset does not fit. JSON schema itself knows none, so requests are checked without them.
+ * Formats of numbers for generators of typed clients: without a format they use 32 bits for each integer, which is too small for a time in
+ * ms or an offset. JSON schema has no such formats, so requests are checked without them.
  */
 type JsonSchema = Record<string, unknown>
 
@@ -14,7 +14,7 @@ export function withFormats<Part>(part: Part): Part {
   return (isInteger(inside) && inside.format === undefined ? { ...inside, format: formatOf(inside) } : inside) as Part
 }
 
-/** A property may be called "type": its schema is no name of a type. One that may be text as well has no format of a number. */
+/** A property may have the name "type", and its schema is not a type name. A value that may also be text has no number format. */
 function isInteger({ type }: JsonSchema): boolean {
   const types = Array.isArray(type) ? type.filter((name) => name !== 'null') : [type]
   return types.length === 1 && types[0] === 'integer'

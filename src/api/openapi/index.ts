@@ -1,2 +1,2 @@
-/** The description of the API, for programs and for people. */
+/** The description of the API, as JSON and as a page. */
 export { openApiRoutes } from './routes.ts'

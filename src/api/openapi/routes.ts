@@ -1,14 +1,14 @@
-/** The description of the API, for programs and for people. Neither needs a token: they tell nothing of any job. */
+/** Routes of the API description, as JSON and as a page. They need no token, because they contain nothing about jobs. */
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { openApiSchema } from '../schemas/index.ts'
 import { docsAssets, docsPolicy } from './docs-page.ts'
 import { type OpenApiDocument, openApiDocument } from './document.ts'
 
-/** Kept out of the description. */
+/** Not in the description. */
 const hidden = { hide: true } as const
 
-/** To be called before any route is registered. */
+/** Call it before any route is registered. */
 export function openApiRoutes(instance: FastifyInstance): void {
   const routes: RouteOptions[] = []
   let document: OpenApiDocument | undefined

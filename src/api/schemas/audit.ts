@@ -1,4 +1,4 @@
-/** Schema of the audit trail's route. */
+/** Schema of the route of the audit trail. */
 import { closed, problemResponses, time } from './common.ts'
 import { auditKeptMax, listLimitDefault, listLimitMax } from './limits.ts'
 
@@ -11,14 +11,14 @@ const auditRecordSchema = {
     at: time,
     actor: { type: 'string', description: 'Name of the token, or its role; the subject of a JWT; local without authentication.' },
     role: { type: ['string', 'null'] },
-    action: { type: 'string', description: 'What was asked for, such as PUT, DELETE or PAUSE.' },
+    action: { type: 'string', description: 'The requested change, such as PUT, DELETE or PAUSE.' },
     jobId: { type: ['string', 'null'] },
     runNo: { type: ['integer', 'null'] },
     outcome: { type: 'string', description: 'DONE, or the code of the error.' },
     status: { type: 'integer', description: 'HTTP status of the answer.' },
-    version: { type: ['string', 'null'], description: 'Place of the definition that was written.' },
-    done: { type: ['integer', 'null'], description: 'Of a change of many: how many jobs or runs it reached.' },
-    refused: { type: ['integer', 'null'], description: 'And how many it did not reach.' },
+    version: { type: ['string', 'null'], description: 'Version of the written definition: its partition and offset.' },
+    done: { type: ['integer', 'null'], description: 'For a change of many jobs or runs: the number that was changed.' },
+    refused: { type: ['integer', 'null'], description: 'The number that was not changed.' },
     requestId: { type: 'string' },
     address: { type: 'string' },
     instance: { type: 'string', description: 'The API process.' },
@@ -28,14 +28,14 @@ const auditRecordSchema = {
 export const auditSchema = {
   operationId: 'listAudit',
   tags: ['System'],
-  summary: 'Who asked for which change, newest first',
-  description: `The latest records of the topic audit, some ${auditKeptMax}; older ones are in the topic itself. Payloads and tokens are in none of them.`,
+  summary: 'Requested changes with their callers, newest first',
+  description: `About the latest ${auditKeptMax} records of the topic audit; older ones are in the topic itself. No record contains payloads or tokens.`,
   querystring: closed({
     jobId: { type: 'string', minLength: 1, maxLength: 255 },
     actor: { type: 'string', minLength: 1, maxLength: 255 },
     action: { type: 'string', minLength: 1, maxLength: 64 },
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
-    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    cursor: { type: 'string', minLength: 1, description: 'The cursor of the previous page.' },
   }),
   response: {
     200: {
@@ -45,7 +45,7 @@ export const auditSchema = {
       required: ['records', 'cursor'],
       properties: {
         records: { type: 'array', items: auditRecordSchema },
-        cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        cursor: { type: ['string', 'null'], description: 'Cursor of the next page; null at the end.' },
       },
     },
     ...problemResponses,

@@ -9,9 +9,12 @@ const commandSchema = {
   required: ['commandId', 'applied'],
   additionalProperties: false,
   properties: {
-    commandId: { type: 'string', description: 'Made from Idempotency-Key where there was one.' },
-    applied: { type: 'boolean', description: 'Whether the owner was seen to have applied it within 5 s.' },
-    runId: { type: ['string', 'null'], description: 'The run that was made; null where none was, see reason.' },
+    commandId: { type: 'string', description: 'Derived from Idempotency-Key if the request had one.' },
+    applied: { type: 'boolean', description: 'Whether the owner confirmed within 5 s that it applied the command.' },
+    runId: {
+      type: ['string', 'null'],
+      description: 'The created run. Null: none was created, or it is no longer kept; see reason.',
+    },
     reason: { type: ['string', 'null'] },
     status: { type: 'string', description: 'Status of the job after the command.' },
     code: { type: 'string', const: 'wait-timeout' },
@@ -19,21 +22,21 @@ const commandSchema = {
   },
 } as const
 
-// Without a body there is nothing to check, so the schema lets its absence pass.
+// The body may be absent.
 const triggerBody = {
   title: 'TriggerRequest',
   type: ['object', 'null'],
   additionalProperties: false,
   properties: {
-    payload: { description: "In place of the definition's payload, as in the definition." },
-    payloadBase64: { type: 'string', description: 'The same as bytes.' },
+    payload: { description: 'Replaces the payload of the definition; same form.' },
+    payloadBase64: { type: 'string', description: 'The payload as base64.' },
   },
 } as const
 
 export const triggerSchema = {
   operationId: 'triggerJob',
   tags: ['Jobs'],
-  summary: 'One run now, besides the schedule',
+  summary: 'Start one run now, outside the schedule',
   params: idParams,
   querystring: closed({}),
   headers: idempotencyHeaders,
@@ -54,26 +57,26 @@ const simpleCommand = {
 
 export const pauseSchema = {
   operationId: 'pauseJob',
-  summary: 'Let no occurrence fire until the job is resumed',
+  summary: 'Pause a job: no occurrence fires until it is resumed',
   ...simpleCommand,
 } as const
 
 export const resumeSchema = {
   operationId: 'resumeJob',
-  summary: 'Let a paused job fire again; its catchUp decides about what was due meanwhile',
+  summary: 'Resume a paused job; its catchUp decides about occurrences that were due in between',
   ...simpleCommand,
 } as const
 
 export const cancelJobSchema = {
   operationId: 'cancelJob',
-  summary: 'End the runs of a job and let nothing more of it fire; a new definition revives it',
+  summary: 'Cancel a job: its runs end and it fires no more until it gets a new definition',
   ...simpleCommand,
 } as const
 
 export const backfillSchema = {
   operationId: 'backfillJob',
   tags: ['Jobs'],
-  summary: 'One run for each occurrence of a past range',
+  summary: 'Create one run for each occurrence of a past range',
   params: idParams,
   querystring: closed({}),
   headers: idempotencyHeaders,
@@ -93,7 +96,7 @@ export const backfillSchema = {
 export const cancelRunSchema = {
   operationId: 'cancelRun',
   tags: ['Runs'],
-  summary: 'End one run; its handler is told by its AbortSignal',
+  summary: 'Cancel one run; its handler receives an abort by its AbortSignal',
   params: runParams,
   querystring: closed({}),
   headers: idempotencyHeaders,
@@ -104,7 +107,7 @@ export const cancelRunSchema = {
 export const redriveRunSchema = {
   operationId: 'redriveRun',
   tags: ['Runs'],
-  summary: 'Make a dead run once more, as a new run with the same payload and target',
+  summary: 'Redrive a dead run: a new run with the same payload and target',
   params: runParams,
   querystring: closed({}),
   headers: idempotencyHeaders,

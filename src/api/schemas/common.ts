@@ -1,16 +1,16 @@
-/** Parts of the JSON schemas of several routes. Requests are checked against them; answers are documented by them. */
+/** Parts of the JSON schemas of several routes. They check requests and document answers. */
 import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
 import { errorTable } from '../../errors/index.ts'
 
 export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 
-/** What has a name of its own, or null: generators lose the name of a type that is one of several in one schema. */
+/** A named schema or null. Generators of clients lose the name of a type if one schema lists several types. */
 export const orNull = <Schema extends object, Description extends string>(schema: Schema, description: Description) => ({
   anyOf: [schema, { type: 'null' }] as const,
   description,
 })
 
-/** A request's own part is closed: a misspelt name is refused, not ignored. */
+/** An object without further properties: a misspelled name is refused, not ignored. */
 export const closed = <Properties extends object>(properties: Properties, required: readonly string[] = []) => ({
   type: 'object' as const,
   additionalProperties: false as const,
@@ -19,8 +19,8 @@ export const closed = <Properties extends object>(properties: Properties, requir
 })
 
 export const time = { type: 'string', description: 'Time in ISO 8601, UTC.' } as const
-export const timeOrNull = { type: ['string', 'null'], description: 'Time in ISO 8601, UTC; null where there is none.' } as const
-/** One branch for each type: generators of typed clients make nothing of several types in one schema. */
+export const timeOrNull = { type: ['string', 'null'], description: 'Time in ISO 8601, UTC; null if there is none.' } as const
+/** One branch for each type: generators of typed clients ignore several types in one schema. */
 export const instantSchema = {
   title: 'Instant',
   description: 'Time in ISO 8601 with an offset, or epoch ms.',
@@ -36,7 +36,12 @@ export const idParams = closed(
 
 export const ifMatchHeaders = {
   type: 'object',
-  properties: { 'if-match': { type: 'string', description: 'Only if the job has this ETag; * for any. Else 412.' } },
+  properties: {
+    'if-match': {
+      type: 'string',
+      description: 'The write happens only if the job has this ETag, or any with *. Otherwise the answer is 412.',
+    },
+  },
 } as const
 
 const keyed = (meaning: string) =>
@@ -52,19 +57,19 @@ const keyed = (meaning: string) =>
   }) as const
 
 export const idempotencyHeaders = keyed(
-  'A repeat of the same command to the same job or run with the same key does nothing more and answers as the first, also after a lost answer: one run comes of it. It holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without it, each request is a command of its own.',
+  'A repeat of the same command to the same job or run with the same key has no further effect and gets the same answer as the first, also after a lost answer: only one run is created. This holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without the key, each request is a separate command.',
 )
 
-/** The same of a request that makes a job. */
+/** The same for a request that creates a job. */
 export const createHeaders = keyed(
-  'A repeat by the same caller with the same key and the same definition makes no second job as long as the first is there, and is answered with that one and 200, also after a lost answer. The same key with another definition makes another job.',
+  'A repeat by the same caller with the same key and the same definition creates no second job as long as the first exists. It is answered with the first job and 200, also after a lost answer. The same key with another definition creates another job.',
 )
 
 export const waitQuery = closed({
   wait: {
     type: 'string',
     enum: ['applied'],
-    description: 'Answer when the owner has applied the change; 202 when it has not within 5 s.',
+    description: 'The answer waits until the owner has applied the change. It is 202 if that takes more than 5 s.',
   },
 })
 
@@ -72,14 +77,15 @@ export const staleQuery = {
   stale: {
     type: 'boolean',
     description:
-      'true: where the owner does not answer, the copy of a standby does, or what the owner has restored so far. The header Duelog-Stale then names each such partition and how many records of the logs its copy lacks: `3;behind=120`, or `behind=unknown` for an owner that may have been replaced. Such an answer has no ETag.',
+      'true: if the owner of a partition does not answer, the copy of a standby is read, or the part that the owner has restored so far. The header Duelog-Stale then names each such partition and the number of records of the logs that its copy lacks: `3;behind=120`, or `behind=unknown` for an owner that may have been replaced. Such an answer has no ETag.',
   },
 } as const
 
-/** What a list that was read from copies says of them. */
+/** The copies from which a list was read. */
 export const staleSchema = {
   type: 'array',
-  description: 'With stale=true: partitions that a copy answered for, as in the header Duelog-Stale. Absent when all are fresh.',
+  description:
+    'With stale=true: partitions that were read from a copy, as in the header Duelog-Stale. Absent if all owners answered.',
   items: {
     title: 'StaleCopy',
     type: 'object',
@@ -87,12 +93,12 @@ export const staleSchema = {
     required: ['partition', 'behindRecords'],
     properties: {
       partition: { type: 'integer' },
-      behindRecords: { type: ['integer', 'null'], description: 'Null: it is not known.' },
+      behindRecords: { type: ['integer', 'null'], description: 'Null: not known.' },
     },
   },
 } as const
 
-/** What is wrong with one field of a definition. */
+/** A problem with one field of a definition. */
 export const fieldProblemSchema = {
   title: 'FieldProblem',
   type: 'object',
@@ -107,12 +113,12 @@ export const problemSchema = {
   required: ['type', 'title', 'status', 'detail', 'code', 'retriable'],
   properties: {
     type: { type: 'string' },
-    title: { type: 'string', description: 'What the code means.' },
+    title: { type: 'string', description: 'Meaning of the code.' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened, where, and what to do.' },
     code: { type: 'string', enum: Object.keys(errorTable), description: 'Stable; programs may rely on it.' },
     retriable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
-    instance: { type: 'string', description: 'Names the request in the log of the server.' },
+    instance: { type: 'string', description: 'Identifies the request in the log of the server.' },
     problems: { type: 'array', items: fieldProblemSchema },
   },
 } as const
@@ -120,7 +126,7 @@ export const problemSchema = {
 /** Every route may answer with a problem. */
 export const problemResponses = { '4xx': problemSchema, '5xx': problemSchema } as const
 
-/** A change that is in the log. `applied` tells whether the owner was seen to have taken it in. */
+/** A change that is in the log. `applied`: the owner has confirmed that it applied it. */
 export const acceptedSchema = {
   title: 'Accepted',
   type: 'object',
@@ -135,19 +141,19 @@ export const acceptedSchema = {
     status: {
       type: 'string',
       enum: jobStatuses,
-      description: 'With wait=applied: how the job stands with this definition. INVALID: it does not fire, and reason says why.',
+      description: 'With wait=applied: status of the job with this definition. INVALID: it does not fire, and reason says why.',
     },
     reason: { type: 'string', description: 'With status INVALID: why.' },
     code: {
       type: 'string',
       const: 'wait-timeout',
-      description: 'With 202: the change is durable, but was not seen applied in time.',
+      description: 'With 202: the change is durable, but the owner did not confirm it in time.',
     },
     detail: { type: 'string' },
     warnings: {
       type: 'array',
       items: { type: 'string' },
-      description: 'What is allowed and hardly meant, such as a circle of onSuccess and onFailure. Absent: nothing was found.',
+      description: 'Allowed but probably unintended, such as a circle of onSuccess and onFailure. Absent: no warnings.',
     },
   },
 } as const

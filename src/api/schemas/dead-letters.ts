@@ -19,7 +19,7 @@ export const deadLettersSchema = {
       required: ['runs', 'cursor'],
       properties: {
         runs: { type: 'array', items: runSchema },
-        cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        cursor: { type: ['string', 'null'], description: 'Cursor of the next page; null at the end.' },
         stale: staleSchema,
       },
     },
@@ -30,8 +30,8 @@ export const deadLettersSchema = {
 export const deadLetterSchema = {
   operationId: 'getDeadLetter',
   tags: ['Dead letters'],
-  summary: 'One dead run, with what its last attempt was given',
-  description: 'The payload is that of the run, also when the definition has changed since. A redrive gives it once more.',
+  summary: 'One dead run, with the Execution of its last attempt',
+  description: 'The payload is that of the run, even if the definition has changed since. A redrive uses it again.',
   params: runParams,
   querystring: closed({}),
   response: {
@@ -50,11 +50,14 @@ export const deadLetterSchema = {
             target: { type: 'object' },
             priority: { type: 'string' },
             attempt: { type: 'integer' },
-            specOffset: { type: 'integer', description: 'Offset in jobs of the definition that the run was made from.' },
+            specOffset: {
+              type: 'integer',
+              description: 'Offset in the topic jobs of the definition from which the run was created.',
+            },
             contentType: { type: 'string' },
             payload: { description: 'As in a definition.' },
             payloadBase64: { type: 'string' },
-            headers: { type: 'object', description: 'Viewers see the values of harmless ones only.' },
+            headers: { type: 'object', description: 'Viewers see only the values of allowed headers; others are redacted.' },
           },
         },
       },
@@ -66,9 +69,9 @@ export const deadLetterSchema = {
 export const redriveManySchema = {
   operationId: 'redriveDeadLetters',
   tags: ['Dead letters'],
-  summary: 'Redrive all dead runs that a filter finds',
+  summary: 'Redrive all dead runs that match a filter',
   description:
-    'Each dead run is made again once, however often this is sent. A repeat goes on with what is left, and with what is dead by then.',
+    'Each dead run is redriven once, even if the request is repeated. A repeat continues with the remaining runs, and with runs that have died since.',
   querystring: closed({}),
   body: {
     title: 'RedriveRequest',
@@ -76,7 +79,7 @@ export const redriveManySchema = {
     additionalProperties: false,
     properties: {
       ...jobFilter,
-      max: { type: 'integer', minimum: 1, maximum: redriveMax, default: redriveMax, description: 'Runs.' },
+      max: { type: 'integer', minimum: 1, maximum: redriveMax, default: redriveMax, description: 'Maximum number of runs.' },
     },
   },
   response: {
@@ -86,16 +89,19 @@ export const redriveManySchema = {
       additionalProperties: false,
       required: ['runIds', 'left', 'more'],
       properties: {
-        runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs that are made again.' },
+        runIds: { type: 'array', items: { type: 'string' }, description: 'Dead runs that were redriven.' },
         left: {
           type: 'array',
           items: {
             title: 'RunLeft',
-            ...closed({ runId: { type: 'string' }, detail: { type: 'string', description: 'Why not.' } }, ['runId', 'detail']),
+            ...closed({ runId: { type: 'string' }, detail: { type: 'string', description: 'Why it was not redriven.' } }, [
+              'runId',
+              'detail',
+            ]),
           },
-          description: `Dead runs that were found and not made again, because their jobs have as many active runs as maxConcurrentRuns allows. Send the request again when some of these have ended. The first ${redrivesLeftMax} are named.`,
+          description: `Dead runs that match but were not redriven, because their jobs have as many active runs as maxConcurrentRuns allows. Send the request again when some of these have ended. The list has at most ${redrivesLeftMax} entries.`,
         },
-        more: { type: 'boolean', description: 'Whether the filter may find further ones.' },
+        more: { type: 'boolean', description: 'Whether the filter may match further runs.' },
       },
     },
     ...problemResponses,

@@ -1,10 +1,10 @@
-/** Schemas of the routes that the dashboard listens to. */
+/** Schemas of the routes of the session and of the live events. */
 import { closed, problemResponses } from './common.ts'
 
 export const sessionSchema = {
   operationId: 'getSession',
   tags: ['System'],
-  summary: 'What the caller may do',
+  summary: 'Role of the caller',
   querystring: closed({}),
   response: {
     200: {
@@ -14,7 +14,7 @@ export const sessionSchema = {
       additionalProperties: false,
       properties: {
         role: { type: 'string', enum: ['viewer', 'operator', 'admin'] },
-        authentication: { type: 'boolean', description: 'False: this system asks nobody for a token.' },
+        authentication: { type: 'boolean', description: 'False: this system requires no token.' },
       },
     },
     ...problemResponses,
@@ -24,9 +24,9 @@ export const sessionSchema = {
 export const eventsSchema = {
   operationId: 'listenEvents',
   tags: ['System'],
-  summary: 'How the system stands, as server-sent events',
+  summary: 'State of the system, as server-sent events',
   description:
-    'Once a second an event `pulse`: the counts of all owners, which only grow while their processes live, a view of each partition, and what the auditors found.',
+    'One event `pulse` each second. It has the counts of all owners, a view of each partition, and the findings of the auditors. A count never decreases while its process runs.',
   produces: ['text/event-stream'],
   querystring: closed({}),
   response: { 200: { type: 'string', description: 'text/event-stream' }, ...problemResponses },

@@ -1,11 +1,11 @@
-/** Schemas of the routes between processes of one system. They are no part of the public surface. */
+/** Schemas of the routes between processes of one system. They are not part of the public API. */
 import { closed } from './common.ts'
 import { listChunkMax } from './limits.ts'
 
 const partition = { type: 'integer', minimum: 0 } as const
 const offset = { type: 'integer', minimum: 0 } as const
 
-/** Kept out of the published description. */
+/** Not in the published description. */
 const hide = { hide: true } as const
 
 export const internalPartitionsSchema = { ...hide, querystring: closed({}) } as const
@@ -21,7 +21,7 @@ export const internalDeadRunSchema = {
   params: closed({ partition, id: { type: 'string' }, runNo: { type: 'integer', minimum: 1 } }, ['partition', 'id', 'runNo']),
   querystring: closed({ stale: { type: 'boolean' } }),
 } as const
-/** Also of a copy, which may be out of date. */
+/** A copy may answer as well; it may be stale. */
 export const internalReadSchema = { ...internalJobSchema, querystring: closed({ stale: { type: 'boolean' } }) } as const
 
 export const internalListSchema = {

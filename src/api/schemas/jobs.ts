@@ -1,4 +1,4 @@
-/** Schemas of the routes of jobs and their lists. A definition's own fields are checked by streams/jobs, the one place of their limits. */
+/** Schemas of the routes of jobs and their lists. The fields of a definition are checked by streams/definitions, which has their limits. */
 import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
 import {
   acceptedSchema,
@@ -20,7 +20,7 @@ import {
 import { listLimitDefault, listLimitMax } from './limits.ts'
 import { runSchema } from './runs.ts'
 
-/** Named only: openapi/definition-json-schema.ts describes it. */
+/** Only the name; openapi/definition-json-schema.ts describes it. */
 export const definitionSchema = {
   title: 'JobDefinition',
   type: 'object',
@@ -55,13 +55,14 @@ export const jobSchema = {
     status: { type: 'string', enum: jobStatuses },
     reason: { type: ['string', 'null'], description: 'Why the job is INVALID, or why its last occurrence was skipped.' },
     nextFireAt: { ...timeOrNull, description: 'Nominal time of the next occurrence.' },
-    nextDueAt: { ...timeOrNull, description: 'With jitterMs: when that is due; null without.' },
+    nextDueAt: { ...timeOrNull, description: 'Time at which it is due, with jitter. Null without jitterMs.' },
     place: {
       title: 'SchedulePlace',
       type: 'object',
       additionalProperties: false,
       required: ['anchorAt', 'decidedFor', 'latestFiredFor'],
-      description: 'Of a schedule in a time zone: from where its next time is computed, also when the rules of the zone change.',
+      description:
+        'For a schedule in a time zone: the state from which its next time is computed, also after the rules of the zone change.',
       properties: {
         anchorAt: time,
         decidedFor: orNull(
@@ -70,9 +71,9 @@ export const jobSchema = {
             type: 'object',
             additionalProperties: false,
             required: ['at', 'offsetMs'],
-            properties: { at: time, offsetMs: { type: 'integer', description: 'Local time minus UTC then.' } },
+            properties: { at: time, offsetMs: { type: 'integer', description: 'Local time minus UTC at that time.' } },
           },
-          'The last occurrence that was decided about.',
+          'The last occurrence that became a run or a skip.',
         ),
         latestFiredFor: timeOrNull,
       },
@@ -104,7 +105,7 @@ export const putJobSchema = {
 export const postJobSchema = {
   operationId: 'createJob',
   tags: ['Jobs'],
-  summary: 'Create a job with an id made by the server',
+  summary: 'Create a job with an id from the server',
   querystring: waitQuery,
   headers: createHeaders,
   body: definitionSchema,
@@ -142,16 +143,21 @@ export const listJobsSchema = {
       ...timeInput,
       description: 'Only jobs whose next occurrence is before this time. ISO 8601 with an offset, or epoch ms.',
     },
-    idPrefix: { type: 'string', minLength: 1, maxLength: jobIdBytesMax, description: 'Only jobs whose id begins so.' },
+    idPrefix: {
+      type: 'string',
+      minLength: 1,
+      maxLength: jobIdBytesMax,
+      description: 'Only jobs whose id begins with this text.',
+    },
     idContains: {
       type: 'string',
       minLength: 1,
       maxLength: jobIdBytesMax,
-      description: 'Only jobs whose id holds this somewhere. Capitals count.',
+      description: 'Only jobs whose id contains this text. Case-sensitive.',
     },
     active: { type: 'boolean', description: 'true: only jobs with active runs.' },
     limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault },
-    cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+    cursor: { type: 'string', minLength: 1, description: 'The cursor of the previous page.' },
     ...staleQuery,
   }),
   response: {
@@ -162,10 +168,10 @@ export const listJobsSchema = {
       required: ['jobs', 'searched', 'cursor'],
       properties: {
         jobs: { type: 'array', items: jobSchema },
-        searched: { type: 'integer', description: 'Jobs that were looked at for this page.' },
+        searched: { type: 'integer', description: 'Number of jobs that were searched for this page.' },
         cursor: {
           type: ['string', 'null'],
-          description: 'Asks for the next page; null at the end. A page may be short, even empty, and still have one.',
+          description: 'Cursor of the next page; null at the end. A page may be short, even empty, and still have one.',
         },
         stale: staleSchema,
       },
@@ -199,20 +205,24 @@ export const batchSchema = {
   tags: ['Jobs'],
   summary: 'Create or replace many jobs',
   description:
-    'One definition with its id on each line; one result line for each, in order, while the request still goes on. Read the answer while you send: the server reads on only as fast as its results are taken. Blank lines are passed over.',
+    'Each line is one definition with its id. The answer has one result line for each, in order, while the request is still being sent. Read the answer while you send: the server reads only as fast as its results are read. Blank lines are skipped.',
   querystring: closed({
     wait: {
       type: 'string',
       enum: ['applied'],
       description:
-        'End the answer when the owners have applied what was written, with one more line that says so: {"applied": true}, or false with a detail when they have not within 5 s. Of the first 200 jobs those that became INVALID are named in it: {"applied": true, "invalid": [{"id": …, "reason": …}]}.',
+        'The answer waits until the owners have applied the definitions, and ends with one more line: {"applied": true}, or false with a detail if that takes more than 5 s. It lists those of the first 200 jobs that became INVALID: {"applied": true, "invalid": [{"id": …, "reason": …}]}.',
     },
   }),
   consumes: ['application/x-ndjson'],
   produces: ['application/x-ndjson'],
-  // Bytes on both ways: lines are no text of JSON, and some clients take no other text.
+  // Bytes in both directions: the lines together are not JSON, and some clients accept no other text.
   response: {
-    200: { type: 'string', format: 'binary', description: 'One line for each line, such as {"line": 1, "ok": true, "id": …}.' },
+    200: {
+      type: 'string',
+      format: 'binary',
+      description: 'One result line for each line, such as {"line": 1, "ok": true, "id": …}.',
+    },
     ...problemResponses,
   },
 } as const

@@ -1,4 +1,4 @@
-/** What `/v1/partitions` says of a log that is not as it was, and of a transaction that holds a partition up. */
+/** Schemas of two problems in `/v1/partitions`: a position outside its log, and an open transaction that blocks a partition. */
 import { orNull, time } from './common.ts'
 
 const openTransaction = {
@@ -11,7 +11,7 @@ const openTransaction = {
 
 export const openTransactionSchema = orNull(
   openTransaction,
-  'A transaction that some client has left open for a minute or longer: nobody can read the `records` from `offset` on before it ends. `since`: when its owner first saw it. Null: none is known.',
+  'A transaction that a client has left open for a minute or longer. Until it ends, the `records` from `offset` on cannot be read. `since`: when the owner of the partition first saw it. Null: none is known.',
 )
 
 const lastReset = {
@@ -30,5 +30,5 @@ const lastReset = {
 
 export const lastResetSchema = orNull(
   lastReset,
-  'The last position of its owner that lay outside its log, which was read from `to` on instead: beyond-end when the topic was truncated, or deleted and made anew; expired when records expired unread; lost when job-state holds nothing of what was decided, and jobs began anew. Of a job-state beyond its end, `to` is where the log began that the local store was logged to again. Null: none since the process of the owner began.',
+  'The last position of the owner that lay outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started.',
 )

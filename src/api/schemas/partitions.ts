@@ -5,7 +5,7 @@ import { lastResetSchema, openTransactionSchema } from './partition-troubles.ts'
 export const partitionsSchema = {
   operationId: 'listPartitions',
   tags: ['System'],
-  summary: 'Who owns each partition, and where it stands',
+  summary: 'Partitions with their owners, phases and lag',
   querystring: closed({}),
   response: {
     200: {
@@ -30,16 +30,17 @@ export const partitionsSchema = {
               phase: {
                 type: 'string',
                 enum: ['restoring', 'claiming', 'active', 'closed'],
-                description: 'active: it fires. restoring: its owner reads the logs. closed: no owner answers for it.',
+                description:
+                  'active: it fires. restoring: its owner reads the logs. claiming: its owner takes it over. closed: no owner answers for it.',
               },
               overdueMs: {
                 type: 'integer',
-                description: 'How long the oldest timer that is due has waited; 0 when none is overdue.',
+                description: 'Time in ms that the oldest due timer has waited; 0 if none is overdue.',
               },
               problem: {
                 type: ['string', 'null'],
                 description:
-                  'Why its owner decides nothing for now, whatever the phase: its clock is not trusted. Null: nothing is wrong.',
+                  'Why its owner decides nothing at the moment, in any phase: its clock is not trusted. Null: no problem.',
               },
               lag: orNull(
                 {
@@ -49,31 +50,31 @@ export const partitionsSchema = {
                   required: ['jobs', 'commands', 'events'],
                   properties: { jobs: { type: 'integer' }, commands: { type: 'integer' }, events: { type: 'integer' } },
                 },
-                'Places of each log that the owner has not applied yet; null while it is not active.',
+                'Offsets of each log that the owner has not applied yet; null while it is not active.',
               ),
               mailboxDepth: { type: 'integer', description: 'Records read and not yet applied.' },
               jobsOffset: { type: 'integer' },
               underWay: {
                 title: 'UnderWay',
                 type: 'object',
-                description: 'Active runs that its owner knows of, by what they wait for.',
+                description: 'Active runs that its owner knows, by status.',
                 properties: { dispatched: { type: 'integer' }, running: { type: 'integer' }, waiting: { type: 'integer' } },
               },
-              restoreRemaining: { type: 'integer', description: 'Records still to be read.' },
-              restoreTotal: { type: 'integer', description: 'Of how many.' },
+              restoreRemaining: { type: 'integer', description: 'Records that remain to be read in the restore.' },
+              restoreTotal: { type: 'integer', description: 'All records of the restore.' },
               restoreShare: {
                 type: ['number', 'null'],
-                description: 'Share of the restore that is done, from 0 to 1; null without an owner.',
+                description: 'Completed share of the restore, from 0 to 1; null without an owner.',
               },
               instance: { type: ['string', 'null'] },
               url: { type: ['string', 'null'], description: 'Null for the process that answers.' },
               zoneRules: {
                 type: ['string', 'null'],
-                description: 'Version of the time zone rules that its owner goes by, such as 2026a; null where nobody says.',
+                description: 'Version of the time zone rules of its owner, such as 2026a; null if not known.',
               },
               zoneRulesDiffer: {
                 type: 'boolean',
-                description: 'Whether a standby has other rules than the owner, which is right.',
+                description: 'Whether a standby has other rules than the owner. The rules of the owner apply.',
               },
               lastReset: lastResetSchema,
               openTransaction: openTransactionSchema,
@@ -85,11 +86,11 @@ export const partitionsSchema = {
                   required: ['checked', 'moved'],
                   properties: { checked: { type: 'integer' }, moved: { type: 'integer' } },
                 },
-                'While its jobs are looked at because these rules have changed: how many were, and how many moved; null else.',
+                'While its jobs are checked after a change of these rules: the number checked, and the number whose next time moved. Otherwise null.',
               ),
               standbys: {
                 type: 'array',
-                description: 'Processes that keep a copy of the partition, ready to take it over.',
+                description: 'Processes that keep a copy of the partition for a takeover.',
                 items: {
                   title: 'Standby',
                   type: 'object',
@@ -101,15 +102,16 @@ export const partitionsSchema = {
                     phase: {
                       type: 'string',
                       enum: ['restoring', 'following', 'claiming', 'closed'],
-                      description: 'following: it keeps up. restoring: it still reads the logs.',
+                      description: 'following: it keeps up with the logs. restoring: it still reads them.',
                     },
                     behindRecords: {
                       type: ['integer', 'null'],
-                      description: 'Records of the logs that it lacks, as far as it knows; null while its store cannot be read.',
+                      description:
+                        'Number of records that its copy lacks, by its own knowledge; null while its store cannot be read.',
                     },
                     zoneRules: {
                       type: ['string', 'null'],
-                      description: 'Version of its time zone rules; null where it does not say.',
+                      description: 'Version of its time zone rules; null if not known.',
                     },
                   },
                 },

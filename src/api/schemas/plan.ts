@@ -25,14 +25,15 @@ const plannedJobSchema = {
       type: 'string',
       enum: ['CREATE', 'UPDATE', 'UNCHANGED', 'DROPPED', 'INVALID'],
       description:
-        'What writing the definition would do. UNCHANGED: the same is in force, so it need not be written. DROPPED: its version or dedupKey keeps it out. INVALID: see problems.',
+        'Effect of writing the definition. UNCHANGED: the same definition is in force. DROPPED: its version or dedupKey prevents it. INVALID: see problems.',
     },
-    etag: { type: ['string', 'null'], description: 'Of the definition in force, for If-Match; null where there is none.' },
+    etag: { type: ['string', 'null'], description: 'ETag of the definition in force, for If-Match; null if there is none.' },
     changed: { type: 'array', items: { type: 'string' }, description: 'Fields that differ from the definition in force.' },
     hidden: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Fields in force with values that a viewer is not shown; those were not compared. Absent: all was.',
+      description:
+        'Fields in force with values that are redacted for viewers. They were not compared. Absent: all fields were compared.',
     },
     reason: { type: ['string', 'null'], description: 'Why it would be DROPPED, or the job INVALID.' },
     fires: {
@@ -45,7 +46,7 @@ const plannedJobSchema = {
         removed: times,
         moved: {
           type: 'array',
-          description: 'A time that goes and one that comes, next to one another.',
+          description: 'Pairs of a removed time and the added time next to it.',
           items: {
             title: 'MovedFire',
             type: 'object',
@@ -54,15 +55,15 @@ const plannedJobSchema = {
             properties: { from: time, to: time },
           },
         },
-        kept: { type: 'integer', description: 'Times that stay.' },
-        until: { ...time, description: 'How far times were compared: the horizon, or less where there were too many.' },
+        kept: { type: 'integer', description: 'Number of times that stay.' },
+        until: { ...time, description: 'End of the comparison: the horizon, or earlier if there were too many times.' },
       },
     },
     warnings: {
       type: 'array',
       items: { type: 'string' },
       description:
-        'What is allowed and hardly meant: a circle of onSuccess and onFailure, through this plan and the jobs that are there. At most 1,000 jobs that are not in the plan are looked at for it.',
+        'Allowed but probably unintended: a circle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched.',
     },
     problems: { type: 'array', items: fieldProblemSchema },
   },
@@ -73,28 +74,34 @@ const total = { type: 'integer' } as const
 export const planSchema = {
   operationId: 'planJobs',
   tags: ['Jobs'],
-  summary: 'What writing these definitions would change; nothing is written',
+  summary: 'Show what writing these definitions would change; nothing is written',
   description:
-    'Times are those of the schedule from now on, as the owner would compute them if it read the definition now. What a run in flight, an overlap rule or an interval from the END of runs would do to them is not known beforehand. One answer holds at most 100,000 times.',
+    'Times are those of the schedule from now on, as the owner would compute them if it read the definition now. The effects of active runs, overlap policies and intervals from the END of runs are not included. One answer has at most 100,000 times.',
   querystring: closed({}),
   body: {
     title: 'PlanRequest',
     ...closed(
       {
-        jobs: { type: 'array', minItems: 1, maxItems: planJobsMax, items: definitionSchema, description: 'With their ids.' },
+        jobs: {
+          type: 'array',
+          minItems: 1,
+          maxItems: planJobsMax,
+          items: definitionSchema,
+          description: 'Definitions with their ids.',
+        },
         horizonMs: {
           type: 'integer',
           minimum: 1,
           maximum: horizonMaxMs,
           default: planHorizonDefaultMs,
-          description: 'From now on.',
+          description: 'Length of the compared time range, from now on.',
         },
         maxFires: {
           type: 'integer',
           minimum: 1,
           maximum: planFiresMax,
           default: planFiresDefault,
-          description: 'Times of each job, before and after, that are compared at most.',
+          description: 'Maximum number of times of each job that are compared, before and after the change.',
         },
       },
       ['jobs'],
@@ -129,11 +136,17 @@ export const planSchema = {
 export const forecastSchema = {
   operationId: 'getForecast',
   tags: ['Schedules'],
-  summary: 'How many occurrences are due ahead',
+  summary: 'Number of occurrences that will be due',
   querystring: closed({
-    from: { ...timeInput, description: 'Begin; now where it is left out. ISO 8601 with an offset, or epoch ms.' },
+    from: { ...timeInput, description: 'Start of the range, ISO 8601 with an offset, or epoch ms. Default: now.' },
     horizonMs: { type: 'integer', minimum: 1, maximum: horizonMaxMs, default: forecastHorizonDefaultMs },
-    buckets: { type: 'integer', minimum: 1, maximum: bucketsMax, default: bucketsDefault, description: 'Steps of equal length.' },
+    buckets: {
+      type: 'integer',
+      minimum: 1,
+      maximum: bucketsMax,
+      default: bucketsDefault,
+      description: 'Number of steps of equal length.',
+    },
   }),
   response: {
     200: {
@@ -153,24 +166,26 @@ export const forecastSchema = {
             additionalProperties: false,
             required: ['at', 'next', 'later'],
             properties: {
-              at: { ...time, description: 'Begin of the step.' },
+              at: { ...time, description: 'Start of the step.' },
               next: { type: 'integer', description: 'Jobs whose next occurrence is due in it. Exact, up to until.' },
               later: {
                 type: 'integer',
-                description:
-                  'Occurrences of the same jobs after their next one. Rounded, and an estimate where estimate says so.',
+                description: 'Occurrences of the same jobs after their next one. Rounded; estimated if estimate is true.',
               },
             },
           },
         },
-        overdue: { type: 'integer', description: 'Due before from and not yet fired.' },
+        overdue: { type: 'integer', description: 'Occurrences that were due before from and have not fired yet.' },
         jobs: { type: 'integer', description: 'Jobs whose next occurrence is in the range.' },
         sampled: {
           type: 'integer',
-          description: 'Jobs of them whose later occurrences were computed; they stand for the others.',
+          description: 'Jobs among these whose later occurrences were computed; they represent the others.',
         },
-        estimate: { type: 'boolean', description: 'Whether later is an estimate: of a sample, or of jobs that recur too often.' },
-        until: { ...time, description: 'What is due after it is missing in the counts: to, or less where there is too much.' },
+        estimate: {
+          type: 'boolean',
+          description: 'Whether later is an estimate: from a sample, or because jobs recur too often.',
+        },
+        until: { ...time, description: 'End of the counted range: to, or earlier if there are too many occurrences.' },
       },
     },
     ...problemResponses,

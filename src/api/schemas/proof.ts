@@ -1,4 +1,4 @@
-/** Schemas of the routes of the proof. */
+/** Schemas of the routes of the proof: what the auditors have checked and found. */
 import { closed, problemResponses, time, timeOrNull } from './common.ts'
 import { proofFindingsMax } from './limits.ts'
 
@@ -8,9 +8,9 @@ const counts = { type: 'object', additionalProperties: count } as const
 export const proofSchema = {
   operationId: 'getProof',
   tags: ['System'],
-  summary: 'What the auditors have proved of the running system, and what faults they found',
+  summary: 'Results of the auditors: what they have proved, and the faults that they found',
   description:
-    'Processes with the role auditor read the log as it grows and judge it as `duelog audit` does. Counts are those of all partitions since their audit began; each auditor keeps them in its folder.',
+    'Processes with the role auditor read the log as it grows and judge it as `duelog audit` does. Counts cover all partitions since their audit began; each auditor keeps them in its folder.',
   querystring: closed({}),
   response: {
     200: {
@@ -22,24 +22,27 @@ export const proofSchema = {
         ...['found', 'findings', 'unjudged', 'recent'],
       ],
       properties: {
-        audited: { ...count, description: 'Partitions that an auditor reads and answers for.' },
-        partitions: { ...count, description: 'Partitions that there are.' },
-        since: { ...timeOrNull, description: 'When the audit of the last of them began; null where none is audited.' },
+        audited: { ...count, description: 'Number of partitions that an auditor reads and reports about.' },
+        partitions: { ...count, description: 'Number of all partitions.' },
+        since: { ...timeOrNull, description: 'When the audit of the last of these partitions began; null if none is audited.' },
         judgedUntil: {
           ...timeOrNull,
-          description: 'All that was due up to then is judged, in every partition; null while that is not so.',
+          description: 'In every partition, everything that was due up to this time is judged. Null: not yet.',
         },
-        behindRecords: { ...count, description: 'Records of the log that are still to be read.' },
-        records: { ...count, description: 'Records that were read.' },
-        unreadable: { ...count, description: 'Records that are none of Duelog, or broken.' },
-        runs: { ...count, description: 'Runs that were judged.' },
-        occurrences: { ...count, description: 'Nominal times that were compared with the calendar.' },
+        behindRecords: { ...count, description: 'Records of the log that remain to be read.' },
+        records: { ...count, description: 'Number of records read.' },
+        unreadable: { ...count, description: 'Records that are broken or not from Duelog.' },
+        runs: { ...count, description: 'Number of judged runs.' },
+        occurrences: { ...count, description: 'Nominal times that were compared with the schedule.' },
         found: { ...count, description: 'Faults of all kinds.' },
         findings: {
           ...counts,
           description: 'Faults by kind: lost, missed, duplicate, early, overdue, undispatched, gap, ended-twice.',
         },
-        unjudged: { ...counts, description: 'What could not be judged, by reason: runs, definition, calendar.' },
+        unjudged: {
+          ...counts,
+          description: 'Number of runs and times that could not be judged, by reason: runs, definition, calendar.',
+        },
         recent: {
           type: 'array',
           maxItems: proofFindingsMax,

@@ -1,19 +1,25 @@
-/** Schemas of the routes of runs, and of why there is none. */
+/** Schemas of the routes of runs, and of the route that explains a job. */
 import { closed, idParams, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
 
 const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
 
-/** Runs are looked for by what their jobs are. */
+/** Runs are filtered by fields of their jobs. */
 export const jobFilter = {
   tag: { type: 'string', minLength: 1, maxLength: 64 },
   handler: { type: 'string', minLength: 1, maxLength: 128 },
 } as const
 
-/** Runs come with their jobs, page by page. */
+/** Pages of runs are counted in jobs. */
 export const jobPages = {
-  limit: { type: 'integer', minimum: 1, maximum: listLimitMax, default: listLimitDefault, description: 'Jobs, not runs.' },
-  cursor: { type: 'string', minLength: 1, description: 'What the page before gave.' },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: listLimitMax,
+    default: listLimitDefault,
+    description: 'Maximum number of jobs, not runs.',
+  },
+  cursor: { type: 'string', minLength: 1, description: 'The cursor of the previous page.' },
   ...staleQuery,
 } as const
 
@@ -33,23 +39,26 @@ export const runSchema = {
     trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL', 'REDRIVE', 'BACKFILL', 'FOLLOW_UP'] },
     commandId: { type: ['string', 'null'] },
     scheduledFor: time,
-    attempts: { type: 'integer', description: 'Attempts made, the current one included.' },
+    attempts: { type: 'integer', description: 'Number of attempts, including the current one.' },
     dueAt: { ...time, description: 'While active: when the current attempt must start.' },
     dispatchedAt: { ...time, description: 'While active: when the current attempt was dispatched.' },
-    startDeadlineAt: { ...time, description: 'While active: until when the current attempt must have started.' },
+    startDeadlineAt: { ...time, description: 'While active: the current attempt must start before this time.' },
     waitsFor: {
       type: ['string', 'null'],
       enum: ['SLOT', 'RATE', null],
-      description: 'While WAITING: for a slot of its concurrencyKey, or for the start that its rateLimit gave it.',
+      description: 'While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it.',
     },
     startedAt: timeOrNull,
     finishedAt: timeOrNull,
     worker: { type: ['string', 'null'] },
-    progress: { type: ['number', 'null'], description: 'While it runs: the share done, as the handler last said, from 0 to 1.' },
-    message: { type: ['string', 'null'], description: 'While it runs: what the handler last said of its progress.' },
+    progress: {
+      type: ['number', 'null'],
+      description: 'While it runs: the completed share that the handler reported last, from 0 to 1.',
+    },
+    message: { type: ['string', 'null'], description: 'While it runs: the last progress message of the handler.' },
     checkedAt: { ...timeOrNull, description: 'While it runs: when the last heartbeat was read.' },
-    result: { description: 'What the handler returned.' },
-    note: { type: ['string', 'null'], description: 'What of the report that ended it was left out, and why.' },
+    result: { description: 'The return value of the handler.' },
+    note: { type: ['string', 'null'], description: 'Which part of the final report was left out, and why.' },
     errors: {
       type: 'array',
       description: 'The last five failed attempts.',
@@ -71,7 +80,7 @@ export const runSchema = {
 export const listRunsSchema = {
   operationId: 'listRuns',
   tags: ['Runs'],
-  summary: 'Active runs, then the last ended ones, newest first',
+  summary: 'Active runs of a job, then its last ended ones, newest first',
   params: idParams,
   querystring: closed(staleQuery),
   response: {
@@ -108,7 +117,7 @@ export const listActiveRunsSchema = {
       additionalProperties: false,
       properties: {
         runs: { type: 'array', items: runSchema },
-        cursor: { type: ['string', 'null'], description: 'Asks for the next page; null at the end.' },
+        cursor: { type: ['string', 'null'], description: 'Cursor of the next page; null at the end.' },
         stale: staleSchema,
       },
     },
@@ -128,7 +137,7 @@ export const getRunSchema = {
 export const whySchema = {
   operationId: 'explainJob',
   tags: ['Jobs'],
-  summary: 'Why a job fired or did not: what is so now, then the last decisions, newest first',
+  summary: 'Explain why a job fired or did not: the current state, then the last decisions, newest first',
   params: idParams,
   querystring: closed(staleQuery),
   response: {
@@ -150,7 +159,7 @@ export const whySchema = {
               code: { type: 'string' },
               text: { type: 'string' },
               at: timeOrNull,
-              commandId: { type: 'string', description: 'Of a command that was refused: which.' },
+              commandId: { type: 'string', description: 'The refused command, if the reason is one.' },
             },
           },
         },

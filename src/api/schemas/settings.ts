@@ -8,8 +8,8 @@ const settingSchema = {
   required: ['name', 'value', 'given', 'secret', 'unit', 'description'],
   properties: {
     name: { type: 'string' },
-    value: { type: ['string', 'null'], description: 'Null where it is absent, and where it is secret.' },
-    given: { type: 'boolean', description: 'Whether it was given, and not left to its default.' },
+    value: { type: ['string', 'null'], description: 'Null if it is absent or secret.' },
+    given: { type: 'boolean', description: 'Whether it was set. False: the default applies.' },
     secret: { type: 'boolean' },
     unit: { type: ['string', 'null'] },
     description: { type: 'string' },
@@ -22,7 +22,7 @@ const topicSchema = {
   required: ['topic', 'schema', 'config'],
   properties: {
     topic: { type: 'string' },
-    schema: { type: 'string', description: 'Name of the schema of its values.' },
+    schema: { type: 'string', description: 'Name of the schema of its record values.' },
     config: { type: 'object', additionalProperties: { type: 'string' } },
   },
 } as const
@@ -30,8 +30,8 @@ const topicSchema = {
 export const settingsSchema = {
   operationId: 'getSettings',
   tags: ['System'],
-  summary: 'What the answering process goes by, without secrets',
-  description: 'Its settings with their defaults, and the topics as it creates them where they are missing.',
+  summary: 'Settings of the answering process, without secrets',
+  description: 'Its settings with their defaults, and the topics as it creates them if they are missing.',
   querystring: closed({}),
   response: {
     200: {
@@ -42,7 +42,7 @@ export const settingsSchema = {
       properties: {
         settings: { type: 'array', items: settingSchema },
         topics: { type: 'array', items: topicSchema },
-        partitions: { type: 'integer', description: 'Of every topic.' },
+        partitions: { type: 'integer', description: 'Number of partitions of every topic.' },
       },
     },
     ...problemResponses,

@@ -5,14 +5,14 @@ import { previewCountDefault, previewCountMax } from './limits.ts'
 export const previewSchema = {
   operationId: 'previewSchedule',
   tags: ['Schedules'],
-  summary: 'When a schedule is due',
+  summary: 'Next times of a schedule',
   querystring: closed({}),
   body: {
     title: 'PreviewRequest',
     ...closed(
       {
         schedule: { title: 'Schedule', type: 'object' },
-        from: { ...instantSchema, description: 'Only times after it. Default: now.' },
+        from: { ...instantSchema, description: 'Only times after this one. Default: now.' },
         count: { type: 'integer', minimum: 1, maximum: previewCountMax, default: previewCountDefault },
       },
       ['schedule'],
@@ -35,7 +35,7 @@ export const previewSchema = {
             properties: {
               at: time,
               atMs: { type: 'integer', description: 'Epoch ms.' },
-              note: { type: 'string', description: 'What daylight saving did.' },
+              note: { type: 'string', description: 'How daylight saving moved this time.' },
             },
           },
         },
@@ -63,8 +63,12 @@ const healthSchema = {
 
 const probe = { tags: ['System'], response: { 200: healthSchema, ...problemResponses } } as const
 
-export const livenessSchema = { operationId: 'getLiveness', summary: 'Whether the process lives', ...probe } as const
-export const readinessSchema = { operationId: 'getReadiness', summary: 'Whether the process serves', ...probe } as const
+export const livenessSchema = { operationId: 'getLiveness', summary: 'Whether the process is live', ...probe } as const
+export const readinessSchema = {
+  operationId: 'getReadiness',
+  summary: 'Whether the process is ready for requests',
+  ...probe,
+} as const
 
 export const openApiSchema = {
   operationId: 'getOpenApi',
@@ -76,9 +80,9 @@ export const openApiSchema = {
 export const workersSchema = {
   operationId: 'listWorkers',
   tags: ['System'],
-  summary: 'Workers of all pools, and what they run',
+  summary: 'Workers of all pools, and their runs',
   description:
-    'Members of the groups of the pools, and what the owners of the partitions have heard from them since they own these: soon after a takeover it may be less than there is.',
+    'Members of the consumer groups of the pools, and the reports that the owners of the partitions have read from them. An owner knows only reports since its takeover, so the list may be incomplete soon after one.',
   querystring: closed({}),
   response: {
     200: {
@@ -99,10 +103,10 @@ export const workersSchema = {
               name: { type: ['string', 'null'] },
               host: { type: ['string', 'null'] },
               pid: { type: ['integer', 'null'] },
-              version: { type: ['string', 'null'], description: 'Release of Duelog; null for a worker of another make.' },
+              version: { type: ['string', 'null'], description: 'Release of Duelog; null for a worker that is not from Duelog.' },
               connected: {
                 type: 'boolean',
-                description: 'Whether it is a member of a group; false with a run that nobody has ended yet.',
+                description: 'Whether it is a member of a group. False: it has left, but a run of it has not ended yet.',
               },
               pools: {
                 type: 'array',
@@ -113,14 +117,14 @@ export const workersSchema = {
                   required: ['pool', 'slots', 'partitions'],
                   properties: {
                     pool: { type: 'string' },
-                    slots: { type: ['integer', 'null'], description: 'Handlers that it runs at once.' },
-                    partitions: { type: 'integer', description: 'Partitions of executions topics that it reads.' },
+                    slots: { type: ['integer', 'null'], description: 'Maximum number of concurrent handlers.' },
+                    partitions: { type: 'integer', description: 'Number of partitions of executions topics that it reads.' },
                   },
                 },
               },
-              running: { type: 'integer', description: 'Attempts that it has begun and not ended.' },
-              runIds: { type: 'array', items: { type: 'string' }, description: 'Some of their runs.' },
-              lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of it; null where none has.' },
+              running: { type: 'integer', description: 'Number of started attempts that have not ended.' },
+              runIds: { type: 'array', items: { type: 'string' }, description: 'Some of these runs.' },
+              lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of this worker; null if none has.' },
             },
           },
         },

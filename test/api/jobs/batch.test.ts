@@ -261,7 +261,7 @@ describe('POST /v1/jobs/batch', () => {
       expect(results).toHaveLength(150)
       const refused = results.filter(({ ok }) => !ok)
       expect(refused.length).toBeGreaterThan(20)
-      expect(refused[0]).toMatchObject({ code: 'bad-request', detail: expect.stringContaining('steps of search') })
+      expect(refused[0]).toMatchObject({ code: 'bad-request', detail: expect.stringContaining('search steps') })
       expect(log.written).toHaveLength(150 - refused.length)
       const ordinary = toolsOf({ stepsMax: 0 })
       await text(
