@@ -45,7 +45,7 @@ if (run === undefined) {
   console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
-/** One is about the program's own broker and registry, one about neither. */
+/** One case tests the own broker and registry of the program, another needs neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
 await (name === 'restart' || name === 'stores' ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []

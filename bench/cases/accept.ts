@@ -1,6 +1,6 @@
 /**
- * accept: definitions with 200-byte payloads by the client, durable and applied by the owners, against the rate at which bare kafkajs
- * (idempotent, batches of 1,000, the same records) writes them in the same run. The ratio is the figure.
+ * accept: the client writes definitions with 200-byte payloads. They count when they are durable and applied by the owners. In
+ * the same run bare kafkajs writes the same records (idempotent, batches of 1,000). The figure is the ratio of the two rates.
  */
 import kafkajs from 'kafkajs'
 import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
@@ -18,7 +18,7 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
     const bareMs = await bare(stage, n, at)
     const owner = await stage.start('scheduler', 'owner')
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
-    // Connections and compiled code on both sides, as the bare writer had them.
+    // Warms up connections and compiled code, as for the bare writer.
     await client.scheduleMany(jobs(5_000, () => at, payloadBytes, 'warm'))
     await applied(stage, owner.url)
     const startedAt = performance.now()
@@ -42,7 +42,7 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
   }
 }
 
-/** Bare kafkajs with the same bytes, encoded beforehand, to a topic that nobody reads. */
+/** Bare kafkajs writes the same bytes, encoded beforehand, to a topic that nobody reads. */
 async function bare(stage: Stage, n: number, at: number): Promise<number> {
   const kafka = new kafkajs.Kafka({ brokers: stage.bed.brokers, logLevel: kafkajs.logLevel.NOTHING })
   const topic = `${stage.prefix}bare`
@@ -77,7 +77,7 @@ async function bare(stage: Stage, n: number, at: number): Promise<number> {
   return tookMs
 }
 
-/** Waits until the owners have applied all that stands in jobs. */
+/** Waits until the owners have applied all records of `jobs`. */
 export async function applied(stage: Stage, ownerUrl: string): Promise<void> {
   const admin = await stage.log.admin()
   const ends = await admin.offsets(stage.names.jobs)

@@ -1,6 +1,6 @@
 /**
- * api: single PUTs with wait=applied at a steady rate, while jobs fire at another. The figure is the time from when a request was due to
- * be sent to the end of its answer, in the open loop: a slow answer delays none of the next.
+ * api: single PUTs with wait=applied at a steady rate, while jobs fire at another rate. The figure is the time from when a
+ * request was due to be sent to the end of its answer. The loop is open: a slow answer does not delay the next request.
  */
 import { Agent, request } from 'node:http'
 import { createHistogram } from 'node:perf_hooks'
@@ -13,11 +13,11 @@ import { settled } from './settled.ts'
 const putsPerSecond = 200
 const firesPerSecond = 1_000
 const aheadMs = 30_000
-/** The same load before, reported apart: processes compile their code while the first requests come. */
+/** The same load runs first and is reported apart: processes compile their code while the first requests come. */
 const warmUpMs = 10_000
 const farMs = 7 * 86_400_000
 
-/** `n`: PUTs that are measured. */
+/** `n`: the number of measured PUTs. */
 export async function api(bed: Bed, n = 6_000): Promise<Record<string, unknown>> {
   const stage = await Stage.open(bed)
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -31,7 +31,7 @@ export async function api(bed: Bed, n = 6_000): Promise<Record<string, unknown>>
     await client.scheduleMany(jobs(fires, () => Math.floor(from + Math.random() * spanMs), 100, 'fire'))
     await applied(stage, owner.url)
     await client.close()
-    // Above zero the fires began before the requests: the figures are of a machine that is too slow for this.
+    // Above zero, the fires began before the requests: this machine is too slow for the case.
     const lateMs = Math.max(0, Date.now() - from)
     const begin = from + lateMs
     const warm = await load(owner.url, agent, { name: 'warm', from: begin, count: (warmUpMs / 1_000) * putsPerSecond })

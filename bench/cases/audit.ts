@@ -1,7 +1,7 @@
 /**
- * audit: the judge of the log, fed with n occurrences of 20,000 jobs as facts (what is left of five records each when they are decoded), over
- * a store on disk; memory at each million. Then the records of 20,000 occurrences on a real broker, judged by `duelog audit` itself, which
- * says what reading and decoding cost.
+ * audit: the auditor gets n occurrences of 20,000 jobs as facts, over a store on disk. A fact is what remains of a decoded
+ * record; each occurrence has five. Memory is reported at each million. Then `duelog audit` itself judges the records of 20,000
+ * occurrences on a real broker, which shows the cost of reading and decoding.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,9 +16,11 @@ import { completeDefinition } from '../../streams/definitions/definition-json.ts
 import { type Bed, Stage } from '../tools/bed.ts'
 import { definitions, minuteMs, recordsOfRun, type SyntheticRecord, untrackedRun } from '../tools/synthetic-log.ts'
 
-/** Of runs with all five records; each job is touched once a minute of the log, so that most accounts come from the store. */
+/**
+ * Jobs whose runs have all five records. Each job gets a record once a minute of the log, so most accounts come from the store.
+ */
 const jobs = 20_000
-/** Of runs that are not tracked, which have two: their Execution, and the state that says that they are handed out. */
+/** Jobs whose runs are not tracked. Such a run has two records: its Execution, and the state that says that it is handed out. */
 const untrackedJobs = 1_000
 const savedEach = 1_000_000
 const startMs = Date.parse('2026-01-01T00:00:00Z')
@@ -88,7 +90,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
   }
 }
 
-/** As src/auditor/reading/record-facts.ts makes it of the record. */
+/** Does the same as src/auditor/reading/record-facts.ts does with a record. */
 function factOf({ jobId, atMs: at, key, value }: SyntheticRecord): Fact {
   const head = { jobId, at, byBroker: false }
   if (value.kind === 'definition') {

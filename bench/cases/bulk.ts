@@ -1,6 +1,6 @@
 /**
- * bulk: definitions as lines of one HTTP request, durable one by one. The figures are their rate and what the API process has in memory
- * at its peak, against the same process after a warm-up of 20,000 lines: it must not grow with the number of lines.
+ * bulk: definitions as lines of one HTTP request, each of them durable. The figures are the rate, and the peak memory of the API
+ * process against the same process after a warm-up of 20,000 lines. The memory must not grow with the number of lines.
  */
 import { once } from 'node:events'
 import { request } from 'node:http'

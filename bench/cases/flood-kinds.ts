@@ -1,4 +1,4 @@
-/** The floods, each of which is a case of its own: `npm run bench -- flood-keys`. */
+/** The floods. Each is a case of its own: `npm run bench -- flood-keys`. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { benchJob } from '../tools/bed.ts'
 import { dearRule } from '../tools/floods/dear-rules.ts'
@@ -7,10 +7,10 @@ import { type Flood, type FloodContext, floodCase } from './floods.ts'
 const soonMs = 2_000
 const lookMs = 1_000
 const hourMs = 3_600_000
-/** Requests that are under way at a time. */
+/** Requests that are in-flight at a time. */
 const sideBySide = 64
 
-/** Jobs of the flood, due soon after it is written. */
+/** Writes the jobs of the flood. They are due soon after. */
 async function schedule({ client, n }: FloodContext, idOf: (index: number) => string, more: object): Promise<void> {
   const at = Date.now() + soonMs
   const jobs = function* () {
@@ -19,7 +19,7 @@ async function schedule({ client, n }: FloodContext, idOf: (index: number) => st
   await client.scheduleMany(jobs())
 }
 
-/** Until so many runs of the flood have started, or the flood is over. */
+/** Resolves when `count` runs of the flood have started, or the flood is over. */
 async function started({ process, signal }: FloodContext, count: number): Promise<Record<string, unknown>> {
   for (;;) {
     const { timedStarts } = await process.report()
@@ -28,7 +28,7 @@ async function started({ process, signal }: FloodContext, count: number): Promis
   }
 }
 
-/** Jobs that share ten slots of one key: the end of each run lets the next one go. */
+/** Jobs that share ten slots of one key: the end of each run starts the next one. */
 const keys: Flood = {
   n: 10_000,
   async run(context) {
@@ -37,7 +37,7 @@ const keys: Flood = {
   },
 }
 
-/** Jobs that wait for a rate of which only few starts are left. */
+/** Jobs that wait for a rateLimit with few starts left. */
 const rates: Flood = {
   n: 100_000,
   async run(context) {
@@ -47,7 +47,7 @@ const rates: Flood = {
   },
 }
 
-/** One job of which a million occurrences are made up for, as many at a time as it may have. */
+/** One backfill of a million occurrences of one job, with as many active runs as the job may have. */
 const backfill: Flood = {
   n: 1_000_000,
   async prepare({ client }) {
@@ -62,7 +62,7 @@ const backfill: Flood = {
   },
 }
 
-/** Runs that fail, and are tried again ten times a second. */
+/** Runs that fail and are retried ten times a second. */
 const retries: Flood = {
   n: 1_000,
   async run(context) {
@@ -72,7 +72,7 @@ const retries: Flood = {
   },
 }
 
-/** Commands by HTTP, as many as are taken. */
+/** Commands by HTTP, as many as the API accepts. */
 const triggers: Flood = {
   n: 200,
   async prepare(context) {
@@ -88,7 +88,7 @@ const triggers: Flood = {
   },
 }
 
-/** Sockets that send half a request, or listen and read nothing. */
+/** Sockets that send half a request, or that listen and read nothing. */
 const sockets: Flood = {
   n: 1_500,
   async run({ requests, n, signal }) {
@@ -102,7 +102,7 @@ const sockets: Flood = {
   },
 }
 
-/** Whoever looks, through all jobs of all partitions, and finds none. */
+/** Searches through all jobs of all partitions that find nothing. */
 const lists: Flood = {
   n: 20_000,
   async prepare({ client, n }) {
@@ -118,7 +118,10 @@ const lists: Flood = {
   },
 }
 
-/** The dearest rules that are legal: PUT, plan, preview and forecast by HTTP, and definitions by Kafka. BENCH_RULES: only some of these. */
+/**
+ * The most expensive legal rules: PUT, plan, preview and forecast by HTTP, and definitions by Kafka. BENCH_RULES chooses some of
+ * these.
+ */
 const rules: Flood = {
   n: 30,
   firesPerSecond: 1_000,

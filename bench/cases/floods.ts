@@ -1,7 +1,7 @@
 /**
- * floods: legal work in masses beside jobs that fire 500 times a second, all in one process. The figures are how late those stood in the log
- * before the flood and during it, by the brokers' append times, whether one was lost or doubled, and the memory of the process at its peak.
- * One flood in each case; `n` is its size. Fires a second: BENCH_FIRES.
+ * floods: masses of legal work beside jobs that fire 500 times a second, all in one process. The figures are: how late the runs
+ * of those jobs were in the log before and during the flood, by the append times of the brokers; whether one was lost or doubled;
+ * and the peak memory of the process. Each case has one flood, and `n` is its size. BENCH_FIRES sets the fires per second.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../../src/client/client.ts'
@@ -23,16 +23,16 @@ export interface FloodContext {
   process: DuelogProcess
   requests: Requests
   n: number
-  /** Aborted when the flood is over at the latest. */
+  /** Aborts when the flood is over, at the latest. */
   signal: AbortSignal
 }
 
 export interface Flood {
   n: number
   firesPerSecond?: number
-  /** What is written before the quiet time. */
+  /** Writes what the flood needs, before the quiet time. */
   prepare?(context: FloodContext): Promise<void>
-  /** Resolves when the flood is over, with what there is to say of it. */
+  /** Resolves with the figures when the flood is over. */
   run(context: FloodContext): Promise<Record<string, unknown>>
 }
 

@@ -1,7 +1,8 @@
 /**
- * heavy: jobs of 500 kB due at one instant, and light ones each second in the same partitions. The figures are the memory of the owner
- * at its peak, and how late the light ones were dispatched meanwhile, by the append times of the log, against the quiet time before.
- *
+ * heavy: jobs of 500 kB are due at one instant, beside light jobs that fire each second in the same partitions. The figures are
+ * the peak memory of the owner, and how late the light jobs were dispatched meanwhile against the quiet time before, by the
+ * append times of the log.
+ * 
  * heavy-whole: the same in one process with all roles, as `npm start` runs them beside its broker.
  */
 import { randomUUID } from 'node:crypto'
@@ -15,10 +16,10 @@ import { settled } from './settled.ts'
 const payloadBytes = 500_000
 const neighbours = 20
 const quietMs = 15_000
-/** Jobs by which it is measured how long the others will take to be written. */
+/** Jobs that measure how long it takes to write the others. */
 const probes = 20
 const farAt = Date.now() + 10 * 86_400_000
-/** Owners dispatch so much earlier than a run is due. */
+/** Owners dispatch a run this long before it is due. */
 const leadMs = 100
 
 export const heavyWhole = (bed: Bed, n?: number): Promise<Record<string, unknown>> => heavy(bed, n, true)
@@ -59,14 +60,14 @@ export async function heavy(bed: Bed, n = 2_000, isWhole = false): Promise<Recor
 }
 
 async function msPerJob(client: Client): Promise<number> {
-  // The first ones find a program that is not compiled yet.
+  // The first jobs run before the code is compiled.
   await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'warm-up'))
   const beganAt = Date.now()
   await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'probe'))
   return (Date.now() - beganAt) / probes
 }
 
-/** How long after they were due the light ones stood in the log; below zero: so long before. */
+/** How long after their due time the light runs were in the log. Below zero: how long before it. */
 async function neighboursOf(stage: Stage, quietFrom: number, dueAt: number): Promise<Record<string, unknown>> {
   const late = { quiet: [] as number[], storm: [] as number[] }
   const seen: { dueAt: number; afterMs: number }[] = []

@@ -1,7 +1,7 @@
 /**
- * list: n pending jobs of many kinds, listed and searched. The figures are times from a question to its answer: of the API, and of the
- * dashboard in a real Chromium, from what was typed to the rows that show it. Searches that fill a catalogue are given twice: the first
- * one, page after page until something is found or all was searched, and the same when the catalogue is there.
+ * list: n pending jobs of many kinds, listed and searched. The figures are times from a request to its answer: of the API, and of
+ * the dashboard in a real Chromium, from the typed text to the rows that show it. A search that builds a search index is given
+ * twice. The first time reads page after page until something is found or everything is searched; the second time uses the index.
  */
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
@@ -14,7 +14,7 @@ const pausedEvery = 5_000
 const invalidEvery = 10_000
 const deadEvery = 20_000
 
-/** One in ten has a tag; a few are paused, cannot be used, or are dead at once; three have a handler of their own. */
+/** One in ten has a tag. A few are paused, invalid, or dead at once. Three have a handler of their own. */
 function* manyJobs(n: number, at: number) {
   for (let index = 0; index < n; index++) {
     const id = `job-${String(index).padStart(7, '0')}`
@@ -33,7 +33,7 @@ function* manyJobs(n: number, at: number) {
   }
 }
 
-/** Values that no schema knows: their jobs are INVALID. */
+/** Writes values that no schema knows: their jobs are INVALID. */
 async function writeInvalid(stage: Stage, n: number): Promise<number> {
   const count = Math.ceil(n / invalidEvery)
   const writer = await stage.log.writer()

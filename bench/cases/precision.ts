@@ -1,4 +1,7 @@
-/** precision: a steady rate of jobs due at random milliseconds. The figure is the lateness of handler starts, in the open loop of real due times. */
+/**
+ * precision: a steady rate of jobs that are due at random milliseconds. The figure is the lateness of handler starts against
+ * their due times (open loop).
+ */
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
@@ -6,7 +9,7 @@ import { settled } from './settled.ts'
 
 const perSecondDue = 1_000
 const aheadMs = 20_000
-/** The same rate before: processes that just started compile their code while the first jobs come. Reported apart. */
+/** The same rate runs first and is reported apart: new processes compile their code while the first jobs come. */
 const warmUpMs = 10_000
 
 export async function precision(bed: Bed, n = 60_000): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 /**
- * restart: `npm start` with its own broker and registry, pending jobs and some that fire each second; kill -9, and started again at
- * once. The figure is the time from the kill until the first fire after it, which the log tells; the phases come from the program's
- * own lines and those of the broker and the registry.
+ * restart: `npm start` with its own broker and registry, pending jobs, and some jobs that fire each second. The program gets a
+ * kill -9 and starts again at once. The figure is the time from the kill to the first fire after it, by the log. The phases come
+ * from the output of the program, the broker and the registry.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,10 +19,10 @@ const farMs = 7 * 86_400_000
 const payloadBytes = 200
 const ticking = 20
 const ticks = 'bench-ticks'
-/** How long the killed program has run before: its groups, transactions and stores are in full use then. */
+/** The killed program has run this long: by then its groups, transactions and stores are in full use. */
 const warmMs = 5_000
 
-/** A program as `npm start` runs it, in a group of its own. */
+/** A program as `npm start` runs it, in its own process group. */
 class Program {
   readonly child: ChildProcess
   readonly lines: { time: number; msg: string; url?: string }[] = []
@@ -45,7 +45,7 @@ class Program {
     })
   }
 
-  /** When a line like this came. */
+  /** Resolves with the time at which a line came that matches. */
   said(pattern: RegExp): Promise<number> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -123,7 +123,7 @@ function urlOf({ lines }: Program): string {
   return url
 }
 
-/** Ms after the kill at which each phase was over. */
+/** The end of each phase, in ms after the kill. */
 function phasesOf({ lines, startedAt }: Program, folder: string, killedAt: number): Record<string, number> {
   const phases: Record<string, number> = { spawned: startedAt - killedAt }
   for (const { time, msg } of lines) {

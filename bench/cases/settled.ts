@@ -1,13 +1,13 @@
-/** Waits until a worker has started everything, or starts nothing more. */
+/** Waits until a worker has started every run, or starts none any more. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildReport, DuelogProcess } from '../tools/processes.ts'
 
-/** A worker that started nothing for so long has ended, complete or not: what is missing is reported as lost. */
+/** A worker that started nothing for this long is finished. Runs that are missing then are reported as lost. */
 const quietMs = 15_000
 const lookMs = 500
 
 export async function settled(executor: DuelogProcess, n: number, lastDueAt: number): Promise<ChildReport> {
-  // No looking before: a report walks over all that was counted.
+  // It does not ask earlier: each report iterates over all counted starts.
   await delay(Math.max(0, lastDueAt - Date.now()) + lookMs)
   let changedAt = Date.now()
   let before = -1

@@ -1,4 +1,4 @@
-/** What a process has in memory while it owns 12 stores, and when it has given 8 of them away, twice, and then all. */
+/** stores: the memory of a process while it owns 12 stores, after it closed 8 of them (twice), and after it closed all. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ const restMs = 20_000
 const [writtenTogether, readTogether] = [1_000, 64]
 
 /**
- * `n`: jobs of each store. Figures are RSS in MB, each after a collection: garbage is the affair of V8, which collects it when it has to. The
- * bench begins itself anew with the settings of malloc that the program has.
+ * `n`: jobs of each store. Figures are RSS in MB, each after a garbage collection, because V8 decides when it collects. The
+ * benchmark starts itself again with the malloc settings of the program.
  */
 export async function stores(_bed: unknown, n = 40_000): Promise<Record<string, number>> {
   boundMalloc()

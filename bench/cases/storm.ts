@@ -1,10 +1,13 @@
-/** storm: jobs due at one instant. The figure is how long after it the last handler started, with broker, scheduler and executor on this machine. */
+/**
+ * storm: jobs due at one instant. The figure is the time from that instant to the start of the last handler, with broker,
+ * scheduler and executor on this machine.
+ */
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'
 
-/** Time to write the definitions, and for the owners to see the herd coming. */
+/** Time to write the definitions, and for the owners to see the burst coming. */
 const aheadMs = 25_000
 
 export async function storm(bed: Bed, n = 100_000): Promise<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-/** What a case runs on: a broker and a registry, a fresh topic prefix, and the processes it starts; all are gone at the end. */
+/** What a case runs on: a broker and a registry, a new topic prefix, and the processes it starts. All are removed at the end. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,9 @@ export interface Bed {
   registryUrl: string
 }
 
-/** Uses KAFKA_BROKERS and SCHEMA_REGISTRY_URL where they are set, else starts its own for the length of `task`. */
+/**
+ * Uses KAFKA_BROKERS and SCHEMA_REGISTRY_URL if they are set. Otherwise it starts its own broker and registry while `task` runs.
+ */
 export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-bench-'))
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL } = process.env
@@ -40,7 +42,7 @@ export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> 
   }
 }
 
-/** One run of a case: its own topics, its own folders. */
+/** One run of a case, with its own topics and folders. */
 export class Stage {
   readonly bed: Bed
   readonly prefix: string
@@ -68,7 +70,7 @@ export class Stage {
     return new Stage(bed, prefix, log, codecs, await mkdtemp(join(tmpdir(), 'duelog-bench-run-')))
   }
 
-  /** `store`: processes with the same name share the local stores of earlier ones. */
+  /** `store`: processes with the same name use the same local stores, one after another. */
   async start(roles: string, store: string, env: Record<string, string> = {}): Promise<DuelogProcess> {
     const { brokers, registryUrl } = this.bed
     const started = await DuelogProcess.start({
@@ -92,7 +94,7 @@ export class Stage {
   }
 }
 
-/** A job definition with a payload of so many bytes. */
+/** A job definition with a payload of `payloadBytes`. */
 export function benchJob(id: string, at: number, payloadBytes: number) {
   return { id, schedule: { at }, target: { handler: 'bench' }, payload: 'x'.repeat(payloadBytes), contentType: 'text/plain' }
 }

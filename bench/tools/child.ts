@@ -1,4 +1,4 @@
-/** A Duelog process under test. It runs the roles of its environment, counts what its handler saw, and reports over IPC. */
+/** A Duelog process under test. It runs the roles of its environment, counts the runs of its handler, and reports over IPC. */
 import { createHistogram } from 'node:perf_hooks'
 import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
 import { boundHeap } from '../../src/cli/memory.ts'
@@ -9,14 +9,14 @@ boundHeap()
 const startedAt = performance.timeOrigin
 const newHistogram = () => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 })
 const lateness = newHistogram()
-/** Of jobs whose id begins with warm-: they bring connections and compiled code up to speed. */
+/** The lateness of jobs whose id begins with warm-. They warm up connections and compiled code. */
 const warmUpLateness = newHistogram()
 const seen = new Map<string, number>()
 let early = 0
 let firstStartAt = 0
 let lastStartAt = 0
 
-/** Counts a start; lateness is kept in microseconds. */
+/** Counts a start. Lateness is in microseconds. */
 function counted(run: { jobId: string; runNo: number; attempt: number; dueAt: number }): void {
   const now = performance.timeOrigin + performance.now()
   const lateUs = Math.round((now - run.dueAt) * 1_000)
@@ -70,6 +70,6 @@ process.on('message', (message) => {
     })
   }
 })
-// The parent is gone: nothing may be left behind.
+// The parent has ended: this process must not outlive it.
 process.on('disconnect', () => void system.stop().then(() => process.exit(0)))
 process.send?.({ kind: 'ready', url: system.url, readyMs: Date.now() - startedAt })

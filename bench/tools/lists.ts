@@ -1,4 +1,4 @@
-/** Lists of jobs as a program asks for them: page after page, until enough is found or all was searched. */
+/** Lists jobs as a program does: page after page, until enough is found or everything is searched. */
 import { setTimeout as wait } from 'node:timers/promises'
 
 export interface Answered {
@@ -30,7 +30,7 @@ export async function ask(url: string, query: string, wanted: number): Promise<A
   return { found, requests, tookMs: performance.now() - startedMs }
 }
 
-/** Waits until the list is as long as it is to be: what was written last is folded last. */
+/** Waits until the list has `wanted` jobs: owners apply last what was written last. */
 export async function untilFound(url: string, path: string, wanted: number): Promise<void> {
   for (;;) {
     const page = (await (await fetch(url + path)).json()) as Page

@@ -1,4 +1,4 @@
-/** The median of each number over several results, nested ones too. */
+/** The median of each number over several results, nested numbers too. */
 export function medians(results: readonly Record<string, unknown>[]): Record<string, unknown> {
   const first = results[0] ?? {}
   return Object.fromEntries(

@@ -1,12 +1,12 @@
 /**
- * Jobs that fire steadily beside whatever a case does, and what the log says of them afterwards: how long after it was due each run stood there,
- * and whether each occurrence is there once.
+ * Jobs that fire steadily beside the work of a case, and a report from the log: how long after its due time each run was in the
+ * log, and whether each occurrence is there once.
  */
 import { randomUUID } from 'node:crypto'
 import type { Stage } from './bed.ts'
 
 const everyMs = 1_000
-/** Their ids begin with warm-, so that the process under test counts them apart. */
+/** Their ids begin with warm-, so the process under test counts them apart. */
 const name = 'warm-neighbour'
 
 export function* neighbours(firesPerSecond: number, fromMs: number, untilMs: number) {
@@ -14,10 +14,10 @@ export function* neighbours(firesPerSecond: number, fromMs: number, untilMs: num
   for (let index = 0; index < count; index++) {
     yield {
       id: `${name}-${index}`,
-      // Spread evenly: those of a second are not due at one instant.
+      // Spread evenly over the second, so they are not due at one instant.
       schedule: { everyMs, anchor: fromMs + Math.round((index * everyMs) / count) },
       ...{ startAt: fromMs, endAt: untilMs, target: { handler: 'bench' }, maxConcurrentRuns: 100 },
-      // Late ones run all the same, so that none is missing.
+      // Late occurrences run too, so none is missing.
       ...{ catchUp: 'ALL' as const, catchUpMax: 100_000 },
     }
   }
@@ -36,14 +36,20 @@ export interface Window {
 }
 
 export interface NeighbourReport {
-  /** How long after they were due they stood in the log, by the brokers' append times; below zero: so long before. By the names of the windows. */
+  /**
+   * How long after their due time the runs were in the log, by the append times of the brokers. Below zero: how long before it.
+   * The keys are the names of the windows.
+   */
   appendedAfterDueMs: Record<string, Spread>
-  /** Nominal times between the first and the last of a job that have no run, and that have more than one. */
+  /**
+   * Nominal times between the first and the last run of a job: those without a run are lost, those with more than one are
+   * doubled.
+   */
   lost: number
   doubled: number
 }
 
-/** `windows`: stretches of due times. */
+/** `windows`: ranges of due times. */
 export async function neighbourReport(stage: Stage, windows: Record<string, Window>): Promise<NeighbourReport> {
   const values: Record<string, number[]> = Object.fromEntries(Object.keys(windows).map((each) => [each, []]))
   const times = new Map<string, number[]>()

@@ -1,4 +1,4 @@
-/** The dashboard in a real Chromium: from what is typed or clicked to the rows that answer it. */
+/** Times of the dashboard in a real Chromium, from typed text or a click to the rows that answer it. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 export async function pageTimes(url: string): Promise<Record<string, number>> {
@@ -57,7 +57,7 @@ const searches = [
 
 const rows = (page: Page) => page.locator('tbody tr')
 
-/** Until the first row holds what was looked for. */
+/** Waits until the first row holds the searched text. */
 async function search(page: Page, field: string, text: string): Promise<void> {
   await page.getByLabel(field).fill(text)
   await page.keyboard.press('Enter')

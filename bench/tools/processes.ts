@@ -1,4 +1,4 @@
-/** Starts Duelog processes for a benchmark and speaks to them. */
+/** Starts Duelog processes for a benchmark and talks to them over IPC. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { mallocEnvironment } from '../../src/cli/memory.ts'
@@ -14,7 +14,7 @@ export interface Lateness {
 
 export interface ChildReport {
   starts: number
-  /** Those that the lateness counts: all but warm-up jobs. */
+  /** The starts that the lateness counts: all but those of warm-up jobs. */
   timedStarts: number
   distinct: number
   duplicates: number
@@ -33,7 +33,7 @@ type Message = { kind: 'ready'; url: string; readyMs: number } | { kind: 'report
 export class DuelogProcess {
   readonly #child: ChildProcess
   url = ''
-  /** From the start of the process until all its partitions fired. */
+  /** Time from the start of the process until all its partitions fired. */
   readyMs = 0
 
   private constructor(child: ChildProcess) {
@@ -42,13 +42,13 @@ export class DuelogProcess {
 
   static async start(env: Record<string, string>): Promise<DuelogProcess> {
     const child = fork(join(import.meta.dirname, 'child.ts'), {
-      // NODE_OPTIONS lets a profiler in.
+      // NODE_OPTIONS allows a profiler.
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
         NODE_OPTIONS: process.env.NODE_OPTIONS,
         DUELOG_LOG_LEVEL: 'warn',
-        // As `duelog up` gives itself.
+        // The same settings that `duelog up` gives itself.
         ...mallocEnvironment({}),
         ...env,
       },

@@ -1,4 +1,7 @@
-/** The log of jobs that fire once a minute, as owners and workers write it: a definition each, and five records for each run. */
+/**
+ * The log of jobs that fire once a minute, as owners and workers write it: one definition for each job, and five records for each
+ * run.
+ */
 import type { ExecutionEventInput, ExecutionInput, JobDefinitionInput, StateEntryInput } from '../../schemas/generated.ts'
 import type { Fact } from '../../src/auditor/reading/record-facts.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
@@ -30,7 +33,7 @@ export function* definitions(jobs: number, startMs: number): Generator<Synthetic
 
 const definedAt = (job: number, jobs: number, startMs: number): number => startMs + Math.floor((job * minuteMs) / jobs)
 
-/** The `index`-th run of all. */
+/** The records of the `index`-th run of all. */
 export function* recordsOfRun(index: number, jobs: number, startMs: number): Generator<SyntheticRecord> {
   const [job, runNo] = [index % jobs, Math.floor(index / jobs) + 1]
   const [jobId, anchorAt] = [idOf(job), definedAt(job, jobs, startMs)]
@@ -71,7 +74,7 @@ export function* recordsOfRun(index: number, jobs: number, startMs: number): Gen
   yield { topic: 'state', ...at(scheduledFor + 20), key: stateKey(jobId), value: { kind: 'state', entry: ended } }
 }
 
-/** The `index`-th run of jobs with trackRuns false, as facts: its Execution, and the state of the same transaction. */
+/** The `index`-th run of the jobs with trackRuns false, as facts: its Execution, and the state of the same transaction. */
 export function untrackedRun(index: number, jobs: number, startMs: number): Fact[] {
   const [job, runNo] = [index % jobs, Math.floor(index / jobs) + 1]
   const [jobId, anchorAt] = [idOf(job), definedAt(job, jobs, startMs)]

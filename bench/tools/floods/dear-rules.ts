@@ -1,9 +1,12 @@
-/** Schedules that are legal and take long searches: hardly ever true, counted to thousands, chosen out of many, with much left out. */
+/**
+ * Schedules that are legal and need long searches: rarely true, counted to thousands, chosen out of many, or with many
+ * exclusions.
+ */
 const dayMs = 86_400_000
 const zones = ['UTC', 'Europe/Paris', 'Australia/Lord_Howe', 'Africa/Casablanca']
 const places = Array.from({ length: 200 }, (_, place) => place + 1).join(',')
 
-/** The same for the same number; no two are alike, so that nothing is remembered of them. */
+/** The same index gives the same rule. No two rules are alike, so no cache helps. */
 export function dearRule(index: number) {
   const [hour, minute, second] = [index % 24, index % 60, Math.floor(index / 60) % 60]
   const time = `BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=${second}`
@@ -14,7 +17,7 @@ export function dearRule(index: number) {
     { rrule: `FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;${time}` },
     {
       rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute};BYSECOND=${second}`,
-      // Elsewhere it is too rare to be legal.
+      // In other time zones the rule is too rare to be legal.
       ...{ timezone: 'UTC', dtstart: 0 },
     },
     { rrule: `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;${time};BYSETPOS=${places}` },

@@ -1,4 +1,4 @@
-/** Many HTTP requests side by side, and sockets that do not behave. */
+/** Sends many HTTP requests in parallel, and opens sockets that misbehave. */
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
@@ -23,7 +23,7 @@ export class Requests {
     })
   }
 
-  /** So many at a time, one after another, until the signal; counts the answers. */
+  /** Keeps `sideBySide` requests in-flight until the signal aborts. It counts the answers. */
   async flood(sideBySide: number, signal: AbortSignal, next: (index: number) => Promise<string>): Promise<Answers> {
     const answers: Answers = {}
     let index = 0
@@ -37,7 +37,7 @@ export class Requests {
     return answers
   }
 
-  /** A socket that sends this and then nothing. It is opened again whenever the server closes it, until the signal. */
+  /** A socket that sends this text and then nothing. When the server closes it, it is opened again, until the signal aborts. */
   linger(text: string, signal: AbortSignal, onClosed: () => void): void {
     const { hostname, port } = new URL(this.url)
     if (signal.aborted) return
