@@ -1,6 +1,7 @@
 /**
- * `npm test`: types, lint, then every test. The last line is `N passed, N failed`; the exit code is 0 only if nothing failed
- * and something ran. A type or lint error counts as one failure each. Arguments go to vitest (`npm test -- test/store`).
+ * `npm test`: types, lint, then every test. The last line is `N passed, N failed`. The exit code is 0 only if nothing failed and
+ * at least one test ran. A type error or a lint error counts as one failure each. Arguments go to vitest (`npm test --
+ * test/store`).
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -12,7 +13,7 @@ import { type Counts, countsOf, lineOf, type VitestReport } from './setup/counts
 const root = fileURLToPath(new URL('..', import.meta.url))
 const programs = join(root, 'node_modules')
 
-/** Runs a script of an installed package on this Node, its output on ours; resolves with whether it succeeded. */
+/** Runs a script of an installed package with this Node, its output on ours. Resolves with whether it succeeded. */
 function succeeds(script: string, args: string[]): Promise<boolean> {
   const child = spawn(process.execPath, [join(programs, script), ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@
  * heavy: jobs of 500 kB are due at one instant, beside light jobs that fire each second in the same partitions. The figures are
  * the peak memory of the owner, and how late the light jobs were dispatched meanwhile against the quiet time before, by the
  * append times of the log.
- * 
+ *
  * heavy-whole: the same in one process with all roles, as `npm start` runs them beside its broker.
  */
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** `duelog audit`, as an operator runs it, after each fault. */
+/** Runs `duelog audit` after each fault, as an operator does. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,19 +12,19 @@ const pauseMs = 5_000
 
 export interface AuditResult {
   clean: boolean
-  /** What it said, on one line. */
+  /** Its output, on one line. */
   said: string
 }
 
 export interface AuditPlan {
-  /** Nominal times that are judged. */
+  /** The range of nominal times to judge. */
   from: number
   to: number
   lateMs: number
   signal: AbortSignal
 }
 
-/** Judges the occurrences of a stretch. Where it cannot read it is run again, as its message says. */
+/** Judges the occurrences of a range of time. If the audit cannot read, it runs again, as its message says. */
 export async function productAudit(network: Network, plan: AuditPlan): Promise<AuditResult> {
   for (let attempt = 1; ; attempt++) {
     const result = await auditOnce(network, plan)

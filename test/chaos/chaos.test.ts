@@ -1,6 +1,6 @@
 /**
- * A short drill on three real brokers. It judges what was lost, doubled or early, and never how long something took: machines that run
- * tests are busy. `npm run chaos` by hand goes through all faults.
+ * A short drill on three real brokers. It judges what is lost, doubled or early, and never how long something takes, because
+ * machines that run tests are busy. `npm run chaos` by hand runs all faults.
  */
 import { fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -11,7 +11,10 @@ import { expect, test } from 'vitest'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { Result } from './report/result.ts'
 
-/** It ends a drill that hangs. The aim is 6 minutes; on a machine that runs other tests beside it waits far longer for what it waits for. */
+/**
+ * Ends a drill that hangs. A drill takes 6 minutes; on a machine that runs other tests beside it, it waits far longer for its
+ * conditions.
+ */
 const drillMsMax = 900_000
 const faults = ['term-owner', 'kill-owner', 'silent-coordinator']
 

@@ -1,4 +1,4 @@
-/** Disks that are small enough to be filled: file systems in memory, mounted in the drill's own namespace, and gone with it. */
+/** Disks that are small enough to fill: file systems in memory, mounted in the namespace of the drill. They disappear with it. */
 import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import type { Place } from './places.ts'
 
 const run = promisify(execFile)
 
-/** Where data lies at a place, and how large the disk is. */
+/** Where the data of a place is, and how large its disk is. */
 const disks: readonly { place: Place; data: string; megabytes: number }[] = [
   { place: 'broker-3', data: 'log', megabytes: 2_048 },
   { place: 'scheduler-3', data: 'data', megabytes: 512 },
 ]
 
-/** The folders that are disks of their own now; none where mounts would outlive the drill. */
+/** The folders that are disks of their own. None if mounts would outlive the drill. */
 export async function mountDisks(network: Network, folder: string): Promise<Map<Place, string>> {
   const mounted = new Map<Place, string>()
   if (network.kind !== 'namespaces') return mounted

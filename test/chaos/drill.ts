@@ -1,4 +1,7 @@
-/** One drill: three brokers, a registry, the product, a load, the checker; then fault after fault, each judged at its end. */
+/**
+ * One drill: three brokers, a registry, the product, a load and the checker, then one fault after another, each judged at its
+ * end.
+ */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mulberry32 } from '../tools/mulberry32.ts'
@@ -22,14 +25,16 @@ import { type Stage, untilCaughtUp, untilOnTime } from './stage.ts'
 import { canaryTopic, partitions, planSystem, programsOf, targetTopic, topicPrefix } from './system/duelog.ts'
 import type { Program } from './system/program.ts'
 
-/** Within it a fault must be over by itself, and then all must be on time again. */
+/** A fault must be over within this time, and then all partitions must be on time again. */
 const recoveryMsMax = 300_000
-/** Who is not on time by then must have done by then what was due. */
+/** If they are not on time by then, the product must have dispatched by then all that was due. */
 const catchingUpMsMax = 600_000
 const startMsMax = 300_000
-/** From when the first job is sent until it is due. The others come behind it faster than they fall due (see load/definitions.ts). */
+/**
+ * From when the first job is sent until it is due. The others are written faster than they become due (see load/definitions.ts).
+ */
 const definingMsMin = 20_000
-/** What is due later than this before a verdict, besides what counts as late, may still be on its way. */
+/** An occurrence that is due less than this before a verdict, plus lateMs, may still be on its way. */
 const verdictGraceMs = 2_000
 
 export interface DrillContext {
@@ -39,14 +44,14 @@ export interface DrillContext {
   tools: Tools
   python: string
   folder: string
-  /** Root of the code of the former version. */
+  /** Root folder of the code of the former version. */
   former: string | undefined
   say(line: string): void
   signal: AbortSignal
   onResult(result: Result): void
 }
 
-/** Resolves with the results when all faults were tried. Whatever it started has ended by then, also when it rejects. */
+/** Resolves with the results after all faults. All programs that it started have ended by then, also when it rejects. */
 export async function drill(context: DrillContext): Promise<Result[]> {
   const running: { stop(): Promise<void> }[] = []
   try {
@@ -54,7 +59,7 @@ export async function drill(context: DrillContext): Promise<Result[]> {
     if (context.options.warm) await warmUp(stage)
     return await goThrough(context, stage)
   } finally {
-    // What was started last goes first; brokers and registry, which need it least, all at once.
+    // Stops programs in reverse order. Brokers and registry need no order and stop together.
     await Promise.all(running.reverse().map((one) => one.stop().catch(() => {})))
   }
 }
@@ -122,14 +127,16 @@ async function setUp(context: DrillContext, running: { stop(): Promise<void> }[]
   return stage
 }
 
-/** The first scheduler makes the topics; the others come when it is ready. */
+/** The first scheduler creates the topics. The others start when it is ready. */
 async function startAll(programs: readonly Program[]): Promise<void> {
   const [first, ...others] = programs
   await first?.start()
   await Promise.all(others.map((program) => program.start()))
 }
 
-/** Not a fault: what is lost, doubled or early in it is found by the first verdict, as the checker judges from its beginning. */
+/**
+ * This is not a fault. The checker judges from its own beginning, so the first verdict finds what is lost, doubled or early here.
+ */
 async function warmUp(stage: Stage): Promise<void> {
   stage.say('Restarting each scheduler once …')
   await rollingSchedulers.run(stage)
@@ -157,7 +164,7 @@ async function goThrough(context: DrillContext, stage: Stage): Promise<Result[]>
   return results.map((result) => withAudit(result, audit))
 }
 
-/** Nominal times that are judged. */
+/** The range of nominal times to judge. */
 interface Stretch {
   from: number
   until: number
@@ -172,7 +179,7 @@ async function audited(stage: Stage, name: string, { from, until }: Stretch): Pr
 
 async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<string, number>>, isAudited: boolean) {
   const { checker, canary, say } = stage
-  // A broker that is still away for a part of its partitions would make two faults of the next one.
+  // If some replicas of a broker are still out of sync, the next fault would be two faults.
   const notReady =
     (await untilInSync(stage.network, stage.signal, recoveryMsMax)) ??
     (await untilShared(stage, recoveryMsMax)) ??
@@ -189,7 +196,7 @@ async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<strin
   const overAt = Date.now()
   say(`${fault.name} is over; waiting until all partitions fire on time`)
   const slow = await untilOnTime(stage, recoveryMsMax)
-  // On a machine that does not keep up: late is not lost.
+  // The machine may be too slow: late is not lost.
   const slowAt = Date.now()
   const behind = slow === undefined ? undefined : await untilCaughtUp(stage, slowAt, catchingUpMsMax)
   if (behind !== undefined) troubles.push(behind)
@@ -203,7 +210,7 @@ async function tryFault(stage: Stage, fault: Fault, before: Partial<Record<strin
   return { result, found: foundIn(verdict), stretch }
 }
 
-/** Programs that ended although nobody wanted it, each started again, so that the next fault finds all of them. */
+/** Programs that ended although no fault ended them. Each is started again, so the next fault finds all of them. */
 async function endsByThemselves(stage: Stage, fault: Fault): Promise<string[]> {
   const ends: string[] = []
   for (const program of [...Object.values(stage.brokers), stage.registry, ...programsOf(stage.system)]) {

@@ -1,4 +1,4 @@
-/** The process that a drill is: started by run.ts in namespaces of its own, ended when its pipe to run.ts closes. */
+/** The process of a drill. run.ts starts it in namespaces of its own, and it ends when its pipe to run.ts closes. */
 
 import type { Tools } from './cluster/tools.ts'
 import { drill } from './drill.ts'
@@ -15,7 +15,7 @@ export interface InsidePlan {
   tools: Tools
   python: string
   folder: string
-  /** Root of the code of the former version. */
+  /** Root folder of the code of the former version. */
   former: string | undefined
 }
 
@@ -29,7 +29,7 @@ const { options, tools, python, folder, former } = plan
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
 const ending = new AbortController()
 process.stdin.on('end', () => ending.abort(new Error('The drill was asked to end.'))).resume()
-// A signal meant for the whole group must not end us before what we started.
+// A signal to the whole process group must not end this process before the programs it started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => ending.abort(new Error(`The drill was ended by ${signal}.`)))
 

@@ -1,4 +1,4 @@
-/** What a drill is told on its command line. */
+/** The command line options of a drill. */
 import { parseArgs } from 'node:util'
 
 export interface DrillOptions {
@@ -6,41 +6,41 @@ export interface DrillOptions {
   /** Names of the faults, in their order; empty: all. */
   only: string[]
   jobs: number
-  /** Occurrences a second. */
+  /** Occurrences per second. */
   rate: number
-  /** What comes later than this after its time is late; who recovers is waited for until nothing is. */
+  /** An occurrence is late if it comes more than this after its time. After a fault the drill waits until none is late. */
   lateMs: number
   network: 'auto' | 'namespaces' | 'proxies'
-  /** Whether `duelog audit` judges each fault, or all of them together behind the last: it reads all jobs each time. */
+  /** Whether `duelog audit` judges after each fault, or once after the last: it reads all jobs each time. */
   audit: 'each' | 'end'
   /** Commit or tag of the version that the fault `upgrade` goes back to. */
   former: string | undefined
   /** Whether each scheduler is restarted once before the first fault, as in a system that has run for a while. */
   warm: boolean
   list: boolean
-  /** Keeps the folder of the drill: logs, stores, brokers' data. */
+  /** Keeps the folder of the drill: logs, stores, data of the brokers. */
   keep: boolean
-  /** Which table of docs/RELIABILITY.md is written anew: that of the rows with a goal of time, or that of all faults. */
+  /** The table of docs/RELIABILITY.md to write again: that of the faults with a time goal, or that of all faults. */
   write: 'goals' | 'faults' | undefined
-  /** File for the results in JSON. */
+  /** The file for the results in JSON. */
   json: string | undefined
 }
 
 export const usage = `npm run chaos -- [options]
 
-  --only a,b       these faults (default: all, see --list)
-  --seed n         chooses whom a fault hits (default: 1)
-  --jobs n         jobs that are defined (default: 100000)
-  --rate n         occurrences a second (default: 500)
-  --late-ms n      what comes so much after its time is late (default: 1000; more on a machine that does not keep up)
+  --only a,b       runs these faults (default: all, see --list)
+  --seed n         chooses what each fault hits (default: 1)
+  --jobs n         number of jobs (default: 100000)
+  --rate n         occurrences per second (default: 500)
+  --late-ms n      an occurrence is late if it comes more than this after its time (default: 1000; use more on a slow machine)
   --network kind   namespaces, proxies or auto (default: auto)
-  --audit when     each: behind each fault; end: once, behind the last, where there are many jobs (default: each)
+  --audit when     each: after each fault; end: once, after the last fault, for many jobs (default: each)
   --former ref     commit or tag of the version that the fault upgrade goes back to
-  --warm           before the first fault each scheduler is restarted once: a first takeover waits for code to be compiled
-  --json file      results in JSON
-  --write table    goals or faults: that table of docs/RELIABILITY.md is written anew
-  --keep           the folder of the drill is kept: output of each process, stores, brokers' data
-  --list           what faults there are, each with its goal where it has one
+  --warm           restarts each scheduler once before the first fault: a first takeover waits until code is compiled
+  --json file      writes the results as JSON
+  --write table    goals or faults: writes that table of docs/RELIABILITY.md again
+  --keep           keeps the folder of the drill: output of each process, stores, data of the brokers
+  --list           prints all faults, each with its goal if it has one
   --help           this text`
 
 /** Throws an Error whose message says what is wrong. */

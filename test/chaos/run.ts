@@ -1,19 +1,19 @@
 /**
- * `npm run chaos`: Duelog on three real brokers, while something goes wrong.
+ * `npm run chaos`: runs Duelog on three real brokers and causes faults.
  *
  *   npm run chaos -- --list
  *   npm run chaos -- --seed 7 --only kill-owner,silent-coordinator --jobs 100000 --rate 500
  *
- * A drill starts three brokers (each controller as well), a registry, three schedulers, an API with the forwarder and two workers, each
- * a process at a place of its own (places.ts), and defines jobs that are due evenly (load/). Then it goes through the faults (faults/).
- * Each begins, is over, and is followed by waiting until every partition fires on time. Then the checker (checker/, Python and
- * librdkafka; no code and no client shared with the product) judges everything from the beginning: lost, duplicate, early; and `duelog
- * audit` judges the stretch of the fault. How late occurrences were is measured, and is no part of the outcome.
+ * A drill starts three brokers (each is also a controller), a registry, three schedulers, an API with the retry forwarder, and
+ * two workers. Each is a process at a place of its own (places.ts). The drill defines jobs that are due evenly (load/). Then it
+ * runs the faults (faults/). After each fault it waits until every partition fires on time. Then the checker (checker/, Python
+ * and librdkafka; it shares no code and no client with the product) judges everything from the beginning: lost, duplicate, early.
+ * `duelog audit` judges the time of the fault. The lateness of occurrences is measured, and is no part of the outcome.
  *
- * The places are network namespaces where this process may make them (root on Linux, with `ip`), else proxies (network/). With
- * namespaces the drill runs in namespaces for network, mounts and processes of its own: whatever ends it, nothing is left behind.
+ * The places are network namespaces if this process may make them (root on Linux, with `ip`), otherwise proxies (network/). With
+ * namespaces the drill has its own network, mounts and processes, and nothing remains, however it ends.
  *
- * Exit code: 0 only if every fault was tried and passed, or was not run for want of something that is said; 1 otherwise.
+ * Exit code: 0 only if every fault ran and passed, or was not run for a stated reason; 1 otherwise.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ import { tableOf, writePage } from './report/table.ts'
 import { formerVersion } from './system/former.ts'
 
 const inside = fileURLToPath(new URL('inside.ts', import.meta.url))
-/** Between the request to end and the kill. */
+/** The time between the request to end and the kill. */
 const stopMsMax = 60_000
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`)
 
@@ -74,7 +74,10 @@ async function networkKind({ network }: DrillOptions): Promise<'namespaces' | 'p
   return 'proxies'
 }
 
-/** Runs the drill in a process of its own; undefined where it ended before its time. Our end is its end: it waits at a pipe of ours. */
+/**
+ * Runs the drill in a process of its own; undefined if that process ended early. It reads a pipe of this process, so it ends with
+ * this process.
+ */
 async function drillIn(kind: 'namespaces' | 'proxies', plan: InsidePlan): Promise<Result[] | undefined> {
   const node = [process.execPath, inside, JSON.stringify(plan)]
   const [program = '', ...args] = kind === 'namespaces' ? ['unshare', ...unshareArguments, ...node] : node
@@ -82,10 +85,10 @@ async function drillIn(kind: 'namespaces' | 'proxies', plan: InsidePlan): Promis
   child.stdin?.on('error', () => {})
   const stop = (): void => {
     child.stdin?.end()
-    // Guards and the kernel end what is left of its programs.
+    // The guards and the kernel end the remaining programs of the drill.
     setTimeout(() => child.kill('SIGKILL'), stopMsMax).unref()
   }
-  // Whoever forked us is gone, or wants us to end.
+  // The parent process has ended, or wants this process to end.
   const endings = ['SIGINT', 'SIGTERM', 'disconnect'] as const
   for (const ending of endings) process.on(ending, stop)
   let results: Result[] | undefined

@@ -1,4 +1,4 @@
-/** What a fault acts upon, and what a drill waits by. */
+/** What a fault acts on, and the conditions that a drill waits for. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Canary } from './checker/canary.ts'
 import type { Checker, CheckerStatus } from './checker/checker.ts'
@@ -19,40 +19,40 @@ export interface Stage {
   checker: Checker
   canary: Canary
   folder: string
-  /** Small disks, by the places whose data lie on them. */
+  /** Small disks, by the places whose data is on them. */
   disks: ReadonlyMap<Place, string>
   random: () => number
   /** Where faults send jobs of their own. */
   place: LoadPlace
-  /** Root of the code of the former version. */
+  /** Root folder of the code of the former version. */
   former: string | undefined
-  /** Occurrences a second that are to be expected. */
+  /** Expected occurrences per second. */
   rate: number
-  /** What comes later than this after its time is late. */
+  /** An occurrence is late if it comes more than this after its time. */
   lateMs: number
   partitions: number
   say(line: string): void
-  /** When the fault began, from which on it is measured. */
+  /** The time at which the measurement of the fault began. */
   begunAt: number
-  /** The fault begins now: drills call it, and faults that had to prepare something first. */
+  /** Begins the measurement. Drills call it, and faults that first had to prepare something. */
   begin(): Promise<void>
-  /** Aborted when the drill is to end. */
+  /** Aborts when the drill must end. */
   signal: AbortSignal
 }
 
 const lookMs = 500
-/** For so long no occurrence was late, and none is missing. */
+/** On time means: no occurrence was late for this long, and none is missing. */
 export const onTimeMs = 5_000
 
-/** All partitions fire, and for five seconds none was late. */
+/** Whether all partitions fire, and none was late for five seconds. */
 export function isOnTime(status: CheckerStatus, stage: Pick<Stage, 'rate' | 'partitions'>, now: number): boolean {
-  // A partition fires each so often on average; ten times as long is silence.
+  // A partition fires once in this time on average; a silence of ten times as long is a failure.
   const silenceMs = Math.max(onTimeMs, (10_000 * stage.partitions) / stage.rate)
   const heard = Object.values(status.partitions).filter((at) => now - at < silenceMs)
   return status.missing === 0 && now - status.lateAt > onTimeMs && heard.length === stage.partitions
 }
 
-/** Resolves when all partitions fire on time; with how it stands, when that does not come within the limit. */
+/** Resolves when all partitions fire on time. After the limit it resolves with a sentence about the state. */
 export async function untilOnTime(stage: Stage, limitMs: number): Promise<string | undefined> {
   const until = Date.now() + limitMs
   for (;;) {
@@ -65,7 +65,7 @@ export async function untilOnTime(stage: Stage, limitMs: number): Promise<string
   }
 }
 
-/** Resolves when nothing is missing that was due at `time`; with how it stands, when that does not come within the limit. */
+/** Resolves when nothing is missing that was due at `time`. After the limit it resolves with a sentence about the state. */
 export async function untilCaughtUp(stage: Stage, time: number, limitMs: number): Promise<string | undefined> {
   const until = Date.now() + limitMs
   for (;;) {
@@ -87,9 +87,9 @@ export function describe(status: CheckerStatus, now: number): string {
   return parts.join('; ')
 }
 
-/** Time that a fault lasts: how long a cut, a suspension or an absence is. Ends early only when the drill does. */
+/** Waits for the duration of a cut, a suspension or an absence. It ends early only with the drill. */
 export const last = (stage: Stage, ms: number): Promise<void> => wait(ms, undefined, { signal: stage.signal })
 
-/** Address of the HTTP server at a place, for those outside. */
+/** URL of the HTTP server at a place, for programs outside. */
 export const urlOf = ({ network }: Pick<Stage, 'network'>, place: Place): string =>
   `http://${network.host(place)}:${network.httpPort(place)}`

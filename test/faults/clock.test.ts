@@ -90,7 +90,7 @@ test.for([hourMs, -hourMs])(
     expect(orders.seen.map(({ jobId }) => jobId).sort()).toEqual(indexes.map((index) => `order-${index}`).sort())
     expect(orders.seen.filter(({ earlyMs }) => earlyMs > 0)).toEqual([])
     expect(runs().has('run-ahead')).toBe(false)
-    // A lead of 100 ms, and no herd.
+    // A lead of 100 ms, and no burst.
     expect(site.checker.executions.filter(({ dueAt, appendedAt }) => dueAt - appendedAt > 100)).toEqual([])
   },
 )

@@ -1,11 +1,14 @@
-/** What the checker finds: a pure comparison of expected occurrences with the executions and events that were read. */
+/** The findings of the checker: a pure comparison of expected occurrences with the Executions and events it has read. */
 import type { Execution, ExecutionEvent } from '../../schemas/generated.ts'
 
 /** A nominal time of a job at which exactly one run must begin. */
 export interface Occurrence {
   jobId: string
   scheduledFor: number
-  /** It may also not be there, as the first of a recurring job whose definition may have been appended just before or after it. */
+  /**
+   * The occurrence may be missing: it is the first of a recurring job whose definition may have been appended just before or
+   * after it.
+   */
   optional?: boolean
 }
 
@@ -13,9 +16,9 @@ export interface SeenExecution extends Execution {
   topic: string
   partition: number
   offset: number
-  /** The producer's clock when the record was written, epoch ms. */
+  /** The clock of the producer when it wrote the record, epoch ms. */
   appendedAt: number
-  /** Whether it came by an `ahead` lane. */
+  /** Whether it came through an ahead topic. */
   ahead: boolean
 }
 
@@ -32,7 +35,7 @@ export interface Lead {
 
 /** Each list has one line for each violation; `counts` is for messages only. */
 export interface Findings {
-  /** Expected, and no first attempt was dispatched. */
+  /** An expected occurrence without a first attempt. */
   lost: string[]
   /** One attempt dispatched twice, or two runs for one nominal time. */
   duplicate: string[]
@@ -40,7 +43,7 @@ export interface Findings {
   early: string[]
   /** Run numbers of a job that are not 1, 2, 3, … */
   gaps: string[]
-  /** Dispatched by schedule for a time that nobody expects. */
+  /** Dispatched by the schedule for a time that the test does not expect. */
   unexpected: string[]
 }
 

@@ -139,7 +139,7 @@ test('sees on the real log what was planted there, and not what was aborted', as
   expect(await checker.writtenAtAll()).toBe(checker.executions.filter(({ ahead }) => !ahead).length + 1)
 })
 
-/** A transaction whose record lies in the log and is aborted. */
+/** Writes a record in a transaction and aborts it. The record stays in the log. */
 async function abort(brokers: string[], transactionalId: string, { topic, ...message }: RecordOut): Promise<void> {
   const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer({
     transactionalId,

@@ -1,8 +1,8 @@
 /**
- * The independent checker: reads what the log says happened and compares it with what should have happened.
+ * The independent checker: reads from the log what happened and compares it with what should happen.
  *
- * It shares no code with what it checks but the topics' names and the schema files: a plain consumer of its own, read_committed, from
- * the beginning to an end mark that it writes itself, so that no record before the mark can be missed, however transactions ended.
+ * It shares only topic names and schema files with the code that it checks. It is a plain consumer, read_committed, from the
+ * beginning to an end mark that it writes itself. So it misses no record before the mark, however transactions ended.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ export interface CheckerOptions {
   brokers: string[]
   prefix: string
   partitions: number
-  /** How early the owners may dispatch. Default: 100 ms in the usual lanes, 10 s in the ahead lanes. */
+  /** How early the owners may dispatch. Default: 100 ms in the usual topics, 10 s in the ahead topics. */
   lead?: Lead
 }
 
@@ -42,7 +42,7 @@ const eventType = typeOf('execution-event')
 export class Checker {
   readonly executions: SeenExecution[] = []
   readonly events: SeenEvent[] = []
-  /** Records of executions that are none, end marks not counted. */
+  /** Records in executions topics that cannot be decoded, end marks not counted. */
   undecodable = 0
   readonly #options: CheckerOptions
   readonly #kafka: Kafka
@@ -50,15 +50,15 @@ export class Checker {
   readonly #producer: Producer
   readonly #lanes = new Map<string, boolean>()
   readonly #events: string
-  /** Next offset of each place: after a restart of the consumer nothing is counted twice. */
+  /** The next offset of each partition: a restart of the consumer counts nothing twice. */
   readonly #next = new Map<string, number>()
   readonly #marks = new Set<string>()
   readonly #checks = new Set<() => void>()
   readonly #dispatched = new Set<string>()
   readonly #succeeded = new Set<string>()
-  /** What callers wait for still. */
+  /** The occurrences that callers wait for. */
   readonly #awaited: string[][] = []
-  /** Occurrence of each run, and runs that were reported as succeeded: events and executions are read in any order. */
+  /** The occurrence of each run, and the runs that were reported as succeeded. Events and Executions arrive in any order. */
   readonly #occurrences = new Map<string, string>()
   readonly #ended = new Set<string>()
 
@@ -99,17 +99,17 @@ export class Checker {
     return checker
   }
 
-  /** Resolves when each of these has an execution. */
+  /** Resolves when each of these occurrences has an Execution. */
   dispatched(expected: readonly Occurrence[]): Promise<void> {
     return this.#all(expected, this.#dispatched)
   }
 
-  /** Resolves when each of these has a run that a worker reported as succeeded. */
+  /** Resolves when each of these occurrences has a run that a worker reported as succeeded. */
   succeeded(expected: readonly Occurrence[]): Promise<void> {
     return this.#all(expected, this.#succeeded)
   }
 
-  /** Resolves when the condition holds; it is looked at after each batch. */
+  /** Resolves when the condition holds. It is tested after each batch. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -122,7 +122,7 @@ export class Checker {
     })
   }
 
-  /** Reads to the present end of every topic, and says what is wrong. Nobody should dispatch any more. */
+  /** Reads to the present end of every topic, and returns what is wrong. Nothing may be dispatched during the call. */
   async audit(expected: readonly Occurrence[]): Promise<Findings> {
     const mark = randomUUID()
     const wanted: string[] = []
@@ -139,7 +139,10 @@ export class Checker {
     return audit(expected, this.executions, this.events, this.#options.lead)
   }
 
-  /** Execution records of the usual lane with those of aborted transactions. Asked after an audit, whose end marks it stops at. */
+  /**
+   * The number of Execution records in the usual topic, aborted transactions included. Call it after an audit: it stops at the
+   * end marks of the audit.
+   */
   async writtenAtAll(): Promise<number> {
     const consumer = this.#kafka.consumer({
       groupId: `checker-${randomUUID()}`,
@@ -163,7 +166,7 @@ export class Checker {
     return written
   }
 
-  /** What was read so far, for a test that failed. */
+  /** What was read so far, for the message of a failed test. */
   story(): string {
     const read = [...this.#next].map(([place, next]) => `${place} up to ${next}`)
     const missing = this.#awaited.flatMap((ids) => (ids.length === 0 ? [] : [`${ids.at(-1)}, maybe others of ${ids.length}`]))
@@ -180,7 +183,7 @@ export class Checker {
   }
 
   #all(expected: readonly Occurrence[], seen: ReadonlySet<string>): Promise<void> {
-    // Looked at after each batch: one that is still missing is enough to know.
+    // This runs after each batch, and one missing occurrence is enough.
     const missing = expected.filter(({ optional }) => !optional).map(occurrenceId)
     this.#awaited.push(missing)
     return this.until(() => {

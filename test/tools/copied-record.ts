@@ -1,7 +1,7 @@
-/** Writes a record once more, as a broken owner would. */
+/** Writes a record a second time, as a broken owner would. */
 import kafkajs from 'kafkajs'
 
-/** The first record of a topic of the test's broker. */
+/** Copies the first record of a topic of the test broker. */
 export async function copyFirst(topic: string): Promise<void> {
   const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING })

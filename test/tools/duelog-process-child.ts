@@ -1,6 +1,6 @@
 /**
- * A scheduler in a process of its own: `node duelog-process-child.ts PLAN_AS_JSON`. It loads, waits for `go`, and tells over IPC what
- * becomes of it. It ends with its parent.
+ * A scheduler in a process of its own: `node duelog-process-child.ts PLAN_AS_JSON`. It loads, waits for `go`, and reports over
+ * IPC. It ends with its parent.
  */
 import type { ChildMessage, SchedulerPlan } from './duelog-process-plan.ts'
 import { schedulerOf } from './duelog-process-scheduler.ts'
@@ -25,6 +25,6 @@ process.on('message', (message) => {
     })
   }
 })
-// The parent is gone, or has let go after a stop: nothing may be left behind.
+// The parent has ended, or has disconnected after a stop: this process must not outlive it.
 process.on('disconnect', () => process.exit())
 say({ kind: 'loaded' })

@@ -1,12 +1,12 @@
-/** What a scheduler under test is told, in its own process or in that of the test, and what it says. */
+/** The plan of a scheduler under test, in its own process or in that of the test, and the messages it sends. */
 
 /**
- * Where a scheduler ends itself as kill −9 would. A commit counts when it dispatches something.
- *   before-send     the commit was decided, nothing has left the process
+ * The points at which a scheduler ends itself as kill −9 would. A commit counts when it dispatches something.
+ *   before-send     the commit is decided, nothing has left the process
  *   before-end      every record is written, EndTxn is not sent
  *   end-sent        EndTxn has left the process, its answer is not awaited
- *   after-commit    the broker has said that the transaction is committed, the store has not heard of it
- *   after-apply     the store has it, nothing was done after
+ *   after-commit    the broker has said that the transaction is committed, the store does not have it
+ *   after-apply     the store has it, nothing has happened after that
  *   before-claim    the transactional id is taken, the claim is not committed
  */
 export const crashPoints = ['before-send', 'before-end', 'end-sent', 'after-commit', 'after-apply', 'before-claim'] as const
@@ -14,9 +14,12 @@ export type CrashPoint = (typeof crashPoints)[number]
 
 export interface Crash {
   point: CrashPoint
-  /** At the n-th dispatching commit, from 1. Of no meaning for before-claim. */
+  /** At the n-th dispatching commit, from 1. It has no meaning for before-claim. */
   nth: number
-  /** Commits that write to this topic of ours count too, without the prefix: job-commands for triggers, worker-control for cancellations. */
+  /**
+   * Commits that write to this topic (name without the prefix) count too: job-commands for triggers, worker-control for
+   * cancellations.
+   */
   also?: string
 }
 
@@ -27,24 +30,27 @@ export interface SchedulerPlan {
   partitions: number
   /** Folder of the local stores. */
   folder: string
-  /** Default 1,500: takeovers within the patience of a test. */
+  /** Default 1,500: short enough for takeovers in a test. */
   sessionTimeoutMs?: number
-  /** What it shows to the group, read at each join. Default: nothing. */
+  /** The user data it shows to the group, read at each join. Default: none. */
   userData?: unknown
   /** Standbys of each partition. Default: none. */
   standbys?: number
   requestTimeoutMs?: number
   transactionTimeoutMs?: number
-  /** A proxy that is asked in place of the broker. */
+  /** The port of a proxy that it uses in place of the broker. */
   proxyPort?: number
   crash?: Crash
-  /** A topic of the user's that jobs may write to; commits that write to it count as dispatching. */
+  /** A topic of the user, to which jobs may write. Commits that write to it count as dispatching. */
   targetTopic?: string
-  /** Its clock is so far ahead: an absence that nobody has to wait for. Default: 0. */
+  /** How far its clock is ahead, to simulate an absence without waiting. Default: 0. */
   clockAheadMs?: number
-  /** As long as there is a file of this name its stores refuse whatever is asked of them, as on a disk that is broken. */
+  /** While a file of this name exists, its stores refuse every call, as on a broken disk. */
   brokenFile?: string
-  /** For so long after the first fetch no definition arrives, as while the leader of that partition changes; all else does. */
+  /**
+   * For this long after the first fetch no definition arrives, as during a change of leader of that partition. All other records
+   * arrive.
+   */
   lateJobsMs?: number
 }
 
@@ -52,20 +58,20 @@ export interface PartitionReport {
   partition: number
   phase: string
   role: string
-  /** Null while it has no store that can be read. */
+  /** Null while it has no readable store. */
   behindRecords: number | null
 }
 
 export interface SchedulerReport {
   partitions: PartitionReport[]
   fenced: number
-  /** Reopenings by reason. */
+  /** Reopens by reason. */
   reopens: Record<string, number>
   invalid: Record<string, number>
   misrouted: number
 }
 
-/** From a child to the test. */
+/** Messages from a child to the test. */
 export type ChildMessage =
   | { kind: 'loaded' }
   | { kind: 'active' }
@@ -73,7 +79,7 @@ export type ChildMessage =
   | { kind: 'report'; report: SchedulerReport }
   | { kind: 'system'; url: string }
   | { kind: 'run'; jobId: string; runNo: number; attempt: number }
-  /** The handler of a run saw its signal. */
+  /** The signal of the handler of a run was aborted. */
   | { kind: 'aborted'; jobId: string; runNo: number; reason: string }
   | { kind: 'fatal'; message: string }
   | { kind: 'stopped' }

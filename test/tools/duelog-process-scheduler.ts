@@ -1,4 +1,7 @@
-/** A scheduler under test over the real broker and the real store; only the ports it is given may be wrapped, its code is that of the product. */
+/**
+ * A scheduler under test with the real broker and the real store. Only the ports that it gets may be wrapped; its code is that of
+ * the product.
+ */
 import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
@@ -22,7 +25,7 @@ export interface SchedulerUnderTest {
   report(): Promise<SchedulerReport>
 }
 
-/** `onLog` hears of every line from level info on; `onFatal` of what the program would end for. */
+/** `onLog` gets every line from level info on. `onFatal` gets the errors that would end the program. */
 export async function schedulerOf(
   plan: SchedulerPlan,
   onLog: (level: number, message: string) => void,
@@ -129,7 +132,7 @@ function breaking(stores: PartitionStores, file: string | undefined): PartitionS
   }
 }
 
-/** A log whose reader gets nothing of one topic for some time, as while the leader of its partitions changes. */
+/** A log whose reader gets nothing of one topic for some time, as during a change of leaders of its partitions. */
 function late(log: Log, topic: string, forMs: number): Log {
   if (forMs === 0) return log
   let until: number | undefined
@@ -154,13 +157,13 @@ function late(log: Log, topic: string, forMs: number): Log {
   }
 }
 
-/** Ends this process at one point, by wrapping what the scheduler is given. */
+/** Ends this process at one point. It wraps what the scheduler gets. */
 class Crashing {
   readonly #crash: Crash
   readonly #executions: string
   readonly #others: readonly (string | undefined)[]
   #dispatches = 0
-  /** The commit at hand is the one. */
+  /** Whether the commit in progress is the chosen one. */
   #now = false
 
   constructor(crash: Crash, prefix: string, targetTopic: string | undefined) {
@@ -218,7 +221,7 @@ class Crashing {
     return socket
   }
 
-  /** Each partition's commits are counted together; with two at once the first that reaches its number is taken. */
+  /** Commits of all partitions are counted together. With two at once, the first that reaches the number is chosen. */
   #isTheOne(records: RecordOut[]): boolean {
     if (!records.some(({ topic }) => topic.startsWith(this.#executions) || this.#others.includes(topic))) return false
     return ++this.#dispatches === this.#crash.nth
@@ -229,7 +232,7 @@ class Crashing {
   }
 }
 
-/** Calls back when all that was written has been handed to the kernel, which delivers it also for a dead process. */
+/** Calls back when all written data is in the kernel, which delivers it also for a dead process. */
 function flushed(socket: Socket, done: () => void): void {
   if (socket.writableLength === 0) done()
   else socket.once('drain', done)

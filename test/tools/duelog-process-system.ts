@@ -1,7 +1,7 @@
 /**
- * The roles of its environment in a process of their own, as the program runs them. Besides the built-in handlers there is `hold`, which
- * says that it runs and returns when the test releases it, or when its attempt is aborted; `deaf`, which returns when the test releases it
- * and not before; and `stuck`, whose first attempt does neither, but goes on with heartbeats. It ends with its parent.
+ * The roles of its environment in a process of their own, as the program runs them. It has three handlers besides the built-in
+ * ones. `hold` reports that it runs, and returns when the test releases it or its attempt is aborted. `deaf` returns only when
+ * the test releases it. `stuck` does neither in its first attempt and continues its heartbeats. The process ends with its parent.
  */
 import { readConfig } from '../../src/config/config.ts'
 import type { Handler } from '../../src/library/index.ts'
@@ -11,7 +11,7 @@ import type { ChildMessage } from './duelog-process-plan.ts'
 const say = (message: ChildMessage): void => {
   if (process.connected) process.send?.(message)
 }
-/** The wall clock as everything in this process reads it. */
+/** The wall clock that everything in this process reads. */
 const trueNow = Date.now
 let clockOffByMs = 0
 Date.now = () => trueNow() + clockOffByMs
@@ -36,7 +36,7 @@ const stuck: Handler = ({ jobId, runNo, attempt, heartbeat }) => {
   setInterval(() => heartbeat({ progress: 0.5, message: 'still there' }), 200)
   return new Promise<never>(() => {})
 }
-/** Nothing happens in this process any more, as in an endless loop. */
+/** Blocks the process for ever, as an endless loop does. */
 const block = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }

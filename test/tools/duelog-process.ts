@@ -1,4 +1,4 @@
-/** Duelog processes that a test starts, speaks to, stops, suspends and kills. None outlives its test. */
+/** Duelog processes that a test starts, talks to, stops, suspends and kills. None outlives its test. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -7,10 +7,10 @@ import { duelogEnvironment } from '../setup/environment.ts'
 import type { ChildMessage, SchedulerPlan, SchedulerReport } from './duelog-process-plan.ts'
 
 const warnLevel = 40
-/** A phase that ends without a word shows in the next report. */
+/** A phase that ends without a message is visible in the next report. */
 const reportEachMs = 50
 
-/** The test that something belongs to and ends with: the context that vitest gives, because concurrent tests have no other way. */
+/** The test that a process belongs to and ends with: the context of vitest. Concurrent tests have no other way. */
 export type Test = Pick<TestContext, 'onTestFinished' | 'onTestFailed'>
 
 export interface Exit {
@@ -21,7 +21,7 @@ export interface Exit {
 export class DuelogProcess {
   readonly #child: ChildProcess
   readonly exited: Promise<Exit>
-  /** All it said, for tests to look back at. */
+  /** All messages of the process, for later checks. */
   readonly messages: ChildMessage[] = []
   readonly #heardAt: number[] = []
   readonly #bornAt = Date.now()
@@ -52,14 +52,14 @@ export class DuelogProcess {
     })
   }
 
-  /** A scheduler that has loaded and waits for `go`. */
+  /** Starts a scheduler that has loaded and waits for `go`. */
   static async scheduler(test: Test, plan: SchedulerPlan): Promise<DuelogProcess> {
     const started = new DuelogProcess(test, 'duelog-process-child.ts', [JSON.stringify(plan)])
     await started.next('loaded')
     return started
   }
 
-  /** The roles of these settings, up and ready. */
+  /** Starts the roles of these settings; resolves when they are ready. */
   static async system(test: Test, settings: Record<string, string>): Promise<DuelogProcess> {
     const started = new DuelogProcess(test, 'duelog-process-system.ts', [], {
       DUELOG_LOG_LEVEL: 'fatal',
@@ -82,22 +82,25 @@ export class DuelogProcess {
     return this
   }
 
-  /** Lets the handlers that hold return. */
+  /** Lets the handlers `hold` and `deaf` return. */
   release(): void {
     this.#child.send('release')
   }
 
-  /** Its wall clock is off by so much from now on; its steady clock and the broker's go on. */
+  /** Steps its wall clock by `byMs`. Its steady clock and the clock of the broker continue. */
   stepClock(byMs: number): void {
     this.#child.send({ clockOffByMs: byMs })
   }
 
-  /** Blocks its event loop for good, as a handler that computes without end does. */
+  /** Blocks its event loop for ever, as a handler with an endless computation does. */
   block(): void {
     this.#child.send('block')
   }
 
-  /** Resolves with the first message of the kind that fits and was not there before the call, or ever when `ever` is set. Rejects when the process ends first. */
+  /**
+   * Resolves with the first message of the kind that fits and comes after the call, or at any time if `ever` is set. Rejects if
+   * the process ends first.
+   */
   next<Kind extends ChildMessage['kind']>(
     kind: Kind,
     fits: (message: Extract<ChildMessage, { kind: Kind }>) => boolean = () => true,
@@ -122,7 +125,7 @@ export class DuelogProcess {
     })
   }
 
-  /** Resolves with a report that fits; the process is asked again and again. */
+  /** Resolves with a report that fits; the process is asked again until it sends one. */
   async reportThat(fits: (report: SchedulerReport) => boolean): Promise<SchedulerReport> {
     for (;;) {
       const { report } = await this.#report()
@@ -131,7 +134,7 @@ export class DuelogProcess {
     }
   }
 
-  /** Ends it in good order. Rejects when it ends in another way. */
+  /** Stops it gracefully. Rejects if it ends in another way. */
   async stop(): Promise<void> {
     if (this.#ended !== undefined) return
     this.#child.send('stop')
@@ -149,7 +152,7 @@ export class DuelogProcess {
     this.#child.kill(signal)
   }
 
-  /** Warnings and errors that it logged. */
+  /** The warnings and errors that it logged. */
   troubles(): string {
     const lines = this.messages.flatMap((message) =>
       message.kind === 'fatal' || (message.kind === 'log' && message.level >= warnLevel) ? [message.message] : [],
@@ -157,12 +160,12 @@ export class DuelogProcess {
     return lines.slice(-10).join('\n')
   }
 
-  /** What it said and when, for a test that failed. */
+  /** Its messages with their times, for the message of a failed test. */
   story(): string {
     const lines: string[] = []
     this.messages.forEach((message, index) => {
       const line = JSON.stringify(message).slice(0, 400)
-      // Of reports that say the same the first is enough.
+      // Of equal reports in a row only the first is kept.
       if (message.kind === 'report' && lines.at(-1)?.endsWith(line)) return
       lines.push(`  ${String((this.#heardAt[index] ?? 0) - this.#bornAt).padStart(6)} ms ${line}`)
     })

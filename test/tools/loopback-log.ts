@@ -1,4 +1,7 @@
-/** What the doers need of Kafka, over the log in memory, without time, retries or rebalances of its own. The test assigns and fails. */
+/**
+ * The log port over the log in memory, without delays, retries or rebalances of its own. The test assigns partitions and causes
+ * failures.
+ */
 import type {
   GroupReader,
   GroupReaderOptions,
@@ -21,13 +24,13 @@ export class LoopbackLog implements Log {
   /** Group offsets by `group topic/partition`. */
   readonly committed = new Map<string, number>()
   readonly #log: MemoryLog
-  /** Writes fail as long as it is set. */
+  /** Writes fail while it is set. */
   refusal: Error | undefined
-  /** Why a write of these records fails; undefined: it does not. */
+  /** The error for a write of these records; undefined: the write succeeds. */
   refusalOf: (records: readonly RecordOut[]) => Error | undefined = () => this.refusal
   /** Writes wait for it. */
   gate: Promise<void> | undefined
-  /** Readers cannot join their groups as long as it is set. */
+  /** Readers cannot join their groups while it is set. */
   readerRefusal: Error | undefined
   openWriters = 0
   writes = 0
@@ -53,13 +56,13 @@ export class LoopbackLog implements Log {
     return offset
   }
 
-  /** Somebody has deleted the topic, and it was made again. */
+  /** Simulates that somebody deleted the topic and it was made again. */
   recreate(topic: string, partition: number): void {
     this.#log.recreate(this.#log.at(topic, partition))
     for (const reader of this.readers) reader.beginAnew(topic, partition)
   }
 
-  /** It has lost its tail. */
+  /** Simulates that the log lost its tail. */
   truncate(topic: string, partition: number, from: number): void {
     this.#log.truncate(this.#log.at(topic, partition), from)
     for (const reader of this.readers) reader.beginAnew(topic, partition)
@@ -131,9 +134,9 @@ export class LoopbackReader implements GroupReader {
   #polling = false
   #generation = 0
   running = false
-  /** Records handed over in all, those read twice counted twice. */
+  /** The number of delivered records; a record that is read twice counts twice. */
   delivered = 0
-  /** Records in one batch. */
+  /** The maximum number of records in one batch. */
   batchMax = 1_000
   commitRefusal: Error | undefined
 
@@ -152,7 +155,7 @@ export class LoopbackReader implements GroupReader {
     )
   }
 
-  /** A rebalance: from now on this member reads these. `missed` generations passed without it. */
+  /** A rebalance: this member reads these partitions. `missed` generations passed without it. */
   assign(assigned: TopicPartition[], missed = 0): void {
     this.#generation += 1 + missed
     this.#assigned = assigned
@@ -164,7 +167,7 @@ export class LoopbackReader implements GroupReader {
     this.poll()
   }
 
-  /** The session ends for good. */
+  /** The session ends with this error and does not come back. */
   crash(error: Error): void {
     this.running = false
     this.options.onCrash(error)
@@ -188,7 +191,7 @@ export class LoopbackReader implements GroupReader {
     this.poll()
   }
 
-  /** Its position is none of the log any more. */
+  /** The position of the reader is not in the log any more, so it starts from the beginning. */
   beginAnew(topic: string, partition: number): void {
     if (this.#positions.has(placeOf({ topic, partition }))) this.#positions.set(placeOf({ topic, partition }), 0)
   }

@@ -1,4 +1,4 @@
-/** Joins a group, says so and stays, to be killed. Its session lasts 10 minutes. */
+/** Joins a group, reports it, and stays until it is killed. Its session lasts 10 minutes. */
 
 import { connectLog } from '../../src/kafka/log.ts'
 import { newInstance } from '../../src/process/instance.ts'

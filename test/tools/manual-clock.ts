@@ -1,10 +1,10 @@
-/** Time that moves when the test says so, and wall clocks upon it that may be wrong, step and stop. */
+/** Time that the test moves, and wall clocks on it that may be wrong, step and stop. */
 import type { Clock } from '../../src/clock/clock.ts'
 
 interface Task {
   clock: ManualClock
   atMs: number
-  /** True time by which as much time has passed as it was away when it was armed. */
+  /** The true time at which the delay is over, counted from when the task was scheduled. */
   steadyAtMs: number
   run: () => void
 }
@@ -23,18 +23,18 @@ export class VirtualTime {
     return () => this.#tasks.delete(task)
   }
 
-  /** True time at which the next task is due; Infinity when none waits. Tasks of stopped clocks do not count. */
+  /** True time at which the next task is due; Infinity if none waits. Tasks of stopped clocks do not count. */
   get nextMs(): number {
     const next = this.#next()
     return next === undefined ? Number.POSITIVE_INFINITY : trueMs(next)
   }
 
-  /** Tasks that wait. */
+  /** The number of waiting tasks. */
   get armed(): number {
     return this.#tasks.size
   }
 
-  /** Time passes: what falls due on the way is run in its order, and between two instants what it started comes to rest. */
+  /** Lets time pass. Due tasks run in their order, and after each of them everything that it started settles. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms
     while (this.nextMs <= untilMs) {
@@ -46,7 +46,7 @@ export class VirtualTime {
     await rest()
   }
 
-  /** Runs the next task when it is due, and says whether one was. */
+  /** Runs the next task if it is due, and returns whether one ran. */
   runDue(): boolean {
     const next = this.#next()
     if (next === undefined || trueMs(next) > this.nowMs) return false
@@ -71,17 +71,17 @@ export class ManualClock implements Clock {
   readonly #time: VirtualTime
   /** Wall clock minus true time. */
   skewMs = 0
-  /** Whoever waits for it waits until it goes on. */
+  /** While it is true, tasks of this clock wait. */
   stopped = false
-  /** Time in which the machine slept, and its steady clock with it. */
+  /** The time that the machine slept. Its steady clock slept too. */
   asleepMs = 0
 
-  /** Alone it has a time of its own, that begins with `time`. */
+  /** Without a given time it makes its own, which begins at `time`. */
   constructor(time: VirtualTime | number = new VirtualTime()) {
     this.#time = typeof time === 'number' ? new VirtualTime(time) : time
   }
 
-  /** Tasks that wait upon its time. */
+  /** The number of tasks that wait on its time. */
   get armed(): number {
     return this.#time.armed
   }
@@ -104,7 +104,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that needs no clock come to rest: promises and immediates, some turns deep. */
+/** Waits until everything that needs no clock has settled: promises and immediates, several rounds of the event loop. */
 export async function rest(): Promise<void> {
   for (let runCommitCycle = 0; runCommitCycle < 12; runCommitCycle++) await new Promise((resolve) => setImmediate(resolve))
 }

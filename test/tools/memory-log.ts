@@ -1,6 +1,6 @@
 /**
- * Kafka's log in memory, without time or network of its own: transactions with fencing, control records that take offsets, readers
- * that see only what is committed below the first open transaction, and compaction. Every call takes effect at once.
+ * The log of Kafka in memory, without time or network: transactions with fencing, control records that use offsets, readers that
+ * see only committed records below the first open transaction, and compaction. Every call takes effect at once.
  */
 import { DuelogError } from '../../src/errors/errors.ts'
 import type { RecordIn, RecordOut } from '../../src/ports/log.ts'
@@ -9,36 +9,36 @@ import { keyPartitionOf, partitionOf } from '../../streams/topics/topics.ts'
 export interface Transaction {
   readonly id: string
   state: 'open' | 'committed' | 'aborted'
-  /** Order of commits, over all ids. */
+  /** The order of commits, over all ids. */
   sequence: number
   readonly places: Set<PartitionLog>
   readonly openedAt: number
-  /** Left open for longer than its client said, it is aborted; absent: for longer than that of all. */
+  /** The transaction is aborted after it is open for this long; absent: after the timeout of all. */
   readonly timeoutMs?: number | undefined
 }
 
 export interface Entry {
   readonly offset: number
-  /** Order of all appends to all logs. */
+  /** The order of all appends to all logs. */
   readonly order: number
-  /** Broker time of the append. */
+  /** The broker time of the append. */
   readonly at: number
   readonly transaction: Transaction | undefined
   /** Absent in control records. */
   readonly record: RecordIn | undefined
 }
 
-/** A broker refuses a record of more, and all that was sent with it, in bytes. */
+/** A broker refuses a larger record, in bytes, and everything sent with it. */
 const recordBytesMax = 1_048_588
 
 export class PartitionLog {
-  /** What compaction and retention have left. */
+  /** The entries that compaction and retention have left. */
   entries: Entry[] = []
-  /** Everything that was ever appended. */
+  /** All entries ever appended. */
   readonly archive: Entry[] = []
   earliest = 0
   next = 0
-  /** No transaction is open before it, and none will be. */
+  /** No transaction is open before this offset, and none will be. */
   #stable = 0
 
   push(entry: Entry): void {
@@ -47,7 +47,7 @@ export class PartitionLog {
     this.next = entry.offset + 1
   }
 
-  /** The log goes on at this offset, which is not behind its end. */
+  /** Continues the log at this offset, which is not before its end. */
   cutAt(next: number): void {
     this.next = next
     this.earliest = Math.min(this.earliest, next)
@@ -55,8 +55,8 @@ export class PartitionLog {
   }
 
   /**
-   * Takes back that the last transaction has ended here, though its client was told: the broker that should hear it is lost. Call what is
-   * answered when it has heard.
+   * Undoes the end of the last transaction here, although its client has the answer: the broker that should get the end marker
+   * did not. The returned function delivers the marker.
    */
   withoutLastEnd(): () => void {
     const { transaction } = this.entries.findLast((entry) => entry.transaction?.state === 'committed') as Entry
@@ -68,7 +68,7 @@ export class PartitionLog {
     }
   }
 
-  /** Offset of the first record of an open transaction, or the end: committed readers stop there. */
+  /** Offset of the first record of an open transaction, or the end. Committed readers stop there. */
   get stableEnd(): number {
     for (let index = this.#indexOf(this.#stable); index < this.entries.length; index++) {
       const { offset, transaction } = this.entries[index] as Entry
@@ -78,7 +78,9 @@ export class PartitionLog {
     return this.next
   }
 
-  /** At most `max` committed records from an offset on, of at most so many bytes or one, and where to read next. */
+  /**
+   * At most `max` committed records from an offset on, of at most `bytesMax` bytes or one record, and the next offset to read.
+   */
   read(from: number, max: number, bytesMax = Number.POSITIVE_INFINITY): { records: RecordIn[]; next: number } {
     const end = this.stableEnd
     const records: RecordIn[] = []
@@ -97,7 +99,7 @@ export class PartitionLog {
     return { records, next: Math.max(next, end) }
   }
 
-  /** Index of the first entry at or after an offset. */
+  /** The index of the first entry at or after an offset. */
   #indexOf(offset: number): number {
     let [low, high] = [0, this.entries.length]
     while (low < high) {
@@ -119,14 +121,14 @@ export const isShown = ({ record, transaction }: Entry): boolean =>
   record !== undefined && (transaction === undefined || transaction.state === 'committed')
 
 export class MemoryLog {
-  /** Largest record that is taken. A compressed batch may hold larger ones: then a test raises it. */
+  /** The largest accepted record. A compressed batch may hold larger records; a test raises the limit for that. */
   recordBytesMax = recordBytesMax
   /** When compaction first found a tombstone. */
   readonly #foundAt = new WeakMap<Entry, number>()
   readonly partitions: number
   readonly #now: () => number
   readonly #logs = new Map<string, Place>()
-  /** By beginnings of names, as long as no log is added. */
+  /** Logs by the beginning of the topic name. It is valid until a log is added. */
   readonly #found = new Map<string, readonly Place[]>()
   readonly #epochs = new Map<string, number>()
   readonly #open = new Map<string, Transaction>()
@@ -149,7 +151,7 @@ export class MemoryLog {
     return place.log
   }
 
-  /** Every log of the topics whose name begins so. */
+  /** Every log of the topics whose name begins with `topicStart`. */
   allOf(topicStart: string): readonly Place[] {
     let found = this.#found.get(topicStart)
     if (found === undefined) {
@@ -159,7 +161,7 @@ export class MemoryLog {
     return found
   }
 
-  /** Appends records and resolves with the first offset of each place. */
+  /** Appends records and returns the first offset of each partition. */
   append(records: readonly RecordOut[], transaction?: Transaction): Map<string, number> {
     const first = new Map<string, number>()
     for (const { topic, key, value } of records) {
@@ -189,7 +191,7 @@ export class MemoryLog {
     return first
   }
 
-  /** A new holder of a transactional id: the one before is fenced, what it had open is aborted. */
+  /** A new holder takes a transactional id: the previous one is fenced, its open transaction is aborted. */
   fence(id: string): number {
     this.#end(id, 'aborted')
     const epoch = (this.#epochs.get(id) ?? 0) + 1
@@ -209,15 +211,15 @@ export class MemoryLog {
     this.#end(id, 'committed')
   }
 
-  /** Transactions that were left open for so long are aborted, and their owners fenced. */
+  /** Aborts transactions that are open for longer than this, and fences their owners. */
   expireTransactions(timeoutMs: number): void {
     for (const [id, open] of this.#open) if (this.#now() - open.openedAt >= (open.timeoutMs ?? timeoutMs)) this.fence(id)
   }
 
   /**
-   * Of the records before `upTo`, only the last of each key stays; and no tombstone that an earlier compaction has found so long ago, so
-   * that whoever has read what it deletes has that long to read it (KIP-534). The last entry stays, as do records of open transactions
-   * and all behind them.
+   * Compacts the records before `upTo`: only the last record of each key stays. A tombstone goes if an earlier compaction found
+   * it at least `tombstonesMs` ago. So a reader that has read the deleted record has that long to read the tombstone (KIP-534).
+   * The last entry stays, as do records of open transactions and all records after them.
    */
   compact(log: PartitionLog, upTo: number, tombstonesMs: number): void {
     const mayDrop = (tombstone: Entry): boolean => {
@@ -238,19 +240,22 @@ export class MemoryLog {
     })
   }
 
-  /** The tail of a log is lost, as when a broker leads that had not copied it: what comes next takes the offsets again. */
+  /**
+   * The tail of a log is lost, as when a broker becomes leader that had not copied it. The next records use the same offsets
+   * again.
+   */
   truncate(log: PartitionLog, from: number): void {
     log.entries = log.entries.filter(({ offset }) => offset < from)
     log.cutAt(Math.max(from, log.earliest))
   }
 
-  /** Somebody has deleted the topic, and it was made again. */
+  /** Simulates that somebody deleted the topic and it was made again. */
   recreate(log: PartitionLog): void {
     log.entries = []
     log.cutAt(0)
   }
 
-  /** Retention: what was appended before is gone. */
+  /** Retention: removes the records that were appended before. */
   expire(log: PartitionLog, before: number): void {
     while (log.entries.length > 1 && (log.entries[0]?.at ?? before) < before && (log.entries[0]?.offset ?? 0) < log.stableEnd) {
       log.earliest = (log.entries.shift()?.offset ?? 0) + 1

@@ -1,11 +1,11 @@
-/** A PartitionStore over a sorted array, for models; what was applied survives as long as the object. */
+/** A PartitionStore over a sorted array, for models. Applied data survives as long as the object. */
 import type { PartitionStore, ScanOptions, StoreEntry, StoreOp } from '../../src/ports/store.ts'
 
 export interface MemoryStore extends PartitionStore {
   getNow(keys: Buffer[]): (Buffer | null)[]
   applyNow(ops: StoreOp[]): void
   scanNow(options: ScanOptions): StoreEntry[]
-  /** Entries in key order, as hex. */
+  /** The entries in key order, as hex. */
   dump(): [key: string, value: string][]
   copy(): MemoryStore
 }

@@ -1,6 +1,7 @@
 /**
- * The real scheduler over a log in memory, with a clock that a test moves by hand: for histories that a test writes down step by step.
- * Nothing is random, no answer is lost, and records arrive at once. The seeded simulation of test/model/cluster plays random histories on the same parts.
+ * The real scheduler over a log in memory, with a clock that a test moves by hand, for histories that a test writes step by step.
+ * Nothing is random, no answer is lost, and records arrive at once. The seeded simulation of test/model/cluster plays random
+ * histories on the same parts.
  */
 import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
@@ -15,10 +16,10 @@ import { codecs, names } from '../model/world.ts'
 import { rest, VirtualTime } from './manual-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 
-/** When its clock begins, epoch ms. */
+/** The start time of its clock, epoch ms. */
 export const beginMs = 1_800_000_000_000
 
-/** An execution that was committed, and when, in ms since `beginMs`. */
+/** A committed Execution and its time, in ms since `beginMs`. */
 export type Dispatched = Execution & { at: number }
 
 type AttemptName = Pick<Execution, 'jobId' | 'runNo' | 'attempt' | 'specOffset'>
@@ -30,14 +31,17 @@ export class SchedulerDriver {
   readonly processes: Process[] = []
   /** While it is set, commits wait for it. */
   commitGate: Promise<void> | undefined
-  /** While it is set, answers to commits wait for it: what was committed is read meanwhile. */
+  /** While it is set, answers to commits wait for it. Readers see the committed records meanwhile. */
   answerGate: Promise<void> | undefined
-  /** While it is set, what is to be put into a store waits for it. */
+  /** While it is set, writes to the store wait for it. */
   applyGate: Promise<void> | undefined
 
   readonly #gates = new Map<string, Promise<void>>()
 
-  /** `times`: how far clocks may be apart before owners stop, how wrong those of the brokers are, when herds may go, and standbys. Default: nothing is compared. */
+  /**
+   * `times`: how far clocks may differ before owners stop, the error of the broker clocks, when bursts may be dispatched, and
+   * standbys. Default: clocks are not compared.
+   */
   constructor(
     partitions = 1,
     sharing: Sharing = 'owners',
@@ -90,7 +94,7 @@ export class SchedulerDriver {
     }
   }
 
-  /** Time since it began, in ms. */
+  /** Time since the beginning, in ms. */
   get nowMs(): number {
     return this.time.nowMs - beginMs
   }
@@ -102,7 +106,7 @@ export class SchedulerDriver {
     return process
   }
 
-  /** Keeps back what the process asks for by this name, until the function that is returned is called. */
+  /** Holds the calls of the process with this name, until the returned function is called. */
   hold({ machine }: Process, name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#gates.set(`${machine.name} ${name}`, promise)
@@ -112,7 +116,7 @@ export class SchedulerDriver {
     }
   }
 
-  /** As SIGKILL does; the group hears of it at once. */
+  /** Ends the process as SIGKILL does; the group notices at once. */
   kill(process: Process): void {
     process.machine.clock.stopped = true
     process.machine.alive = false
@@ -120,12 +124,12 @@ export class SchedulerDriver {
     if (process.member !== undefined) this.cluster.group.leave(process.member)
   }
 
-  /** As kafkajs does when the brokers refuse the position of a reader: it begins anew, and says so to nobody. */
+  /** Does what kafkajs does when the brokers refuse the position of a reader: it starts from the beginning without notice. */
   readFromBeginning({ member }: Process, topic: string): void {
     for (let partition = 0; partition < this.log.partitions; partition++) member?.refusePosition({ topic, partition })
   }
 
-  /** Until nothing more happens at this time. */
+  /** Waits until nothing more happens at this time. */
   async settle(rounds = 400): Promise<void> {
     for (let round = 0, quiet = 0; round < rounds && quiet < 3; round++) {
       await rest()
@@ -145,7 +149,7 @@ export class SchedulerDriver {
     }
   }
 
-  /** Lets so much time pass, from one thing that is due to the next, at most `stepMs` at once. */
+  /** Lets `ms` pass, from one due event to the next, at most `stepMs` at once. */
   async advance(ms: number, stepMs = ms): Promise<void> {
     const until = this.time.nowMs + ms
     while (this.time.nowMs < until) {
@@ -174,13 +178,13 @@ export class SchedulerDriver {
     return this.append(names.events, jobId, codecs.event.encode(event))
   }
 
-  /** The offset of the record. */
+  /** Appends a record and returns its offset. */
   append(topic: string, key: string, value: Buffer | null): number {
     const partition = partitionOf(key, this.log.partitions)
     return [...this.log.append([{ topic, partition, key, value }]).values()][0] ?? -1
   }
 
-  /** All that was dispatched to the pool `default`, in the order of each lane. */
+  /** All Executions of the pool `default`, in the order of each topic. */
   executions(): Dispatched[] {
     return this.log.allOf('model.executions.default').flatMap(({ log }) =>
       log.archive.flatMap(({ record, transaction, at }) => {
@@ -190,7 +194,7 @@ export class SchedulerDriver {
     )
   }
 
-  /** What the store of a process says of a job. */
+  /** The state of a job in the store of a process. */
   state(process: Process, id: string): JobState | undefined {
     const store = process.disk.get(partitionOf(id, this.log.partitions))
     return store === undefined ? undefined : jobsOf(store).get(id)?.state

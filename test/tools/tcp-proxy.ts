@@ -8,7 +8,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Kafka's numbers of the requests that tests are interested in. */
+/** The numbers of the Kafka requests that tests use. */
 export const apiKeys = {
   produce: 0,
   fetch: 1,
@@ -25,7 +25,7 @@ export const apiKeys = {
 export interface ProxyOptions {
   /** host:port of the broker. */
   target: string
-  /** The broker does the work, the client never hears of it. */
+  /** The broker does the work, and the client never gets the response. */
   dropResponse?: (apiKey: number) => boolean
   /** The response waits for `release()`. */
   holdResponse?: (apiKey: number) => boolean
@@ -41,23 +41,23 @@ export interface Seen {
 export interface KafkaProxy {
   address: string
   port: number
-  /** Opens connections to the target here instead; for kafkajs's option of that name. */
+  /** Opens connections to the target through this proxy; for the option of that name in kafkajs. */
   socketFactory(args: { host: string; port: number; onConnect: () => void }): Socket
-  /** Every request that came by, in order. */
+  /** Every request that passed, in order. */
   requests: Seen[]
-  /** Resolves when the next response to such a request was dropped or held, or, without such an option, passed on. */
+  /** Resolves when the next response to such a request is dropped or held, or, without such an option, passed on. */
   answered(apiKey: number): Promise<void>
-  /** Resolves when the next such request has come in, held or not. */
+  /** Resolves when the next such request arrives, held or not. */
   asked(apiKey: number): Promise<void>
-  /** Lets go of everything held, and holds and drops nothing until `arm()`. */
+  /** Releases everything held, and holds and drops nothing until `arm()`. */
   release(): void
   /** Holds and drops again. */
   arm(): void
   /** Ends all connections as a crashed network would. */
   cut(): void
-  /** Refuses new connections, or takes them again. */
+  /** Refuses new connections, or accepts them again. */
   refuse(yes: boolean): void
-  /** Resolves when so many connections have been refused, all told. */
+  /** Resolves when `count` connections have been refused in total. */
   refused(count: number): Promise<void>
   close(): Promise<void>
 }

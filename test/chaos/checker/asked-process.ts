@@ -1,4 +1,4 @@
-/** A Python program that answers each line it is asked by one line: the checker and the canary are two. */
+/** A Python program that answers each line of input with one line: the checker or the canary. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -22,7 +22,7 @@ export class AskedProcess {
     this.#child.once('exit', end)
   }
 
-  /** Resolves when it says that it is ready, which is its first line. */
+  /** Resolves when the program prints its first line, which says that it is ready. */
   static async start(name: string, python: string, script: string, options: object): Promise<AskedProcess> {
     const started = new AskedProcess(name, python, script, options)
     await started.#answer()

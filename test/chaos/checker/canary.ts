@@ -1,4 +1,4 @@
-/** What measures Kafka itself: see canary.py. */
+/** Measures Kafka itself: see canary.py. */
 import { fileURLToPath } from 'node:url'
 import { AskedProcess } from './asked-process.ts'
 
@@ -17,17 +17,17 @@ export class Canary {
     this.#process = process
   }
 
-  /** Resolves when it writes. */
+  /** Resolves when the canary writes. */
   static async start(python: string, options: CanaryOptions): Promise<Canary> {
     return new Canary(await AskedProcess.start('canary', python, script, options))
   }
 
-  /** Writes count from this time on. */
+  /** Counts writes from this time on. */
   async window(at: number): Promise<void> {
     await this.#process.ask({ cmd: 'window', at })
   }
 
-  /** The longest that a write took since then, in ms. */
+  /** The longest duration of a write since then, in ms. */
   async gapMs(): Promise<number> {
     return ((await this.#process.ask({ cmd: 'gap' })) as { ms: number }).ms
   }

@@ -1,4 +1,7 @@
-/** A check that cannot fail is worthless: the checker is given logs with faults, in topics of the real broker, and has to name each. */
+/**
+ * A check that cannot fail is worthless. The checker reads logs with faults, in topics of the real broker, and must name each
+ * fault.
+ */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -26,7 +29,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Topics of one test, the log of what was defined, and records as owners write them. */
+/** Topics of one test, the log of definitions, and records as owners write them. */
 async function openHistory(): Promise<History> {
   const prefix = `check-${randomUUID().slice(0, 8)}.`
   const [executions, target] = [`${prefix}executions.default.normal`, `${prefix}target`]
@@ -59,7 +62,7 @@ interface History {
 
 const every = 1_000
 
-/** Job `id`, due each second from `first` on. */
+/** Defines job `id`, due each second from `first` on. */
 const define = (history: History, id: string, first: number, topic = false): Promise<void> =>
   appendFile(join(history.home, 'definitions.jsonl'), `${JSON.stringify({ op: 'define', id, first, every, topic })}\n`)
 
@@ -102,7 +105,7 @@ async function writeAborted(topic: string, messages: Message[]): Promise<void> {
   await producer.disconnect()
 }
 
-/** What the checker says once it has read a last occurrence, of a job of its own. */
+/** Resolves with the verdict of the checker after it has read a last occurrence, which belongs to a job of its own. */
 async function judge(history: History, until: number): Promise<CheckerVerdict> {
   const last = Date.now() - every
   await define(history, 'last', last)
@@ -208,7 +211,7 @@ test('the canary says how long a write took: hardly anything while the broker is
     const admin = kafka.admin()
     await admin.connect()
     onTestFinished(() => admin.disconnect())
-    // Each partition is written again and again.
+    // Writes to each partition again until the checker has read it.
     await vi.waitFor(async () => {
       for (const { high } of await admin.fetchTopicOffsets(topic)) expect(Number(high)).toBeGreaterThan(2)
     }, patience)

@@ -1,4 +1,4 @@
-/** The checker as a process of its own: asks it, and waits for its answers. */
+/** The checker as a process of its own: sends it questions and waits for its answers. */
 import { fileURLToPath } from 'node:url'
 import { AskedProcess } from './asked-process.ts'
 
@@ -9,14 +9,17 @@ export interface CheckerOptions {
   registryUrl: string
   prefix: string
   targetTopics: string[]
-  /** File of JSON lines, see load/definitions.ts. */
+  /** A file of JSON lines, see load/definitions.ts. */
   definitions: string
-  /** Folder that handlers write their starts to. */
+  /** The folder to which handlers write their starts. */
   starts: string
-  /** How long before its time an execution may stand in the log, in the usual lanes and in the ahead lanes. Default 100 ms and 10 s. */
+  /**
+   * How long before its time an Execution may be in the log, in the usual topics and in the ahead topics. Default 100 ms and 10
+   * s.
+   */
   leadMs?: number
   aheadLeadMs?: number
-  /** What comes later than this after its time is late. Default 1 s. */
+  /** An occurrence is late if it comes more than this after its time. Default 1 s. */
   lateMs?: number
 }
 
@@ -25,11 +28,11 @@ export type FindingKind = (typeof findingKinds)[number]
 
 export interface CheckerStatus {
   jobs: number
-  /** Occurrences that are late by more than a second beyond lateMs and have not been seen. */
+  /** Occurrences that are more than a second beyond lateMs and are not in the log. */
   missing: number
-  /** Nominal time of the first of them. */
+  /** The nominal time of the first missing one. */
   oldest: number | null
-  /** Append time of the last occurrence that was late; 0: none was. */
+  /** Append time of the last late occurrence; 0: none. */
   lateAt: number
   fires: number
   /** Append time of the last occurrence of each partition. */
@@ -46,7 +49,7 @@ export interface CheckerVerdict {
   lateCount: number
   lastLateAt: number | null
   gapMs: number
-  /** Attempts whose handler was started again, by whatever process, and those by the same. */
+  /** Attempts whose handler started again: in any process, and in the same process. */
   startedAgain: number
   startedAgainInProcess: number
 }
@@ -58,7 +61,7 @@ export class Checker {
     this.#process = process
   }
 
-  /** Resolves when it reads. */
+  /** Resolves when the checker reads. */
   static async start(python: string, options: CheckerOptions): Promise<Checker> {
     return new Checker(await AskedProcess.start('checker', python, script, options))
   }

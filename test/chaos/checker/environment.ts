@@ -1,4 +1,7 @@
-/** The Python of the checker: a virtual environment with the pinned packages, made by pip before the drill shuts itself off. */
+/**
+ * The Python of the checker: a virtual environment with pinned packages. pip makes it before the drill isolates itself from the
+ * network.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +11,7 @@ const run = promisify(execFile)
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url))
 const installMsMax = 240_000
 
-/** Resolves with the program `python`. Rejects with a sentence that says what is missing. */
+/** Resolves with the path of `python`. Rejects with a sentence that says what is missing. */
 export async function makeCheckerEnvironment(folder: string): Promise<string> {
   const home = join(folder, 'python')
   const python = join(home, 'bin', 'python')

@@ -1,4 +1,4 @@
-/** Three brokers, each controller as well: real Apache Kafka, from the jars of the embedded broker. */
+/** Three brokers of real Apache Kafka, from the jars of the embedded broker. Each is also a controller. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 export type Brokers = Record<BrokerPlace, Program>
 
-/** Formats the storages and starts all three. Resolves when each says that it has started. */
+/** Formats the storage folders and starts all three brokers. Resolves when each says that it has started. */
 export async function startBrokers(
   network: Network,
   tools: Tools,
@@ -50,7 +50,7 @@ export async function startBrokers(
   return brokers
 }
 
-/** Formats one storage and makes the others of it, which spares two Java machines. */
+/** Formats one storage folder and copies it for the others, which saves two starts of Java. */
 async function format(folder: string, tools: Tools, env: NodeJS.ProcessEnv): Promise<void> {
   const [first, ...others] = brokerPlaces
   const clusterId = randomBytes(16).toString('base64url')

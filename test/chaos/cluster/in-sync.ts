@@ -1,4 +1,7 @@
-/** Whether each copy of each partition is in sync: a broker that was away reads for long what it lacks, and the next fault would hit the rest. */
+/**
+ * Tells whether each replica of each partition is in sync. A broker that was away needs long to catch up, and the next fault
+ * would hit the other brokers.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
 import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
@@ -6,7 +9,7 @@ import type { Network } from '../network/network.ts'
 
 const lookMs = 500
 
-/** Resolves when all are; with how it stands, when that does not come within the limit. */
+/** Resolves when all replicas are in sync. After the limit it resolves with a sentence about the state. */
 export async function untilInSync(network: Network, signal: AbortSignal, limitMs: number): Promise<string | undefined> {
   stopIdleQueueTimers()
   const until = Date.now() + limitMs
@@ -16,7 +19,7 @@ export async function untilInSync(network: Network, signal: AbortSignal, limitMs
     await admin.connect()
     for (;;) {
       signal.throwIfAborted()
-      // Where no broker answers, kafkajs throws.
+      // kafkajs throws if no broker answers.
       const answer = await admin.fetchTopicMetadata().catch(() => undefined)
       const lacking = answer?.topics.flatMap(({ name, partitions }) => {
         const behind = partitions.filter(({ isr, replicas }) => isr.length < replicas.length)

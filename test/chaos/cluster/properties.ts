@@ -1,4 +1,7 @@
-/** Settings of one of three brokers that are controllers as well. What decides how long Kafka takes to recover is left at its default. */
+/**
+ * Settings of one of three brokers that are also controllers. Settings that decide how long Kafka takes to recover keep their
+ * defaults.
+ */
 import type { BrokerListeners } from '../network/network.ts'
 
 export function brokerProperties(nodeId: number, net: BrokerListeners, logDir: string): string {
@@ -23,10 +26,10 @@ export function brokerProperties(nodeId: number, net: BrokerListeners, logDir: s
     'transaction.state.log.num.partitions': 12,
     'share.coordinator.state.topic.replication.factor': 3,
     'share.coordinator.state.topic.num.partitions': 1,
-    // A member whose time is over must have been told so within seconds, as on the embedded broker.
+    // A member whose session is over must be told within seconds, as on the embedded broker.
     'group.min.session.timeout.ms': 1_000,
     'message.max.bytes': 4 * 1024 * 1024,
-    // Buffers and threads for three brokers on one small machine.
+    // Buffers and threads fit three brokers on one small machine.
     'log.cleaner.threads': 1,
     'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
     'num.network.threads': 2,

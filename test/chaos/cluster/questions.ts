@@ -1,6 +1,6 @@
 /**
- * Who leads what, asked of the brokers by the two requests alone that answer it (Kafka protocol, FindCoordinator v0 and DescribeQuorum
- * v0): faults have to hit the broker that leads, whatever client the product uses.
+ * Asks the brokers for their leaders, with only the two requests that tell it (Kafka protocol, FindCoordinator v0 and
+ * DescribeQuorum v0). A fault must hit the broker that leads, with any client that the product uses.
  */
 import { connect } from 'node:net'
 import type { Network } from '../network/network.ts'
@@ -10,7 +10,7 @@ const answerMsMax = 5_000
 const patienceMs = 60_000
 const pauseMs = 250
 
-/** The broker that coordinates a consumer group. */
+/** Resolves with the broker that coordinates a consumer group. */
 export function groupCoordinator(network: Network, group: string): Promise<BrokerPlace> {
   const key = Buffer.from(group)
   const head = Buffer.alloc(12)
@@ -24,14 +24,14 @@ export function groupCoordinator(network: Network, group: string): Promise<Broke
   })
 }
 
-/** The broker whose controller leads the quorum. */
+/** Resolves with the broker whose controller leads the quorum. */
 export function controllerLeader(network: Network): Promise<BrokerPlace> {
   const topic = Buffer.from('__cluster_metadata')
   const head = Buffer.alloc(11)
   head.writeInt16BE(55, 0)
   head.writeInt32BE(1, 4)
   head.writeInt16BE(-1, 8)
-  // Compact arrays and strings count from 1; zeros at the ends are empty tagged fields.
+  // Compact arrays and strings have their length plus 1 first. The zeros at the ends are empty tagged fields.
   const body = Buffer.concat([head, Buffer.from([2, topic.length + 1]), topic, Buffer.from([2, 0, 0, 0, 0, 0, 0, 0])])
   return ask(network, body, (answer) => {
     if (answer.readInt16BE(5) !== 0 || answer.length < 20 + topic.length) return undefined
@@ -40,7 +40,7 @@ export function controllerLeader(network: Network): Promise<BrokerPlace> {
   })
 }
 
-/** Asks the brokers in turn until one knows. */
+/** Asks one broker after the other until one knows the answer. */
 async function ask(network: Network, request: Buffer, read: (answer: Buffer) => number | undefined): Promise<BrokerPlace> {
   const until = Date.now() + patienceMs
   for (;;) {

@@ -1,4 +1,4 @@
-/** The schema registry of the drill: that of the embedded one, at a place of its own. */
+/** The schema registry of the drill: the program of the embedded registry, at its own place. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { registryVersion } from '../../../src/embedded/artifacts.ts'
@@ -41,7 +41,7 @@ export async function startRegistry(
   return registry
 }
 
-/** Base URL of the registry for those at a place. */
+/** Base URL of the registry for programs at a place. */
 export function registryUrl(network: Network, place: Parameters<Network['registry']>[0]): string {
   const { host, port } = network.registry(place)
   return `http://${host}:${port}/apis/ccompat/v7`

@@ -1,4 +1,7 @@
-/** Java and the jars of broker and registry, as the embedded ones use them; fetched before the drill shuts itself off from the network. */
+/**
+ * Java and the jars of broker and registry, as the embedded ones use them. They are downloaded before the drill isolates itself
+ * from the network.
+ */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { artifactFolder } from '../../../src/embedded/artifacts.ts'
@@ -10,7 +13,7 @@ export interface Tools {
   java: string
   kafkaJars: string
   registryApp: string
-  /** Arguments that use the archive of classes, where a run of the embedded broker has left one. */
+  /** Arguments that use the class archive, if a run of the embedded broker has made one. */
   classArchive: string[]
 }
 
@@ -22,7 +25,7 @@ export async function findTools(folder: string, say: (line: string) => void): Pr
   const kafkaJars = await artifactFolder('kafka', context)
   const registryApp = await artifactFolder('registry', context)
   const archive = await classArchiveArguments(kafkaJars, java.version)
-  // Three brokers that made one at their ends would write over one another.
+  // Without an archive none is made: three brokers that end would overwrite the same file.
   const classArchive = archive.some((argument) => argument.startsWith('-XX:SharedArchiveFile')) ? archive : []
   return { java: java.path, kafkaJars, registryApp, classArchive }
 }

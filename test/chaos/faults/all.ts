@@ -1,4 +1,4 @@
-/** All faults, in the order in which a whole drill goes through them. */
+/** All faults, in the order of a whole drill. */
 import * as answers from './answer-faults.ts'
 import * as brokers from './broker-faults.ts'
 import * as changes from './change-faults.ts'

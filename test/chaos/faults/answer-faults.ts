@@ -1,4 +1,4 @@
-/** What befalls the answers of brokers: those to the end of a transaction come late, so late that who asked has given up. */
+/** Faults in the answers of brokers: answers to the end of a transaction come so late that the client has given up. */
 import { last } from '../stage.ts'
 import type { ProgramPlan } from '../system/program.ts'
 import type { Fault } from './fault.ts'
@@ -20,7 +20,7 @@ export const delayedCommits: Fault = {
     owner.change(by(stage.network.relayed(place).join(',')))
     await owner.start()
     await last(stage, 10_000)
-    // What counts begins here.
+    // The measurement begins here.
     await stage.begin()
     let overdue = 0
     const late = (): number => {

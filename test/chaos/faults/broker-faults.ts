@@ -1,4 +1,4 @@
-/** What befalls brokers: killed, restarted, two at once, back before anybody knows that they were away. */
+/** Faults of brokers: kills, restarts, two at once, and a restart before the controllers notice the absence. */
 import { controllerLeader, groupCoordinator } from '../cluster/questions.ts'
 import { brokerPlaces } from '../places.ts'
 import { last, untilOnTime } from '../stage.ts'
@@ -64,8 +64,9 @@ export const twoBrokersDown: Fault = {
 const standMs = 400
 
 /**
- * What a coordinator of transactions has logged in this time nobody else has. It starts before the controllers have fenced it, takes itself for
- * the leader that it was, and tells other brokers that these transactions are committed; then it loses them (ADR 0070).
+ * A transaction coordinator may have logged in this time what no other broker has. It starts before the controllers have fenced
+ * it and still believes that it is the leader. It tells other brokers that these transactions are committed, and then loses them
+ * (ADR 0070).
  */
 export const brokerBackAtOnce: Fault = {
   name: 'broker-back-at-once',

@@ -1,4 +1,6 @@
-/** What changes all the time: owners killed at random moments, members that come and go, and another version of the program. */
+/**
+ * Faults of constant change: owners killed at random moments, members that join and leave, and another version of the program.
+ */
 import { join } from 'node:path'
 import { schedulerPlaces } from '../places.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
@@ -42,7 +44,7 @@ export const rebalanceStorm: Fault = {
   },
 }
 
-/** The program of another version, with the data of this one. */
+/** Restarts the program with the code of another version and the same data. */
 async function become(stage: Stage, program: Program, code: string): Promise<void> {
   await program.terminate()
   program.change((plan) => ({ ...plan, args: [join(code, 'src/cli/duelog.ts'), 'up'] }))

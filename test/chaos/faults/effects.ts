@@ -1,4 +1,4 @@
-/** Whether a fault has happened: each asks its cause for proof, as one that did not take effect proves nothing. */
+/** Proves that a fault has taken effect. A fault without effect proves nothing. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Place, schedulerPlaces } from '../places.ts'
@@ -9,7 +9,7 @@ import type { Program } from '../system/program.ts'
 const lookMs = 250
 const askMsMax = 5_000
 
-/** Resolves when it is so; rejects with what is missing when it is not within the limit. */
+/** Resolves when the condition holds. Rejects with what is missing if it does not hold within the limit. */
 export async function proven(stage: Stage, missing: string, limitMs: number, isSo: () => Promise<boolean>): Promise<void> {
   const until = Date.now() + limitMs
   while (!(await isSo())) {
@@ -18,7 +18,7 @@ export async function proven(stage: Stage, missing: string, limitMs: number, isS
   }
 }
 
-/** The kernel says that the process stands still. Where there is no /proc nobody can say, and the signal has to do. */
+/** Whether the kernel says that the process is stopped. Without /proc the signal alone must do. */
 export async function isSuspended(program: Program): Promise<boolean> {
   const stat = await readFile(`/proc/${await program.pid()}/stat`, 'utf8').catch(() => undefined)
   return stat === undefined || /\) [Tt] /.test(stat)
@@ -30,14 +30,14 @@ const ask = (stage: Stage, place: Place, path: string): Promise<Response> =>
     signal: AbortSignal.timeout(askMsMax),
   })
 
-/** How far the wall clock of the process at a place is ahead of ours, in ms, by the date of its answers. */
+/** How far the wall clock of the process at a place is ahead of the clock of the drill, in ms, by the date of its answers. */
 export async function clockAheadMs(stage: Stage, place: Place): Promise<number> {
   const answer = await ask(stage, place, 'livez')
   await answer.body?.cancel()
   return Date.parse(answer.headers.get('date') ?? '') - Date.now()
 }
 
-/** Partitions that fire, by the schedulers that fire them, as the API tells of it. */
+/** The number of firing partitions of each scheduler, from the API. */
 async function firedBy(stage: Stage): Promise<Map<string, number>> {
   const answer = await ask(stage, 'api', 'v1/partitions').catch(() => undefined)
   if (answer?.ok !== true) return new Map()
@@ -49,8 +49,8 @@ async function firedBy(stage: Stage): Promise<Map<string, number>> {
 }
 
 /**
- * Resolves when all schedulers that run fire equally many: one that has just come back owns nothing for a while, and what befalls it befalls
- * nobody. With how it stands, when that does not come within the limit.
+ * Resolves when all running schedulers fire equally many partitions. A scheduler that has just started owns nothing for a while,
+ * and a fault of it would hit nothing. After the limit it resolves with a sentence about the state.
  */
 export async function untilShared(stage: Stage, limitMs: number): Promise<string | undefined> {
   const until = Date.now() + limitMs
@@ -63,7 +63,7 @@ export async function untilShared(stage: Stage, limitMs: number): Promise<string
   }
 }
 
-/** Sum of a counter over all schedulers. */
+/** The sum of a counter over all schedulers. */
 export async function countedByOwners(stage: Stage, metric: string): Promise<number> {
   const counts = await Promise.all(
     schedulerPlaces.map(async (place) => {
@@ -76,7 +76,7 @@ export async function countedByOwners(stage: Stage, metric: string): Promise<num
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Whether a handler of one of these jobs has begun, as handlers write it down. */
+/** Whether a handler of this job has started, by the files that handlers write. */
 export async function hasStarted(stage: Stage, jobId: string): Promise<boolean> {
   const folder = join(stage.folder, 'starts')
   const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))

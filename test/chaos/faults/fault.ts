@@ -1,4 +1,4 @@
-/** One fault: what it is called, what it does, and which row of the goals it stands for. */
+/** One fault: its name, what it does, and the goal it is measured against. */
 import type { Place } from '../places.ts'
 import type { Stage } from '../stage.ts'
 
@@ -6,15 +6,15 @@ export interface Fault {
   name: string
   /** One sentence. */
   what: string
-  /** The goal it is measured against, in words, and the longest lateness in ms that it allows; undefined: none is stated. */
+  /** The goal in words, and the longest lateness in ms that it allows. Undefined: there is no goal. */
   goal?: { words: string; longestMs?: number; afterMs?: number }
-  /** Why it cannot be had here; undefined: it can. */
+  /** Why this machine cannot cause the fault; undefined: it can. */
   missing?(stage: Stage): Promise<string | undefined> | string | undefined
-  /** Places whose program may end of it by itself; wherever else one does, that is a finding. */
+  /** Places whose program may end during the fault. An end anywhere else is a finding. */
   mayEnd?: readonly Place[]
   /**
-   * Begins, and resolves when its cause is over. What it ended it has started again by then. Rejects where its cause did not take effect:
-   * a fault that did not happen proves nothing.
+   * Runs the fault, and resolves when its cause is over. It has restarted by then what it ended. Rejects if the cause did not
+   * take effect, because a fault that did not happen proves nothing.
    */
   run(stage: Stage): Promise<void>
 }

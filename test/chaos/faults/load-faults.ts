@@ -1,4 +1,4 @@
-/** What users and their handlers do to a Duelog: herds, floods of retries, handlers that never yield, records that nobody can read. */
+/** Faults of the load: bursts, floods of retries, handlers that block the event loop, records that nobody can read. */
 import { type JobAndLine, onceAt, sendJobs, writeRaw } from '../load/definitions.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
@@ -6,19 +6,19 @@ import { countedByOwners, hasStarted, proven } from './effects.ts'
 import type { Fault } from './fault.ts'
 
 const settleMsMax = 240_000
-/** Jobs that a fault sends are due so long after. */
+/** Jobs that a fault sends are due this long after. */
 const noticeMs = 15_000
-/** What owners count of records that they pass over; of those that \`poison\` writes most are such, and some by accident are none. */
+/** The counter of records that owners pass over. Most records of \`poison\` count there; some are valid by chance. */
 const invalid = 'duelog_invalid_total'
 const poisonLeast = 4_000
 
-/** Ids of one fault of one drill: a seed may go through a fault twice. */
+/** Ids of one fault of one drill. A drill may run a fault twice. */
 const ids = (stage: Stage, name: string): ((index: number) => string) => {
   const mark = Math.floor(stage.random() * 0xffffff).toString(16)
   return (index) => `${name}-${mark}-${index}`
 }
 
-/** Sends jobs that are due at one time, and waits until it is over. */
+/** Sends jobs that are due at one time, and waits until that time is over. */
 async function dueAtOnce(stage: Stage, count: number, make: (index: number, at: number) => JobAndLine): Promise<void> {
   const at = Date.now() + noticeMs + Math.ceil(count / 2)
   await sendJobs(
@@ -29,10 +29,10 @@ async function dueAtOnce(stage: Stage, count: number, make: (index: number, at: 
 }
 
 export const burst: Fault = {
-  name: 'herd',
+  name: 'burst',
   what: 'jobs of 40 s of the usual rate (20,000 at 500 a second) are due at one instant, half of them to a topic, half for workers',
   async run(stage) {
-    const id = ids(stage, 'herd')
+    const id = ids(stage, 'burst')
     await dueAtOnce(stage, 40 * stage.rate, (index, at) =>
       onceAt(id(index), at, index % 2 === 0 ? { topic: { name: targetTopic } } : { handler: 'chaos-tick' }),
     )
@@ -67,10 +67,10 @@ export const poison: Fault = {
   name: 'poison',
   what: '2,000 records that nobody can read on each input of the owners: random bytes of up to 200 kB, foreign schema ids, ids that are no UTF-8, empty ones',
   async run(stage) {
-    // From the seed, as all that a drill draws, so that it can be done again.
+    // From the seed, as all random values of a drill, so the drill can be repeated.
     const bytes = (most: number): Buffer =>
       Buffer.from(Array.from({ length: 1 + Math.floor(stage.random() * most) }, () => Math.floor(stage.random() * 256)))
-    /** A compacted topic takes no record without a key: the broker refuses it. */
+    /** The broker refuses a record without a key in a compacted topic. */
     const record = (index: number, isCompacted: boolean): { key: Buffer | null; value: Buffer | null } => {
       const key =
         index % 7 === 0 && !isCompacted

@@ -1,4 +1,4 @@
-/** What befalls the network: a broker falls silent, an owner is cut off. Nothing is refused or closed; packets vanish. */
+/** Faults of the network: a broker becomes silent, an owner is cut off. Nothing is refused or closed; packets are dropped. */
 import { groupCoordinator } from '../cluster/questions.ts'
 import { cutOff } from '../network/network.ts'
 import { brokerPlaces, othersThan, type Place, workerPlaces } from '../places.ts'

@@ -1,4 +1,4 @@
-/** What befalls schedulers: killed, stopped, suspended, restarted, scaled. */
+/** Faults of schedulers: killed, stopped, suspended, restarted, scaled. */
 import { schedulerPlaces } from '../places.ts'
 import { last, type Stage, untilOnTime } from '../stage.ts'
 import { isSuspended, proven, untilShared } from './effects.ts'
@@ -7,7 +7,7 @@ import { anyOwner } from './owners.ts'
 
 const settleMsMax = 240_000
 
-/** Ends an owner, which is started again after so long. */
+/** Ends an owner and starts it again after `awayMs`. */
 async function withoutOwner(stage: Stage, end: 'kill' | 'terminate', awayMs: number): Promise<void> {
   const owner = stage.system.schedulers[anyOwner(stage)]
   stage.say(`${end === 'kill' ? 'kill −9' : 'SIGTERM'} of ${owner.title}`)
@@ -57,8 +57,8 @@ export const scale: Fault = {
   },
 }
 
-export const stopOwner: Fault = {
-  name: 'stop-owner',
+export const suspendOwner: Fault = {
+  name: 'suspend-owner',
   what: 'SIGSTOP of an owner for 40 s, then SIGCONT',
   async run(stage) {
     const owner = stage.system.schedulers[anyOwner(stage)]
@@ -82,7 +82,7 @@ export const killLonelyOwner: Fault = {
     await Promise.all(others.map((scheduler) => scheduler.terminate()))
     const trouble = await untilOnTime(stage, settleMsMax)
     if (trouble !== undefined) throw new Error(trouble)
-    // What counts begins here.
+    // The measurement begins here.
     await stage.begin()
     await only.kill()
     await only.start()

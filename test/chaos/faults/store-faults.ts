@@ -1,4 +1,4 @@
-/** What befalls the stores of an owner between two of its lives: bytes turned, ends cut off, files gone. */
+/** Faults of the stores of an owner while its process is down: flipped bytes, truncated files, deleted files. */
 import { cp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { last, type Stage } from '../stage.ts'
@@ -7,7 +7,7 @@ import { anyOwner } from './owners.ts'
 
 const absentMs = 5_000
 
-/** kill −9 of an owner, damage to each of its stores while it is away, and its start. */
+/** Kills an owner with kill −9, damages each of its stores while it is down, and starts it again. */
 function storeFault(name: string, what: string, damage: (store: string, random: () => number) => Promise<number>): Fault {
   return {
     name,
@@ -29,7 +29,7 @@ function storeFault(name: string, what: string, damage: (store: string, random: 
 const files = async (store: string, pattern: RegExp): Promise<string[]> =>
   (await readdir(store)).filter((name) => pattern.test(name)).map((name) => join(store, name))
 
-/** Turns all bits of 16 bytes somewhere in the file. */
+/** Flips all bits of 16 bytes somewhere in the file. */
 async function flip(file: string, random: () => number): Promise<void> {
   const { size } = await stat(file)
   if (size === 0) return
@@ -84,7 +84,7 @@ export const wipedStore = storeFault('store-wiped', 'everything is deleted', asy
   return 1
 })
 
-/** An older copy of each store comes back, as from a backup of the disk. */
+/** An older copy of each store is put back, as from a backup of the disk. */
 export const staleStore: Fault = {
   name: 'store-stale',
   what: 'an owner is stopped and its stores are copied; 20 s after its start it is killed, and gets the copies back',

@@ -1,4 +1,4 @@
-/** What befalls what owners rely on: the registry, the clock, the disks. */
+/** Faults of what owners depend on: the registry, the clock, the disks. */
 
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
@@ -11,15 +11,15 @@ import { clockAheadMs, proven } from './effects.ts'
 import type { Fault } from './fault.ts'
 import { anyOwner } from './owners.ts'
 
-export const registryGone: Fault = {
-  name: 'registry-gone',
+export const registryDown: Fault = {
+  name: 'registry-down',
   what: 'the registry is killed for 40 s; meanwhile a scheduler is stopped by SIGTERM and started again',
   async run(stage) {
     await stage.registry.kill()
     const owner = stage.system.schedulers[anyOwner(stage)]
     await owner.terminate()
     const started = owner.start()
-    // It may end and be started again, as by a supervisor.
+    // The program may end and start again, as under a supervisor.
     const early = await Promise.race([
       started.then(
         () => true,
@@ -38,7 +38,7 @@ const fakeTime = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/u
   .flatMap((folder) => [join(folder, 'faketime', 'libfaketime.so.1'), join(folder, 'libfaketime.so.1')])
   .find(existsSync)
 
-/** An owner whose wall clock stepped for 30 s; its steady clock goes on, as it does where somebody sets the time. */
+/** The wall clock of an owner steps for 30 s. Its steady clock continues, as when somebody sets the time. */
 function clockFault(name: string, hours: number): Fault {
   return {
     name,
@@ -63,7 +63,7 @@ function clockFault(name: string, hours: number): Fault {
       })
       await restartWith(owner, preload)
       await last(stage, 15_000)
-      // What counts begins here.
+      // The measurement begins here.
       await stage.begin()
       await writeFile(file, `${hours > 0 ? '+' : '-'}${Math.abs(hours)}h\n`)
       const isOff = async (): Promise<boolean> => Math.abs((await clockAheadMs(stage, place)) - hours * 3_600_000) < 60_000
@@ -91,11 +91,11 @@ export const clockAhead = clockFault('clock-ahead', 1)
 
 const fillBytes = 1024 * 1024
 const isFull = /No space left on device|ENOSPC/
-/** Definitions that stores have to take while their disk is full: what they have reserved for their logs must be used up. */
+/** Definitions for stores whose disk is full. They must use up the space that stores have reserved for their logs. */
 const heavy = { count: 40, bytes: 100_000, limitMs: 120_000 }
 const yearMs = 365 * 86_400_000
 
-/** Fills the disk that a folder is on to its last block; the file that fills it. */
+/** Fills the disk of a folder to its last block. Resolves with the file that fills it. */
 async function fill(folder: string): Promise<string> {
   const file = join(folder, 'filler')
   const handle = await open(file, 'a')
@@ -120,14 +120,14 @@ const noDisk = (stage: Stage, place: Place): string | undefined =>
     ? undefined
     : 'there is no small disk to fill: that takes the right to mount one, in namespaces of our own'
 
-/** The disk of a place is full from when its program has met that, for so long; who ended of it is started again. */
+/** Keeps the disk of a place full for `ms` after its program has noticed. A program that ended because of it is started again. */
 async function fullFor(stage: Stage, program: Program, ms: number, use: () => Promise<void>): Promise<void> {
   const folder = stage.disks.get(program.place) ?? program.folder
   const hasMet = async (): Promise<boolean> => !program.running || (await program.says(isFull))
   let filler = await fill(folder)
   try {
     await proven(stage, `${program.title} has not met its full disk`, heavy.limitMs, async () => {
-      // Who lets go of a file makes room.
+      // A program that closes a file frees space.
       filler = await fill(folder)
       await use()
       return await hasMet()

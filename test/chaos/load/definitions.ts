@@ -1,16 +1,16 @@
 /**
- * The jobs of a drill, and the log of what was defined: JSON lines, each written before its job is sent. The checker knows of the jobs
- * by that log alone.
+ * The jobs of a drill, and the log of definitions: JSON lines, each written before its job is sent. This log is all that the
+ * checker knows of the jobs.
  *
- * Job i of n is due at `first` + i/n of the interval, and each interval after: the load is even, and every occurrence can be computed
- * by hand. All occurrences run, however late (catchUp ALL): one that does not is lost.
+ * Job i of n is due at `first` + i/n of the interval, and each interval after. So the load is even, and every occurrence can be
+ * computed by hand. All occurrences run, however late (catchUp ALL): an occurrence that does not run is lost.
  */
 import { appendFile } from 'node:fs/promises'
 import { Kafka, logLevel, type Message } from 'kafkajs'
 import { type Client, createClient, type Job } from '../../../src/library/index.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
 
-/** Share of each kind of job, in 20. */
+/** The share of each kind of job, in 20. */
 const kinds = [
   { name: 'topic', share: 6, target: { topic: { name: targetTopic } }, more: {} },
   { name: 'untracked', share: 3, target: { handler: 'chaos-tick' }, more: { trackRuns: false } },
@@ -29,7 +29,7 @@ const kinds = [
 ] as const
 const kindByTwentieth = kinds.flatMap((kind) => new Array<(typeof kinds)[number]>(kind.share).fill(kind))
 
-/** Which jobs are sent in one go. */
+/** The number of jobs in one send. */
 const chunkSize = 5_000
 const rawChunkSize = 100
 
@@ -42,7 +42,7 @@ export interface Load {
 /** A million intervals of a second may be missed before one is skipped. */
 const catchUp = { catchUp: 'ALL', catchUpMax: 100_000, misfireThresholdMs: 86_400_000 } as const
 
-/** A job, and its line in the log of definitions. */
+/** A job and its line in the log of definitions. */
 export interface JobAndLine {
   job: Job
   line: object
@@ -72,18 +72,18 @@ export function onceAt(id: string, at: number, target: Job['target'], more: Part
   return { job: { id, schedule: { at }, target, ...more, ...catchUp }, line: { op: 'define', id, first: at, every: 0, topic } }
 }
 
-/** Where jobs are sent, and where it is written down. */
+/** The topic for the jobs and the file for their log. */
 export interface LoadPlace {
   brokers: string[]
   registryUrl: string
-  /** File of the definitions log. */
+  /** The file of the definitions log. */
   log: string
   signal: AbortSignal
 }
 
 /**
- * Writes all jobs of a load; resolves when the last is durable. They fall due in the order in which they are written, so the first may fire
- * while the last are still to come. Rejects where one might have been due before it was there.
+ * Writes all jobs of a load, and resolves when the last is durable. They become due in the order of writing, so the first may
+ * fire before the last is written. Rejects if a job may have been due before it was written.
  */
 export async function defineJobs(place: LoadPlace, load: Load): Promise<void> {
   const client = openClient(place)
@@ -103,7 +103,7 @@ export async function defineJobs(place: LoadPlace, load: Load): Promise<void> {
   }
 }
 
-/** Writes these jobs; resolves when the last is durable. */
+/** Writes these jobs, and resolves when the last is durable. */
 export async function sendJobs(place: LoadPlace, jobs: readonly JobAndLine[]): Promise<void> {
   const client = openClient(place)
   try {
@@ -123,7 +123,7 @@ async function send(client: Client, { log, signal }: LoadPlace, chunk: readonly 
   if (rejected > 0) throw new Error(`${rejected} jobs were refused: ${rejections[0]?.error.message}`)
 }
 
-/** Writes records as they are, which nobody defined. */
+/** Writes raw records that are in no log of definitions. */
 export async function writeRaw(
   { brokers }: LoadPlace,
   topic: string,

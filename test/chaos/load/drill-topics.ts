@@ -1,4 +1,7 @@
-/** The topics of the drill itself: the one that jobs write to, and that of the canary. Brokers' append time is what records are judged by. */
+/**
+ * The topics of the drill itself: the topic that jobs write to, and that of the canary. They use the append time of the brokers,
+ * by which records are judged.
+ */
 import { Kafka, logLevel } from 'kafkajs'
 import { stopIdleQueueTimers } from '../../../src/kafka/kafkajs/request-queue-timer.ts'
 import { canaryTopic, partitions, targetTopic } from '../system/duelog.ts'
@@ -12,7 +15,7 @@ export async function createDrillTopics(brokers: string[]): Promise<void> {
     const topics = [targetTopic, canaryTopic].map((topic) => ({
       ...{ topic, numPartitions: partitions, replicationFactor: 3, configEntries },
     }))
-    // Whoever reads them or writes to them waits for them.
+    // Readers and writers wait for the leaders themselves.
     await admin.createTopics({ topics, waitForLeaders: false })
   } finally {
     await admin.disconnect()

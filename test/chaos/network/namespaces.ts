@@ -1,9 +1,11 @@
 /**
- * One network namespace for each place, on one bridge. The drill itself runs in namespaces of its own (network, mounts, processes:
- * see run.ts), so that nothing of the machine's network is touched, and everything is gone with the drill's first process.
+ * One network namespace for each place, on one bridge. The drill itself runs in namespaces of its own (network, mounts,
+ * processes: see run.ts). So it changes nothing in the network of the machine, and everything disappears with the first process
+ * of the drill.
  *
- * A cut is an entry in the neighbour table that sends frames to nobody: packets leave and never arrive, in one direction, without a
- * word to either side, for connections that stand as for new ones. It needs `ip` and `nsenter` alone: no packet filter, no module.
+ * A cut is an entry in the neighbor table that sends frames to an address of nobody. Packets leave and never arrive, in one
+ * direction, without notice to either side, on open and on new connections. It needs only `ip` and `nsenter`: no packet filter,
+ * no module.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -17,14 +19,14 @@ const device = 'eth0'
 /** A locally administered address that no interface has. */
 const nobody = '02:00:00:00:de:ad'
 
-/** Listeners of the brokers that tell their clients the address of a proxy, and from here on those of the proxies. */
+/** The first port of the listeners that tell their clients the address of a proxy. The proxies have the next ports. */
 const relayedPort = 9_100
 
 const hostOf = (place: Place): string => `10.99.0.${place === 'outside' ? 1 : 10 + places.indexOf(place)}`
 
 const relayedAddress = (broker: BrokerPlace): string => `${hostOf('outside')}:${relayedPort + nodeIdOf(broker)}`
 
-/** Why namespaces cannot be had on this machine; undefined where they can. */
+/** Why namespaces are not possible on this machine; undefined: they are. */
 export async function namespacesMissing(): Promise<string | undefined> {
   const trial = ['ip link set lo up', 'ip link add v0 type veth peer name v1', 'ip link add b0 type bridge'].join(' && ')
   try {
@@ -35,7 +37,7 @@ export async function namespacesMissing(): Promise<string | undefined> {
   }
 }
 
-/** Network, mounts and processes of its own; all of its processes end with the first. */
+/** Own network, mounts and processes. All processes end with the first. */
 export const unshareArguments = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'] as const
 
 export async function openNamespaces(): Promise<Network> {
@@ -112,7 +114,9 @@ export async function openNamespaces(): Promise<Network> {
   }
 }
 
-/** Where a cut goes from each place. Of two places that hear nothing of one another one is enough: neither gets an answer. */
+/**
+ * The targets of the cuts from each place. If two places are cut in both directions, one entry is enough: neither gets an answer.
+ */
 function targetsOf(cuts: Iterable<{ from: Place; to: Place }>): Map<Place, Place[]> {
   const targets = new Map<Place, Place[]>()
   for (const { from, to } of cuts)
@@ -120,7 +124,7 @@ function targetsOf(cuts: Iterable<{ from: Place; to: Place }>): Map<Place, Place
   return targets
 }
 
-/** Asks for a port that nobody listens at: a kernel that hears of it refuses at once, whatever its programs do. */
+/** Connects to a port without a listener: a kernel that gets the packet refuses at once, whatever its programs do. */
 const asking = `
 const { connect } = require('node:net')
 for (const host of process.argv.slice(1)) {
@@ -140,7 +144,7 @@ async function answering(
   return to.filter((place) => stdout.split('\n').includes(hostOf(place))).map((place) => `${place} answers ${from}`)
 }
 
-/** A process that does nothing but keep a network namespace; it ends when its pipe to us closes. */
+/** A process that only keeps a network namespace alive. It ends when its pipe to the drill closes. */
 async function hold(): Promise<ChildProcess> {
   const child = spawn('unshare', ['--net', 'sh', '-c', 'echo ready; read -r _ || true'], { stdio: ['pipe', 'pipe', 'inherit'] })
   await new Promise<void>((resolve, reject) => {

@@ -1,10 +1,10 @@
 /**
- * The network between the places, which faults cut. Two kinds do the same: network namespaces of Linux, where what is cut is dropped
- * by the kernel without a word, and TCP proxies on the addresses that brokers advertise, for where there is no right to make namespaces.
+ * The network between the places, which faults cut. There are two kinds. With network namespaces of Linux, the kernel drops
+ * packets without notice. Without the right to make namespaces, TCP proxies stand at the addresses that brokers advertise.
  */
 import type { BrokerPlace, Place } from '../places.ts'
 
-/** What a broker listens at, what it tells its clients of it, and where it looks for the other controllers. */
+/** The listeners of a broker, the addresses it advertises, and the addresses of the other controllers. */
 export interface BrokerListeners {
   listeners: string
   advertised: string
@@ -20,34 +20,37 @@ export interface Command {
 
 export interface Network {
   readonly kind: 'namespaces' | 'proxies'
-  /** The command that starts a program at a place. */
+  /** Returns the command that starts a program at a place. */
   at(place: Place, program: string, args: readonly string[]): Command
-  /** Address that programs at a place bind to. */
+  /** The address to which programs at a place bind. */
   host(place: Place): string
-  /** Port for HTTP at a place. */
+  /** The port for HTTP at a place. */
   httpPort(place: Place): number
   listeners(broker: BrokerPlace): BrokerListeners
-  /** The brokers by the addresses that a client at this place knows them by. */
+  /** The addresses of the brokers for a client at this place. */
   bootstrap(place: Place): string[]
-  /** Where the registry answers to those at this place. */
+  /** The address of the registry for programs at this place. */
   registry(place: Place): { host: string; port: number }
-  /** From now on nothing goes from one place to the other. No connection is refused or closed. */
+  /** Drops everything from one place to the other. No connection is refused or closed. */
   cut(from: Place, to: Place): Promise<void>
-  /** Asked at the end of a cut: why it seems that something went all the same; undefined: nothing did. */
+  /** Called at the end of a cut. Returns why it seems that something passed the cut; undefined: nothing did. */
   leak(): Promise<string | undefined>
-  /** All that was cut goes again. */
+  /** Ends all cuts. */
   heal(): Promise<void>
-  /** The brokers by proxies that can hold answers back, for a client at this place. One place at a time uses them. */
+  /**
+   * The addresses of proxies that can delay the answers of the brokers, for a client at this place. One place at a time uses
+   * them.
+   */
   relayed(place: Place): string[]
-  /** From now on answers to these kinds of request, by Kafka's number, come so much later to who uses the proxies; undefined: at once. */
+  /** Delays the answers to these kinds of request (numbers of Kafka) for the client of the proxies; undefined: no delay. */
   delay(delayMs: DelayMs | undefined): void
   close(): Promise<void>
 }
 
-/** How much later an answer to this kind of request comes, in ms. */
+/** The delay of an answer to this kind of request, in ms. */
 export type DelayMs = (apiKey: number) => number
 
-/** Between a place and each of the others nothing goes, in neither direction. */
+/** Cuts a place off from each of the others, in both directions. */
 export async function cutOff(network: Network, place: Place, others: readonly Place[]): Promise<void> {
   for (const other of others) {
     await network.cut(place, other)

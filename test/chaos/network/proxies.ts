@@ -1,10 +1,11 @@
 /**
- * TCP proxies on the advertised listeners, for where no namespaces can be made. All places are on the loopback address. Each broker has
- * a listener for each place, and tells those who come by it the proxies of that place: so what passes between a place and a broker
- * passes through one proxy. Brokers among themselves share a listener; their client ids name them. Controllers have a proxy for each
- * pair. What does not go to a broker (the registry, HTTP between processes) is not cut.
+ * TCP proxies on the advertised listeners, for machines where no namespaces can be made. All places are on the loopback address.
+ * Each broker has one listener for each place and advertises there the proxies of that place. So all traffic between a place and
+ * a broker passes through one proxy. Brokers among themselves share a listener; their client ids tell them apart. Controllers
+ * have one proxy for each pair. Traffic that does not go to a broker (the registry, HTTP between processes) is not cut.
  *
- * A connection through a proxy that drops everything is taken, and nobody answers; in namespaces it would not even be taken.
+ * A proxy that drops everything still accepts connections and nobody answers. With namespaces not even the connection is
+ * accepted.
  */
 
 import { distinctPorts } from '../../setup/free-ports.ts'
@@ -17,7 +18,7 @@ const isBroker = (place: Place): place is BrokerPlace => (brokerPlaces as readon
 const clients = places.filter((place) => !isBroker(place) && place !== 'registry')
 const listenerOf = (place: Place): string => place.replace('-', '').toUpperCase()
 
-/** Listeners of one broker: real ports, and the ports of the proxies before them. */
+/** The listeners of one broker: real ports, and the ports of their proxies. */
 interface Door {
   real: number
   proxy: number
@@ -27,7 +28,7 @@ export async function openProxies(): Promise<Network> {
   const relays: Relay[] = []
   const cuts = new Set<string>()
   const isCut = (from: Place, to: Place): boolean => cuts.has(`${from} ${to}`)
-  // Each listener and the proxy before it, all taken at once: a port that is let go may be given to somebody else.
+  // Takes the ports of all listeners and proxies at once: a port that is released may be given to another program.
   const ports = await distinctPorts(brokerPlaces.length * (2 * clients.length + 2 + brokerPlaces.length) + places.length)
   const port = (): number => ports.pop() ?? 0
   const httpPorts = new Map<Place, number>(places.map((place) => [place, port()]))
@@ -35,7 +36,10 @@ export async function openProxies(): Promise<Network> {
   let delayed: DelayMs | undefined
   let dropped = 0
 
-  /** A proxy before a port of a broker; answers may be held back for schedulers. `from` says who comes by it, by the client's name where there are several. */
+  /**
+   * A proxy in front of a port of a broker. It can delay answers to schedulers. `from` says which place a connection comes from,
+   * by the client id if there are several.
+   */
   const before = async (
     key: string,
     broker: BrokerPlace,
@@ -112,7 +116,10 @@ export async function openProxies(): Promise<Network> {
   }
 }
 
-/** Which broker a client of the listener between brokers is: `broker-2-fetcher-0`, `broker-2-txn-marker-sender`. Kafka names them so. */
+/**
+ * The broker that a client of the listener between brokers is: `broker-2-fetcher-0`, `broker-2-txn-marker-sender`. Kafka names
+ * them so.
+ */
 function peerOf(client: string, broker: BrokerPlace): BrokerPlace | undefined {
   const place = /broker-\d+/.exec(client)?.[0]
   return brokerPlaces.find((other) => other === place && other !== broker)

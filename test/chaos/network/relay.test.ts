@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRelay } from './relay.ts'
 
-/** A frame of Kafka: size, and a body that begins with a kind of request (asked) or a correlation id (answered). */
+/** A frame of Kafka: its size, and a body that begins with a kind of request (request) or a correlation id (response). */
 function frame(...body: Buffer[]): Buffer {
   const size = Buffer.alloc(4)
   size.writeInt32BE(Buffer.concat(body).length)
@@ -22,7 +22,7 @@ function answer(correlation: number): Buffer {
   return frame(head)
 }
 
-/** A server that answers each request, a relay before it, and who it heard. */
+/** A server that answers each request, a relay in front of it, and the list of clients it received from. */
 async function openRelay(options: {
   drops?: (toServer: boolean, client: string) => boolean
   delayMs?: (apiKey: number) => number

@@ -1,7 +1,6 @@
 /**
- * One TCP proxy in front of one listener. What passes can be dropped in each direction: connections stay, nothing is refused, and nothing
- * arrives. Where several places come by the same listener, as brokers do among themselves, the client's name in the first request
- * says which.
+ * One TCP proxy in front of one listener. It can drop data in each direction: connections stay open, nothing is refused, and
+ * nothing arrives. If several places use the same listener, as brokers do, the client id in the first request tells them apart.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { DelayMs } from './network.ts'
@@ -16,12 +15,12 @@ export interface Relay {
 
 export interface RelayOptions {
   target: { host: string; port: number }
-  /** Address to listen at. Default: loopback. */
+  /** The address to listen at. Default: loopback. */
   host?: string
   port: number
-  /** Whether data is dropped now; `client` is the client id of the connection, empty while it is not known. */
+  /** Whether to drop data. `client` is the client id of the connection, empty while it is unknown. */
   drops(toServer: boolean, client: string): boolean
-  /** How long an answer to this kind of request is held back. Default: not at all, and frames are not looked at. */
+  /** The delay of an answer to this kind of request. Default: none, and frames are not parsed. */
   delayMs?: DelayMs
 }
 
@@ -38,7 +37,7 @@ export async function startRelay({ target, host = '127.0.0.1', port, drops, dela
       from.on('data', (data) => {
         if (toServer && state.name === '') state.name = clientIdOf(data)
         const way = toServer ? 'up' : 'down'
-        // A stream that lacks a piece is no stream: after the cut the connection is as dead as one whose packets were lost for long.
+        // A stream with a missing piece is useless: after the cut the connection stays dead, as after a long loss of packets.
         if (state.lost[way] || drops(toServer, state.name)) {
           state.lost[way] = true
           return
@@ -48,7 +47,7 @@ export async function startRelay({ target, host = '127.0.0.1', port, drops, dela
         else to.write(data)
       })
       from.on('end', () => {
-        // Who closes is not heard of either.
+        // A close is dropped too.
         if (!drops(toServer, state.name)) to.end()
       })
       from.on('close', () => {
@@ -76,7 +75,7 @@ function clientIdOf(data: Buffer): string {
   return length <= 0 ? '-' : data.toString('utf8', clientIdAt, clientIdAt + length)
 }
 
-/** Holds back answers by the kind of request that they answer. Frames go whole and in order, as a broker sends them. */
+/** Delays answers by the kind of their request. Frames pass whole and in order, as a broker sends them. */
 class HeldAnswers {
   readonly #client: Socket
   readonly #delayMs: DelayMs
@@ -110,7 +109,7 @@ class HeldAnswers {
   }
 }
 
-/** Hands out whole frames, sizes included; returns the rest. */
+/** Passes whole frames, sizes included, to `onFrame`. Returns the rest. */
 function framesOf(data: Buffer, onFrame: (frame: Buffer) => void): Buffer {
   let rest = data
   while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {

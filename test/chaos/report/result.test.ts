@@ -56,12 +56,12 @@ test('it fails where the audit is not clean, where nothing fired, and where it c
   expect(resultOf({ ...measured, verdict, audit: { clean: false, said: 'lost' } }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict: verdictWith({ windowFires: 0 }) }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict, troubles: ['it hung'] }).outcome).toBe('failed')
-  // Where the audit comes last, it judges all of them.
+  // If the audit runs last, it judges all faults together.
   const pending = resultOf({ ...measured, verdict, audit: undefined })
   expect(pending).toMatchObject({ outcome: 'passed', audit: 'pending' })
   expect(withAudit(pending, { clean: true, said: '{}' })).toMatchObject({ outcome: 'passed', audit: 'clean' })
   expect(withAudit(pending, { clean: false, said: 'lost' })).toMatchObject({ outcome: 'failed', why: ['duelog audit: lost'] })
-  // Slow is not wrong.
+  // Slow does not mean wrong.
   expect(resultOf({ ...measured, verdict, slow: 'not on time' })).toMatchObject({ outcome: 'passed', reached: false })
 })
 

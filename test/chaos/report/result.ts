@@ -1,16 +1,19 @@
-/** What came of one fault. */
+/** The result of one fault. */
 import type { CheckerVerdict } from '../checker/checker.ts'
 import type { Fault } from '../faults/fault.ts'
 
 export interface Result {
   fault: string
   what: string
-  /** `passed`: nothing lost, doubled or early. `failed`: the contrary, or it did not come back. `not-run`: this machine lacks something. */
+  /**
+   * `passed`: nothing lost, doubled or early. `failed`: something is, or the system did not recover. `not-run`: this machine
+   * lacks something.
+   */
   outcome: 'passed' | 'failed' | 'not-run'
   /** Why it failed or was not run. */
   why: string[]
   goal?: string
-  /** Whether the goal of time was reached; it is no part of the outcome. */
+  /** Whether the time goal was reached. It is no part of the outcome. */
   reached?: boolean
   fires: number
   lost: number
@@ -18,18 +21,18 @@ export interface Result {
   early: number
   longestMs: number
   gapMs: number
-  /** How long Kafka itself could not be written: the longest that a write of the canary took. */
+  /** How long Kafka itself accepted no write: the longest write of the canary. */
   kafkaGapMs: number
   /** Occurrences that were more than a second late. */
   lateCount: number
-  /** From the beginning to the last late occurrence; 0 where none was. */
+  /** From the beginning to the last late occurrence; 0: none. */
   lateForMs: number
-  /** From the end of the cause to the last late occurrence; 0 where none came after. */
+  /** From the end of the cause to the last late occurrence; 0: none came after it. */
   afterMs: number
   /** How long the cause lasted. */
   causeMs: number
   startedAgain: number
-  /** `pending`: it comes behind the last fault. */
+  /** `pending`: the audit runs after the last fault. */
   audit: 'clean' | 'not clean' | 'pending'
 }
 
@@ -39,13 +42,13 @@ export interface Measured {
   overAt: number
   verdict: CheckerVerdict
   kafkaGapMs: number
-  /** Why it failed, apart from what the checker found. */
+  /** Why it failed, apart from the findings of the checker. */
   troubles: readonly string[]
-  /** How it stood when it was not on time within the limit. */
+  /** The state at the limit, if it was not on time by then. */
   slow: string | undefined
-  /** Undefined: it comes behind the last fault. */
+  /** Undefined: the audit runs after the last fault. */
   audit: { clean: boolean; said: string } | undefined
-  /** What was found before this fault began, by kind. */
+  /** The number of findings before this fault began, by kind. */
   before: Partial<Record<string, number>>
 }
 
@@ -92,7 +95,7 @@ export function resultOf({ fault, begunAt, overAt, verdict, kafkaGapMs, troubles
   return audit === undefined ? result : withAudit(result, audit)
 }
 
-/** A result with what `duelog audit` said of its time, or of that of all faults. */
+/** A result with the verdict of `duelog audit` about its time, or about the time of all faults. */
 export function withAudit(result: Result, { clean, said }: { clean: boolean; said: string }): Result {
   if (result.outcome === 'not-run') return result
   if (clean) return { ...result, audit: 'clean' }

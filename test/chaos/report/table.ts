@@ -27,7 +27,7 @@ export function tableOf(results: readonly Result[]): string {
   return [...head, ...results.map(rowOf)].join('\n')
 }
 
-/** Puts the table between its marks. */
+/** Writes the table between its markers. */
 export async function writePage(table: string, results: readonly Result[], setting: string): Promise<void> {
   const text = await readFile(page, 'utf8')
   const begin = beginOf(table)

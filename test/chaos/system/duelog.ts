@@ -1,4 +1,7 @@
-/** The product as it is run: three schedulers, an API with the forwarder, two workers, each a process `duelog up` at a place of its own. */
+/**
+ * The product as users run it: three schedulers, an API with the retry forwarder, two workers. Each is a process `duelog up` at a
+ * place of its own.
+ */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,10 +15,10 @@ export const topicPrefix = 'duelog.'
 export const targetTopic = 'chaos-target'
 export const canaryTopic = 'chaos-canary'
 export const schedulerGroup = `${topicPrefix}scheduler`
-/** Of this drill alone, in a network of its own. */
+/** Used only by this drill, in its own network. */
 export const apiToken = 'chaos-drill-admin-token-0001'
 
-/** The code that the processes run: the root of this project, or of another version of it. */
+/** The root folder of the code that the processes run: this project, or another version of it. */
 export const ownCode = fileURLToPath(new URL('../../../', import.meta.url))
 const handlers = fileURLToPath(new URL('handlers.ts', import.meta.url))
 
@@ -28,7 +31,7 @@ export interface System {
 export interface SystemOptions {
   network: Network
   folder: string
-  /** Folder that the handlers write their starts to. */
+  /** The folder to which the handlers write their starts. */
   starts: string
 }
 
@@ -58,7 +61,7 @@ export async function planSystem({ network, folder, starts }: SystemOptions): Pr
   }
 }
 
-/** What every process of the product is told, and `duelog audit`. */
+/** The settings of every process of the product, and of `duelog audit`. */
 export function settings(network: Network, place: Place): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -77,7 +80,7 @@ export function settings(network: Network, place: Place): Record<string, string>
   }
 }
 
-/** All parts, schedulers first. */
+/** All programs, schedulers first. */
 export const programsOf = ({ schedulers, workers, api }: System): Program[] => [
   ...Object.values(schedulers),
   ...Object.values(workers),

@@ -1,4 +1,4 @@
-/** The code of another version, taken from git into a folder of the drill. It runs with the packages of this one. */
+/** The code of another version, taken from git into a folder of the drill. It uses the installed packages of this version. */
 import { execFile, spawn } from 'node:child_process'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { ownCode } from './duelog.ts'
 
 const run = promisify(execFile)
 
-/** Resolves with the root of the code. Rejects where git has no such version, or it needs other packages. */
+/** Resolves with the root folder of the code. Rejects if git has no such version, or if the version needs other packages. */
 export async function formerVersion(ref: string, folder: string): Promise<string> {
   const root = join(folder, 'former')
   await mkdir(root)

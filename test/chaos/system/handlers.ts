@@ -1,6 +1,6 @@
 /**
- * Handlers that write down when they were started: one line each, at once, so that a worker that is killed has told what it did.
- * Loaded by the workers of the drill; CHAOS_STARTS names the folder.
+ * Handlers that record their starts: one line each, written at once, so the line of a killed worker survives. The workers of the
+ * drill load this file; CHAOS_STARTS names the folder.
  */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ function note(run: Run): void {
 
 const handlers: Handlers = {
   'chaos-tick': note,
-  /** Fails once: the second attempt comes by a delay topic. */
+  /** Fails once: the second attempt comes through a delay topic. */
   'chaos-flaky'(run) {
     note(run)
     if (run.attempt === 1) throw new Error('as planned')
@@ -25,7 +25,7 @@ const handlers: Handlers = {
     note(run)
     throw new Error('as planned')
   },
-  /** Yields to nobody, once. */
+  /** Blocks the event loop, once. */
   'chaos-block'(run) {
     note(run)
     const until = Date.now() + (run.payload as { ms: number }).ms

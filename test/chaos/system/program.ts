@@ -1,4 +1,7 @@
-/** A program of the drill that faults stop, suspend and kill, and start again in the same place. It never outlives the drill (guard.sh). */
+/**
+ * A program of the drill. Faults stop, suspend, kill and start it again at the same place. It never outlives the drill
+ * (guard.sh).
+ */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type GuardedProcess, startGuarded } from '../../../src/embedded/guarded-process.ts'
@@ -11,15 +14,15 @@ export interface ProgramPlan {
   program: string
   args: readonly string[]
   env: NodeJS.ProcessEnv
-  /** Folder of its own, which exists. */
+  /** The existing folder of the program. */
   folder: string
-  /** A line of its output that says that it works. */
+  /** A line of its output that says that it is ready. */
   ready: RegExp
 }
 
-/** Starts, or waits of two minutes for one, before it is said that it does not work. */
+/** The number of starts, or of waits of two minutes for one start, before it counts as failed. */
 const startsMax = 4
-/** A program that has not ended so long after SIGTERM does not end by it. */
+/** A program that has not ended this long after SIGTERM does not react to it. */
 const endMsMax = 90_000
 
 export class Program {
@@ -28,7 +31,7 @@ export class Program {
   #process: GuardedProcess | undefined
   #starts = 0
   #isReady = false
-  /** Somebody wants it to end. */
+  /** Whether the drill asked the program to end. */
   #isAsked = false
   #endedByItself = false
 
@@ -56,12 +59,12 @@ export class Program {
     return this.#process !== undefined
   }
 
-  /** Changes what the next start does. */
+  /** Changes the plan of the next start. */
   change(change: (plan: ProgramPlan) => ProgramPlan): void {
     this.#plan = change(this.#plan)
   }
 
-  /** Starts it, and does not wait until it works. */
+  /** Starts the program and does not wait until it is ready. */
   begin(): GuardedProcess {
     if (this.#process !== undefined) return this.#process
     this.#starts++
@@ -87,7 +90,10 @@ export class Program {
     return started
   }
 
-  /** Starts it and resolves when it works; starts it again where it ends before, as a supervisor does. Rejects when it does not come to it. */
+  /**
+   * Starts the program and resolves when it is ready. If it ends before, it is started again, as a supervisor does. Rejects when
+   * it does not become ready.
+   */
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const started = this.begin()
@@ -96,25 +102,25 @@ export class Program {
         this.#isReady = true
         return
       } catch (error) {
-        // A busy machine takes longer than the limit of one wait, and who starts gives up on who has started just before.
+        // A busy machine takes longer than the limit of one wait. An impatient caller would give up just after a start.
         if (attempt === startsMax || started.stopping) throw error
       }
     }
   }
 
-  /** Whether it has ended since the last question although it worked and nobody had asked it to end. */
+  /** Whether the program has ended since the last call, although it was ready and nobody asked it to end. */
   takeEndByItself(): boolean {
     const ended = this.#endedByItself
     this.#endedByItself = false
     return ended
   }
 
-  /** Whether its present output has a line like this. */
+  /** Whether the output of its present run has a line that matches. */
   async says(pattern: RegExp): Promise<boolean> {
     return pattern.test(await readFile(this.logFile, 'utf8'))
   }
 
-  /** Id of the program itself, not of its guard. */
+  /** The process id of the program itself, not of its guard. */
   async pid(): Promise<number> {
     const pid = Number.parseInt(await readFile(join(this.#plan.folder, 'pid'), 'utf8'), 10)
     if (!(pid > 1)) throw new Error(`${this.title} does not run.`)
@@ -125,12 +131,12 @@ export class Program {
     process.kill(await this.pid(), signal)
   }
 
-  /** kill −9, and waits for the end. Rejects where there is nothing to kill. */
+  /** kill −9, and waits for the end. Rejects if nothing is running. */
   kill(): Promise<void> {
     return this.#end('SIGKILL')
   }
 
-  /** SIGTERM, and waits for the end. Rejects where it does not come, or there is nothing to end. */
+  /** SIGTERM, and waits for the end. Rejects if the end does not come, or if nothing is running. */
   terminate(): Promise<void> {
     return this.#end('SIGTERM')
   }

@@ -44,7 +44,7 @@ export interface Cluster {
   clockLookMs?: number
   /** Standbys that each partition is to have. Default: 1. */
   standbys?: number
-  /** How long before its time a herd may be dispatched. Default: as all else. */
+  /** How long before its time a burst may be dispatched. Default: as all else. */
   leadMsMax?: number
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
   brokerSkewsMs?: number[]
