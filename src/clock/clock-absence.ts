@@ -38,8 +38,8 @@ export class ClockAbsence {
   start(): void {
     const { guard } = this.#options.clock
     if (guard === undefined || this.#stopped) return
-    this.#ends.push(guard.onTrusted(this.#look), guard.onStopped(this.#look))
-    this.#look()
+    this.#ends.push(guard.onTrusted(this.#check), guard.onStopped(this.#check))
+    this.#check()
   }
 
   /** Whether the member has left or is leaving. */
@@ -54,7 +54,7 @@ export class ClockAbsence {
     for (const end of this.#ends.splice(0)) end()
   }
 
-  readonly #look = (): void => {
+  readonly #check = (): void => {
     if (this.#stopped) return
     this.#timer?.()
     this.#timer = undefined
@@ -68,7 +68,7 @@ export class ClockAbsence {
     this.#sinceMs ??= this.#steady.nowMs()
     const atMs = this.#sinceMs + absentAfterMs
     if (this.#steady.nowMs() >= atMs) this.#move(true)
-    else this.#timer = this.#steady.at(atMs, this.#look)
+    else this.#timer = this.#steady.at(atMs, this.#check)
   }
 
   /** The moves follow one another, so that a member that joins again at once has left before. */

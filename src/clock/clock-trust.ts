@@ -14,7 +14,7 @@ export interface Append {
   source: string
   /** Steady clock before it was sent and after it was acknowledged. */
   sentMs: number
-  heardMs: number
+  receivedMs: number
   /** The broker's time, epoch ms. */
   brokerMs: number
 }
@@ -84,10 +84,10 @@ export class ClockTrust {
     return this.#disagreeing
   }
 
-  appended({ source, sentMs, heardMs, brokerMs }: Append): void {
+  appended({ source, sentMs, receivedMs, brokerMs }: Append): void {
     this.#brokers.delete(source)
     // Brokers give whole milliseconds.
-    this.#brokers.set(source, { lowMs: brokerMs - heardMs, highMs: brokerMs + 1 - sentMs, sentMs, atMs: heardMs })
+    this.#brokers.set(source, { lowMs: brokerMs - receivedMs, highMs: brokerMs + 1 - sentMs, sentMs, atMs: receivedMs })
     if (this.#brokers.size <= sourcesMax) return
     for (const oldest of this.#brokers.keys()) {
       this.#brokers.delete(oldest)
@@ -99,10 +99,10 @@ export class ClockTrust {
    * Whether the wall clock is trusted, read together with the steady clock just now. `mayTrust`: whether it may be trusted again. It must
    * not while a query to the brokers is open, because the first broker to answer may be as wrong as this machine.
    */
-  look(wallMs: number, steadyMs: number, mayTrust = true): boolean {
+  check(wallMs: number, steadyMs: number, mayTrust = true): boolean {
     const { stepMsMax } = this.#options
     const offsetMs = wallMs - steadyMs
-    const heard = this.#hear(offsetMs, steadyMs)
+    const votes = this.#countVotes(offsetMs, steadyMs)
     if (stepMsMax === 0) return true
     const line = this.#line
     if (line === undefined) {
@@ -111,12 +111,12 @@ export class ClockTrust {
     }
     if (this.#distrust === undefined) {
       if (line !== undefined && Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#turn('step', offsetMs, steadyMs)
-      else if (heard.against > heard.notAgainst) this.#turn('brokers', offsetMs, steadyMs)
-      else this.#follow(offsetMs, steadyMs, heard.exact)
-    } else if (mayTrust && this.#isRight(heard, offsetMs, steadyMs)) {
-      if (heard.asked) this.#forget()
+      else if (votes.against > votes.notAgainst) this.#turn('brokers', offsetMs, steadyMs)
+      else this.#follow(offsetMs, steadyMs, votes.exact)
+    } else if (mayTrust && this.#isRight(votes, offsetMs, steadyMs)) {
+      if (votes.asked) this.#forget()
       this.#turn(undefined, offsetMs, steadyMs)
-    } else if (heard.against > heard.notAgainst) this.#distrust = 'brokers'
+    } else if (votes.against > votes.notAgainst) this.#distrust = 'brokers'
     return this.#distrust === undefined
   }
 
@@ -141,7 +141,7 @@ export class ClockTrust {
     this.#line = { offsetMs: line.offsetMs + by, atMs: steadyMs }
   }
 
-  #isRight({ against, notAgainst, sure }: Heard, offsetMs: number, steadyMs: number): boolean {
+  #isRight({ against, notAgainst, sure }: Votes, offsetMs: number, steadyMs: number): boolean {
     if (against + notAgainst > 0) return sure && notAgainst >= against
     if (this.#options.needsProof) return false
     const line = this.#line
@@ -153,13 +153,13 @@ export class ClockTrust {
   }
 
   /** How many brokers contradict the wall clock, how many do not, and whether one of the latter is exact enough. */
-  #hear(offsetMs: number, steadyMs: number): Heard {
+  #countVotes(offsetMs: number, steadyMs: number): Votes {
     const { stepMsMax } = this.#options
     // An answer that took long is inexact. The longer the clock is not trusted, the more inexact answers are accepted.
     const widthMs = Math.max(2 * stepMsMax, widthMsMin, this.#distrust === undefined ? 0 : steadyMs - this.#sinceMs)
     // Either clock may have jumped since the earlier answers. Once there are later answers, only these count.
     const asked = this.#distrust !== undefined && [...this.#brokers.values()].some(({ sentMs }) => sentMs >= this.#sinceMs)
-    const heard: Heard = { against: 0, notAgainst: 0, sure: false, exact: false, asked }
+    const votes: Votes = { against: 0, notAgainst: 0, sure: false, exact: false, asked }
     this.#disagreeing = []
     this.#offsetMs = undefined
     for (const [source, { lowMs, highMs, sentMs, atMs }] of this.#brokers) {
@@ -173,20 +173,20 @@ export class ClockTrust {
       const apartMs = Math.max(offsetMs - highMs, lowMs - offsetMs, 0) - driftMs
       this.#offsetMs = offsetMs - (lowMs + highMs) / 2
       if (apartMs > (this.#hasDrifted ? stepMsMax / 2 : stepMsMax)) {
-        heard.against++
+        votes.against++
         this.#disagreeing.push(source)
       } else {
-        heard.notAgainst++
+        votes.notAgainst++
         const isSure = highMs - lowMs <= widthMs
-        heard.sure ||= isSure
-        heard.exact ||= isSure && apartMs <= 0 && ageMs <= slewedMs
+        votes.sure ||= isSure
+        votes.exact ||= isSure && apartMs <= 0 && ageMs <= slewedMs
       }
     }
-    return heard
+    return votes
   }
 }
 
-interface Heard {
+interface Votes {
   against: number
   notAgainst: number
   sure: boolean

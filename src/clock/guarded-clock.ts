@@ -8,7 +8,7 @@ import type { Clock, ClockGuard } from './clock.ts'
 import { type Append, ClockTrust, type Distrust } from './clock-trust.ts'
 
 /** Time between two checks while nobody reads the clock. */
-const lookMsDefault = 1_000
+const checkEveryMsDefault = 1_000
 /** Time between two queries to the brokers while the clock is not trusted (minimum and maximum), and while it is and nothing was appended. */
 const askMsMin = 500
 const askMsMax = 5_000
@@ -34,26 +34,26 @@ export class GuardedClock implements Clock, ClockGuard {
   readonly #trust: ClockTrust
   readonly #listeners = new Set<() => void>()
   readonly #stopListeners = new Set<() => void>()
-  #said: Distrust | 'trusted' = 'trusted'
+  #verdict: Distrust | 'trusted' = 'trusted'
   #alarmed = false
   #disagreeing = ''
-  #lookAt: (() => void) | undefined
+  #checkTimer: (() => void) | undefined
   /** By the steady clock: time of the last query, wait until the next one, and time of the last append. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #askWaitMs = askMsMin
-  #toldAtMs = Number.NEGATIVE_INFINITY
+  #answeredAtMs = Number.NEGATIVE_INFINITY
   #asking = false
   /** Start of the last query that has ended. */
   #endedMs = Number.NEGATIVE_INFINITY
-  #heard = 0
+  #answers = 0
   #ask: (() => Promise<unknown>) | undefined
 
   constructor(options: GuardedClockOptions) {
     this.#options = options
     this.#clock = options.clock
     this.#trust = new ClockTrust(options)
-    this.#said = this.#trust.distrust ?? 'trusted'
-    options.metrics.clockTrusted.set(this.#said === 'trusted' ? 1 : 0)
+    this.#verdict = this.#trust.distrust ?? 'trusted'
+    options.metrics.clockTrusted.set(this.#verdict === 'trusted' ? 1 : 0)
   }
 
   get guard(): ClockGuard {
@@ -74,11 +74,11 @@ export class GuardedClock implements Clock, ClockGuard {
 
   trustedMs(): number | undefined {
     const nowMs = this.#clock.nowMs()
-    return this.#look(nowMs) ? nowMs : undefined
+    return this.#check(nowMs) ? nowMs : undefined
   }
 
   get problem(): string | undefined {
-    return this.#look(this.#clock.nowMs()) ? undefined : this.#sentence()
+    return this.#check(this.#clock.nowMs()) ? undefined : this.#sentence()
   }
 
   onTrusted(task: () => void): () => void {
@@ -92,16 +92,16 @@ export class GuardedClock implements Clock, ClockGuard {
   }
 
   /** Number of appends that were reported. */
-  get heard(): number {
-    return this.#heard
+  get answers(): number {
+    return this.#answers
   }
 
   /** A broker has appended a record, with its time. */
   readonly appended = (append: Append): void => {
-    this.#heard++
-    this.#toldAtMs = append.heardMs
+    this.#answers++
+    this.#answeredAtMs = append.receivedMs
     this.#trust.appended(append)
-    if (this.#said !== 'trusted') this.#look(this.#clock.nowMs())
+    if (this.#verdict !== 'trusted') this.#check(this.#clock.nowMs())
   }
 
   /** Starts to check once a second, and to `ask` brokers for their time if no other append gives it. Ends with `stop`. */
@@ -111,29 +111,29 @@ export class GuardedClock implements Clock, ClockGuard {
   }
 
   stop(): void {
-    this.#lookAt?.()
-    this.#lookAt = undefined
+    this.#checkTimer?.()
+    this.#checkTimer = undefined
     this.#ask = undefined
   }
 
   readonly #watch = (): void => {
-    this.#look(this.#clock.nowMs())
+    this.#check(this.#clock.nowMs())
     this.#askIfDue()
-    this.#lookAt = this.#clock.at(
-      this.#clock.nowMs() + (this.#said === 'trusted' ? (this.#options.lookMs ?? lookMsDefault) : askMsMin),
+    this.#checkTimer = this.#clock.at(
+      this.#clock.nowMs() + (this.#verdict === 'trusted' ? (this.#options.lookMs ?? checkEveryMsDefault) : askMsMin),
       this.#watch,
     )
   }
 
   #askIfDue(): void {
     const steadyMs = this.#clock.steadyMs()
-    const waitsForMs = this.#said === 'trusted' ? askAnewMs : this.#askWaitMs
+    const waitsForMs = this.#verdict === 'trusted' ? askAnewMs : this.#askWaitMs
     // If brokers disagree, those that this process writes to may be the wrong ones.
-    const isEnough = this.#said === 'trusted' && this.#trust.disagreeing.length === 0
-    const told = isEnough ? this.#toldAtMs : Number.NEGATIVE_INFINITY
+    const isEnough = this.#verdict === 'trusted' && this.#trust.disagreeing.length === 0
+    const answeredAtMs = isEnough ? this.#answeredAtMs : Number.NEGATIVE_INFINITY
     if (this.#ask === undefined || this.#options.stepMsMax === 0) return
     if (this.#asking && steadyMs - this.#askedAtMs < answerMsMax) return
-    if (steadyMs - Math.max(this.#askedAtMs, told) < waitsForMs) return
+    if (steadyMs - Math.max(this.#askedAtMs, answeredAtMs) < waitsForMs) return
     if (this.#asking) this.#endedMs = this.#askedAtMs
     this.#askedAtMs = steadyMs
     this.#askWaitMs = Math.min(this.#askWaitMs * 2, askMsMax)
@@ -150,25 +150,25 @@ export class GuardedClock implements Clock, ClockGuard {
   #answered(askedAtMs: number): void {
     this.#asking = false
     this.#endedMs = Math.max(this.#endedMs, askedAtMs)
-    this.#look(this.#clock.nowMs())
+    this.#check(this.#clock.nowMs())
   }
 
-  #look(nowMs: number): boolean {
+  #check(nowMs: number): boolean {
     const mayTrust = this.#ask === undefined || this.#endedMs >= this.#trust.sinceMs
-    const isTrusted = this.#trust.look(nowMs, this.#clock.steadyMs(), mayTrust)
+    const isTrusted = this.#trust.check(nowMs, this.#clock.steadyMs(), mayTrust)
     const { offsetMs, distrust } = this.#trust
     const { metrics } = this.#options
     if (offsetMs !== undefined) metrics.clockOffset.set(offsetMs / 1_000)
     const now = distrust ?? 'trusted'
-    if (now !== this.#said) this.#changed(now)
+    if (now !== this.#verdict) this.#changed(now)
     if (isTrusted) this.#warnOfBrokers()
     return isTrusted
   }
 
   #changed(now: Distrust | 'trusted'): void {
     const { metrics, logger } = this.#options
-    const before = this.#said
-    this.#said = now
+    const before = this.#verdict
+    this.#verdict = now
     metrics.clockTrusted.set(now === 'trusted' ? 1 : 0)
     if (now === 'trusted') {
       if (this.#alarmed) logger.warn({ offsetMs: this.#trust.offsetMs }, 'The wall clock agrees again; decisions continue.')

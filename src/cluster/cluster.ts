@@ -7,9 +7,9 @@ import {
   createCodecs,
   type KafkaLog,
   type LogOptions,
-  lookAtSubjects,
   repairSubjects,
   type SubjectStanding,
+  subjectStandings,
 } from '../kafka/index.ts'
 import { hasUser } from '../network/index.ts'
 
@@ -40,7 +40,7 @@ export interface Cluster {
   /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
   openCodecs(pools: readonly string[]): Promise<Codecs>
   /** The registered schemas of the subjects of the topics of these pools. */
-  lookAtSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
+  schemaStandings(pools: readonly string[]): Promise<SubjectStanding[]>
   /** Removes foreign schemas from these subjects and registers ours. Resolves with the former state. */
   repairSchemas(pools: readonly string[]): Promise<SubjectStanding[]>
 }
@@ -64,7 +64,7 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,
     openCodecs: (pools) => createCodecs({ ...registry, plans: topicPlans(names, pools) }),
-    lookAtSchemas: (pools) => lookAtSubjects(registry, topicPlans(names, pools)),
+    schemaStandings: (pools) => subjectStandings(registry, topicPlans(names, pools)),
     repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
   }
 }

@@ -51,14 +51,14 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
     const asked = Array.from({ length: Math.min(askedAtOnce, partitions) }, (_, at) => (next + at) % partitions)
     next = (next + asked.length) % partitions
     for (const topic of topics) {
-      const before = clock.heard
+      const before = clock.answers
       await writer
         .write(asked.map((partition) => ({ topic, partition, key: markKey, value: null, headers })))
         .catch((error: unknown) => {
           // A worker may have no right to write to this topic.
           if (topic === topics.at(-1)) throw error
         })
-      if (clock.heard > before) return
+      if (clock.answers > before) return
     }
   })
   return async () => {

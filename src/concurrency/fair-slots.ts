@@ -63,7 +63,7 @@ export class FairSlots {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         cancelTimer()
-        signal?.removeEventListener('abort', gone)
+        signal?.removeEventListener('abort', aborted)
       }
       const waiting: Waiting = {
         begin() {
@@ -76,10 +76,10 @@ export class FairSlots {
           reject(reason)
         },
       }
-      const gone = (): void => waiting.refuse(signal?.reason)
+      const aborted = (): void => waiting.refuse(signal?.reason)
       const tooLong = `Other ${what} took all of ${slotWaitMs / 1_000} s that this one may wait; ask again later.`
       const cancelTimer = clock.at(clock.nowMs() + slotWaitMs, () => waiting.refuse(new DuelogError('overloaded', tooLong)))
-      signal?.addEventListener('abort', gone)
+      signal?.addEventListener('abort', aborted)
       const queue = this.#queues.get(caller)
       if (queue === undefined) this.#queues.set(caller, [waiting])
       else queue.push(waiting)

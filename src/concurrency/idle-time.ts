@@ -40,7 +40,7 @@ export class IdleTime {
   readonly #meter: LoopMeter
   readonly #restFor: (ms: number) => Promise<unknown>
   #rests = restsMin
-  #lookedMs: number
+  #measuredMs: number
   #busyMs: number
   /** End of the last rest. Rests follow one another; many concurrent searches that rest at the same time would leave the others no time. */
   #untilMs = Number.NEGATIVE_INFINITY
@@ -49,14 +49,14 @@ export class IdleTime {
   constructor(meter: LoopMeter = loopOfThread, restFor: (ms: number) => Promise<unknown> = restForMs) {
     this.#meter = meter
     this.#restFor = restFor
-    this.#lookedMs = meter.nowMs()
+    this.#measuredMs = meter.nowMs()
     this.#busyMs = meter.busyMs()
   }
 
   /** Must be awaited after a piece of search that took `usedMs`, so that other searches and the rest of the process can run. */
   async rest(usedMs: number): Promise<void> {
     const nowMs = this.#meter.nowMs()
-    this.#look(nowMs)
+    this.#measure(nowMs)
     // A very short piece, such as a definition without a rule, does not wait for the rests of searches.
     if (usedMs < leastMs) return void (await this.#restFor(0))
     const restMs = Math.min(usedMs * this.#rests, restMsMax)
@@ -64,14 +64,14 @@ export class IdleTime {
     await this.#restFor(this.#untilMs - nowMs)
   }
 
-  #look(nowMs: number): void {
-    const tookMs = nowMs - this.#lookedMs
+  #measure(nowMs: number): void {
+    const tookMs = nowMs - this.#measuredMs
     if (tookMs < lookMs) return
     const busyMs = this.#meter.busyMs()
     const isBusy = (busyMs - this.#busyMs) / tookMs > busyMax
     if (tookMs > staleMs) this.#rests = restsMin
     else this.#rests = isBusy ? Math.min(restsMax, this.#rests * longer) : Math.max(restsMin, this.#rests * shorter)
-    this.#lookedMs = nowMs
+    this.#measuredMs = nowMs
     this.#busyMs = busyMs
   }
 }

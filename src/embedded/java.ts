@@ -17,26 +17,26 @@ export interface Java {
 /** `java` of JAVA_HOME where set, else the first on the PATH. Throws DuelogError `embedded-failed`. */
 export async function findJava(env: NodeJS.ProcessEnv): Promise<Java> {
   const java = env.JAVA_HOME ? join(env.JAVA_HOME, 'bin', 'java') : 'java'
-  const said = await new Promise<string | undefined>((resolve) => {
+  const output = await new Promise<string | undefined>((resolve) => {
     execFile(java, ['-version'], { env }, (error, stdout, stderr) => resolve(error ? undefined : stderr + stdout))
   })
-  if (said === undefined) {
+  if (output === undefined) {
     const where = env.JAVA_HOME ? `JAVA_HOME is ${env.JAVA_HOME}, but ${java} does not run` : 'there is no `java` on the PATH'
     throw new DuelogError('embedded-failed', `The embedded broker and registry need Java, and ${where}. ${advice}`)
   }
-  const version = majorVersionOf(said)
+  const version = majorVersionOf(output)
   if (version !== undefined && version < javaVersionMin) {
     throw new DuelogError(
       'embedded-failed',
       `${java} is Java ${version}, which is too old for the embedded broker and registry. ${advice}`,
     )
   }
-  return { path: java, version: said }
+  return { path: java, version: output }
 }
 
 /** 17 of `openjdk version "17.0.15" 2025-04-15`, 8 of `java version "1.8.0_402"`. */
-export function majorVersionOf(said: string): number | undefined {
-  const match = /version "(?:1\.)?(\d+)/.exec(said)
+export function majorVersionOf(output: string): number | undefined {
+  const match = /version "(?:1\.)?(\d+)/.exec(output)
   return match ? Number(match[1]) : undefined
 }
 

@@ -7,9 +7,9 @@ export {
   createCodecsEarly,
   type EarlyCodecsOptions,
   type KnownIds,
-  lookAtSubjects,
   repairSubjects,
   type SubjectStanding,
+  subjectStandings,
 } from './avro/index.ts'
 export type { Logger, LogOptions } from './brokers/index.ts'
 export { connectLog, type KafkaLog } from './log.ts'

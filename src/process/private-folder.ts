@@ -22,9 +22,9 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
     for (const name of ours) await close(join(dataDir, name))
     if (ours.length === names.length) await close(dataDir)
   } catch (error) {
-    const said =
+    const message =
       'Other users of this machine may be able to read the data folder; give it to the user that Duelog runs as, with mode 0700.'
-    logger.warn({ dataDir, err: error }, said)
+    logger.warn({ dataDir, err: error }, message)
   }
 }
 

@@ -48,7 +48,7 @@ export class ChildMetrics {
     return ended.length === 0 ? now : added([now, ended])
   }
 
-  heard(message: unknown): void {
+  received(message: unknown): void {
     const { answer, id, metrics } = (message ?? {}) as Partial<Answer>
     if (answer !== question || id !== this.#id || !Array.isArray(metrics)) return
     this.#last = metrics

@@ -27,8 +27,8 @@ export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, 
   const script = modulePath('../cli/executor-process', import.meta.url)
   const kept = Array.from({ length: config.executorProcesses }, (_, index) => {
     const folder = join(config.dataDir, 'executors', String(index + 1))
-    const told = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
-    metrics.sources.add(told.source)
+    const childMetrics = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
+    metrics.sources.add(childMetrics.source)
     const child = supervise({
       title: `executor process ${index + 1}`,
       command: process.execPath,
@@ -40,9 +40,9 @@ export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, 
       logger,
       onEnd: (end) => {
         metrics.executorEnds.inc({ end })
-        told.ended()
+        childMetrics.ended()
       },
-      onMessage: (message) => told.heard(message),
+      onMessage: (message) => childMetrics.received(message),
     })
     return child
   })

@@ -20,7 +20,7 @@ it('judges nothing by a clock that is ahead, and goes on when it is right again'
   const clock = processClock({ clock: manual, stepMsMax: 2_000, needsProof: false, metrics, logger: silent })
   clock.start(async () => {
     const sentMs = manual.steadyMs()
-    clock.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
+    clock.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
   })
   const names = topicNames('test.')
   const log = new LoopbackLog(1)

@@ -19,7 +19,7 @@ class World {
     return this.trueMs - this.asleepMs
   }
   look(): boolean {
-    return this.trust.look(beginMs + this.trueMs + this.skewMs, this.steadyMs)
+    return this.trust.check(beginMs + this.trueMs + this.skewMs, this.steadyMs)
   }
   /** Time passes, with a look now and then. */
   pass(ms: number, everyMs = 1_000): boolean {
@@ -35,7 +35,7 @@ class World {
     this.trueMs += toMs
     const brokerMs = Math.floor(beginMs + this.trueMs + brokerSkewMs)
     this.trueMs += backMs
-    this.trust.appended({ source, sentMs, heardMs: this.steadyMs, brokerMs })
+    this.trust.appended({ source, sentMs, receivedMs: this.steadyMs, brokerMs })
   }
   static proven(stepMsMax = 2_000): World {
     const world = new World(true, stepMsMax)

@@ -27,7 +27,7 @@ it.each([0, hourMs])(
       questions++
       for (const [source, skewMs] of Object.entries(skews)) {
         const sentMs = manual.steadyMs()
-        clock.appended({ source, sentMs, heardMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs + skewMs() })
+        clock.appended({ source, sentMs, receivedMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs + skewMs() })
         if (manual.skewMs !== 0 && clock.trustedMs() !== undefined) trusted.push(questions)
         await null
       }
@@ -50,7 +50,7 @@ it('a question that nobody answers keeps a clock that was set right no longer th
   const clock = new GuardedClock({ clock: manual, stepMsMax: 2_000, needsProof: true, metrics: createMetrics(), logger: silent })
   const say = (): void => {
     const sentMs = manual.steadyMs()
-    clock.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
+    clock.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
   }
   let answers = true
   clock.start(() => (answers ? Promise.resolve(say()) : new Promise(() => {})))

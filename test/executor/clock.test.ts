@@ -20,7 +20,7 @@ function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}, log = n
   })
   const tell = (): void => {
     const sentMs = manual.steadyMs()
-    clock.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
+    clock.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })
   }
   tell()
   clock.start(async () => tell())

@@ -18,10 +18,10 @@ test('a client that is made while the only broker of the settings is lost begins
 })
 
 test('what is silent comes last', async () => {
-  const patience = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
+  const timeouts = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
   const silent = await startProxy({ target: brokers[0] ?? '', holdRequest: () => true })
   onTestFinished(() => silent.close())
-  const watched = new WatchedBrokers({ patience, logger: { info() {}, warn() {} } })
+  const watched = new WatchedBrokers({ timeouts, logger: { info() {}, warn() {} } })
   const open = (address: string) => {
     const [host = '', port = ''] = address.split(':')
     const socket = watched.open({ host, port: Number(port), ssl: undefined as never, onConnect: () => {} })

@@ -233,7 +233,7 @@ it('stops twice, leaves no timer and closes its writer', async () => {
 it('reports nothing by a clock that steps ahead, and what is of age when it is right again', async () => {
   const harness = await new Harness().start()
   const sentMs = harness.clock.steadyMs()
-  harness.guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: harness.clock.nowMs() })
+  harness.guarded.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: harness.clock.nowMs() })
   harness.put('30s', 'a')
   await rest()
   await harness.clock.advance(5_000)
@@ -257,7 +257,7 @@ it('leaves its partitions to other forwarders while its clock stays wrong, and c
   const { guarded, clock, reader } = harness
   const tell = (): void => {
     const sentMs = clock.steadyMs()
-    guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
+    guarded.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
   }
   tell()
   guarded.start(async () => tell())
@@ -289,7 +289,7 @@ it('has one membership at most, also where it loses its session and joins again 
   const { guarded, clock, log } = harness
   const tell = (): void => {
     const sentMs = clock.steadyMs()
-    guarded.appended({ source: 'broker 1', sentMs, heardMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
+    guarded.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: clock.nowMs() - clock.skewMs })
   }
   tell()
   guarded.start(async () => tell())

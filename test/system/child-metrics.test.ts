@@ -18,7 +18,7 @@ function child(name: string, clock = new ManualClock()) {
     on: (_event, listener) => {
       hear = listener
     },
-    send: (message) => told.heard(JSON.parse(JSON.stringify(message))),
+    send: (message) => told.received(JSON.parse(JSON.stringify(message))),
   }
   const born = (): void => {
     state.metrics = createMetrics()
@@ -144,6 +144,6 @@ describe('a child', () => {
 
   it('may say other things, which are passed over', () => {
     const { one } = setUp()
-    for (const message of [null, 'x', {}, { answer: 'duelog:metrics', id: 77, metrics: [] }]) one.told.heard(message)
+    for (const message of [null, 'x', {}, { answer: 'duelog:metrics', id: 77, metrics: [] }]) one.told.received(message)
   })
 })

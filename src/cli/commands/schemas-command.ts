@@ -44,7 +44,7 @@ async function standingsOf(env: Record<string, string | undefined>, name: 'list'
   const { clusterOf } = await import('../../cluster/index.ts')
   const cluster = clusterOf(clusterIn(env, 'duelog-schemas'))
   const { pools } = readConfig(env)
-  return name === 'list' ? cluster.lookAtSchemas(pools) : cluster.repairSchemas(pools)
+  return name === 'list' ? cluster.schemaStandings(pools) : cluster.repairSchemas(pools)
 }
 
 const isForeign = ({ standing }: SubjectStanding['versions'][number]): boolean => standing === 'foreign'

@@ -71,7 +71,7 @@ export class ControlConsumer {
       this.#earliest.set(partition, earliest)
       this.#begin.set(partition, next)
     }
-    this.#lookBehind()
+    this.#settleCatchUp()
     await this.#join()
   }
 
@@ -83,7 +83,7 @@ export class ControlConsumer {
     return this.#caughtUp.promise
   }
 
-  #lookBehind(): void {
+  #settleCatchUp(): void {
     // After the last record comes the marker of its transaction, which is not delivered to readers.
     const isRead = ([partition, end]: [number, number]): boolean => (this.#next.get(partition) ?? 0) >= end - 1
     const isEmpty = ([partition, end]: [number, number]): boolean => this.#earliest.get(partition) === end
@@ -145,7 +145,7 @@ export class ControlConsumer {
     const last = records.at(-1)
     this.#next.set(partition, (last?.offset ?? -1) + 1)
     if (last !== undefined) this.#readMs.set(partition, last.timestampMs)
-    this.#lookBehind()
+    this.#settleCatchUp()
   }
 
   /**

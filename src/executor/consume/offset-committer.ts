@@ -16,7 +16,7 @@ export class OffsetCommitter {
   readonly #commit: (positions: Position[]) => Promise<void>
   readonly #dirty = new Set<Lane>()
   #cancelTimer: (() => void) | undefined
-  #underway: Promise<void> | undefined
+  #inFlight: Promise<void> | undefined
   #stopped = false
 
   constructor(clock: Clock, logger: Logger, commit: (positions: Position[]) => Promise<void>) {
@@ -33,9 +33,9 @@ export class OffsetCommitter {
 
   /** Commits all completed entries now. */
   async commitNow(): Promise<void> {
-    await this.#underway
-    this.#underway = this.#run()
-    await this.#underway
+    await this.#inFlight
+    this.#inFlight = this.#run()
+    await this.#inFlight
   }
 
   stop(): void {

@@ -122,7 +122,7 @@ export class ReportSender {
       this.#inFlightEvents += attempts.length
       void this.#deliver(records, attempts)
     }
-    this.#lookIdle()
+    this.#settleIfIdle()
   }
 
   /** The owner needs no report about an attempt that it has cancelled. For the offset this counts as a report. */
@@ -137,7 +137,7 @@ export class ReportSender {
     return attempts.filter(({ outcome }) => outcome?.type !== 'CANCELLED')
   }
 
-  #lookIdle(): void {
+  #settleIfIdle(): void {
     if (this.pending > 0) return
     this.#flushing = false
     for (const resolve of this.#idle.splice(0)) resolve()
@@ -157,7 +157,7 @@ export class ReportSender {
     this.#options.onAcked(attempts)
     // The linger time of newly queued reports may have passed while all sends were in use.
     if (this.#cancelLinger === undefined || this.#flushing || this.#queue.length >= eventsPerSendMax) this.#send()
-    this.#lookIdle()
+    this.#settleIfIdle()
   }
 
   /** Sends the reports and returns those that must be sent again. */
@@ -180,8 +180,8 @@ export class ReportSender {
       await this.#writer.write(reports.map(({ record }) => record))
       return undefined
     } catch (error) {
-      const told = { err: error, events: reports.length }
-      if (!this.#closed) this.#options.logger.warn(told, 'Reports of runs could not be sent; they are sent again.')
+      const facts = { err: error, events: reports.length }
+      if (!this.#closed) this.#options.logger.warn(facts, 'Reports of runs could not be sent; they are sent again.')
       return error ?? new Error('refused without a reason')
     }
   }

@@ -43,7 +43,7 @@ export class BatchCollector {
 
   add(entry: Entry): void {
     this.#waiting.push(entry.lane.level, entry)
-    this.#look()
+    this.#callIfReady()
   }
 
   /** The runs of the batch for this turn; none if an earlier turn took them. */
@@ -57,7 +57,7 @@ export class BatchCollector {
         batch.push(entry)
       }
     }
-    this.#look()
+    this.#callIfReady()
     return batch
   }
 
@@ -73,7 +73,7 @@ export class BatchCollector {
     return this.#waiting.size >= maxSize || this.#waiting.oldestDueAt + maxWaitMs <= this.#clock.nowMs()
   }
 
-  #look(): void {
+  #callIfReady(): void {
     const level = this.#waiting.top
     if (level < 0) return
     if (this.#ripe) {
@@ -84,7 +84,7 @@ export class BatchCollector {
     }
     this.#cancelTimer ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {
       this.#cancelTimer = undefined
-      this.#look()
+      this.#callIfReady()
       this.#onWoken()
     })
   }

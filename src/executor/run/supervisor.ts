@@ -24,7 +24,7 @@ export class Supervisor {
     this.#clock = steadyClock(clock)
     this.#reportSender = reportSender
     this.#end = end
-    this.#checks = new TimerQueue(this.#clock, (attempt) => this.#look(attempt))
+    this.#checks = new TimerQueue(this.#clock, (attempt) => this.#check(attempt))
   }
 
   /** The handler runs from now on. */
@@ -61,7 +61,7 @@ export class Supervisor {
     this.#checks.add(attempt.wakeAt, attempt)
   }
 
-  #look(attempt: Attempt): void {
+  #check(attempt: Attempt): void {
     if (attempt.outcome !== undefined) return
     const nowMs = this.#clock.nowMs()
     const { attemptTimeoutMs } = attempt.execution

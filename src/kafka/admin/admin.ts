@@ -110,8 +110,8 @@ export class KafkaAdmin implements LogAdmin {
     try {
       return await ask()
     } catch (thrown) {
-      const told = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
-      throw faultOn(this.#kafka, told, doing)
+      const error = groupId === undefined ? thrown : await unveiled(this.#kafka, thrown, 'group', groupId)
+      throw faultOn(this.#kafka, error, doing)
     }
   }
 }

@@ -31,7 +31,7 @@ export interface SubjectStanding {
  * The versions at the subject of each topic, as this release classifies them. Rejects with `registry-unavailable` or
  * `bad-config`.
  */
-export async function lookAtSubjects(options: RegistryOptions, plans: readonly TopicPlan[]): Promise<SubjectStanding[]> {
+export async function subjectStandings(options: RegistryOptions, plans: readonly TopicPlan[]): Promise<SubjectStanding[]> {
   const subjects = new Subjects(options)
   const standings: SubjectStanding[] = []
   for (const { topic, schema } of plans) {
@@ -50,7 +50,7 @@ export async function repairSubjects(options: RegistryOptions, plans: readonly T
   const refused: string[] = []
   const subjects = new Subjects(options)
   const registry = new Registry({ ...options, onRefused: (sentence) => refused.push(sentence) })
-  const before = await lookAtSubjects(options, plans)
+  const before = await subjectStandings(options, plans)
   for (const [index, { topic, schema }] of plans.entries()) {
     const subject = subjectOf(topic)
     for (const { version, standing } of before[index]?.versions ?? [])

@@ -110,9 +110,9 @@ export class Subjects {
     })
     if (response.ok) return JSON.parse(await answerText(response, answerBytesMax))
     // The status is enough, however long the body is.
-    const said = (await answerText(response, answerBytesMax).catch(() => '')).slice(0, 500)
+    const text = (await answerText(response, answerBytesMax).catch(() => '')).slice(0, 500)
     if (no.includes(response.status)) return undefined
-    throw Object.assign(new Error(`status ${response.status}${said === '' ? '' : `, ${said}`}`), { status: response.status })
+    throw Object.assign(new Error(`status ${response.status}${text === '' ? '' : `, ${text}`}`), { status: response.status })
   }
 }
 

@@ -47,7 +47,7 @@ export class BrokerIsolation {
   readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #broker: string | undefined
-  #looking = false
+  #isChecking = false
   /**
    * How long all brokers must be reachable until the isolation ends, and since when they are. By the steady clock, like all times
    * here.
@@ -73,18 +73,18 @@ export class BrokerIsolation {
 
   /** A broker has become silent, or answers again. */
   changed(): void {
-    if (this.#listeners.size === 0 || this.#looking) return
+    if (this.#listeners.size === 0 || this.#isChecking) return
     clearTimeout(this.#timer)
-    void this.#look()
+    void this.#check()
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { silent, want } = this.#options
-    this.#looking = true
+    this.#isChecking = true
     const now = this.#nowMs
     const long = [...silent()].filter(([, since]) => now - since >= silentMs).map(([address]) => address)
     const living = long.length === 0 ? [] : await this.#living()
-    this.#looking = false
+    this.#isChecking = false
     const found = living === undefined ? this.#broker : long.find((address) => living.includes(address))
     // It may have answered during the request.
     this.#found(found !== undefined && silent().has(found) ? found : undefined)

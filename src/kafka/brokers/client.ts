@@ -10,7 +10,7 @@ import { faultOf } from '../errors/index.ts'
 import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
-import type { Patience } from './watched-socket.ts'
+import type { AnswerTimeouts } from './watched-socket.ts'
 
 /** The methods used of a logger; a pino logger fits. */
 export interface Logger {
@@ -119,7 +119,7 @@ const quickMsMin = 3_000
 /** kafkajs's own limits for connections and requests are later than ours, which also end the connection. */
 const laterMs = 500
 
-function patienceOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: LogSettings): Patience {
+function timeoutsOf({ sessionTimeoutMs, requestTimeoutMs, rebalanceTimeoutMs }: LogSettings): AnswerTimeouts {
   const quickMs = Math.min(Math.max(quickMsMin, Math.ceil(quickShare * sessionTimeoutMs)), requestTimeoutMs)
   return { quickMs, slowMs: requestTimeoutMs, joinMs: rebalanceTimeoutMs + requestTimeoutMs }
 }
@@ -150,7 +150,7 @@ function principalIn({ sasl, ssl, clientId }: LogOptions): string {
 export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
   stopIdleQueueTimers()
   const { logger } = settings
-  const brokers = new WatchedBrokers({ patience: patienceOf(settings), logger, open: options.socketFactory })
+  const brokers = new WatchedBrokers({ timeouts: timeoutsOf(settings), logger, open: options.socketFactory })
   const kafka = new Kafka({
     // kafkajs asks whenever it has no connected broker.
     brokers: () => brokers.seeds(options.brokers),

@@ -14,7 +14,7 @@
 import { createConnection, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ISocketFactory, ISocketFactoryArgs } from 'kafkajs'
-import { type Patience, silence, watchAnswers } from './watched-socket.ts'
+import { type AnswerTimeouts, silence, watchAnswers } from './watched-socket.ts'
 
 interface Logger {
   info(facts: object, message: string): void
@@ -32,7 +32,7 @@ const keepAliveMs = 60_000
 const slowForMs = 60_000
 
 export interface WatchedBrokerOptions {
-  patience: Patience
+  timeouts: AnswerTimeouts
   logger: Logger
   open: ISocketFactory
   /** Nothing is known about it, and nothing is connected to it. */
@@ -40,7 +40,7 @@ export interface WatchedBrokerOptions {
   /** It has become silent, or is no longer silent. */
   onStanding(isSilent: boolean): void
   /** True: it has answered. False: a connect failed, or a quick answer is overdue. */
-  onHeard(isAnswer: boolean): void
+  onResponse(isAnswer: boolean): void
 }
 
 export class WatchedBroker {
@@ -83,7 +83,7 @@ export class WatchedBroker {
         to.onConnect()
       },
     })
-    const limitMs = this.#isSlow() ? this.#options.patience.slowMs : connectMs
+    const limitMs = this.#isSlow() ? this.#options.timeouts.slowMs : connectMs
     timer = setTimeout(() => {
       this.#doubt(true)
       socket.destroy(silence(`${this.#address} did not connect within ${limitMs} ms`))
@@ -91,9 +91,9 @@ export class WatchedBroker {
     timer.unref()
     this.#sockets.add(socket)
     socket.once('error', () => {
-      if (!hasStood) this.#options.onHeard(false)
+      if (!hasStood) this.#options.onResponse(false)
     })
-    socket.on('data', () => this.#options.onHeard(true))
+    socket.on('data', () => this.#options.onResponse(true))
     socket.once('close', () => {
       clearTimeout(timer)
       endQuietly(socket)
@@ -101,7 +101,7 @@ export class WatchedBroker {
       this.#rest()
     })
     watchAnswers(socket, {
-      patience: this.#options.patience,
+      timeouts: this.#options.timeouts,
       isSlow: () => this.#isSlow(),
       onDoubt: (isQuick) => this.#doubt(isQuick),
     })
@@ -113,7 +113,7 @@ export class WatchedBroker {
   }
 
   #doubt(isQuick: boolean): void {
-    if (isQuick) this.#options.onHeard(false)
+    if (isQuick) this.#options.onResponse(false)
     this.#isShunned ||= isQuick && !this.#isSlow()
     this.#isOverdue ||= isQuick
     if (this.#standing !== 'answers') return
@@ -126,39 +126,39 @@ export class WatchedBroker {
    * broker that does not answer within `quickMs` is silent. The probe stays open for `slowMs`, in parallel with later ones.
    */
   #ask(): void {
-    const { patience, open } = this.#options
+    const { timeouts, open } = this.#options
     const socket = open({
       ...(this.#to as ISocketFactoryArgs),
       onConnect: () => {
         socket.write(apiVersions())
       },
     })
-    let said: 'an answer' | 'a refusal' | undefined
+    let outcome: 'an answer' | 'a refusal' | undefined
     let isLate = false
     const overdue = setTimeout(() => {
       isLate = true
       if (!this.#questions.has(socket)) return
       this.#isOverdue = true
       this.#unanswered()
-    }, patience.quickMs)
-    const end = setTimeout(() => socket.destroy(), patience.slowMs)
+    }, timeouts.quickMs)
+    const end = setTimeout(() => socket.destroy(), timeouts.slowMs)
     overdue.unref()
     end.unref()
     socket.unref()
     socket.once('data', () => {
-      said = 'an answer'
-      this.#options.onHeard(true)
+      outcome = 'an answer'
+      this.#options.onResponse(true)
       socket.destroy()
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // A broker that refuses is reachable: nothing has to time out, and clients see the refusal when they connect.
-      if (!unreachable.has(error.code ?? '')) said ??= 'a refusal'
+      if (!unreachable.has(error.code ?? '')) outcome ??= 'a refusal'
     })
     socket.once('close', () => {
       clearTimeout(overdue)
       clearTimeout(end)
       if (!this.#questions.delete(socket)) return
-      if (said !== undefined) this.#answered(said === 'a refusal')
+      if (outcome !== undefined) this.#answered(outcome === 'a refusal')
       else if (!isLate) this.#unanswered()
     })
     this.#questions.add(socket)
@@ -166,13 +166,13 @@ export class WatchedBroker {
 
   /** `isRefusal`: nothing listens there. A broker that restarts is not slow. */
   #answered(isRefusal: boolean): void {
-    const { logger, patience } = this.#options
+    const { logger, timeouts } = this.#options
     const broker = this.#address
     if (this.#standing === 'silent') logger.info({ broker }, `Broker ${broker} answers again.`)
     if (this.#isOverdue && !isRefusal) {
-      const more = `For ${slowForMs / 1_000} s its connections end only after ${patience.slowMs} ms.`
+      const more = `For ${slowForMs / 1_000} s its connections end only after ${timeouts.slowMs} ms.`
       if (this.#standing === 'doubted' && !this.#isSlow())
-        logger.warn({ broker }, `Broker ${broker} is slow: it answers, but took more than ${patience.quickMs} ms. ${more}`)
+        logger.warn({ broker }, `Broker ${broker} is slow: it answers, but took more than ${timeouts.quickMs} ms. ${more}`)
       this.#slowUntilMs = performance.now() + slowForMs
       setTimeout(() => this.#rest(), slowForMs + 1).unref()
     }
@@ -194,7 +194,7 @@ export class WatchedBroker {
   }
 
   #unanswered(): void {
-    this.#options.onHeard(false)
+    this.#options.onResponse(false)
     const isNews = this.#standing !== 'silent'
     if (isNews) {
       const message = `Broker ${this.#address} is silent: its connections end, and nobody waits for it until it answers.`

@@ -6,10 +6,10 @@ import type { ISocketFactory } from 'kafkajs'
 import { openSocket, WatchedBroker, type WatchedBrokerOptions } from './watched-broker.ts'
 
 /** `open`: default plain TCP, or TLS. */
-export type WatchedBrokersOptions = Pick<WatchedBrokerOptions, 'patience' | 'logger'> & { open?: ISocketFactory | undefined }
+export type WatchedBrokersOptions = Pick<WatchedBrokerOptions, 'timeouts' | 'logger'> & { open?: ISocketFactory | undefined }
 
 export class WatchedBrokers {
-  readonly #options: Pick<WatchedBrokerOptions, 'patience' | 'logger' | 'open'>
+  readonly #options: Pick<WatchedBrokerOptions, 'timeouts' | 'logger' | 'open'>
   /** By address, while there are connections or doubts, or while the broker is slow. */
   readonly #brokers = new Map<string, WatchedBroker>()
   readonly #silent = new Map<string, number>()
@@ -28,8 +28,8 @@ export class WatchedBrokers {
       broker = new WatchedBroker(address, {
         ...this.#options,
         onIdle: () => this.#brokers.delete(address),
-        onStanding: (isSilent) => this.#told(address, isSilent),
-        onHeard: (isAnswer) => this.#heard(!isAnswer),
+        onStanding: (isSilent) => this.#standingChanged(address, isSilent),
+        onResponse: (isAnswer) => this.#responded(!isAnswer),
       })
       this.#brokers.set(address, broker)
     }
@@ -71,13 +71,13 @@ export class WatchedBrokers {
     this.#brokers.get(address)?.want()
   }
 
-  #heard(isAway: boolean): void {
+  #responded(isAway: boolean): void {
     if (isAway === this.#isAway) return
     this.#isAway = isAway
     for (const listener of this.#awayListeners) listener(isAway)
   }
 
-  #told(address: string, isSilent: boolean): void {
+  #standingChanged(address: string, isSilent: boolean): void {
     if (isSilent) this.#silent.set(address, performance.now())
     else this.#silent.delete(address)
     for (const listener of this.#listeners) listener()

@@ -9,7 +9,7 @@
  */
 import type { Socket } from 'node:net'
 
-export interface Patience {
+export interface AnswerTimeouts {
   /** ms. Limit of requests that need neither disk nor other brokers. */
   quickMs: number
   /** ms. Limit of requests that are replicated to other brokers or read from disk. */
@@ -27,7 +27,7 @@ const apiKeyAt = 4
 const lengthBytes = 4
 
 interface Watch {
-  patience: Patience
+  timeouts: AnswerTimeouts
   /** Whether the broker is known to be reachable and slow. */
   isSlow(): boolean
   /** An answer is overdue for longer than `quickMs`. `isQuick`: the request is one that the broker answers at once. */
@@ -35,7 +35,7 @@ interface Watch {
 }
 
 /** Must be called in the same turn of the event loop in which the socket was created, before the first write. */
-export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watch): void {
+export function watchAnswers(socket: Socket, { timeouts, isSlow, onDoubt }: Watch): void {
   /** API keys of unanswered requests, oldest first. */
   const unanswered: number[] = []
   let oldestSinceMs = 0
@@ -49,8 +49,8 @@ export function watchAnswers(socket: Socket, { patience, isSlow, onDoubt }: Watc
 
   const limitMs = (): number => {
     const key = unanswered[0] as number
-    if (!doubted || (quick.has(key) && !isSlow())) return patience.quickMs
-    return key === joinGroup ? patience.joinMs : patience.slowMs
+    if (!doubted || (quick.has(key) && !isSlow())) return timeouts.quickMs
+    return key === joinGroup ? timeouts.joinMs : timeouts.slowMs
   }
   const arm = (): void => {
     if (timer !== undefined || unanswered.length === 0) return

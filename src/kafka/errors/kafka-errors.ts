@@ -104,7 +104,7 @@ export function faultOf(thrown: unknown, doing: string, principal = 'the princip
   }
   const type = rootOf(thrown).type
   const reason = isUnanswered(thrown) ? 'No broker answered' : messageOf(thrown)
-  const said = `${doing} failed: ${reason.replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
+  const message = `${doing} failed: ${reason.replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
   const todo = advice[code]
-  return new DuelogError(code, todo === undefined ? said : `${said} ${todo}`, { cause: thrown })
+  return new DuelogError(code, todo === undefined ? message : `${message} ${todo}`, { cause: thrown })
 }

@@ -65,8 +65,8 @@ export function userDataOf(
   if (standbys === undefined) return note
   const { wanted, topics, copies, warmth } = standbys
   const following = [...followed].filter((partition) => !owned.has(partition))
-  const told = warmth && { warmth: { topic: warmth.topic, warm: bitsOf(warmth.warm()) } }
-  return { ...note, standby: { wanted, topics, following, copies: copies(), ...told } }
+  const ownWarmth = warmth && { warmth: { topic: warmth.topic, warm: bitsOf(warmth.warm()) } }
+  return { ...note, standby: { wanted, topics, following, copies: copies(), ...ownWarmth } }
 }
 
 /** Never fails: a member of another program gets empty user data. */

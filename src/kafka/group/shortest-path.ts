@@ -33,7 +33,7 @@ export class ShortestPaths {
   readonly #seating: AssignmentView
   readonly #distances: Float64Array
   /** The distance of a node at its last visit: a second visit with the same distance finds nothing new. */
-  readonly #looked: Float64Array
+  readonly #visited: Float64Array
   readonly #parents: Int32Array
   readonly #items: Int32Array
   /** Queue of nodes to visit. A node whose distance has decreased since enters it again. */
@@ -43,7 +43,7 @@ export class ShortestPaths {
     this.#seating = seating
     const nodes = seating.bins * (1 + seating.sources)
     this.#distances = new Float64Array(nodes).fill(never)
-    this.#looked = new Float64Array(nodes).fill(never)
+    this.#visited = new Float64Array(nodes).fill(never)
     this.#parents = new Int32Array(nodes)
     this.#items = new Int32Array(nodes)
   }
@@ -58,7 +58,7 @@ export class ShortestPaths {
     let moves = 0
     for (let looks = looksPerNode * this.#distances.length, at = 0; at < queue.length && looks > 0; at++, looks--) {
       const node = queue[at] as number
-      moves += node < bins ? this.#lookFromBin(node) : this.#lookFromCrowd(node, isCrowdMaxKept)
+      moves += node < bins ? this.#relaxBin(node) : this.#relaxCrowd(node, isCrowdMaxKept)
     }
     return moves
   }
@@ -84,7 +84,7 @@ export class ShortestPaths {
   #reset(): void {
     for (const node of this.#queue) {
       this.#distances[node] = never
-      this.#looked[node] = never
+      this.#visited[node] = never
     }
     this.#queue.length = 0
   }
@@ -99,12 +99,12 @@ export class ShortestPaths {
 
   #isNearer(node: number): boolean {
     const distance = this.#distances[node] as number
-    if (distance === this.#looked[node]) return false
-    this.#looked[node] = distance
+    if (distance === this.#visited[node]) return false
+    this.#visited[node] = distance
     return true
   }
 
-  #lookFromBin(bin: number): number {
+  #relaxBin(bin: number): number {
     const { bins, sources, floor, loadOf, hasRoom, sourcesIn } = this.#seating
     if (hasRoom(bin) || !this.#isNearer(bin)) return 0
     const distance = this.#distances[bin] as number
@@ -115,7 +115,7 @@ export class ShortestPaths {
     return 0
   }
 
-  #lookFromCrowd(node: number, isCrowdMaxKept: boolean): number {
+  #relaxCrowd(node: number, isCrowdMaxKept: boolean): number {
     const { bins, sources, crowdMax, costsOf, crowdOf } = this.#seating
     const bin = Math.floor((node - bins) / sources)
     const source = (node - bins) % sources

@@ -46,8 +46,8 @@ export async function unveiled(
     const broker = await cluster.findControllerBroker()
     await broker.findGroupCoordinator({ groupId, coordinatorType: coordinatorTypes[type] })
     return thrown
-  } catch (told) {
-    return (told as { type?: string }).type?.endsWith('_AUTHORIZATION_FAILED') ? told : thrown
+  } catch (refusal) {
+    return (refusal as { type?: string }).type?.endsWith('_AUTHORIZATION_FAILED') ? refusal : thrown
   } finally {
     await cluster.disconnect().catch(() => {})
   }

@@ -15,7 +15,7 @@ interface Waiter {
 
 interface Rejoin {
   /** The current join carries the caller's user data. */
-  isTold: boolean
+  isAnnounced: boolean
   resolve(): void
   reject(error: Error): void
 }
@@ -93,21 +93,21 @@ export class Heartbeats {
   /** Resolves with the first join that begins after the call. */
   rejoin(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#rejoins.push({ isTold: false, resolve, reject })
+      this.#rejoins.push({ isAnnounced: false, resolve, reject })
       this.beat?.()
     })
   }
 
   /** Must be called whenever a join asks for the user data. */
   joining(): void {
-    for (const rejoin of this.#rejoins) rejoin.isTold = true
+    for (const rejoin of this.#rejoins) rejoin.isAnnounced = true
   }
 
   /** Must be called when the result of that join is known. */
   joined(): void {
-    const told = this.#rejoins.filter(({ isTold }) => isTold)
-    this.#rejoins = this.#rejoins.filter(({ isTold }) => !isTold)
-    for (const { resolve } of told) resolve()
+    const announced = this.#rejoins.filter(({ isAnnounced }) => isAnnounced)
+    this.#rejoins = this.#rejoins.filter(({ isAnnounced }) => !isAnnounced)
+    for (const { resolve } of announced) resolve()
   }
 
   /** No more heartbeats will be sent. */

@@ -235,8 +235,8 @@ export class KafkaGroupReader implements GroupReader {
   /** kafkajs reports an ACL refusal as a group without a coordinator. */
   async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
-    const told = await unveiled(this.#kafka, thrown, 'group', groupId)
-    return faultOn(this.#kafka, told, `Reading as a member of group ${groupId}`)
+    const error = await unveiled(this.#kafka, thrown, 'group', groupId)
+    return faultOn(this.#kafka, error, `Reading as a member of group ${groupId}`)
   }
 
   /**

@@ -89,10 +89,10 @@ function tellTime(
   sentMs: number,
   onAppended: (append: Append) => void,
 ): void {
-  const heardMs = performance.now()
+  const receivedMs = performance.now()
   for (const { topicName, partition, logAppendTime } of written) {
     const brokerMs = Number(logAppendTime ?? -1)
-    if (brokerMs > 0) onAppended({ source: counts.leaderOf(topicName, partition), sentMs, heardMs, brokerMs })
+    if (brokerMs > 0) onAppended({ source: counts.leaderOf(topicName, partition), sentMs, receivedMs, brokerMs })
   }
 }
 

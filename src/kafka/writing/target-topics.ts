@@ -54,7 +54,7 @@ export class CheckedTopics implements TargetTopics {
   readonly #refused = new Map<string, { untilMs: number; reason: string }>()
   /** Retention of each topic of a pool, ms. */
   #kept: ReadonlyMap<string, number> = new Map()
-  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #checkedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
 
@@ -72,7 +72,7 @@ export class CheckedTopics implements TargetTopics {
 
   /** Rejects when the brokers do not answer. Without an allow-list, only unknown pools trigger another check. */
   async start(): Promise<void> {
-    await this.#look()
+    await this.#fetch()
     if (this.#patterns.length === 0) return
     this.#timer = setInterval(() => void this.check(), checkIntervalMs)
     this.#timer.unref()
@@ -84,7 +84,7 @@ export class CheckedTopics implements TargetTopics {
   }
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
-    if (this.#patterns.length > 0 && performance.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (this.#patterns.length > 0 && performance.now() - this.#checkedAtMs > staleMs) void this.check()
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS lists the allowed topics.`
     const seen = this.#seen.get(name)
     if (seen === undefined) return `Topic ${name} does not exist.`
@@ -99,19 +99,19 @@ export class CheckedTopics implements TargetTopics {
 
   seek(topic: string): Promise<void> | undefined {
     if (!this.#allowed(topic) || this.#seen.has(topic)) return undefined
-    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+    return this.#checking === undefined && performance.now() - this.#checkedAtMs < seekGapMs ? undefined : this.check()
   }
 
   poolProblem(pool: string): string | undefined {
     const missing = this.#missingLane(pool)
     if (missing === undefined) return undefined
-    if (performance.now() - this.#lookedAtMs > staleMs) void this.check()
+    if (performance.now() - this.#checkedAtMs > staleMs) void this.check()
     return `Pool ${pool} has no topics (${missing} does not exist): start its workers, with the pool in DUELOG_POOLS, or name another.`
   }
 
   seekPool(pool: string): Promise<void> | undefined {
     if (this.#missingLane(pool) === undefined) return undefined
-    return this.#checking === undefined && performance.now() - this.#lookedAtMs < seekGapMs ? undefined : this.check()
+    return this.#checking === undefined && performance.now() - this.#checkedAtMs < seekGapMs ? undefined : this.check()
   }
 
   keptMs(pool: string): number {
@@ -139,7 +139,7 @@ export class CheckedTopics implements TargetTopics {
 
   /** Checks the topics again. The last result stays valid if the brokers do not answer. */
   check(): Promise<void> {
-    this.#checking ??= this.#look()
+    this.#checking ??= this.#fetch()
       .catch((error) => this.#logger.warn({ err: error }, 'The target topics could not be checked.'))
       .finally(() => {
         this.#checking = undefined
@@ -147,8 +147,8 @@ export class CheckedTopics implements TargetTopics {
     return this.#checking
   }
 
-  async #look(): Promise<void> {
-    this.#lookedAtMs = performance.now()
+  async #fetch(): Promise<void> {
+    this.#checkedAtMs = performance.now()
     const admin = this.#kafka.admin()
     try {
       await admin.connect()

@@ -80,8 +80,8 @@ export class FencedWriter implements TransactionalWriter {
     } catch (thrown) {
       await producer.disconnect().catch(() => {})
       if (refusal !== undefined) throw refusal.error
-      const told = await unveiled(kafka, thrown, 'transaction', id)
-      throw faultOn(kafka, told, `Fencing the transactional id ${id}`)
+      const error = await unveiled(kafka, thrown, 'transaction', id)
+      throw faultOn(kafka, error, `Fencing the transactional id ${id}`)
     }
   }
 

@@ -8,7 +8,7 @@ const metadata = 3
 const produce = 0
 const joinGroup = 11
 const apiVersions = 18
-const patience = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
+const timeouts = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
 
 /** A server that answers each request, or none, and records its requests. */
 async function startBroker() {
@@ -83,8 +83,8 @@ const logger = {
 }
 type Broker = Awaited<ReturnType<typeof startBroker>>
 
-function watching(broker: Broker, limits = patience) {
-  const brokers = new WatchedBrokers({ patience: limits, logger })
+function watching(broker: Broker, limits = timeouts) {
+  const brokers = new WatchedBrokers({ timeouts: limits, logger })
   const open = (): Socket => {
     const socket = brokers.open({ ...broker.to, ssl: undefined as never, onConnect: () => {} })
     onTestFinished(() => void socket.destroy())
@@ -155,7 +155,7 @@ test('a broker that is silent is asked again and again, and taken back when it a
 
 test('what may take its time goes on where the broker answers somebody who asks whether it is there', async () => {
   const broker = await startBroker()
-  const { connected, end } = watching(broker, { ...patience, slowMs: 60 })
+  const { connected, end } = watching(broker, { ...timeouts, slowMs: 60 })
   const slow = await connected()
   broker.silent(true)
   const ended = end(slow)

@@ -263,7 +263,7 @@ export function tellTime(
 ): void {
   for (const broker of new Set(records.map(({ partition = 0 }) => partition % brokerSkewsMs.length))) {
     const brokerMs = time.nowMs + (brokerSkewsMs[broker] ?? 0)
-    appended({ source: `broker ${broker}`, sentMs, heardMs: machine.clock.steadyMs(), brokerMs })
+    appended({ source: `broker ${broker}`, sentMs, receivedMs: machine.clock.steadyMs(), brokerMs })
   }
 }
 

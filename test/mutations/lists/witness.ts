@@ -16,15 +16,15 @@ export const witnessMutations = [
       [
         'old-words-stay',
         'src/clock/clock-trust.ts',
-        '      if (heard.asked) this.#forget()\n',
+        '      if (votes.asked) this.#forget()\n',
         '',
         'what brokers said before a step stops the clock again',
       ],
       [
         'minority-stops',
         'src/clock/clock-trust.ts',
-        "else if (heard.against > heard.notAgainst) this.#turn('brokers'",
-        "else if (heard.against > 0) this.#turn('brokers'",
+        "else if (votes.against > votes.notAgainst) this.#turn('brokers'",
+        "else if (votes.against > 0) this.#turn('brokers'",
         'one broker with a wrong clock stops everybody',
       ],
       [
