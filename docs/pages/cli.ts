@@ -1,6 +1,6 @@
 /** docs/CLI.md: every command, from its own help. */
 import type { Command } from 'commander'
-import { createProgram } from '../../src/cli/program.ts'
+import { programOf } from '../../src/cli/program.ts'
 import { exitTable } from '../../src/cli/terminal/exit-codes.ts'
 import { code, heading, page, table } from './markdown.ts'
 
@@ -10,7 +10,7 @@ const tableColumns = 110
 export function cliPage(): string {
   const written: string[] = []
   const output = { write: (text: string) => written.push(text), columns: tableColumns }
-  const program = createProgram({ stdout: output, stderr: output, env: {} }, () => {})
+  const program = programOf({ stdout: output, stderr: output, env: {} }, () => {})
   const helpOf = (command: Command): string => {
     written.length = 0
     command.outputHelp()

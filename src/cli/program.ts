@@ -21,7 +21,7 @@ import { exitCodeOf, exitTable, processTerminal, type Terminal } from './termina
 /** Runs one command line (without the program's name) and resolves with the exit code. It never throws and never exits. */
 export async function main(args: string[], terminal: Terminal = processTerminal): Promise<number> {
   let code = 0
-  const program = createProgram(terminal, (exitCode) => {
+  const program = programOf(terminal, (exitCode) => {
     code = exitCode
   })
   try {
@@ -38,7 +38,7 @@ export async function main(args: string[], terminal: Terminal = processTerminal)
 }
 
 /** `exit` receives the exit code of the command that ran. */
-export function createProgram(terminal: Terminal, exit: (code: number) => void): Command {
+export function programOf(terminal: Terminal, exit: (code: number) => void): Command {
   const frame: CommandFrame = { terminal, exit }
   const program = new Command('duelog')
     .description(pkg.description)

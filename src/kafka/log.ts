@@ -21,7 +21,7 @@ import {
   type TopicChange,
   type TopicsWanted,
 } from './admin/index.ts'
-import { BrokerIsolation, brokersOf, createKafka, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
+import { BrokerIsolation, brokersOf, kafkaClient, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
 import type { Doubts } from './kafkajs/index.ts'
 import { type BoundedRead, KafkaGroupReader, readToEnd, type Span } from './reading/index.ts'
 import { CheckedTopics, FencedWriter, IdempotentWriter, type TargetTopicsOptions } from './writing/index.ts'
@@ -64,7 +64,7 @@ export interface KafkaLog extends Log {
 /** Opens no connection: each writer, reader and admin client has its own connections and is closed separately. */
 export function connectLog(options: LogOptions): KafkaLog {
   const settings = settingsOf(options)
-  return new KafkaJsLog(createKafka(options, settings), settings)
+  return new KafkaJsLog(kafkaClient(options, settings), settings)
 }
 
 class KafkaJsLog implements KafkaLog {

@@ -6,11 +6,11 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { candidatesOf } from '../../src/cli/completion/candidates.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import { programOf } from '../../src/cli/program.ts'
 import { duelogHere } from './built-program.ts'
 import { FakeTerminal } from './fake-terminal.ts'
 
-const program = createProgram(new FakeTerminal(), () => {})
+const program = programOf(new FakeTerminal(), () => {})
 const words = (...typed: string[]): string[] => candidatesOf(program, typed).map(({ word }) => word)
 
 describe('completion', () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { createProgram, main } from '../../src/cli/program.ts'
+import { main, programOf } from '../../src/cli/program.ts'
 import { flagOf } from '../../src/config/flags.ts'
 import { settings } from '../../src/config/settings.ts'
 import { FakeTerminal } from './fake-terminal.ts'
@@ -16,7 +16,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
 
 describe('the command line', () => {
   it('has each setting of the system but secrets as a flag of up, and no other but --debug', () => {
-    const up = createProgram(new FakeTerminal(), () => {}).commands.find((command) => command.name() === 'up')
+    const up = programOf(new FakeTerminal(), () => {}).commands.find((command) => command.name() === 'up')
     const flags = up?.options.filter(({ hidden }) => !hidden).map(({ long }) => long)
     expect(flags?.sort()).toEqual([...ofSystem.map(flagOf), '--debug'].sort())
   })
@@ -88,7 +88,7 @@ describe('the command line', () => {
 describe('the help of every command', () => {
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap((child) => leaves(child as Command))
-  const all = leaves(createProgram(new FakeTerminal(), () => {})).filter((command) => command.name() !== 'complete')
+  const all = leaves(programOf(new FakeTerminal(), () => {})).filter((command) => command.name() !== 'complete')
   const pathOf = (command: Command): string[] => (command.parent === null ? [] : [...pathOf(command.parent), command.name()])
 
   it.each(all.map((command) => [pathOf(command).join(' '), command] as const))(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import pkg from '../../package.json' with { type: 'json' }
-import { createProgram } from '../../src/cli/program.ts'
+import { programOf } from '../../src/cli/program.ts'
 import { settingByName } from '../../src/config/settings.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
 import { adrProblems, blocksOf, brokenLinks, brokenPaths, settingsIn, typedIn } from './papers.ts'
@@ -21,7 +21,7 @@ const index = readHouseFile('docs/adr/README.md').text
 
 test('every command that a document tells people to type is there', () => {
   const silent = { write: () => true }
-  const commands = createProgram({ stdout: silent, stderr: silent, env: {} }, () => {}).commands.map((command) => command.name())
+  const commands = programOf({ stdout: silent, stderr: silent, env: {} }, () => {}).commands.map((command) => command.name())
   for (const { path, text } of papers) {
     const typed = typedIn(text)
     expect(Object.keys(pkg.scripts), path).toEqual(expect.arrayContaining(typed.scripts))

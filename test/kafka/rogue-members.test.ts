@@ -4,7 +4,7 @@ import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
 import settings from '../../schemas/config.json' with { type: 'json' }
 import { KafkaAdmin } from '../../src/kafka/admin/admin.ts'
-import { createAssigner } from '../../src/kafka/group/assignors.ts'
+import { assignerOf } from '../../src/kafka/group/assignors.ts'
 import { metadataBytesMax } from '../../src/kafka/group/member-metadata.ts'
 import { userDataOf } from '../../src/kafka/group/member-user-data.ts'
 
@@ -133,7 +133,7 @@ function noteOfStandby(name: string): ReturnType<typeof userDataOf> {
 
 /** The assignments of members by topic: ours, then foreign ones with arbitrary metadata. */
 async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours: () => ReturnType<typeof userDataOf>) {
-  const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
+  const kind = assignerOf('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [
     ...ids.map((memberId) => ({ memberId, memberMetadata: kind.protocol({ topics }).metadata })),
     ...[rogues].flat().map((memberMetadata, index) => ({ memberId: `rogue-${index}`, memberMetadata })),
@@ -147,7 +147,7 @@ async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours:
 
 /** What one of two members is given, by topic. Default: ours. */
 async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof userDataOf> = note, of = 'ours') {
-  const kind = createAssigner('co-partitioned', ours)({ cluster } as never) as Assigner
+  const kind = assignerOf('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [
     { memberId: 'ours', memberMetadata: kind.protocol({ topics }).metadata },
     { memberId: 'rogue', memberMetadata: rogue },

@@ -147,7 +147,7 @@ function principalIn({ sasl, ssl, clientId }: LogOptions): string {
   return `${name} (client id ${clientId})`
 }
 
-export function createKafka(options: LogOptions, settings: LogSettings): Kafka {
+export function kafkaClient(options: LogOptions, settings: LogSettings): Kafka {
   stopIdleQueueTimers()
   const { logger } = settings
   const brokers = new WatchedBrokers({ timeouts: timeoutsOf(settings), logger, open: options.socketFactory })

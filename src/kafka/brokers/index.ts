@@ -2,8 +2,8 @@
 export { BrokerIsolation } from './broker-isolation.ts'
 export {
   brokersOf,
-  createKafka,
   faultOn,
+  kafkaClient,
   type Logger,
   type LogOptions,
   type LogSettings,

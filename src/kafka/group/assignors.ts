@@ -24,7 +24,7 @@ interface GroupRole {
 type Rule = (members: GroupRole[], counts: Map<string, number>) => Assignments
 
 /** `note` is called at each join. */
-export function createAssigner(kind: AssignerKind, note: () => MemberUserData): PartitionAssigner {
+export function assignerOf(kind: AssignerKind, note: () => MemberUserData): PartitionAssigner {
   const rule = rules[kind]
   // Members of other programs know `range` by its own name.
   const name = kind === 'range' ? kind : `duelog-${kind}`

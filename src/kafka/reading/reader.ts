@@ -17,7 +17,7 @@ import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition }
 import type { PartitionCounts } from '../admin/index.ts'
 import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
-import { type AssignerKind, createAssigner, userDataOf } from '../group/index.ts'
+import { type AssignerKind, assignerOf, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
@@ -80,7 +80,7 @@ export class KafkaGroupReader implements GroupReader {
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
-      partitionAssigners: kinds.map((kind) => createAssigner(kind, note)),
+      partitionAssigners: kinds.map((kind) => assignerOf(kind, note)),
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.rebalanceTimeoutMs,
       heartbeatInterval: this.#heartbeats.interval,

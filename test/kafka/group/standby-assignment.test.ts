@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAssigner } from '../../../src/kafka/group/assignors.ts'
+import { assignerOf } from '../../../src/kafka/group/assignors.ts'
 import { type MemberUserData, userDataOf } from '../../../src/kafka/group/member-user-data.ts'
 import { assignOwners, type Claimant } from '../../../src/kafka/group/owner-assignment.ts'
 import { assignStandbys, type Follower } from '../../../src/kafka/group/standby-assignment.ts'
@@ -129,10 +129,7 @@ describe('the co-partitioned rule', () => {
   const standbyOptions = { wanted: 1, topics: ['jobs'], copies: () => [] }
   const join = (memberId: string, note: MemberUserData) => {
     const cluster = { findTopicPartitionMetadata: () => [0, 1, 2, 3] }
-    const assigner = createAssigner(
-      'co-partitioned',
-      () => note,
-    )({ cluster: cluster as never, groupId: 'g', logger: {} as never })
+    const assigner = assignerOf('co-partitioned', () => note)({ cluster: cluster as never, groupId: 'g', logger: {} as never })
     return { assigner, member: { memberId, memberMetadata: assigner.protocol({ topics }).metadata } }
   }
   const sizesOf = async (notes: MemberUserData[]) => {
