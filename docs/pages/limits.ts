@@ -26,7 +26,7 @@ export function limitsTable(): string {
       ['Job id', jobIdLimit],
       ['Payload', bytes(job('payload').maxBytes)],
       ['Headers', `${numberText(job('headers').maxEntries ?? 0)}, names and values together ${bytes(job('headers').maxBytes)}`],
-      ['Key and value of the record', bytes(recordBytesMax)],
+      ['Key, value and headers of the record', bytes(recordBytesMax)],
       ['Interval', `at least ${numberText(fieldOf(schedule, 'everyMs').minimum ?? 0)} ms; every time is a whole ms`],
       ['Attempts of a run', `1 to ${numberText(fieldOf(retry, 'maxAttempts').maximum ?? 0)}; a backoff of at most a day`],
       ['Duration of an attempt', `at most ${most('attemptTimeoutMs')} ms`],
