@@ -1,5 +1,3 @@
 /** Safe handling of addresses, host names, URLs and responses of other servers. */
-export { ipv6Groups } from './ip-groups.ts'
-export { isLoopbackName } from './loopback.ts'
+export { hasUser, ipv6Groups, isLoopbackName } from './addresses.ts'
 export { AnswerTooLong, answerText } from './response-text.ts'
-export { hasUser } from './url.ts'

@@ -1,7 +1,6 @@
 /** A Duelog process: its identity, data folder, log limits and child processes. */
 export { advertised, newInstance, version, zoneRulesVersion } from './instance.ts'
-export { modulePath } from './module-path.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
 export { limitRecordLogs } from './record-log-limiter.ts'
 export { isReservedActor } from './reserved-actors.ts'
-export { guardScript, supervise } from './supervised-process.ts'
+export { guardScript, modulePath, supervise } from './supervised-process.ts'

@@ -111,3 +111,11 @@ function wayOf(code: number | null, signal: NodeJS.Signals | null): string {
   const named = Object.entries(constants.signals).find(([, number]) => number + 128 === code)
   return named?.[0] ?? `code ${code}`
 }
+
+/**
+ * Path of a module that runs as a child process. `reference` is relative to the module `from` and has no extension: it is .ts in the
+ * repository and .js in the package.
+ */
+export function modulePath(reference: string, from: string): string {
+  return fileURLToPath(new URL(`${reference}${from.endsWith('.ts') ? '.ts' : '.js'}`, from))
+}

@@ -1,6 +1,6 @@
 /** Tokens of a system under attack, and what a refusal must be. */
 import { expect } from 'vitest'
-import type { ApiToken } from '../../src/api/context/options.ts'
+import type { ApiToken } from '../../src/api/context/context.ts'
 
 export const apiTokens: ApiToken[] = [
   { role: 'admin', token: 'root-token-0123456789' },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ApiOptions } from '../../src/api/context/options.ts'
+import type { ApiOptions } from '../../src/api/context/context.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,

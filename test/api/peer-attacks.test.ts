@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ApiToken } from '../../src/api/context/options.ts'
+import type { ApiToken } from '../../src/api/context/context.ts'
 import { peerNote, peerToken, urlOfPeer } from '../../src/api/guards/peers.ts'
 import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { createProofDirectory } from '../../src/api/owners/proof-directory.ts'

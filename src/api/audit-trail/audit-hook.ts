@@ -1,6 +1,21 @@
-/** Writes each request for a change to the audit trail, when its answer is known and before it is sent. */
+/** Writes each request for a change to the audit trail, when its answer is known and before the answer is sent. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditLog } from './audit-log.ts'
+
+/** Names of changes in the audit trail. */
+export type AuditAction =
+  | 'PUT'
+  | 'CREATE'
+  | 'DELETE'
+  | 'BATCH'
+  | 'TRIGGER'
+  | 'PAUSE'
+  | 'RESUME'
+  | 'CANCEL'
+  | 'BACKFILL'
+  | 'CANCEL_RUN'
+  | 'REDRIVE'
+  | 'REDRIVE_MANY'
 
 /** Facts of a request that only its handler knows. */
 export interface Audited {

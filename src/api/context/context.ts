@@ -1,9 +1,81 @@
-/** What the routes share: the options of the API, and its writes. */
+/** The options of the API, from system/system.ts, and what its routes share. */
+import type { FastifyBaseLogger } from 'fastify'
+import type {
+  AuditEvent,
+  AuditEventInput,
+  JobCommand,
+  JobCommandInput,
+  JobDefinition,
+  JobDefinitionInput,
+} from '../../../schemas/index.ts'
+import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
+import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
-import type { AuditLog } from '../audit-trail/index.ts'
+import type { Metrics } from '../../metrics/index.ts'
+import type { Codec, LogAdmin, LogWriter, PartitionQueries, ProofQueries } from '../../ports/index.ts'
+import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
+import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
+import type { DashboardFile } from '../http/index.ts'
 import type { ComputeQueue, JobWrites } from '../jobs/index.ts'
-import type { ApiOptions } from './options.ts'
+import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
 
+export type { ApiToken, Role } from '../guards/index.ts'
+
+export interface Health {
+  /** False asks the platform to restart the process. */
+  live: boolean
+  /** False asks the platform to send no requests. */
+  ready: boolean
+  /** Why not, one sentence each. */
+  reasons: string[]
+}
+
+export interface ApiOptions {
+  /** Owned by the caller: stop() does not close it. */
+  writer: LogWriter
+  codecs: {
+    definition: Codec<JobDefinition, JobDefinitionInput>
+    command: Codec<JobCommand, JobCommandInput>
+    audit: Codec<AuditEvent, AuditEventInput>
+  }
+  names: TopicNames
+  partitions: number
+  owners: OwnerDirectory
+  /** The proofs of the auditors of the system. Absent: there are none. */
+  proofs?: ProofDirectory | undefined
+  /** The auditor of this process, which other API processes query through /internal. Absent without that role. */
+  localProof?: ProofQueries | undefined
+  /** The scheduler of this process, which other API processes query through /internal. Absent without that role. */
+  local?: PartitionQueries | undefined
+  /** Owned by the caller as well. */
+  admin: Pick<LogAdmin, 'groups' | 'groupMembers' | 'offsets'>
+  /** Reads the audit trail. Owned by the caller as well. */
+  trail: AuditTrail
+  /** name@host:pid:boot of this process. */
+  instance: string
+  metrics: Metrics
+  clock: Clock
+  logger: FastifyBaseLogger
+  /** Absent or empty: no authentication; then only requests from this machine are served. */
+  apiTokens?: readonly ApiToken[] | undefined
+  /** Absent: JSON Web Tokens are not accepted. */
+  jwt?: JwtOptions | undefined
+  /** Requests per second that one caller may send; 0: no limit. Default: limits.ratePerSecondDefault. */
+  ratePerSecond?: number | undefined
+  health: () => Health
+  /** What /v1/settings shows of this process, without secrets. Default: nothing. */
+  settings?: readonly object[] | undefined
+  topics?: readonly TopicPlan[] | undefined
+  /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
+  dashboard?: ReadonlyMap<string, DashboardFile> | undefined
+  /**
+   * False: serves only metrics, probes and the queries of other processes, because the process lacks the role api. Default:
+   * true.
+   */
+  public?: boolean | undefined
+}
+
+/** What the routes share. */
 export interface ApiContext extends ApiOptions {
   writes: JobWrites
   audit: AuditLog
@@ -13,4 +85,28 @@ export interface ApiContext extends ApiOptions {
   checks: ComputeQueue
   /** For lists of jobs, each of which needs megabytes while it is built. */
   lists: FairSlots
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The lowest role that may call the route. Absent: any caller, even without a token. */
+    role?: Role
+    /** True: without tokens only this machine may call it. */
+    internal?: boolean
+    /** The name of the change in the audit trail. Absent: the route changes nothing. */
+    audit?: AuditAction
+    /** True for a body that is streamed for as long as it lasts. */
+    streams?: boolean
+  }
+  interface FastifySchema {
+    /** For the description of the API, src/api/openapi. */
+    operationId?: string
+    summary?: string
+    description?: string
+    tags?: readonly string[]
+    consumes?: readonly string[]
+    produces?: readonly string[]
+    /** True: the route is not in the description. */
+    hide?: boolean
+  }
 }

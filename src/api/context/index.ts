@@ -1,3 +1,2 @@
-/** What the API is given, and what its routes share. */
-export type { ApiContext } from './context.ts'
-export type { ApiOptions, Health } from './options.ts'
+/** The options of the API, and what its routes share. */
+export type { ApiContext, ApiOptions, Health } from './context.ts'

@@ -7,7 +7,6 @@ import pkg from '../../../package.json' with { type: 'json' }
 import { problemType } from '../http/index.ts'
 import { instantSchema } from '../schemas/index.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
-import { withFormats } from './formats.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -177,4 +176,29 @@ function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSch
         : inside(part),
     ]),
   )
+}
+
+const int32Max = 2 ** 31 - 1
+
+/**
+ * The schema, or any part of a document, with a format at each integer: int32 if its limits fit, else int64. Generators of typed
+ * clients use 32 bits for an integer without a format, which is too small for a time in ms or an offset. JSON schema has no such
+ * formats, so requests are checked without them.
+ */
+function withFormats<Part>(part: Part): Part {
+  if (Array.isArray(part)) return part.map(withFormats) as Part
+  if (typeof part !== 'object' || part === null) return part
+  const inside = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withFormats(value)])) as JsonSchema
+  return (isInteger(inside) && inside.format === undefined ? { ...inside, format: formatOf(inside) } : inside) as Part
+}
+
+/** A property may have the name "type", and its schema is not a type name. A value that may also be text has no number format. */
+function isInteger({ type }: JsonSchema): boolean {
+  const types = Array.isArray(type) ? type.filter((name) => name !== 'null') : [type]
+  return types.length === 1 && types[0] === 'integer'
+}
+
+function formatOf({ minimum, maximum }: JsonSchema): 'int32' | 'int64' {
+  const fits = typeof minimum === 'number' && typeof maximum === 'number' && minimum >= -int32Max && maximum <= int32Max
+  return fits ? 'int32' : 'int64'
 }

@@ -1,6 +1,7 @@
-/** Settings, partitions, workers, metrics and probes. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+/** Settings, partitions, workers, metrics and probes. Metrics and probes are served in every role. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { SharedAnswer } from '../../concurrency/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import { expose } from '../../metrics/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { problemOf, sendProblem } from '../http/index.ts'
@@ -38,4 +39,17 @@ export function systemRoutes(instance: FastifyInstance, context: ApiContext): vo
   }
   instance.get('/livez', { schema: livenessSchema }, probe('live'))
   instance.get('/readyz', { schema: readinessSchema }, probe('ready'))
+}
+
+const inEveryRole: ReadonlySet<string> = new Set(['/metrics', '/livez', '/readyz'])
+
+/** A hook for a process without the role api: only metrics, probes and internal queries are served. Throws `not-found` for others. */
+export function withoutPublicApi(): onRequestAsyncHookHandler {
+  return async ({ method, routeOptions: { url = '', config } }) => {
+    if (inEveryRole.has(url) || config.internal === true) return
+    throw new DuelogError(
+      'not-found',
+      `This process does not have the role api, so it serves no ${method} of jobs or runs; send the request to a process with api in DUELOG_ROLES.`,
+    )
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApiToken } from '../../../src/api/context/options.ts'
+import type { ApiToken } from '../../../src/api/context/context.ts'
 import { peerToken } from '../../../src/api/guards/peers.ts'
 import { atNoon, createSystem } from '../system-in-memory.ts'
 
