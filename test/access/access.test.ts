@@ -137,7 +137,7 @@ test('each role works with exactly what its table lists', async () => {
   )
 }, 180_000)
 
-test('a scheduler that may not use its transactional ids says so where it is looked at, and goes on once it may', async () => {
+test('a scheduler without the right to its transactional ids reports it in the phase of its partitions, and continues once it has the right', async () => {
   const { tableOf, start, prefix } = await openSite()
   const [ids, others] = [tableOf('scheduler').filter(isId), tableOf('scheduler').filter((entry) => !isId(entry))]
   await broker.grant('scheduler', others)
@@ -152,7 +152,7 @@ test('a scheduler that may not use its transactional ids says so where it is loo
   await scheduler.ready()
 }, 90_000)
 
-test('an intake that may not use its transactional ids says so where it is looked at, and goes on once it may', async () => {
+test('an intake without the right to its transactional ids reports it in its status, and continues once it has the right', async () => {
   const { tableOf, start, prefix, foreign } = await openSite()
   const [ids, others] = [tableOf('intake').filter(isId), tableOf('intake').filter((entry) => !isId(entry))]
   await broker.grant('intake', others)

@@ -27,7 +27,7 @@ async function raw(url: string, text: string | Buffer): Promise<string> {
 }
 
 describe('without a token, or with too small a role', () => {
-  it('no route that has a role lets anybody in', async () => {
+  it('no route that has a role lets an unauthorized caller in', async () => {
     await using described = createSystem()
     const { paths } = (await described.api.instance.inject('/openapi.json')).json()
     let guarded = 0
@@ -58,7 +58,7 @@ describe('without a token, or with too small a role', () => {
     { authorization: `Basic ${Buffer.from('admin:root-token-0123456789').toString('base64')}` },
     { authorization: 'Bearer root-token-0123456789, Bearer look-token-0123456789' },
     { authorization: 'Bearer Root-Token-0123456789' },
-  ])('%j opens nothing', async (headers) => {
+  ])('%j gives no access', async (headers) => {
     await using system = createSystem({ apiTokens })
     system.add('a')
     expectRefusal(await system.api.instance.inject({ method: 'DELETE', url: '/v1/jobs/a', headers }), [401])
@@ -88,7 +88,7 @@ describe('paths', () => {
     '/livez%2F..%2Fv1%2Fjobs',
     '/docs/../v1/jobs',
     'http://127.0.0.1/v1/jobs',
-  ])('%s leads past no guard', async (path) => {
+  ])('%s passes no guard', async (path) => {
     await using system = createSystem({ apiTokens })
     const url = await system.api.listen('127.0.0.1', 0)
     const answer = await raw(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
@@ -102,7 +102,7 @@ describe('paths', () => {
     '/docs/%2e%2e/package.json',
     '/docs/package.json',
     '/docs/x\u0000',
-  ])('%j shows no file', async (path) => {
+  ])('%j returns no file', async (path) => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const answer = await raw(url, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
@@ -121,7 +121,7 @@ describe('bodies', () => {
   it.each([
     ['with its length', { 'content-length': String(bodyBytesMax + 1) }],
     ['in pieces', { 'transfer-encoding': 'chunked' }],
-  ])('too large a one %s is refused', async (_how, headers) => {
+  ])('a body that is too large %s is refused', async (_how, headers) => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const head = Object.entries({ host: '127.0.0.1', ...json, ...headers, connection: 'close' })
@@ -134,7 +134,7 @@ describe('bodies', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('one that never ends is given up after its time', async () => {
+  it('a body that never ends is aborted after its time limit', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -150,7 +150,7 @@ describe('bodies', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('none at all leaves the answer all the time it takes', async () => {
+  it('a request without a body may wait for its answer without limit', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -185,7 +185,7 @@ describe('bodies', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('what two readers may take for two requests is refused', async () => {
+  it('a body that two readers may take for two requests is refused', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const hidden = 'DELETE /v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
@@ -194,7 +194,7 @@ describe('bodies', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('headers without end are refused', async () => {
+  it('endless headers are refused', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const answer = await raw(url, `GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`)
@@ -221,7 +221,7 @@ describe('what goes into Kafka', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('has no header that a request brought', async () => {
+  it('contains no header that a request sent', async () => {
     await using system = createSystem()
     const headers = { 'duelog-moved': '1', 'duelog-observed-offset': '0', 'duelog-reply-topic': 'x' }
     await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers, payload: atNoon })
@@ -244,7 +244,7 @@ describe('what comes out', () => {
     expect(preflight.statusCode).toBe(404)
   })
 
-  it('tells no secret, and neither does the log', async () => {
+  it('contains no secret, and neither does the log', async () => {
     let logged = ''
     const logger = pino(
       { level: 'trace' },
@@ -294,7 +294,7 @@ describe('what comes out', () => {
     }
   })
 
-  it('is slowed for who asks too much, and for nobody else', async () => {
+  it('is delayed for a caller that asks too often, and for no other caller', async () => {
     await using system = createSystem({ apiTokens, ratePerSecond: 5 })
     const ask = async (headers: Headers, url = '/v1/jobs') => (await system.api.instance.inject({ url, headers })).statusCode
     for (let index = 0; index < 10; index++) expect(await ask(viewer)).toBe(200)

@@ -33,7 +33,7 @@ function trailOver(values: readonly (Buffer | null)[], decode: AuditTrailOptions
 const event = { at: 5, actor: 'anna', action: 'PUT', jobId: 'a' }
 const undecodable = new DuelogError('undecodable', 'Bytes are not an AuditEvent.')
 
-it('is served although anybody has written anything between its records', async () => {
+it('the audit trail is served although foreign records are between its records', async () => {
   const trail = trailOver([text('good'), text('thrown'), text('rejected'), null, text('good')], (bytes) => {
     // As codecs do: at once where the schema is known, later where the registry has to be asked.
     if (bytes.toString() === 'thrown') throw undecodable

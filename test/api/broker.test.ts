@@ -107,7 +107,7 @@ afterAll(async () => {
 })
 
 describe('with a real broker', () => {
-  it('writes what was asked for, where the answers say', async () => {
+  it('writes the requested records, at the positions that the answers name', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `put/${index}${index % 2 ? '{tag}' : ''}`)
     const answers = await Promise.all(
       ids.map((id) =>
@@ -132,7 +132,7 @@ describe('with a real broker', () => {
     expect(read.json()).toMatchObject({ id: ids[7], etag: answers[7]?.headers.etag, definition: { payload: { id: ids[7] } } })
   })
 
-  it('writes a batch in order, around its bad lines', async () => {
+  it('writes a batch in order, and skips its bad lines', async () => {
     const lines = Array.from({ length: 3_000 }, (_, index) =>
       index % 50 === 0 ? '{' : JSON.stringify({ id: `batch-${index}`, ...atNoon }),
     )
@@ -171,7 +171,7 @@ describe('with a real broker', () => {
     )
   })
 
-  it('keeps in the audit trail who asked for what, newest first, and no payload', async () => {
+  it('keeps in the audit trail the caller of each change, newest first, and no payload', async () => {
     const url = '/v1/jobs/audited'
     await asking.instance.inject({ method: 'PUT', url, payload: { ...atNoon, payload: { secret: 'do not tell' } } })
     await asking.instance.inject({ method: 'PUT', url, payload: atNoon, headers: { 'if-match': '"0.99999"' } })

@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => system.api.stop())
 
-it('says of every integer how many bits it needs, for generators of typed clients', () => {
+it('states the size in bits of every integer, for generators of typed clients', () => {
   const integers = integersIn(document)
   expect(integers.length).toBeGreaterThan(100)
   expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
@@ -100,7 +100,7 @@ function namelessIn(part: unknown, place = ''): string[] {
   ]
 }
 
-it('has a name for everything with parts, and one type in each schema, for the same', () => {
+it('has a name for every schema with parts, and one type in each schema for the same field', () => {
   expect(namelessIn(document)).toEqual([])
   expect(namelessIn({ a: { type: ['string', 'integer'] }, b: { type: 'object', properties: { c: {} } } })).toEqual(['/a', '/b'])
   const { schemas } = document.components
@@ -108,7 +108,7 @@ it('has a name for everything with parts, and one type in each schema, for the s
   for (const [name, { title }] of Object.entries(schemas)) expect(title).toBe(name)
 })
 
-it('says beside a reference what is so in its place, and in the component what is so everywhere', () => {
+it('keeps what holds for one use beside the reference, and what holds for all in the component', () => {
   const { schemas } = document.components
   const { properties } = schemas.BackfillRequest as { properties: Record<string, object> }
   expect(properties.from).toEqual({ $ref: '#/components/schemas/Instant', description: 'First nominal time, inclusive.' })
@@ -131,12 +131,12 @@ describe('GET /openapi.json', () => {
       expect(system.api.instance.hasRoute({ method, url: path.replace(/\{(\w+)\}/g, ':$1') }), `${method} ${path}`).toBe(true)
   })
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('the document is valid OpenAPI 3.1', async () => {
     expect(document.openapi).toMatch(/^3\.1\./)
     await expect(SwaggerParser.validate(structuredClone(document) as never)).resolves.toBeDefined()
   })
 
-  it('tells of each route what it is for, what it takes, and all of its answers', () => {
+  it('describes for each route its purpose, its input and all of its answers', () => {
     const groups = document.tags.map(({ name }) => name)
     for (const [place, { operationId, summary, tags, parameters = [], responses }] of operations) {
       expect(operationId, place).toMatch(/^[a-z][A-Za-z]+$/)
@@ -171,13 +171,13 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  it('shows nothing of the routes between processes', () => {
+  it('does not show the routes between processes', () => {
     expect(JSON.stringify(document)).not.toContain('/internal')
   })
 })
 
 describe('the page at /docs', () => {
-  it('shows the description, and needs nothing from elsewhere', async () => {
+  it('shows the description, and loads nothing from other hosts', async () => {
     const page = await system.api.instance.inject('/docs')
     expect(page.headers['content-type']).toMatch(/^text\/html/)
     expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/)

@@ -19,7 +19,7 @@ function built(): ReturnType<typeof readDashboard> {
 }
 
 describe('the pages of the dashboard', () => {
-  it('are one document at every address, which nobody keeps and which runs our own scripts alone', async () => {
+  it('are one document at every address, which is not cached and runs only our own scripts', async () => {
     await using system = createSystem({ dashboard: built() })
     for (const url of ['/', '/jobs', '/jobs/a%2Fb', '/runs', '/dead-letters', '/workers', '/calendar', '/?x=1']) {
       const answer = await system.api.instance.inject(url)
@@ -33,7 +33,7 @@ describe('the pages of the dashboard', () => {
     expect((await system.api.instance.inject({ url: '/', headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304)
   })
 
-  it('have assets that may be kept for ever, compressed for who takes that', async () => {
+  it('have assets that may be cached for ever, compressed for clients that accept it', async () => {
     await using system = createSystem({ dashboard: built() })
     const plain = await system.api.instance.inject('/assets/index-abc.js')
     expect([plain.body, plain.headers['cache-control']]).toEqual(['let a', 'public, max-age=31536000, immutable'])
@@ -42,7 +42,7 @@ describe('the pages of the dashboard', () => {
     expect(gunzipSync(packed.rawPayload).toString()).toBe('let a')
   })
 
-  it('are nothing but themselves', async () => {
+  it('serve no other file', async () => {
     await using system = createSystem({ dashboard: built() })
     for (const url of [
       '/assets/none.js',
@@ -54,7 +54,7 @@ describe('the pages of the dashboard', () => {
       expect([url, (await system.api.instance.inject(url)).statusCode]).toEqual([url, 404])
   })
 
-  it('are there for people at wrong addresses too, with 404; programs get a problem', async () => {
+  it('answer people at wrong addresses with 404 too; programs get a problem', async () => {
     await using system = createSystem({ dashboard: built(), apiTokens: [{ role: 'viewer', token: 'look' }] })
     const ask = (url: string, accept: string) => system.api.instance.inject({ url, headers: { accept } })
     const page = await ask('/nowhere', 'text/html,*/*;q=0.8')
@@ -70,7 +70,7 @@ describe('the pages of the dashboard', () => {
     }
   })
 
-  it('say how to build the dashboard where it is not', async () => {
+  it('say how to build the dashboard if it is not built', async () => {
     await using system = createSystem({ dashboard: readDashboard(join(tmpdir(), 'duelog-never-built')) })
     const answer = await system.api.instance.inject('/jobs')
     expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:dashboard')])
@@ -80,7 +80,7 @@ describe('the pages of the dashboard', () => {
 describe('what the pages listen to', () => {
   const apiTokens = [{ role: 'viewer', token: 'look' }] as const
 
-  it('tells who asks what they may do', async () => {
+  it('tells a caller its rights', async () => {
     await using open = createSystem()
     expect((await open.api.instance.inject('/v1/session')).json()).toEqual({ role: 'admin', authentication: false })
     await using guarded = createSystem({ apiTokens })
@@ -93,7 +93,7 @@ describe('what the pages listen to', () => {
     expect((await guarded.api.instance.inject('/v1/events')).statusCode).toBe(401)
   })
 
-  it('is a pulse with the counts of all owners, and ends when the process stops', async () => {
+  it('are stats messages with the counts of all owners, and end when the process stops', async () => {
     const metrics = createMetrics()
     metrics.dispatched.inc({ pool: 'default' }, 3)
     metrics.runs.inc({ status: 'SUCCEEDED' }, 2)
@@ -113,7 +113,7 @@ describe('what the pages listen to', () => {
     for (;;) if ((await reader?.read())?.done) break
   })
 
-  it('is refused to more listeners than are allowed', async () => {
+  it('refuses more listeners than the limit', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const ended = new AbortController()

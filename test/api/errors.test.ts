@@ -68,7 +68,7 @@ describe('every error is a problem', () => {
     '{"__proto__":{"polluted":1}}',
     '{"constructor":{"prototype":{"polluted":1}}}',
     '{"payload":{"a":[{"__proto__":{"polluted":1}}]}}',
-  ])('refuses %s, which would change what objects are', async (payload) => {
+  ])('refuses %s, which would change prototypes', async (payload) => {
     await using system = createSystem()
     const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers: json, payload })
     expect(answer.json()).toMatchObject({ status: 400, code: 'bad-request' })
@@ -84,7 +84,7 @@ describe('every error is a problem', () => {
     expect((await system.api.instance.inject(url)).json().id).toBe(id)
   })
 
-  it('answers what is not HTTP with a problem as well', async () => {
+  it('answers requests that are not HTTP with a problem too', async () => {
     await using system = createSystem()
     const url = new URL(await system.api.listen('127.0.0.1', 0))
     const socket = connect(Number(url.port), url.hostname)
@@ -96,7 +96,7 @@ describe('every error is a problem', () => {
     expect(text).toContain('"code":"bad-request"')
   })
 
-  it('tells what to do when the port is taken', async () => {
+  it('says what to do when the port is in use', async () => {
     await using system = createSystem()
     await using other = createSystem()
     const url = new URL(await system.api.listen('127.0.0.1', 0))
@@ -105,7 +105,7 @@ describe('every error is a problem', () => {
 })
 
 describe('a body that comes slowly or not at all', () => {
-  it('keeps nobody else waiting, and is taken when it is complete', async () => {
+  it('does not delay other requests, and is accepted when it is complete', async () => {
     await using system = createSystem()
     const url = new URL(await system.api.listen('127.0.0.1', 0))
     const body = JSON.stringify(atNoon)

@@ -91,7 +91,7 @@ afterAll(async () => {
 describe('a generated client', () => {
   const answered = new Map<string, Awaited<ReturnType<Call>>[]>()
 
-  it('gets through every path', async () => {
+  it('reaches every path', async () => {
     for (const [operation, given, status] of calls) {
       const call = client[operation]
       expect(call, operation).toBeTypeOf('function')
@@ -107,7 +107,7 @@ describe('a generated client', () => {
     expect([...answered.keys()].sort()).toEqual(ending.map(({ operationId }) => operationId).sort())
   })
 
-  it('gets the answers that are described', () => {
+  it('decodes the answers as described', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema(document, 'api')
     for (const [path, methods] of Object.entries(document.paths)) {

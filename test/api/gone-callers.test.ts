@@ -17,7 +17,7 @@ const apiTokens = [
 
 const paths = ['/v1/jobs?handler=none', '/v1/runs', '/v1/dead-letters', '/v1/forecast']
 
-it.each(paths)('%s is for its caller, and as long as that is there', async (path) => {
+it.each(paths)('%s is asked in the name of its caller, and ends when the caller disconnects', async (path) => {
   await using owner = createSystem({ apiTokens })
   const askers: Asker[] = []
   const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -49,7 +49,7 @@ it.each(paths)('%s is for its caller, and as long as that is there', async (path
   expect(new Set(askers.map(({ caller }) => caller)).size).toBe(2)
 })
 
-it.each(paths)('%s that one partition refuses waits in no other', async (path) => {
+it.each(paths)('%s ends in the other partitions when one partition refuses it', async (path) => {
   await using system = createSystem({ apiTokens })
   const others: Promise<unknown>[] = []
   const wait = (partition: number, asker?: Asker): Promise<never> => {
@@ -98,7 +98,7 @@ const slowTimes = { schedule: { rrule: 'FREQ=SECONDLY;INTERVAL=331;BYHOUR=3;BYMI
 it.each([
   ['a plan', '/v1/jobs/plan', { jobs: slowJobs }],
   ['a preview', '/v1/schedules/preview', slowTimes],
-])('%s is calculated no further when its caller has gone, and the next one is answered', async (_what, path, body) => {
+])('%s is not calculated further after its caller has disconnected, and the next one is answered', async (_what, path, body) => {
   await using system = createSystem()
   const atFirst = stepsSpent()
   await goneFrom(system, path, body, () => stepsSpent() > atFirst)
@@ -109,7 +109,7 @@ it.each([
   expect(stepsSpent()).toBe(spent)
 })
 
-it('a plan asks no owner for circles any more when its caller has gone', async () => {
+it('a plan does not ask owners for cycles after its caller has disconnected', async () => {
   await using system = createSystem()
   const held = Promise.withResolvers<undefined>()
   const asked: string[] = []

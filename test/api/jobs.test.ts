@@ -22,7 +22,7 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(second.headers.etag).toBe('"0.1"')
   })
 
-  it('says with wait=applied how the job stands: INVALID and why, although it is written', async () => {
+  it('with wait=applied, reports the status of the job: INVALID and why, although it is written', async () => {
     await using system = createSystem({ partitions: 1 })
     expect((await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))).json()).toEqual({
       ...{ id: 'a', etag: '"0.0"', partition: 0, offset: 0 },
@@ -36,7 +36,7 @@ describe('PUT /v1/jobs/{id}', () => {
   })
 
   it.each(['a/b', 'é✓', 'a b', '100%', '%2F', 'a%2Fb', '?x=1#y', '\'"', 'x'.repeat(255), '✓'.repeat(85)])(
-    'takes the percent-encoded id %s as it is',
+    'decodes the percent-encoded id %s',
     async (id) => {
       await using system = createSystem()
       const url = `/v1/jobs/${encodeURIComponent(id)}`
@@ -65,7 +65,7 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('says everything that is wrong with a definition', async () => {
+  it('reports everything that is wrong with a definition', async () => {
     await using system = createSystem()
     const answer = await system.api.instance.inject(
       put('/v1/jobs/a', { schedul: {}, target: { handler: '' }, schedule: { cron: 'x' }, tag: 3 }),
@@ -83,7 +83,7 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(answer.json()).toMatchObject({ status: 400, code: 'bad-definition', problems: [{ field: 'id' }] })
   })
 
-  it('writes only where If-Match names the version in force', async () => {
+  it('writes only if If-Match names the version in force', async () => {
     await using system = createSystem({ partitions: 1 })
     const { instance } = system.api
     const missing = await instance.inject(put('/v1/jobs/a', atNoon, { 'if-match': '*' }))
@@ -100,7 +100,7 @@ describe('PUT /v1/jobs/{id}', () => {
     expect((await instance.inject({ method: 'DELETE', url: '/v1/jobs/a', headers: { 'if-match': '*' } })).statusCode).toBe(204)
   })
 
-  it('lets one of many at once pass the same If-Match', async () => {
+  it('lets one of many parallel writers pass the same If-Match', async () => {
     await using system = createSystem({ partitions: 1 })
     await system.api.instance.inject(put('/v1/jobs/a', atNoon))
     const answers = await Promise.all(
@@ -168,7 +168,7 @@ describe('PUT /v1/jobs/{id}', () => {
     }
   })
 
-  it('tells the code of a write that the broker refused', async () => {
+  it('returns the error code of a write that the broker refused', async () => {
     await using system = createSystem()
     system.log.hold = () => Promise.reject(new Error('secret detail'))
     const answer = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
@@ -190,19 +190,19 @@ describe('If-Match against writers that this process does not know', () => {
   }
   const calls = [{ method: 'PUT', payload: atNoon }, { method: 'DELETE' }]
 
-  it.each(calls)('is judged by the owner, who drops what came too late: %j', async (call) => {
+  it.each(calls)('is checked by the owner, which drops late writes: %j', async (call) => {
     const { system, answer } = await between(({ log }) => log.write([{ ...(log.written[0] as RecordOut) }]), call)
     expect(answer.json()).toMatchObject({ status: 412, code: 'version-conflict' })
     expect(system.owner.jobs.get('a')?.offset).toBe(1)
   })
 
-  it('defines no job anew that another has deleted meanwhile', async () => {
+  it('does not define a job again that another writer has deleted meanwhile', async () => {
     const { system, answer } = await between(({ owner }) => owner.jobs.delete('a'), calls[0] ?? {})
     expect(answer.statusCode).toBe(412)
     expect(system.owner.jobs.has('a')).toBe(false)
   })
 
-  it.each(calls)('says so where the owner was not seen to judge: %j', async (call) => {
+  it.each(calls)('says so if the check by the owner was not confirmed: %j', async (call) => {
     const { answer } = await between(({ owner }) => {
       owner.applies = false
     }, call)
@@ -215,7 +215,7 @@ describe('POST /v1/jobs with an Idempotency-Key', () => {
   const post = (system: MemorySystem, key: string, payload: object = atNoon) =>
     system.api.instance.inject({ method: 'POST', url: '/v1/jobs', payload, headers: { 'idempotency-key': key } })
 
-  it('makes one job of a request that is sent again, and answers with that one', async () => {
+  it('makes one job of a repeated request, and answers with that job', async () => {
     await using system = createSystem()
     const [first, again] = [await post(system, 'k'), await post(system, 'k')]
     expect([first.statusCode, again.statusCode]).toEqual([201, 200])
@@ -225,7 +225,7 @@ describe('POST /v1/jobs with an Idempotency-Key', () => {
     expect(first.json().id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('makes one also where two processes write at once: the owner takes the first', async () => {
+  it('makes one job also if two processes write at the same time: the owner takes the first', async () => {
     await using system = createSystem({ partitions: 1 })
     system.log.hold = async () => {
       system.log.hold = () => {}
@@ -238,7 +238,7 @@ describe('POST /v1/jobs with an Idempotency-Key', () => {
     expect(system.owner.jobs.get(answer.json().id)?.offset).toBe(0)
   })
 
-  it('tells other keys, other definitions and other callers apart', async () => {
+  it('distinguishes other keys, other definitions and other callers', async () => {
     const apiTokens = ['ann', 'bob'].map((name) => ({ role: 'operator' as const, token: name.repeat(12), name }))
     await using system = createSystem({ apiTokens })
     const ids = new Set<string>()

@@ -19,7 +19,7 @@ async function all({ api }: MemorySystem, query = ''): Promise<{ ids: string[]; 
 }
 
 describe('GET /v1/jobs', () => {
-  it('puts few pages together at once, however many are asked for', async () => {
+  it('builds few pages at once, however many are requested', async () => {
     await using system = createSystem()
     for (let index = 0; index < 30; index++) system.add(`j${index}`)
     const list = system.owner.list.bind(system.owner)
@@ -71,7 +71,7 @@ describe('GET /v1/jobs', () => {
     expect((await all(system, 'status=INVALID')).ids).toEqual([])
   })
 
-  it('finds the few of many when owners stop searching before they find', async () => {
+  it('finds rare jobs although owners stop searching before they find one', async () => {
     await using system = createSystem({ partitions: 3 })
     const ids = Array.from({ length: 90 }, (_, index) => `j${String(index).padStart(3, '0')}`)
     for (const id of ids) system.add(id)
@@ -93,7 +93,7 @@ describe('GET /v1/jobs', () => {
     expect(calls).toBeLessThan(3 * 90)
   })
 
-  it('cuts a page of large jobs short and goes on with the next', async () => {
+  it('ends a page of large jobs early and continues with the next', async () => {
     await using system = createSystem()
     const large = { ...atNoonDefinition(), payload: Buffer.alloc(512 * 1024), contentType: 'application/octet-stream' }
     const ids = Array.from({ length: 40 }, (_, index) => `j${String(index).padStart(3, '0')}`)

@@ -93,7 +93,7 @@ test.each([
   ['that say nothing', '', false],
   ['whose headers do not come to their end', 'GET /livez HTTP/1.1\r\nx-slow: ', false],
   ['that were answered and stay', request('/livez'), true],
-])('connections %s give way to new ones', async (_, text, isAnswered) => {
+])('idle connections %s are closed for new ones', async (_, text, isAnswered) => {
   const { open, flood } = await openHouse()
   const flooding = await flood(text, isAnswered)
   for (let time = 0; time < 3; time++) expect(await (await open(request('/livez'))).answered()).toMatch(/^HTTP\/1\.1 200/)
@@ -102,7 +102,7 @@ test.each([
   expect(flooding.slice(-100).some(({ socket }) => socket.destroyed)).toBe(false)
 })
 
-test('those of who has fewer stay, and those with a request under way', async () => {
+test('connections of callers with fewer stay, and so do those with an active request', async () => {
   const { open, flood } = await openHouse()
   const listener = await open(request('/v1/events'))
   expect(await listener.answered()).toMatch(/^HTTP\/1\.1 200/)
@@ -116,7 +116,7 @@ test('those of who has fewer stay, and those with a request under way', async ()
   expect(listener.socket.destroyed).toBe(false)
 })
 
-test('those with a request under way give way where all have one, and a probe from elsewhere is answered', async () => {
+test('connections with an active request are closed if all have one, and a probe from another address is answered', async () => {
   const { system, open, flood, coming } = await openHouse()
   system.owner.job = () => new Promise(() => {})
   const all = coming(connectionsMax)
@@ -129,7 +129,7 @@ test('those with a request under way give way where all have one, and a probe fr
   expect(probe.socket.destroyed).toBe(false)
 })
 
-test('a newcomer keeps its place until its request is there, however many come after it', async () => {
+test('a new connection stays open until its request arrives, however many follow it', async () => {
   const { system, server, open, flood, coming } = await openHouse()
   system.owner.job = () => new Promise(() => {})
   const all = coming(connectionsMax)
@@ -145,7 +145,7 @@ test('a newcomer keeps its place until its request is there, however many come a
   expect(await newcomer.answered()).toMatch(/^HTTP\/1\.1 200/)
 })
 
-test('bodies that do not come to their end leave room, and are counted no more when they are gone', async () => {
+test('bodies that never end make room, and are not counted after they are closed', async () => {
   const { open, coming } = await openHouse()
   const put = 'PUT /v1/jobs/slow HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{'
   const all = coming(bodiesMax)
@@ -164,7 +164,7 @@ test('bodies that do not come to their end leave room, and are counted no more w
   await next
 })
 
-test('those of one caller leave room for others, and those of all who may only look for who writes', async () => {
+test('bodies of one caller leave room for others, and bodies of all viewers leave room for writers', async () => {
   const token = (role: 'viewer' | 'operator', name: string) => ({ role, name, token: `a-long-token-of-the-${name}` })
   const tokens = [token('viewer', 'one'), token('viewer', 'other'), token('operator', 'writer')]
   const { open, coming } = await openHouse({ apiTokens: tokens })
@@ -207,14 +207,14 @@ async function houseOfLargeJobs() {
 const list = request('/v1/jobs?limit=1000')
 const listsMax = Math.ceil(unreadCharsMax / listBytesMax) + 2
 
-test('who asks for large answers in one breath and reads none of them is cut off', async () => {
+test('a caller that asks for large answers at once and reads none is disconnected', async () => {
   const { open, silent } = await houseOfLargeJobs()
   const socket = await silent(list.repeat(listsMax))
   if (!socket.closed) await once(socket, 'close')
   expect(await (await open(request('/livez'))).answered()).toMatch(/^HTTP\/1\.1 200/)
 })
 
-test('who does so on many connections loses those that have waited longest, and others lose nothing', async () => {
+test('such a caller on many connections loses those that have waited longest, and others lose none', async () => {
   const { silent } = await houseOfLargeJobs()
   const neighbour = await silent(list, '127.0.0.2')
   const sockets: Socket[] = []
@@ -225,7 +225,7 @@ test('who does so on many connections loses those that have waited longest, and 
   expect(neighbour.destroyed).toBe(false)
 })
 
-test('each has a time as well', async () => {
+test('each such connection also has a time limit', async () => {
   const { server } = await openHouse()
   expect(server.headersTimeout).toBe(headersReceiveMs)
   expect(server.keepAliveTimeout).toBe(connectionIdleMs)

@@ -27,7 +27,7 @@ describe('bytes', () => {
     ['a header that goes on in the next line', 'X-A: b\r\n Content-Length: 40\r\nContent-Length: 2\r\n'],
     ['a space before the colon', 'Content-Length : 2\r\n'],
     ['a null in a header', 'X-A: b\u0000c\r\nContent-Length: 2\r\n'],
-  ])('with %s are refused', async (_what, head) => {
+  ])('bytes with %s are refused', async (_what, head) => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const hidden = 'DELETE /v1/jobs/a HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
@@ -36,7 +36,7 @@ describe('bytes', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it.each(['gzip', 'deflate', 'br', 'zstd'])('that are compressed by %s are not unpacked', async (encoding) => {
+  it.each(['gzip', 'deflate', 'br', 'zstd'])('bytes compressed by %s are not decompressed', async (encoding) => {
     await using system = createSystem()
     const bomb = gzipSync(Buffer.alloc(16 * 1_048_576, ' '))
     const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
@@ -67,7 +67,7 @@ describe('an id', () => {
     '%7f',
     '..',
     '%2e%2e',
-  ])('of %s is none', async (id) => {
+  ])('%s is no valid id', async (id) => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const body = JSON.stringify(atNoon)
@@ -77,7 +77,7 @@ describe('an id', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('of half a character is none, wherever it stands', async () => {
+  it('half a character makes an id invalid at any place', async () => {
     await using system = createSystem()
     for (const id of ['a\ud800', '\udc00a']) {
       const payload = `${JSON.stringify({ id, ...atNoon })}\n`
@@ -107,7 +107,7 @@ describe('a definition', () => {
     ['a key of 100,000 characters', { concurrencyKey: 'k'.repeat(100_000) }],
     ['a zone that is a path', { schedule: { cron: '* * * * *', timezone: '../../../etc/passwd' } }],
     ['a pool that is a path', { target: { handler: 'noop', pool: '../jobs' } }],
-  ])('with %s is refused, and does not hold anybody up', async (_what, change) => {
+  ])('a definition with %s is refused, and delays no other request', async (_what, change) => {
     await using system = createSystem()
     const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: { ...atNoon, ...change } })
     expectRefusal(answer, [400, 413])
@@ -115,7 +115,7 @@ describe('a definition', () => {
   })
 
   it.each([{ cron: '0 0 31 2 *' }, { cron: '0 0 0 30 2 *' }, { rrule: 'FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=31' }])(
-    'with %j, a time that never comes, is answered all the same',
+    'a definition with %j, a time that never comes, is answered too',
     async (schedule) => {
       await using system = createSystem()
       const payload = { schedule, count: 1_000 }
@@ -143,7 +143,7 @@ describe('rules that take a search', () => {
         payload: jobs.map((each) => `${JSON.stringify(each)}\n`).join(''),
       },
     ],
-  ])('in %s let others have their turn', async (_what, call) => {
+  ])('%s let other requests have their turn', async (_what, call) => {
     await using system = createSystem()
     // So that the number of turns does not depend on how fast the machine is: each look at the clock finds it a millisecond later.
     let nowMs = performance.now()
@@ -193,7 +193,7 @@ describe('a cursor', () => {
     expectRefusal(await system.api.instance.inject({ url: '/v1/jobs', query: { cursor: value } }), [400])
   })
 
-  it('that names partitions which are not there finds nothing besides the jobs', async () => {
+  it('with partitions that do not exist finds only the existing jobs', async () => {
     await using system = createSystem()
     system.add('a')
     const query = {
@@ -212,7 +212,7 @@ describe('a cursor', () => {
 })
 
 describe('listeners', () => {
-  it('are let in with a token only', async () => {
+  it('need a token', async () => {
     await using system = createSystem({ apiTokens })
     expectRefusal(await system.api.instance.inject({ url: '/v1/events' }), [401])
     expectRefusal(

@@ -43,7 +43,7 @@ describe('the end of a job or a run', () => {
     expect((await post(system, '/v1/runs/a/2/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
     expect(system.log.written).toEqual([])
   })
-  it('of a run that is not tracked is refused with what is true of it', async () => {
+  it('of a run that is not tracked is refused with the reason', async () => {
     await using system = createSystem()
     const definition = { ...(system.add('b').definition as JobDefinition), trackRuns: false }
     system.add('a', { definition, runNo: 2, lastRun: { ...finishedRun(2), status: 'DISPATCHED' } })
@@ -156,7 +156,7 @@ describe('dead letters', () => {
     expect(first.ids).toEqual(['a/3', 'a/1'])
     expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/4'])
   })
-  it('show what their last attempt was given, whatever the definition says by now', async () => {
+  it('show the input of their last attempt, whatever the definition is meanwhile', async () => {
     await using made = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
     made.add('a/b', { deadRuns: [3] })
     made.owner.finished.set('a/b', [dead(3)])
@@ -176,7 +176,7 @@ describe('dead letters', () => {
     const none = await made.api.instance.inject({ url: '/v1/dead-letters/a%2Fb/2', headers })
     expect(none.json()).toMatchObject({ status: 404, code: 'not-found' })
   })
-  it('are shown also when more runs have ended since than are kept, with what is known of them', async () => {
+  it('are shown also if more runs have ended since than the history holds, with what is known of them', async () => {
     await using made = createSystem()
     made.add('old', { deadRuns: [3, 20] })
     made.owner.finished.set('old', [dead(20)])
@@ -189,7 +189,7 @@ describe('dead letters', () => {
     const one = await made.api.instance.inject('/v1/dead-letters/old/3')
     expect(one.json()).toMatchObject({ run: { runId: 'old/3' }, execution: { attempt: 2 } })
   })
-  it('are looked up for few jobs at once, since the runs of each may be large', async () => {
+  it('are read for few jobs at once, because the runs of each may be large', async () => {
     await using made = createSystem()
     for (let job = 0; job < 3 * deadLetterJobsAtOnce; job++) {
       made.add(`j${job}`, { deadRuns: [3] })
@@ -208,7 +208,7 @@ describe('dead letters', () => {
     expect(runs).toHaveLength(3 * deadLetterJobsAtOnce)
     expect(most).toBe(deadLetterJobsAtOnce)
   })
-  it('are shown in pages that end where they hold much', async () => {
+  it('are shown in shorter pages if their data is large', async () => {
     await using made = createSystem()
     const message = 'x'.repeat(1_000_000)
     const ids = Array.from({ length: 3 * deadLetterJobsAtOnce }, (_, job) => `j${String(job).padStart(3, '0')}`)
@@ -228,7 +228,7 @@ describe('dead letters', () => {
     expect(found).toEqual(ids)
     expect(pages).toBe(3)
   })
-  it('are redriven all, without a body', async () => {
+  it('are all redriven by a request without a body', async () => {
     await using made = system()
     const answer = await post(made, '/v1/dead-letters/redrive')
     expect(answer.statusCode).toBe(202)
@@ -245,12 +245,12 @@ describe('dead letters', () => {
     [{ max: 3 }, ['a/1', 'a/3', 'c/4'], false],
     [{ tag: 'night', max: 1 }, ['c/4'], false],
     [{ handler: 'other' }, [], false],
-  ])('are redriven as %j says, and it is told whether there are more', async (body, runIds, more) => {
+  ])('are redriven as %j says, and the answer says whether more remain', async (body, runIds, more) => {
     await using made = system()
     expect((await post(made, '/v1/dead-letters/redrive', body)).json()).toEqual({ runIds, left: [], more })
     expect(made.log.written).toHaveLength(runIds.length)
   })
-  it('are redriven as far as their jobs have room, and the rest is told, with what to do', async () => {
+  it('are redriven up to the limit of their jobs, and the answer names the rest and what to do', async () => {
     await using made = system()
     made.owner.jobs.get('a')?.active.push(...Array.from({ length: 15 }, (_, index) => activeRun(10 + index)))
     const left = [{ runId: 'a/3', detail: expect.stringContaining('maxConcurrentRuns') }]
@@ -263,7 +263,7 @@ describe('dead letters', () => {
       /^1 not redriven, because their jobs have no room for them: .*maxConcurrentRuns.* Run the same command again/m,
     )
   })
-  it('are told as left where their owner refused them all the same', async () => {
+  it('are reported as left if their owner refused all of them', async () => {
     await using made = system()
     made.log.onRecord = (record, offset) => {
       made.owner.apply(record, offset)
@@ -305,7 +305,7 @@ describe('of a job that does not exist', () => {
     ['POST', '/v1/runs/x/1/cancel'],
     ['POST', '/v1/runs/x/1/redrive'],
     ['GET', '/v1/jobs/x/why'],
-  ] as const)('nothing is done or told: %s %s', async (method, url, payload?: object) => {
+  ] as const)('%s %s does nothing and reports 404', async (method, url, payload?: object) => {
     await using system = createSystem()
     const answer = await system.api.instance.inject({ method, url, ...(payload !== undefined && { payload }) })
     expect(answer.json()).toMatchObject({ status: 404, code: 'not-found' })
@@ -317,7 +317,7 @@ describe('a command with an Idempotency-Key', () => {
   const keyed = (system: MemorySystem, url: string, key: string, payload?: object) =>
     system.api.instance.inject({ method: 'POST', url, headers: { 'idempotency-key': key }, ...(payload && { payload }) })
 
-  it('is known by it: a repeat is the same command, and its answer names the same run', async () => {
+  it('is recognized by its key: a repeat is the same command, and its answer names the same run', async () => {
     await using system = createSystem()
     const job = system.add('a')
     // As an owner does: of a command that comes again nothing follows.
@@ -332,7 +332,7 @@ describe('a command with an Idempotency-Key', () => {
     expect(runs).toEqual(['a/1', 'a/1', 'a/2'])
     expect(sent(system).map(({ commandId }) => commandId)).toEqual(['trigger:order-7', 'trigger:order-7', 'trigger:order-8'])
   })
-  it('is one for each kind of command, and for each run', async () => {
+  it('is separate for each kind of command, and for each run', async () => {
     await using system = createSystem()
     system.add('a', { active: [activeRun(3)], deadRuns: [1, 2] })
     system.owner.applies = false
@@ -345,7 +345,7 @@ describe('a command with an Idempotency-Key', () => {
   it.each([
     ['/v1/runs/a/2/redrive', { runId: 'a/3', applied: true }],
     ['/v1/runs/a/2/cancel', { applied: true }],
-  ])('goes to the owner also where the run has gone on, because the first may have done that: %s', async (url, answer) => {
+  ])('goes to the owner also if the run has changed, because the first command may have done that: %s', async (url, answer) => {
     await using system = createSystem()
     const commandId = 'redrive/2:k'
     system.add('a', { active: [{ ...activeRun(3), commandId }], deadRuns: [] })
@@ -353,7 +353,7 @@ describe('a command with an Idempotency-Key', () => {
     expect((await keyed(system, url, 'k')).json()).toMatchObject(answer)
     expect((await post(system, url)).json()).toMatchObject({ status: 404 })
   })
-  it.each(['', 'a b', 'ä', 'x'.repeat(256)])('is refused when that is %j', async (key) => {
+  it.each(['', 'a b', 'ä', 'x'.repeat(256)])('is refused if the key is %j', async (key) => {
     await using system = createSystem()
     system.add('a')
     expect((await keyed(system, '/v1/jobs/a/trigger', key)).json()).toMatchObject({

@@ -18,7 +18,7 @@ const put = (system: System, id: string, payload: string) =>
   system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${id}`, headers, payload })
 
 describe('a JSON payload', () => {
-  it('is stored, shown and put back byte for byte, whatever its numbers, escapes and white space', async () => {
+  it('is stored, shown and written back byte for byte, whatever its numbers, escapes and white space', async () => {
     await using system = createSystem()
     await fc.assert(
       fc.asyncProperty(jsonTexts, async (text) => {
@@ -37,7 +37,7 @@ describe('a JSON payload', () => {
       { numRuns: 150 },
     )
   })
-  it('is stored so from POST, from lines, and by trigger', async () => {
+  it('is stored byte for byte by POST, by lines and by trigger', async () => {
     await using system = createSystem()
     const text = '{ "n": 9007199254740993, "p": 1.10, "e": "\\u0041" }'
     await system.api.instance.inject({ method: 'POST', url: '/v1/jobs', headers, payload: `{${about},"payload":${text}}` })
@@ -54,7 +54,7 @@ describe('a JSON payload', () => {
     const command = codecs.command.decode(system.log.written.at(-1)?.value as Buffer) as JobCommand
     expect(command.payload?.toString()).toBe(text)
   })
-  it('is text where the media type says so, and null is none', async () => {
+  it('is text if the media type says so, and null is no payload', async () => {
     await using system = createSystem()
     await put(system, 'a', `{${about},"contentType":"text/plain","payload":"\\u0041\\/ü"}`)
     expect(storedIn(system)).toBe('A/ü')
@@ -83,7 +83,7 @@ describe('JSON that could be read in two ways', () => {
     ['half of a character in a tag', `{${about},"tags":["\\ud800"]}`, 'tags[0]'],
     ['half of a character in a name', `{${about},"payload":{"\\udc00":1}}`, 'payload["\\udc00"]'],
     ['a depth of 200,000', `{${about},"payload":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'payload'],
-  ])('is refused with its place: %s', async (_what, body, field) => {
+  ])('is refused with its position: %s', async (_what, body, field) => {
     await using system = createSystem()
     const answer = await put(system, 'a', body)
     expect(answer.statusCode).toBe(400)

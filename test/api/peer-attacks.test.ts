@@ -69,7 +69,7 @@ describe('a member that is none of ours', () => {
     ],
   ]
 
-  it.each(notes)('with %s is sent nothing, and caller and operator are told', async (_what, noteOf) => {
+  it.each(notes)('with %s gets no request, and the caller and the operator are informed', async (_what, noteOf) => {
     const { seen, url } = await rogue()
     const { system, told, owners, proofs } = apiBeside(noteOf(url), apiTokens)
     await using _system = system
@@ -93,7 +93,7 @@ describe('a member that is none of ours', () => {
     expect(seen).toEqual([])
   })
 
-  it('without tokens is sent nothing unless it is on this machine', () => {
+  it('without tokens gets no request unless it is on this machine', () => {
     for (const url of ['http://127.0.0.1:8080', 'http://localhost:8080', 'http://[::1]:8080'])
       expect(urlOfPeer({ url })).toBe(url)
     for (const url of [
@@ -120,7 +120,7 @@ describe('a member that is one of ours', () => {
     for (const { token } of apiTokens) expect(JSON.stringify(peerNote(url, apiTokens))).not.toContain(token)
   })
 
-  it('is asked', async () => {
+  it('gets requests', async () => {
     const { seen, url } = await rogue((_, response) => response.end('{"jobs":[],"looked":0}'))
     const { system } = apiBeside(peerNote(url, apiTokens), apiTokens)
     await using _system = system
@@ -128,14 +128,14 @@ describe('a member that is one of ours', () => {
     expect(seen[0]?.authorization).toBe(`Bearer ${peerToken(apiTokens)}`)
   })
 
-  it('gets the token nowhere else by a redirect', async () => {
+  it('loses the token to no other host by a redirect', async () => {
     const far = await rogue()
     const near = await rogue((_, response) => response.writeHead(307, { location: far.url }).end())
     await expect(remoteQueries(near.url, { token: 'secret' }).partitions()).rejects.toMatchObject({ code: 'not-ready' })
     expect(far.seen).toEqual([])
   })
 
-  it('is not believed an answer without end, nor an error of any length', async () => {
+  it('may not send an endless answer, nor an error of any length', async () => {
     const endless = await rogue((_, response) => {
       const more = (): void => {
         while (response.write('x'.repeat(65_536)));
@@ -165,7 +165,7 @@ describe('processes whose tokens differ', () => {
     ['without tokens beside one with them', undefined, apiTokens],
     ['with tokens beside one without', apiTokens, undefined],
     ['with other tokens', apiTokens, other],
-  ])('%s: caller and operator are told what to do', async (_what, ours, theirs) => {
+  ])('%s: the caller and the operator learn what to do', async (_what, ours, theirs) => {
     await using owner = createSystem({ apiTokens: theirs })
     const url = await owner.api.listen('127.0.0.1', 0)
     const { system, told } = apiBeside(peerNote(url, theirs), ours)

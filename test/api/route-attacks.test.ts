@@ -31,7 +31,7 @@ const changing = routes.filter((route) => !isRead(route))
 const computing = ['/v1/jobs/plan', '/v1/schedules/preview']
 
 describe('of all routes', () => {
-  it('those without a role are these, and tell nothing of any job', () => {
+  it('the routes without a role are these, and they show nothing of any job', () => {
     const open = new Set(routes.filter(({ config }) => config.role === undefined).map(({ path }) => path))
     const pages = ['/', '/jobs', '/jobs/*', '/runs', '/dead-letters', '/workers', '/calendar', '/proof', '/settings', '/assets/*']
     const known = ['/livez', '/readyz', '/openapi.json', ...pages]
@@ -39,12 +39,12 @@ describe('of all routes', () => {
     expect(routes.filter(({ config }) => config.role === undefined).every(isRead)).toBe(true)
   })
 
-  it('those between processes are internal and hidden from viewers, and no others are internal', () => {
+  it('the routes between processes are internal and hidden from viewers, and no others are internal', () => {
     for (const { path, config } of routes) expect([path, config.internal ?? false]).toEqual([path, path.startsWith('/internal/')])
     for (const { path, config } of routes) if (config.internal === true) expect([path, config.role]).toEqual([path, 'operator'])
   })
 
-  it('those that change something need more than a viewer, and stand in the audit trail', () => {
+  it('the routes that change something need more than a viewer, and are in the audit trail', () => {
     expect(changing.length).toBeGreaterThan(12)
     for (const { method, path, config } of changing) {
       const isComputing = computing.includes(path)
@@ -58,7 +58,7 @@ describe('of all routes', () => {
   })
 
   it.each(routes.filter(({ config }) => config.role !== undefined))(
-    '$method $path lets in whom it says, and nobody else',
+    '$method $path admits exactly the roles that it names',
     async ({ method, url, config }) => {
       await using system = createSystem({ apiTokens })
       const ask = async (headers: Headers) => (await system.api.instance.inject({ method, url, headers })).statusCode
@@ -108,7 +108,7 @@ describe('a page of another origin', () => {
   })
 
   it.each(routes.filter(({ method, url }) => method === 'GET' && url !== '/v1/events'))(
-    'reads nothing by GET $path, and gets no cookie to be misused',
+    'reads nothing by GET $path, and gets no cookie to misuse',
     async ({ url }) => {
       await using system = createSystem()
       for (const origin of ['http://localhost:3000', 'https://evil.example.org', 'null']) {
@@ -141,7 +141,7 @@ describe('a method', () => {
   )
 
   it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])(
-    'that the header %s names is not taken',
+    'that the header %s names is ignored',
     async (name) => {
       await using system = createSystem()
       system.add('a')
@@ -176,7 +176,7 @@ describe('a body', () => {
     expect(system.log.written).toEqual([])
   })
 
-  it('that is packed is not unpacked', async () => {
+  it('that is compressed is not decompressed', async () => {
     await using system = createSystem()
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const payload = Buffer.from('1f8b0800000000000003', 'hex')
@@ -213,7 +213,7 @@ describe('floods', () => {
     expect((await fetch(`${url}/livez`)).status).toBe(200)
   })
 
-  it('a query of many parameters, and an id as long as a URL may be, are answered as any other', async () => {
+  it('a query of many parameters, and an id as long as a URL may be, are answered like any other', async () => {
     await using system = createSystem()
     const many = await system.api.instance.inject(`/v1/jobs?${'tag=a&'.repeat(2_000)}`)
     expectRefusal(many, [400])
@@ -221,7 +221,7 @@ describe('floods', () => {
     expectRefusal(await system.api.instance.inject(`/v1/jobs/${'a'.repeat(10_000)}`), [400, 404])
   })
 
-  it('connections are so many, and their heads have a minute', async () => {
+  it('the number of connections is limited, and their headers must arrive within a minute', async () => {
     await using system = createSystem()
     await system.api.listen('127.0.0.1', 0)
     const { server } = system.api.instance

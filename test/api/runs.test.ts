@@ -44,7 +44,7 @@ describe('commands', () => {
     expect(first.json().commandId).not.toBe(second.json().commandId)
   })
 
-  it('hands over a payload in place of the definition’s', async () => {
+  it('use the given payload in place of that of the definition', async () => {
     await using system = createSystem()
     system.add('a')
     await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/trigger', payload: { payload: { to: 'x' } } })
@@ -100,7 +100,7 @@ describe('runs', () => {
     expect(runs[1].errors[0]).toMatchObject({ attempt: 1, at: '2030-01-01T00:00:00.000Z' })
   })
 
-  it('shows what the worker of an active run last said: progress, message and when', async () => {
+  it('shows the last report of the worker of an active run: progress, message and time', async () => {
     await using system = createSystem()
     const heartbeat = { checkedAt: nowMs + 250, progress: 0.4, message: 'half way' }
     system.add('a', { active: [activeRun(3, heartbeat), activeRun(4)] })

@@ -73,7 +73,7 @@ function guessing() {
 }
 
 describe('guesses of one address', () => {
-  it('are so many also where all of them come at one moment, and who is right is not shut out by others that are', async () => {
+  it('are limited also if all come at one moment, and correct tokens are not shut out by them', async () => {
     const { present, looked, pass } = guessing()
     const sent = (count: number, prefix: string) =>
       Promise.all(Array.from({ length: count }, (_, index) => present(`${prefix}-${index}`)))
@@ -86,7 +86,7 @@ describe('guesses of one address', () => {
     await sent(700, 'later')
     expect(looked() - before).toBe(refusedSignInsMax + 2)
   })
-  it('are one where an old token comes many times at one moment, which leaves room for all others', async () => {
+  it('count once if an old token comes many times at one moment, which leaves room for others', async () => {
     const { present } = guessing()
     const answers = await Promise.all(Array.from({ length: 700 }, () => present('old')))
     expect(new Set(answers)).toEqual(new Set([401]))
@@ -94,7 +94,7 @@ describe('guesses of one address', () => {
     for (let index = 1; index < refusedSignInsMax; index++) expect(await present(`wrong-${index}`)).toBe(401)
     expect(await present('one-more')).toBe(429)
   })
-  it('that wait for a provider which is away are told so with the first, and others have their turn', async () => {
+  it('that wait for an unreachable provider are answered with the first, and others have their turn', async () => {
     const { signIns } = guessing()
     const away = Promise.withResolvers<undefined>()
     const judged = (token: string, judge: () => Promise<string | undefined>) =>
@@ -111,7 +111,7 @@ describe('guesses of one address', () => {
     expect(await other).toBe('operator')
     expect(looked).toBe(refusedSignInsMax)
   })
-  it('are so many, whatever comes after them, and the right one is not among the others', async () => {
+  it('are limited whatever comes after them, and the right token is not among the others', async () => {
     const { guess, present, looked, pass } = guessing()
     expect(await guess(700)).toEqual({ 401: refusedSignInsMax, 429: 700 - refusedSignInsMax })
     expect(looked()).toBe(refusedSignInsMax)
@@ -124,7 +124,7 @@ describe('guesses of one address', () => {
     })
   })
 
-  it('shut out nobody who is in, and nobody elsewhere', async () => {
+  it('shut out no caller that is signed in, and none at other addresses', async () => {
     const { guess, present } = guessing()
     expect(await present('right')).toBe(200)
     await guess(700)
@@ -133,14 +133,14 @@ describe('guesses of one address', () => {
     expect(await present('right', '192.0.2.2')).toBe(200)
   })
 
-  it('shut out none of the requests that who is in sends at one moment', async () => {
+  it('shut out no parallel request of a caller that is signed in', async () => {
     const { guess, present } = guessing()
     expect(await present('right')).toBe(200)
     await guess(700)
     expect(await Promise.all(Array.from({ length: 6 }, () => present('right')))).toEqual(Array(6).fill(200))
   })
 
-  it('that are one and the same again and again are one, so that a client with an old token harms nobody', async () => {
+  it('that are always the same count once, so a client with an old token harms nobody', async () => {
     const { present, looked, pass } = guessing()
     for (let index = 0; index < 700; index++) expect(await present('old')).toBe(401)
     expect(looked()).toBe(1)
@@ -150,7 +150,7 @@ describe('guesses of one address', () => {
     expect(looked()).toBe(3)
   })
 
-  it('are those of its network of 64 bits', async () => {
+  it('are those of its 64-bit network', async () => {
     const { guess } = guessing()
     let looked = 0
     for (let index = 0; index < 100; index++) {
@@ -164,7 +164,7 @@ describe('guesses of one address', () => {
     expect(await mapped.present('wrong-mapped', `::ffff:${here}`)).toBe(429)
   })
 
-  it('end the standing of a token that is no longer accepted', async () => {
+  it('end the trusted state of a token that is not accepted any more', async () => {
     const { clock, logger } = world()
     const signIns = new SignIns(clock, logger)
     const sign = { address: here, token: 'jwt', realm: 'public' }
@@ -177,7 +177,7 @@ describe('guesses of one address', () => {
 })
 
 describe('guesses of many addresses', () => {
-  it('are so many together, and whoever is remembered no longer is looked at anew', async () => {
+  it('are limited together, and a caller that is not remembered is checked again', async () => {
     const { present, looked, pass } = guessing()
     expect(await present('right')).toBe(200)
     for (let index = 0; index < 3 * refusedSignInsInAllMax; index++)
@@ -196,7 +196,7 @@ describe('guesses of many addresses', () => {
 })
 
 describe('the log', () => {
-  it('has one line, then a count once a minute, and ends with the guessing', async () => {
+  it('has one line, then a count once a minute, and a last one when the guessing ends', async () => {
     const { guess, lines, wake, waits, present, signIns } = guessing()
     await guess(700)
     expect(lines).toMatchObject([{ level: 40, address: here }])
@@ -217,7 +217,7 @@ describe('with a system behind it', () => {
   const ask = async (system: ReturnType<typeof createSystem>, headers: Headers, url = '/v1/jobs') =>
     await system.api.instance.inject({ url, headers })
 
-  it('a guess too many is answered with 429 and when to come again; who is in stays in', async () => {
+  it('one wrong token too many is answered with 429 and when to retry; callers that are signed in stay so', async () => {
     let logged = ''
     const sink = new Writable({
       write(chunk, _encoding, done) {
@@ -237,7 +237,7 @@ describe('with a system behind it', () => {
     expect(logged).not.toContain('guess-')
   })
 
-  it('a token that is refused here may be right among the internal routes, and the other way round', async () => {
+  it('a token that is refused here may be valid for the internal routes, and the other way round', async () => {
     await using system = createSystem({ apiTokens })
     expect((await ask(system, operator, '/internal/v1/partitions')).statusCode).toBe(200)
     const wrong = bearer('x'.repeat(32))

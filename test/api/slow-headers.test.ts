@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { headersReceiveMs } from '../../src/api/schemas/limits.ts'
 import { createSystem } from './system-in-memory.ts'
 
-it('a request whose headers do not arrive is answered and its connection closed', async () => {
+it('a request whose headers do not arrive in time is answered and its connection closed', async () => {
   await using system = createSystem()
   const { server } = system.api.instance
   const url = new URL(await system.api.listen('127.0.0.1', 0))

@@ -22,7 +22,7 @@ it.each([
   { method: 'DELETE', url: '/v1/jobs/a?wait=applied' },
   { method: 'POST', url: '/v1/jobs/a/trigger' },
   { method: 'POST', url: '/v1/jobs/a/pause' },
-] as const)('a wait in vain names the clock of the owner: %j', async (call) => {
+] as const)('a wait without result names the clock of the owner: %j', async (call) => {
   await using system = stopped()
   const answer = await system.api.instance.inject(call)
   expect(answer.statusCode).toBe(202)
@@ -30,7 +30,7 @@ it.each([
   expect(answer.json().detail).toMatch(/ had not applied it within 5 s\. .* Then it will be applied\.$/)
 })
 
-it('so does a write that may not be judged by what is not applied, and the end of a batch', async () => {
+it('so does a write that needs an applied state, and the end of a batch', async () => {
   await using system = stopped()
   const put = (headers: Record<string, string> = {}) =>
     system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/b', payload: atNoon, headers })
@@ -43,7 +43,7 @@ it('so does a write that may not be judged by what is not applied, and the end o
   expect(JSON.parse(body.trimEnd().split('\n').at(-1) ?? '')).toEqual({ applied: false, code: 'wait-timeout', detail })
 })
 
-it('an owner that cannot be asked why keeps nobody from the answer', async () => {
+it('an owner that cannot be asked for the reason does not delay the answer', async () => {
   await using system = stopped()
   for (let partition = 0; partition < 4; partition++) system.owner.notReady.add(partition)
   const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/b?wait=applied', payload: atNoon })
@@ -54,7 +54,7 @@ it('an owner that cannot be asked why keeps nobody from the answer', async () =>
   expect(late.json().detail).toMatch(/ had not applied it within 5 s; it will\.$/)
 })
 
-it('the program passes it on, and says of no job that it is deleted, paused or run', async () => {
+it('the CLI shows the reason, and reports no job as deleted, paused or run', async () => {
   await using system = stopped()
   const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
   expect(partitionOf('a', 4)).toBeLessThan(4)

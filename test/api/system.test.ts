@@ -5,7 +5,7 @@ import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
 const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()
 
 describe('probes, metrics and partitions', () => {
-  it('ask the brokers once for all who ask at one moment, and anew for who comes later', async () => {
+  it('ask the brokers once for all requests of one moment, and again for later requests', async () => {
     let [asked, groups] = [0, 0]
     const admin = {
       offsets: async () => {
@@ -46,7 +46,7 @@ describe('probes, metrics and partitions', () => {
     expect((await system.api.instance.inject('/livez')).statusCode).toBe(503)
   })
 
-  it('are all that there is without the role api', async () => {
+  it('are the only routes without the role api', async () => {
     await using system = createSystem({ public: false })
     system.add('a')
     const get = (url: string) => system.api.instance.inject(url)
@@ -99,7 +99,7 @@ describe('probes, metrics and partitions', () => {
     expect(partitions[1]).toMatchObject({ phase: 'restoring', lag: null, restoreRemaining: 250, restoreShare: 0.75 })
   })
 
-  it('shows the workers, with what the owners have heard of them', async () => {
+  it('shows the workers, with what the owners know of them', async () => {
     await using system = createSystem()
     system.owner.heard = [
       { worker: 'w@h:1:b', heardAt: nowMs, running: 2, runIds: ['a/1', 'b/1'] },
@@ -117,7 +117,7 @@ describe('probes, metrics and partitions', () => {
     ])
   })
 
-  it('adds up what the owners forecast, and says what of it is an estimate', async () => {
+  it('sums the forecasts of the owners, and says what is an estimate', async () => {
     await using system = createSystem()
     system.owner.due = { next: [1, 0], later: [0.4, 2.6], overdue: 1, jobs: 3, sampled: 1, until: nowMs + 90_000 }
     const forecast = (await system.api.instance.inject('/v1/forecast?horizonMs=120000&buckets=2')).json()
@@ -131,7 +131,7 @@ describe('probes, metrics and partitions', () => {
     })
   })
 
-  it.each(['/v1/forecast', '/v1/workers', '/v1/jobs'])('%s asks to come again while a partition restores', async (url) => {
+  it.each(['/v1/forecast', '/v1/workers', '/v1/jobs'])('%s answers with Retry-After while a partition restores', async (url) => {
     await using system = createSystem()
     system.owner.notReady.add(2)
     const answer = await system.api.instance.inject(url)
@@ -139,7 +139,7 @@ describe('probes, metrics and partitions', () => {
     expect(answer.headers['retry-after']).toBe('1')
   })
 
-  it('plans definitions against what is in force, and writes nothing', async () => {
+  it('plans definitions against those in force, and writes nothing', async () => {
     await using system = createSystem()
     system.add('same')
     system.add('other')
@@ -191,7 +191,7 @@ describe('probes, metrics and partitions', () => {
     ])
   })
 
-  it('takes no more requests once it stops, and stops twice safely', async () => {
+  it('accepts no request after it stops, and stops twice safely', async () => {
     const system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     expect((await fetch(`${url}/livez`)).status).toBe(200)

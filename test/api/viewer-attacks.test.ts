@@ -82,14 +82,14 @@ describe('what a viewer sees', () => {
   })
 
   it.each([...places.filter((path) => !path.endsWith('/why')), ...lists.slice(0, 3)])(
-    'at %s an operator sees whole',
+    'at %s is complete for an operator',
     async (path) => {
       await using system = await echoing()
       expect((await ask(system, path, operator)).body).toContain('hidden')
     },
   )
 
-  it('are the names, what is known to be harmless, the host of a URL, and the status of an answer', async () => {
+  it('is the names, values known to be harmless, the host of a URL, and the status of an answer', async () => {
     await using system = await echoing()
     const { definition, active, lastRun } = (await ask(system, '/v1/jobs/hook')).json()
     expect(definition.headers).toEqual({ 'x-of-job': '***', traceparent: 'shown' })
@@ -105,7 +105,7 @@ describe('what a viewer sees', () => {
     expect(own.lastRun.result).toEqual({ shown: ['***'], '***': 1 })
   })
 
-  it('of runs whose definition nobody can read are no words at all, as nobody knows what is hidden in them', async () => {
+  it('of runs with an unreadable definition contains no text, because hidden values are unknown', async () => {
     await using system = await echoing()
     const job = system.owner.jobs.get('quiet')
     if (job !== undefined) Object.assign(job, { definition: undefined, status: 'INVALID' })
@@ -123,7 +123,7 @@ describe('what a viewer sees', () => {
     ])
   })
 
-  it('of runs that were made with other headers are no words, once the definition in force no longer knows what these hide', async () => {
+  it('of runs made with other headers contains no text, if the definition in force does not know the hidden values of these', async () => {
     await using system = await echoing()
     const before = system.owner.jobs.get('quiet')
     const madeWith = before?.definition === undefined ? undefined : hiddenHash(before.definition)
@@ -147,7 +147,7 @@ describe('what a viewer sees', () => {
     expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].message).toBe('a plain word')
   })
 
-  it('of a run that is redriven are no words: it names the definition in force, and was given what the dead one was', async () => {
+  it('of a redriven run contains no text: it names the definition in force, and got the values of the dead run', async () => {
     await using system = await echoing()
     const job = system.owner.jobs.get('quiet')
     if (job === undefined) throw new Error('the job is not there')
@@ -159,14 +159,14 @@ describe('what a viewer sees', () => {
     }
   })
 
-  it('of an error is its type as well, with masks', async () => {
+  it('of an error includes its type, redacted too', async () => {
     await using system = await echoing()
     const [run] = system.owner.finished.get('quiet') ?? []
     run?.errors.push({ ...error('said'), type: 'Refused:hidden-password' })
     expect((await ask(system, '/v1/runs/quiet/3')).json().errors.at(-1).type).toBe('Refused:***')
   })
 
-  it('of a result keeps numbers that values cannot hold, where nothing has to be hidden', async () => {
+  it('of a result keeps numbers that secrets cannot contain, if nothing has to be hidden', async () => {
     await using system = await echoing()
     const [run] = system.owner.finished.get('quiet') ?? []
     if (run !== undefined) run.result = Buffer.from('{"id":9007199254740993}')
@@ -191,7 +191,7 @@ describe('a plan', () => {
     ['the path', { ...hook, target: { http: { ...hook.target.http, url: url.replace('hidden-in-path', wrong) } } }],
   ]
 
-  it.each(guesses('wrong'))('says the same of the right and of a wrong value of %s', async (_what, job) => {
+  it.each(guesses('wrong'))('does not reveal whether a value of %s is right', async (_what, job) => {
     await using system = await echoing()
     const right = await plan(system, { id: 'hook', ...hook })
     expect(await plan(system, { id: 'hook', ...job })).toBe(right)
@@ -201,7 +201,7 @@ describe('a plan', () => {
     expect(told).not.toHaveProperty('hidden')
   })
 
-  it('of what a viewer was shown, as it was shown, says that nothing else differs', async () => {
+  it('of what a viewer was shown reports no difference', async () => {
     await using system = await echoing()
     const { definition } = (await ask(system, '/v1/jobs/hook')).json()
     expect(JSON.parse(await plan(system, { id: 'hook', ...definition })).jobs[0]).toMatchObject({ action: 'UNCHANGED' })
@@ -221,7 +221,7 @@ describe('a definition as a viewer was shown it', () => {
       { ...hook, target: { http: { url: 'https://a.example.org/', headers: { 'x-auth': '***' } } } },
     ],
     ['target.http.url', { ...hook, target: { http: { url: 'https://a.example.org/***' } } }],
-  ])('is refused where it is written, because its %s would be lost', async (field, payload) => {
+  ])('is refused on write, because its %s would be lost', async (field, payload) => {
     await using system = createSystem({ apiTokens })
     const job = { method: 'PUT' as const, url: '/v1/jobs/a', headers: operator, payload }
     const answer = await system.api.instance.inject(job)

@@ -55,7 +55,7 @@ async function ask(system: System, method: string, path: string, body?: object, 
 }
 
 describe('two processes', () => {
-  it('let one of many writers with the same If-Match win, whichever process they came through', async () => {
+  it('let one of many writers with the same If-Match win, in whichever process', async () => {
     const created = await ask(asking, 'PUT', '/v1/jobs/contended?wait=applied', { schedule: { at: far }, target: noop })
     expect(created.status).toBe(201)
     const ifMatch = { 'if-match': created.headers.get('etag') ?? '' }
@@ -77,7 +77,7 @@ describe('two processes', () => {
     expect((await ask(owning, 'GET', '/v1/jobs/contended')).status).toBe(404)
   })
 
-  it('plan what then comes true, and forecast it', async () => {
+  it('plan what then happens, and forecast it', async () => {
     const job = { id: 'planned', schedule: { cron: '0 0 1 1 *', timezone: 'UTC' }, target: noop }
     const horizonMs = 3 * 366 * 86_400_000
     const plan = await ask(asking, 'POST', '/v1/jobs/plan', { jobs: [job], horizonMs })

@@ -6,7 +6,7 @@ import { Pacing } from '../../src/auditor/pacing.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
-it('judges nothing further while its clock is not trusted', async () => {
+it('a partition judges nothing further while its clock is not trusted', async () => {
   const options = {
     names: topicNames('duelog.'),
     stores: { open: async () => ({ store: memoryStore(), wiped: undefined }) },

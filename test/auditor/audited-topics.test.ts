@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { auditedTopics } from '../../src/auditor/audit.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
-test('ends are looked up so that whatever a topic tells of is in one whose end is looked up later', () => {
+test('the end of each topic is read before the ends of the topics that its records refer to', () => {
   const names = topicNames('p.')
   const topics = auditedTopics(names, ['p.executions.default.high', 'p.executions.default.normal'], ['orders'])
   const at = (topic: string): number => topics.indexOf(topic)

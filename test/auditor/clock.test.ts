@@ -14,7 +14,7 @@ import { memoryStore } from '../tools/memory-store.ts'
 const hourMs = 3_600_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as AuditorRoleOptions['logger']
 
-it('judges nothing by a clock that is ahead, and goes on when it is right again', async () => {
+it('the auditor judges nothing while its clock is ahead, and continues when it is right again', async () => {
   const manual = new ManualClock()
   const metrics = createMetrics()
   const clock = processClock({ clock: manual, stepMsMax: 2_000, needsProof: false, metrics, logger: silent })

@@ -5,7 +5,7 @@ import { findingKinds, unjudgedReasons } from '../../src/auditor/findings/findin
 import { findingListenersOf } from '../../src/auditor/role.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 
-it('has each kind of fault and each reason from the start, at 0', async () => {
+it('the metric has each kind of fault and each reason from the start, at 0', async () => {
   const metrics = createMetrics()
   findingListenersOf({ metrics, logger: pino({ level: 'silent' }) })
   const text = await metrics.registry.metrics()

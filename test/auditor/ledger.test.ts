@@ -87,7 +87,7 @@ async function stepwise(logged: readonly ChangelogState[], step: number, anew: b
 }
 
 describe('an audit', () => {
-  it('finds the same in whatever order topics are read', async () => {
+  it('finds the same in any order of topics', async () => {
     const logged = many()
     const whole = await judged(logged, { now })
     expect(namesOf(whole.findings)).toEqual([
@@ -110,7 +110,7 @@ describe('an audit', () => {
     }
   })
 
-  it('finds the same when it judges as it reads, at any pace, and when it is started again at any point', async () => {
+  it('finds the same when it judges while it reads, at any pace, and when it restarts at any point', async () => {
     const logged = many()
     const whole = await judged(logged, { now })
     const expected = namesOf(whole.findings)
@@ -129,7 +129,7 @@ describe('an audit', () => {
     }
   })
 
-  it('does not excuse what is missed by what was skipped in an earlier stretch of the calendar', async () => {
+  it('does not excuse a missed occurrence by skips of an earlier part of the calendar', async () => {
     const history = new History()
       .define()
       .run(1, 1)
@@ -158,7 +158,7 @@ describe('an audit', () => {
     expect(store.dump().length).toBeLessThan(300)
   })
 
-  it('keeps few accounts in memory where all are judged at the end only, and fewer where they have many open runs', async () => {
+  it('keeps few accounts in memory if it judges only at the end, and fewer if they have many open runs', async () => {
     const sizes: number[] = []
     const store = memoryStore()
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
@@ -183,7 +183,7 @@ describe('an audit', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(165)
   })
 
-  it('says that it cannot judge a job with too many open runs, and goes on with the others', async () => {
+  it('says that it cannot judge a job with too many open runs, and continues with the others', async () => {
     const history = new History('busy').define({ schedule: { everyMs: 1_000 }, target: { handler: 'noop' } })
     for (let runNo = 1; runNo <= 50; runNo++) history.dispatch(runNo, 1 + runNo / 60)
     const other = new History('other').define().run(1, 1).dispatch(1, 1)
@@ -193,7 +193,7 @@ describe('an audit', () => {
     expect((await judged(history.logged, { now: at(2) })).unjudged).toBe(0)
   })
 
-  it('knows a run that is judged when it is dispatched again much later', async () => {
+  it('recognizes a judged run that is dispatched again much later', async () => {
     const store = memoryStore()
     const findings: Finding[] = []
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
@@ -213,7 +213,7 @@ describe('an audit', () => {
     expect(ledger.tally.runs).toBe(9)
   })
 
-  it('knows a run that is judged when it ends again much later', async () => {
+  it('recognizes a judged run that ends again much later', async () => {
     const { ledger, findings } = ledgerOf()
     await ledger.restore()
     const facts = ninth().logged.map(({ fact }) => fact)
@@ -227,7 +227,7 @@ describe('an audit', () => {
     expect(findings).toMatchObject([{ kind: 'ended-twice', what: 'job/8' }])
   })
 
-  it('goes on after a state that a broken owner ends twice in one store', async () => {
+  it('continues after a state that a broken owner ends twice in one store', async () => {
     const { verdict } = await stepwise(
       ninth().state(at(9.5), { lastRun: { ...finishedRun(9, 9), status: 'DEAD', finishedAt: at(9.4) } }).logged,
       1,

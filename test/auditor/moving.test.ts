@@ -44,7 +44,7 @@ const proof = async () =>
     found: number
     findings: Record<string, number>
   }
-it('judges on when partitions move to another auditor and back, and finds what happened meanwhile once', async () => {
+it('the audit continues when partitions move to another auditor and back, and finds faults of that time once', async () => {
   const jobs = Array.from({ length: 12 }, (_, index) =>
     JSON.stringify({ id: `steady-${index}`, schedule: { everyMs: 300 }, target: { handler: 'noop' } }),
   )

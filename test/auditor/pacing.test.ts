@@ -25,7 +25,7 @@ function paced(share: number) {
   }
 }
 
-it('works on while a slice is not over, and rests after it in proportion to the work', async () => {
+it('works until a slice is over, and pauses after it in proportion to the work', async () => {
   const { pacing, rests, workFor } = paced(0.1)
   await pacing.work(async () => {
     expect(pacing.rest()).toBeUndefined()
@@ -40,7 +40,7 @@ it('works on while a slice is not over, and rests after it in proportion to the 
   })
 })
 
-it('counts work that came in many small pieces, with nothing between them', async () => {
+it('counts work that came in many small pieces without pauses', async () => {
   const { pacing, rests, workFor } = paced(0.5)
   for (let piece = 0; piece < 20; piece++)
     await pacing.work(async () => {
@@ -50,7 +50,7 @@ it('counts work that came in many small pieces, with nothing between them', asyn
   expect(rests).toEqual(Array.from({ length: 10 }, () => 2))
 })
 
-it('lets the rest of the process run after each slice, also where it may have all of the time', async () => {
+it('lets the rest of the process run after each slice, also if it may use all of the time', async () => {
   const pacing = new Pacing(() => 1)
   const workFor = (ms: number): void => {
     const until = performance.now() + ms

@@ -20,7 +20,7 @@ const proof = async () => JSON.parse(await get('/v1/proof')) as Proof
 const metric = async (name: string): Promise<number> =>
   Number(new RegExp(`^${name.replace(/[{}"]/g, '\\$&')} (\\S+)$`, 'm').exec(await get('/metrics'))?.[1] ?? 0)
 
-it('judges what runs while it runs, and shows a duplicate that somebody wrote, in the API and as a metric', async () => {
+it('the role judges runs while they run, and shows a planted duplicate in the API and as a metric', async () => {
   const job = (id: string, handler: string) =>
     JSON.stringify({
       ...{ id, schedule: { everyMs: 200 }, maxRuns: 10, overlap: 'ALLOW', target: { handler }, payload: { times: 1 } },
@@ -42,7 +42,7 @@ it('judges what runs while it runs, and shows a duplicate that somebody wrote, i
   await expect.poll(() => metric('duelog_audit_findings_total{kind="duplicate"}'), patience).toBe(1)
 })
 
-it('finds nothing in jobs of all kinds that run as they should', async () => {
+it('the role finds nothing in jobs of all kinds that run correctly', async () => {
   const every = { everyMs: 300 }
   const kinds: Record<string, object> = {
     untracked: { schedule: every, target: { handler: 'noop' }, trackRuns: false },

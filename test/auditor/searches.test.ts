@@ -31,14 +31,14 @@ async function judging(days: number) {
   return { most, spent: stepsSpent() - before, tally: ledger.tally }
 }
 
-it('rests between the times that are searched for', async () => {
+it('pauses between the times that it searches', async () => {
   const { most, spent, tally } = await judging(3_000)
   expect(tally.occurrences).toBeGreaterThan(1_900)
   expect(spent).toBeGreaterThan(500_000)
   expect(most).toBeLessThan(20_000)
 })
 
-it('judges no calendar that takes too long a search, and says so', async () => {
+it('skips a calendar whose search takes too long, and says so', async () => {
   const { spent, tally } = await judging(150_000)
   expect(tally.unjudged.calendar).toBe(1)
   expect(spent).toBeLessThan(timesStepsMax * 1.1)

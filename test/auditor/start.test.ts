@@ -11,7 +11,7 @@ import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
-it('joins when it is told to, tries again where it cannot, and never joins once it is stopped', async () => {
+it('joins when it starts, retries after a failure, and never joins after it is stopped', async () => {
   const clock = new ManualClock()
   const log = new LoopbackLog(1)
   let joins = 0

@@ -40,7 +40,7 @@ const execution = (jobId: string) => ({ jobId, runNo: 1, attempt: 1, dueAt: 0 })
 const success = { state: { lastRun: { status: 'SUCCEEDED' } } }
 
 describe('the follower of the log', () => {
-  it('reads what is committed of every topic that tells what happened', () => {
+  it('reads the committed records of every topic that shows what happened', () => {
     const { topics, readCommitted } = following().reader()
     expect(readCommitted).not.toBe(false)
     expect([...topics].sort()).toEqual(
@@ -50,7 +50,7 @@ describe('the follower of the log', () => {
       ].sort(),
     )
   })
-  it('enters no record twice when it is delivered again, but each of two records', async () => {
+  it('counts no record twice when it is delivered again, but counts each of two records', async () => {
     const { ledger, give, reader } = following()
     await give(executions, 5, execution('a'))
     await give(executions, 5, execution('a'))
@@ -64,7 +64,7 @@ describe('the follower of the log', () => {
     await give(names.state, 0, success, stateKey('a'))
     await follower.complete
   })
-  it('has seen a mark when both its execution and its end were read, and enters neither in the books', async () => {
+  it('has seen a mark when its execution and its end were read, and counts neither', async () => {
     const { ledger, follower, give } = following()
     let seen = false
     const waiting = follower.seen(new Set(['mark-1'])).then(() => {

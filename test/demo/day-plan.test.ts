@@ -32,10 +32,10 @@ describe('the day of the demo', () => {
   it('is the same each time', () => {
     expect(planDay(periodicJobsOf(ndjson), 60_000)).toEqual(plan)
   })
-  it('knows beforehand what comes of it: some retried, a few dead, most well at once', () => {
+  it('knows the outcome of each run: some retried, a few dead, most successful at once', () => {
     expect(totalsOf(plan)).toEqual({ occurrences: 1_802, succeeded: 1_791, retried: 171, dead: 11 })
   })
-  it('has every fate in it: 1 to 4 attempts, dead after all of them and dead at once', () => {
+  it('contains every outcome: 1 to 4 attempts, dead after all of them and dead at once', () => {
     const fates = plan.map(({ fate }) => fate)
     for (const attempts of [1, 2, 3, 4]) expect(fates.some((fate) => fate.attempts === attempts && !fate.dead)).toBe(true)
     expect(fates.some(({ dead, attempts }) => dead && attempts === attemptsMax)).toBe(true)

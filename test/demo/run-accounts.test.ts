@@ -51,7 +51,7 @@ describe('the books of the demo', () => {
     ledger.finished('a', { status: 'SUCCEEDED' })
     expect(ledger.verdict().lost).toEqual([])
   })
-  it('take no end for a run that started without having been dispatched', () => {
+  it('accept no end of a run that started without a dispatch', () => {
     const { ledger, event, runWell } = books()
     runWell('b')
     event('SUCCEEDED', 'a')
@@ -97,7 +97,7 @@ describe('the books of the demo', () => {
       expect(ledger.verdict().duplicate).toEqual(['a'])
     }
   })
-  it('take a retry for no duplicate', () => {
+  it('do not count a retry as a duplicate', () => {
     const { ledger, dispatch, event, runWell } = books()
     runWell('b')
     dispatch('a')
@@ -121,7 +121,7 @@ describe('the books of the demo', () => {
     event('STARTED', 'a', { attempt: 2, startedAt: dueAt + 269 })
     expect(ledger.verdict().early).toEqual(['a'])
   })
-  it('name what ran and was not expected', () => {
+  it('name runs that were not expected', () => {
     const { ledger, runWell } = books()
     for (const id of ['a', 'b', 'c']) runWell(id)
     expect(ledger.verdict()).toMatchObject({ unexpected: ['c'], expected: 2, started: 2, succeeded: 2 })

@@ -12,7 +12,7 @@ const totals = { occurrences: 1_802, succeeded: 1_791, retried: 171, dead: 11 }
 const text = (verdict: DayVerdict, readToEnd = true): string => summaryText({ verdict, totals, startMs: 8_700, readToEnd })
 
 describe('the closing table', () => {
-  it('fits 80 columns and has no colours', () => {
+  it('fits 80 columns and has no colors', () => {
     const lost = ['x'.repeat(60), 'b', 'c', 'd', 'e']
     for (const line of text({ ...clean, lost }).split('\n')) expect(line.length).toBeLessThanOrEqual(80)
     expect(text(clean)).not.toContain('\u001b')

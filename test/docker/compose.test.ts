@@ -19,18 +19,18 @@ describe('by the schema of the Compose Specification', () => {
   const { $schema: _, ...schema } = JSON.parse(readFileSync(new URL('compose-spec.json', import.meta.url), 'utf8'))
   const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema)
 
-  test('it is a compose file', () => {
+  test('the compose file is valid', () => {
     validate(file)
     expect(validate.errors).toBeNull()
   })
 
-  test('red: a misspelt key and a wrong type are found', () => {
+  test('red: a misspelled key and a wrong type are found', () => {
     expect(validate({ services: { api: { image: 'duelog', comand: ['up'] } } })).toBe(false)
     expect(validate({ services: { api: { image: 'duelog', read_only: ['yes'] } } })).toBe(false)
   })
 })
 
-test('it has the machines of a real cluster', () => {
+test('the file has the machines of a real cluster', () => {
   expect(brokers).toHaveLength(3)
   const roles = ours.map(([, { environment }]) => `${environment?.DUELOG_ROLES} ${environment?.DUELOG_POOLS}`)
   expect(roles).toEqual([
@@ -42,17 +42,17 @@ test('it has the machines of a real cluster', () => {
   ])
 })
 
-test('every setting of ours is one that Duelog takes, and the start is refused without tokens', () => {
+test('every Duelog setting in the file exists, and the start is refused without tokens', () => {
   for (const [, service] of ours) expect(readConfig(environmentOf(service)).replication).toBe(3)
   expect(() => composeFile({})).toThrow('DUELOG_API_TOKENS is missing')
 })
 
-test('owners are told to others under names of their own', () => {
+test('owners show other processes names of their own', () => {
   for (const [name, { environment }] of ours)
     if (environment?.DUELOG_ROLES?.includes('scheduler')) expect(environment.DUELOG_ADVERTISED_URL).toBe(`http://${name}:8080`)
 })
 
-test('each broker knows all controllers, and is known under its own name', () => {
+test('each broker knows all controllers, and has its own name', () => {
   const voters = brokers.map(([name, { environment }]) => `${environment?.KAFKA_NODE_ID}@${name}:9093`).join()
   const addresses = brokers.map(([name]) => `${name}:9092`).join()
   for (const [name, { environment = {} }] of brokers) {
@@ -65,7 +65,7 @@ test('each broker knows all controllers, and is known under its own name', () =>
   expect(file.services['registry-topic']?.command).toContain(`--bootstrap-server=${addresses}`)
 })
 
-test('one broker may be away: every topic has a second copy in step, also those that Kafka keeps for itself', () => {
+test('one broker may be down: every topic has a second in-sync replica, also the internal topics of Kafka', () => {
   for (const [, { environment = {} }] of brokers) {
     const settings = Object.entries(environment)
     const copies = settings.filter(([name]) => name.endsWith('REPLICATION_FACTOR'))
@@ -75,24 +75,24 @@ test('one broker may be away: every topic has a second copy in step, also those 
   }
 })
 
-test('the versions are those that the tests run', () => {
+test('the versions are those that the tests use', () => {
   for (const [, { image }] of [...brokers, ...services.filter(([name]) => name === 'registry-topic')])
     expect(image).toBe(`apache/kafka:${kafkaVersion}`)
   expect(file.services.registry?.image).toBe(`apicurio/apicurio-registry-kafkasql:${registryVersion}`)
 })
 
-test('what a service waits for is there, and every volume that it keeps', () => {
+test('dependencies and named volumes of each service exist', () => {
   for (const [name, { depends_on = {}, volumes = [] }] of services) {
     for (const other of Object.keys(depends_on)) expect(file.services, name).toHaveProperty([other])
     for (const volume of volumes) expect(file.volumes, name).toHaveProperty([volume.split(':')[0] ?? ''])
   }
 })
 
-test('nothing is reachable from outside of the machine', () => {
+test('nothing is reachable from outside the machine', () => {
   for (const [, { ports = [] }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
 })
 
-test('a stopping service has longer than its handlers', () => {
+test('a stopping service has more time than its handlers', () => {
   for (const [, service] of ours) {
     expect(parseInt(service.stop_grace_period ?? '0', 10) * 1_000).toBeGreaterThan(
       readConfig(environmentOf(service)).drainMs + 10_000,
@@ -100,7 +100,7 @@ test('a stopping service has longer than its handlers', () => {
   }
 })
 
-test('every pool that an executor serves has its topics made by the owners', () => {
+test('owners create the topics of every pool that an executor serves', () => {
   const topicsOf = (service: Service): string[] =>
     topicPlans(topicNames('duelog.'), readConfig(environmentOf(service)).pools).map(({ topic }) => topic)
   const owners = ours.filter(([name]) => name.startsWith('scheduler'))

@@ -44,18 +44,18 @@ const taken = all('COPY')
   .flatMap((text) => text.split(/\s+/).slice(0, -1))
   .map((path) => path.split('/')[0] ?? path)
 
-test('packages and the dashboard are made in stages of their own, and the last one runs as somebody who is not root', () => {
+test('packages and the dashboard are built in stages of their own, and the last stage does not run as root', () => {
   expect(all('FROM')).toHaveLength(3)
   expect(one('USER')).toBe('node')
   expect(all('COPY').filter((text) => text.startsWith('--chown'))).toEqual([])
 })
 
-test('its process is Duelog itself, which hears signals without a shell between', () => {
+test('the process is Duelog itself, which gets signals without a shell in between', () => {
   expect(JSON.parse(one('ENTRYPOINT'))).toEqual(['node', 'src/cli/duelog.ts'])
   expect(JSON.parse(one('CMD'))).toEqual(['up'])
 })
 
-test('what it copies is let through, and nothing else is', () => {
+test('the build context contains what is copied, and nothing else', () => {
   const letThrough = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
   expect(ignored).toContain('*')
   expect(letThrough.toSorted()).toEqual([...new Set(taken)].toSorted())
@@ -72,7 +72,7 @@ async function programOf(folder: string): Promise<string> {
   return folder
 }
 
-test('what it is made of runs without the packages of development, is healthy when it is up, and stops at its signal', async (context) => {
+test('the program runs without development packages, becomes healthy, and stops at its signal', async (context) => {
   const program = await programOf(await temporaryFolder(context))
   const [port] = await freePorts()
   const settings = Object.fromEntries(

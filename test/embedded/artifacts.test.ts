@@ -8,12 +8,12 @@ import { optionsFor, program, temporaryFolder } from './harness.ts'
 
 const pomOf = (name: string) => readFile(new URL(`../../src/embedded/${name}.pom.xml`, import.meta.url), 'utf8')
 
-test('the POMs pin the versions that the program speaks of', async () => {
+test('the POMs pin the versions that the program names', async () => {
   expect(await pomOf('kafka')).toContain(`<version>${kafkaVersion}</version>`)
   expect(await pomOf('registry')).toContain(`<version>${registryVersion}</version>`)
 })
 
-test('two that want the same jars at once fetch them once, and what a crashed fetch left is cleared away', async () => {
+test('two processes that want the same jars at once download them once, and the rest of a crashed download is removed', async () => {
   const folder = await temporaryFolder()
   const cache = join(folder, 'duelog')
   await mkdir(join(cache, 'unfinished-abc'), { recursive: true })
@@ -43,7 +43,7 @@ echo 'Downloaded from central: https://repo.example.org/some.jar (5.1 MB at 3 MB
   expect(said).toEqual([`Fetching Apache Kafka ${kafkaVersion} (44 MB, this once) …`, 'Fetched some.jar (5.1 MB)'])
 })
 
-test('a folder has one holder, who is named, and the next in line gets it when he lets go', async () => {
+test('a folder has one holder, which is named, and the next in line gets it when it is released', async () => {
   const folder = await temporaryFolder()
   const first = await lockFolder(folder)
   if (first.state !== 'held') throw new Error('not held')

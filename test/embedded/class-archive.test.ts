@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { classArchiveArguments } from '../../src/embedded/class-archive.ts'
 import { temporaryFolder } from './harness.ts'
 
-test('an archive is made where there is none, and used once it is whole, by machines of that version alone', async () => {
+test('an archive is made if there is none, and used when it is complete, only by the same Java version', async () => {
   const folder = await temporaryFolder()
   const [make = ''] = await classArchiveArguments(folder, 'openjdk 17')
   const file = make.replace('-XX:ArchiveClassesAtExit=', '')

@@ -44,7 +44,7 @@ test('a Duelog killed with kill -9 leaves no Java process behind', async () => {
 })
 
 test.runIf(process.platform === 'linux')(
-  'a process that even its guard did not outlive is recognised and stopped at the next start',
+  'a process that outlived its guard is recognized and stopped at the next start',
   async () => {
     const dataDir = await temporaryFolder()
     const { options, lines } = await optionsFor(dataDir)

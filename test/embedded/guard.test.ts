@@ -34,7 +34,7 @@ test('the guard ends its program when its input ends', async () => {
   expect(lives(Number(output))).toBe(false)
 })
 
-test('the guard kills a program that does not want to end', async () => {
+test('the guard kills a program that does not end', async () => {
   const guard = await guarded(await temporaryFolder(), "trap '' TERM; echo $$; while :; do read -r _; sleep 0.1; done")
   const [output] = await once(guard.stdout as NodeJS.ReadableStream, 'data')
   guard.stdin?.end()
@@ -42,7 +42,7 @@ test('the guard kills a program that does not want to end', async () => {
   expect(lives(Number(output))).toBe(false)
 })
 
-test('the guard outlives a signal that is meant for its program', async () => {
+test('the guard survives a signal that is meant for its program', async () => {
   const folder = await temporaryFolder()
   const guard = await guarded(folder, 'exec sleep 1000')
   await written(folder, 'pid')
@@ -51,7 +51,7 @@ test('the guard outlives a signal that is meant for its program', async () => {
   expect(await once(guard, 'exit')).toEqual([143, null])
 })
 
-test('a pid file that names a process of others is only removed', async () => {
+test('a pid file that names another process is only removed', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'kafka.pid')
   for (const text of [String(process.pid), '1', '0', '-1', 'x', '']) {
@@ -62,7 +62,7 @@ test('a pid file that names a process of others is only removed', async () => {
   expect(await stopStale(file, folder)).toBeUndefined()
 })
 
-test('a program that a signal has ended failed by that, whatever it wrote before', async () => {
+test('a program that a signal has ended failed because of that, whatever it wrote before', async () => {
   const folder = await temporaryFolder()
   const java = await program(folder, 'program.sh', 'echo "an Exception of its start"; kill -KILL $$')
   const files = { logFile: join(folder, 'log'), pidFile: join(folder, 'pid') }

@@ -36,13 +36,13 @@ async function withPrograms(programs: Record<string, string>) {
 }
 
 describe('Java', () => {
-  test('that is missing is asked for', async () => {
+  test('that is missing is reported with what to install', async () => {
     const { code, message } = await refusal(await withPrograms({}))
     expect(code).toBe('embedded-failed')
     expect(message).toMatch(/need Java, and there is no `java` on the PATH\. Install Java 17 or later/)
   })
 
-  test('that JAVA_HOME does not have is asked for', async () => {
+  test('that JAVA_HOME does not contain is reported with what to install', async () => {
     const options = await withPrograms({ java: javaOf17 })
     const { message } = await refusal({ ...options, env: { ...options.env, JAVA_HOME: '/nowhere' } })
     expect(message).toContain('JAVA_HOME is /nowhere')
@@ -59,13 +59,13 @@ describe('Java', () => {
     ['java version "1.8.0_402"', 8],
     ['openjdk version "25" 2025-09-16', 25],
     ['hello', undefined],
-  ])('says its version: %s', (said, version) => {
+  ])('reports its version: %s', (said, version) => {
     expect(majorVersionOf(said)).toBe(version)
   })
 })
 
 describe('Maven', () => {
-  test('that is missing is asked for when there is something to fetch', async () => {
+  test('that is missing is reported if something must be downloaded', async () => {
     const { code, message } = await refusal(await withPrograms({ java: javaOf17 }))
     expect(code).toBe('embedded-failed')
     expect(message).toMatch(/^Maven is needed once to fetch Apache Kafka [\d.]+, and there is no `mvn` on the PATH\./)
@@ -92,7 +92,7 @@ test('a cache folder that cannot be made is named', async () => {
 })
 
 describe('a Java program that fails at its start', () => {
-  test('is quoted, and nothing stays up', async () => {
+  test('is quoted, and nothing keeps running', async () => {
     const mvn = 'for a; do case $a in -Dduelog.target=*) echo jar > "${a#*=}/some.jar";; esac; done'
     const java = `${javaOf17}
 case "$*" in
@@ -157,7 +157,7 @@ describe('a data folder', () => {
     expect(message).toMatch(/The data folder .*cannot be made .*DUELOG_DATA_DIR/)
   })
 
-  test('on a full disk is refused with what is free and what is needed', async () => {
+  test('on a full disk is refused with the free and the needed space', async () => {
     const dataDir = await temporaryFolder()
     await requireSpace(dataDir, 1)
     await expect(requireSpace(dataDir, 2 ** 60)).rejects.toThrow(

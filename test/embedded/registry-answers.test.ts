@@ -19,7 +19,7 @@ async function slowRegistry(unanswered: number): Promise<{ url: string; asked():
   return { url: `http://127.0.0.1:${address.port}`, asked: () => asked }
 }
 
-test('a question without an answer is asked again', async () => {
+test('a request without an answer is repeated', async () => {
   const registry = await slowRegistry(2)
   await answers(registry.url, 200)
   expect(registry.asked()).toBeGreaterThan(2)

@@ -28,7 +28,7 @@ async function registerSchema(embedded: Embedded, subject: string, name: string)
   return ((await response.json()) as { id: number }).id
 }
 
-test('topics and schema ids are found again at the next start, on other ports, and one Duelog at a time has the folder', async () => {
+test('topics and schema ids survive a restart on other ports, and only one Duelog at a time uses the folder', async () => {
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
   const first = await startEmbedded(options)
@@ -85,7 +85,7 @@ test('topics and schema ids are found again at the next start, on other ports, a
   }
 })
 
-test('an id that the registry gave survives its being killed right after, and the owner is told of its end', async () => {
+test('a new schema id survives a kill right after, and the owner is notified of the end of the registry', async () => {
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
   const exit = Promise.withResolvers<DuelogError>()
@@ -107,14 +107,14 @@ test('an id that the registry gave survives its being killed right after, and th
   }
 })
 
-test('nothing is started where nothing is wanted', async () => {
+test('nothing starts if nothing is wanted', async () => {
   const { options } = await optionsFor('/nowhere')
   const embedded = await startEmbedded({ ...options, wantKafka: false, wantRegistry: false })
   expect(embedded).toMatchObject({ brokers: undefined, registryUrl: undefined })
   await embedded.stop()
 })
 
-test('a stop while the registry has only begun to start leaves none behind', async () => {
+test('a stop during the start of the registry leaves none behind', async () => {
   const dataDir = await temporaryFolder()
   const { options } = await optionsFor(dataDir)
   const exits: Error[] = []

@@ -18,7 +18,7 @@ function fieldsOf(schema: unknown): string[] {
   return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type)]
 }
 
-test('every field that it names is one of the records', () => {
+test('every named field is in one of the records', () => {
   const records = [executionSchema, executionEventSchema, workerControlSchema, jobDefinitionSchema]
   const known = new Set(records.flatMap(fieldsOf))
   // Words of other things: assignors, isolation, places in `name@host:pid:boot`, topics, settings of Kafka.
@@ -28,7 +28,7 @@ test('every field that it names is one of the records', () => {
   expect(named.filter((name) => !known.has(name) && !others.has(name))).toEqual([])
 })
 
-test('every kind of report that a worker sends is explained', () => {
+test('every kind of report of a worker is explained', () => {
   const kinds = ['STARTED', 'HEARTBEAT', 'SUCCEEDED', 'FAILED', 'RELEASED']
   const [{ type }] = executionEventSchema.fields
   // RETRY_DUE is the forwarder's.
@@ -36,7 +36,7 @@ test('every kind of report that a worker sends is explained', () => {
   for (const kind of kinds) expect(text).toContain(`\`${kind}\``)
 })
 
-test('its limits are those of the program, and the example in Python keeps them', () => {
+test('the limits are those of the program, and the Python example keeps them', () => {
   expect(text).toContain(`at most ${count(resultBytesMax)} bytes`)
   expect(text).toContain(`at most ${count(errorMessageMax)} and ${count(errorStackMax)} characters`)
   expect(text).toContain(`the owner ends it ${attemptTimeoutGraceMs / 1_000} s later`)
@@ -44,7 +44,7 @@ test('its limits are those of the program, and the example in Python keeps them'
   for (const limit of [resultBytesMax, errorMessageMax, errorStackMax]) expect(python).toContain(String(limit))
 })
 
-test('its topics and groups are those of the program', () => {
+test('the topics and groups are those of the program', () => {
   const names = topicNames('<prefix>')
   for (const topic of [
     names.executions('<pool>', priorities[0] ?? 'HIGH'),

@@ -81,7 +81,7 @@ test('a worker in Python runs jobs to their end, with results, retries and dead 
   expect(await house.finished('unknown')).toMatchObject({ status: 'DEAD', errors: [{ type: 'handler-missing' }] })
 }, 120_000)
 
-test('two workers share a herd that was dispatched ahead of its time: each run once, none early', async (context) => {
+test('two workers share a burst that was dispatched ahead of its time: each run once, none early', async (context) => {
   const house = await openHouse(context)
   await Promise.all([house.worker(), house.worker()])
   const ids = Array.from({ length: 200 }, (_, index) => `herd-${index}`)
@@ -100,7 +100,7 @@ test('two workers share a herd that was dispatched ahead of its time: each run o
   }
 }, 120_000)
 
-test('a run that is not tracked is done by its offset alone', async (context) => {
+test('a run that is not tracked is done when its offset is committed', async (context) => {
   const house = await openHouse(context)
   const worker = await house.worker()
   await house.schedule('untracked', 'wait-until-cancelled', { trackRuns: false, attemptTimeoutMs: 6_000 })
@@ -153,7 +153,7 @@ test.for(['ours', 'Python'])(
   },
 )
 
-test('a worker that is killed loses its lease, and one that is stopped gives its run back', async (context) => {
+test('the lease of a killed worker ends, and a stopped worker gives its run back', async (context) => {
   const house = await openHouse(context)
   const killed = await house.worker()
   await house.schedule('held', 'wait-until-cancelled', { leaseMs: 1_500 })

@@ -32,7 +32,7 @@ describe('gathering', () => {
     await harness.stop()
   })
 
-  it('starts what there is when the first run has waited long enough since it was due', async () => {
+  it('starts the runs it has when the first has waited long enough since it was due', async () => {
     const { seen, handlers } = batches(10, 500, () => undefined)
     const harness = await new Harness(handlers).start()
     put(harness, 'a')
@@ -47,7 +47,7 @@ describe('gathering', () => {
     await harness.stop()
   })
 
-  it('does not wait for more with runs that are late already', async () => {
+  it('does not wait for more if its runs are already late', async () => {
     const { seen, handlers } = batches(10, 500, () => undefined)
     const harness = await new Harness(handlers).start()
     harness.put({ jobId: 'late', handler: 'bulk', dueAt: harness.clock.nowMs() - 500 })
@@ -56,7 +56,7 @@ describe('gathering', () => {
     await harness.stop()
   })
 
-  it('takes one slot for a batch, and runs of other handlers go on beside it', async () => {
+  it('uses one slot for a batch, and runs of other handlers continue beside it', async () => {
     const finish: (() => void)[] = []
     const { seen, handlers } = batches(2, 0, () => new Promise<void>((resolve) => finish.push(resolve)))
     const harness = await new Harness(handlers, { concurrency: 2 }).start()
@@ -92,7 +92,7 @@ describe('gathering', () => {
     await harness.stop()
   })
 
-  it('leaves out what was cancelled or is past its start deadline', async () => {
+  it('excludes runs that are canceled or past their start deadline', async () => {
     const { seen, handlers } = batches(3, 500, () => undefined)
     const harness = await new Harness(handlers).start()
     harness.control({ type: 'CANCEL', jobId: 'b', runNo: 1, attempt: 1 })
@@ -119,7 +119,7 @@ describe('gathering', () => {
 describe('outcomes', () => {
   const typesOf = (harness: Harness) => harness.events().map(({ jobId, type, error }) => [jobId, type, error?.type ?? null])
 
-  it('are those of each run: a result, none, or an error with its own retry', async () => {
+  it('belong to each run: a result, none, or an error with its own retry', async () => {
     const { handlers } = batches(3, 0, async () => [{ result: { sent: 1 } }, {}, { error: new TypeError('no such address') }])
     const harness = await new Harness(handlers).start()
     put(harness, 'a', 'b', 'c')
@@ -193,7 +193,7 @@ describe('while a batch runs', () => {
     await harness.stop()
   })
 
-  it('ends one run by its own timeout or cancellation, and the others as the handler says', async () => {
+  it('ends one run by its own timeout or cancellation, and the others by the outcome of the handler', async () => {
     const aborted: string[] = []
     let finish = (): void => {}
     const { handlers } = batches(3, 0, (runs) => {

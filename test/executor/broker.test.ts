@@ -9,7 +9,7 @@ const countsOf = (ids: Iterable<string>): Map<string, number> => {
   return counts
 }
 
-it('runs 1,000 executions of all lanes once, none early, each reported to its own partition, and commits them all', async () => {
+it('runs 1,000 executions of all lanes once, none early, reports each to its own partition, and commits them all', async () => {
   const cluster = await openCluster()
   const { events, until } = await cluster.watchEvents()
   const early: string[] = []
@@ -59,7 +59,7 @@ it('runs 1,000 executions of all lanes once, none early, each reported to its ow
   expect(starts).toHaveLength(1_000 + partitionCount * 8)
 })
 
-it('hands over to another worker while it is stopped: every run starts once, or is given back before it starts', async () => {
+it('hands over to another worker while it stops: every run starts once, or is given back before it starts', async () => {
   const cluster = await openCluster()
   const { events, until } = await cluster.watchEvents()
   const starts: string[] = []
@@ -80,7 +80,7 @@ it('hands over to another worker while it is stopped: every run starts once, or 
   expect([...starts, ...releases].sort()).toEqual(ended().sort())
 })
 
-it('loses nothing when a second worker joins in the middle', async () => {
+it('loses nothing when a second worker joins in between', async () => {
   const cluster = await openCluster()
   const { events, until } = await cluster.watchEvents()
   const byWorker = [new Set<string>(), new Set<string>()]

@@ -20,7 +20,7 @@ function stubborn() {
 }
 
 describe('a run that is cancelled while it runs', () => {
-  it('has its signal aborted with the reason, and nothing more is reported of it', async () => {
+  it('has its signal aborted with the reason, and is not reported again', async () => {
     const { handler, reasons, finish } = stubborn()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'a', handler: 'slow', leaseMs: 3_000 })
@@ -39,7 +39,7 @@ describe('a run that is cancelled while it runs', () => {
     await harness.stop()
   })
 
-  it('is done even when its start was not reported yet', async () => {
+  it('is done although its start was not reported yet', async () => {
     const { handler } = stubborn()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'a', handler: 'slow' })
@@ -68,7 +68,7 @@ describe('a run that is cancelled while it runs', () => {
     await harness.stop()
   })
 
-  it('is left alone when another attempt, run or job is meant', async () => {
+  it('continues if the cancellation names another attempt, run or job', async () => {
     const { handler, reasons } = stubborn()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'a', handler: 'slow', attempt: 2 })
@@ -81,7 +81,7 @@ describe('a run that is cancelled while it runs', () => {
     await harness.stop()
   })
 
-  it('is heard of while the worker drains', async () => {
+  it('is canceled while the worker drains, too', async () => {
     const { handler, reasons } = stubborn()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'a', handler: 'slow' })
@@ -98,7 +98,7 @@ describe('a run that is cancelled while it runs', () => {
 })
 
 describe('a run that is cancelled before it starts', () => {
-  it('is dropped and counts as done, whether it is held already or comes later', async () => {
+  it('is dropped and counts as done, whether it is prefetched already or comes later', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'held', dueAt: harness.clock.nowMs() + 90 })
     await rest()
@@ -115,7 +115,7 @@ describe('a run that is cancelled before it starts', () => {
     await harness.stop()
   })
 
-  it('is not begun by a worker that starts and finds both the run and its cancellation', async () => {
+  it('is not started by a worker that starts and finds both the run and its cancellation', async () => {
     const harness = new Harness()
     harness.put({ jobId: 'a' })
     harness.put({ jobId: 'b' })
@@ -140,7 +140,7 @@ describe('a run that is cancelled before it starts', () => {
   })
 })
 
-it('passes over records that it cannot read, counts them, and takes the next', async () => {
+it('a record that cannot be read is counted and passed over', async () => {
   const { handler, reasons } = stubborn()
   const harness = await new Harness({ slow: handler }).start()
   harness.put({ jobId: 'a', handler: 'slow' })
@@ -156,7 +156,7 @@ it('passes over records that it cannot read, counts them, and takes the next', a
   await harness.stop()
 })
 
-it('means no attempt of a job that was deleted and defined anew, whose runs count from 1 again', async () => {
+it('a cancellation does not match an attempt of a job that was deleted and defined again, whose runs count from 1 again', async () => {
   const harness = await new Harness().start()
   harness.control(cancel('again'))
   harness.control({ ...cancel('other'), specOffset: 6 })
@@ -171,7 +171,7 @@ it('means no attempt of a job that was deleted and defined anew, whose runs coun
   await harness.stop()
 })
 
-it('remembers a bounded number of cancellations, the latest', () => {
+it('only the latest cancellations are remembered, up to a limit', () => {
   const cancels = new Cancellations()
   const clock = new ManualClock()
   const common = { jobId: 'a', attempt: 1, specOffset: null, reason: '', atMs: clock.nowMs() }

@@ -27,7 +27,7 @@ function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}, log = n
   return { manual, clock, harness: new Harness(handlers, { clock }, { clock: manual, log }) }
 }
 
-it('nothing that is held starts early when the clock steps ahead, and all of it on time when it is right again', async () => {
+it('no prefetched run starts early when the clock steps ahead, and all start on time when it is right again', async () => {
   const { manual, harness } = worker()
   await harness.start()
   harness.put({ dueAt: manual.nowMs() + 60_000, startDeadlineAt: manual.nowMs() + 120_000 })
@@ -47,7 +47,7 @@ it('nothing that is held starts early when the clock steps ahead, and all of it 
   await harness.stop()
 })
 
-it.each([hourMs, -hourMs])('a handler is not ended by a step of %i ms, and its heartbeats go on', async (skewMs) => {
+it.each([hourMs, -hourMs])('a step of %i ms ends no handler, and its heartbeats continue', async (skewMs) => {
   const { manual, harness } = worker({ slow: () => never })
   await harness.start()
   harness.put({ handler: 'slow', attemptTimeoutMs: 300_000, leaseMs: 30_000 })
@@ -62,7 +62,7 @@ it.each([hourMs, -hourMs])('a handler is not ended by a step of %i ms, and its h
   await harness.stop()
 })
 
-it('what an owner dispatched long before its time is given back, so that what stands behind it is committed', async () => {
+it('runs that came long before their time are given back, so that later offsets are committed', async () => {
   const { manual, harness } = worker()
   await harness.start()
   harness.put({ jobId: 'astray', dueAt: manual.nowMs() + misdatedMsMin + 1 })
@@ -82,7 +82,7 @@ it('what an owner dispatched long before its time is given back, so that what st
   await harness.stop()
 })
 
-it('a run that is not tracked stays with its worker however early it came: its owner knows of it no more', async () => {
+it('an untracked run stays with its worker however early it came, because its owner does not track it any more', async () => {
   const { manual, harness } = worker()
   await harness.start()
   harness.put({ tracked: false, dueAt: manual.nowMs() + hourMs })
@@ -95,7 +95,7 @@ it('a run that is not tracked stays with its worker however early it came: its o
 })
 
 it.each([hourMs, -hourMs])(
-  'a worker that stops waits for its handlers as long as ever when the clock steps by %i ms',
+  'a worker that stops waits for its handlers for the full time when the clock steps by %i ms',
   async (skewMs) => {
     const short = Promise.withResolvers<void>()
     const { manual, harness } = worker({ slow: () => never, short: () => short.promise })
@@ -121,7 +121,7 @@ it.each([hourMs, -hourMs])(
 const startedJobs = ({ starts }: Harness): string[] => starts.map(({ jobId }) => jobId)
 
 describe('a worker whose clock stays wrong', () => {
-  it('leaves what it has not started to others, and comes back when its clock is right', async () => {
+  it('leaves unstarted runs to others, and comes back when its clock is right', async () => {
     const log = new LoopbackLog()
     const { manual, harness } = worker({}, log)
     await harness.start()
@@ -160,7 +160,7 @@ describe('a worker whose clock stays wrong', () => {
     await harness.stop()
   })
 
-  it('stays where its clock is right again soon, however often that happens', async () => {
+  it('stays if its clock is right again soon, however often that happens', async () => {
     const { manual, harness } = worker()
     await harness.start()
     const { reader } = harness
@@ -195,7 +195,7 @@ describe('a worker whose clock stays wrong', () => {
     await harness.stop()
   })
 
-  it('gives pinned runs back once, and takes none until it has come back', async () => {
+  it('gives pinned runs back once, and accepts none until it has come back', async () => {
     const { manual, harness } = worker()
     await harness.start()
     const run = { pinTo: 'worker', runNo: 1, attempt: 1, dueAt: manual.nowMs() + 30_000 }

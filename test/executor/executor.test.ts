@@ -20,7 +20,7 @@ describe('starting', () => {
     await harness.stop()
   })
 
-  it('starts held attempts in the order in which they are due, whatever their order in the log', async () => {
+  it('starts prefetched attempts in the order in which they are due, whatever their order in the log', async () => {
     const harness = await new Harness().start()
     const now = harness.clock.nowMs()
     for (const [jobId, inMs] of [
@@ -120,7 +120,7 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('passes progress on within about a second instead of waiting for the next heartbeat', async () => {
+  it('reports progress within about a second, without waiting for the next heartbeat', async () => {
     let beat = (_share: number): void => {}
     const harness = await new Harness({
       slow: (run) => {
@@ -143,7 +143,7 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('tells how a handler failed: name, message, stack, and whether and when to try again', async () => {
+  it('reports how a handler failed: name, message, stack, and whether and when to try again', async () => {
     class Odd extends Error {
       override name = 'Odd'
     }
@@ -179,7 +179,7 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('fails for good where the result is too large or no JSON', async () => {
+  it('fails for good if the result is too large or cannot be JSON', async () => {
     const harness = await new Harness({ large: () => 'x'.repeat(resultBytesMax), odd: () => 1n }).start()
     harness.put({ jobId: 'large', handler: 'large' })
     harness.put({ jobId: 'odd', handler: 'odd' })
@@ -204,7 +204,7 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('fails an attempt that JSON content type and payload contradict, once its handler reads the payload', async () => {
+  it('fails an attempt whose payload is not valid JSON as declared, once its handler reads it', async () => {
     const harness = await new Harness({ read: (run) => ({ got: run.payload }) }).start()
     harness.put({ jobId: 'good', handler: 'read', payload: Buffer.from('{"a":1}'), contentType: 'application/json' })
     harness.put({ jobId: 'bad', handler: 'read', payload: Buffer.from('{"a":'), contentType: 'application/json' })
@@ -215,7 +215,7 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('goes on sending until the broker takes the events, and starts nothing twice meanwhile', async () => {
+  it('sends again until the broker accepts the events, and starts nothing twice meanwhile', async () => {
     const harness = await new Harness().start()
     harness.log.refusal = new Error('the broker is away')
     harness.put({ jobId: 'a' })
@@ -233,7 +233,7 @@ describe('reporting', () => {
 })
 
 describe('timeouts', () => {
-  it('aborts the signal and reports AttemptTimeout; what the handler does later changes nothing', async () => {
+  it('aborts the signal and reports AttemptTimeout; later results of the handler change nothing', async () => {
     let aborted = ''
     let finish = (): void => {}
     const harness = await new Harness(
@@ -299,7 +299,7 @@ describe('offsets', () => {
     await harness.stop()
   })
 
-  it('commits at once when the group is about to give its partitions out anew', async () => {
+  it('commits at once when the group is about to rebalance', async () => {
     const harness = await new Harness({ never }).start()
     harness.put({ handler: 'never' })
     await rest()
@@ -312,7 +312,7 @@ describe('offsets', () => {
     await harness.stop()
   })
 
-  it('is handed an attempt again when it crashed before the start was acknowledged', async () => {
+  it('gets an attempt again when it crashed before the start was acknowledged', async () => {
     const first = await new Harness({ never }).start()
     let open = (): void => {}
     first.log.gate = new Promise((resolve) => {
@@ -347,7 +347,7 @@ describe('offsets', () => {
     await harness.stop()
   })
 
-  it('tries a refused commit again', async () => {
+  it('retries a refused commit', async () => {
     const harness = await new Harness().start()
     harness.reader.commitRefusal = new Error('the group rebalances')
     harness.put({})
@@ -360,7 +360,7 @@ describe('offsets', () => {
     await harness.stop()
   })
 
-  it('passes over what cannot be decoded, counts it, and runs its neighbours', async () => {
+  it('passes over records that cannot be decoded, counts them, and runs the others', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'a' })
     harness.putBytes(Buffer.from('not avro'))
@@ -377,7 +377,7 @@ describe('offsets', () => {
     await harness.stop()
   })
 
-  it('passes over what no owner writes: ids and names that no record can have, and numbers that count nothing', async () => {
+  it('passes over values that no owner writes: impossible ids and names, and numbers out of range', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'a' })
     harness.put({ jobId: 'x'.repeat(300_000) })

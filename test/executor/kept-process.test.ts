@@ -42,7 +42,7 @@ async function kept(script: string, stopSeconds = 5) {
   return { process, clock, ends, ended, folder, waits }
 }
 
-it('is started again after 1, 2, 4, … and at most 30 s, and the way it ended is told', async () => {
+it('is started again after 1, 2, 4, … and at most 30 s, and its exit is reported', async () => {
   const { clock, ends, ended, waits } = await kept('exit 3')
   const wanted = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]
   for (const [index, waitMs] of wanted.entries()) {
@@ -54,7 +54,7 @@ it('is started again after 1, 2, 4, … and at most 30 s, and the way it ended i
   expect(ends).toEqual(Array(8).fill('code 3'))
 })
 
-it('begins with the shortest wait again once it was up for a minute', async () => {
+it('begins with the shortest wait again after it was up for a minute', async () => {
   const { clock, ended, folder, waits } = await kept(
     'cd "$(dirname "$0")"; while ! rm end 2>/dev/null; do sleep 0.05; done; exit 3',
   )
@@ -67,7 +67,7 @@ it('begins with the shortest wait again once it was up for a minute', async () =
   expect(waits).toEqual([1_000, 2_000, 1_000])
 })
 
-it('tells the signal that killed it', async () => {
+it('reports the signal that killed it', async () => {
   const { ends, ended } = await kept('kill -KILL $$')
   await ended(1)
   expect(ends).toEqual(['SIGKILL'])

@@ -14,7 +14,7 @@ function idsOfOnePartition(name: string, count: number): string[] {
   return ids
 }
 
-it('starts HIGH runs next while 100,000 LOW ones wait, and every sixteenth start is still a LOW one', async () => {
+it('HIGH runs start next while 100,000 LOW ones wait, and every sixteenth start is still a LOW one', async () => {
   const cluster = await openCluster()
   const low = Array.from({ length: 100_000 }, (_, index) => cluster.record({ jobId: `low-${index}`, priority: 'LOW' }))
   await cluster.dispatch(low, 5_000)

@@ -62,7 +62,7 @@ async function worker({ checker }: Site, jobId: string, type: 'STARTED' | 'SUCCE
   return Number(found()?.split(':')[1])
 }
 
-test('handlers run in processes of their own; one that is killed is replaced; all end with their parent, also by kill −9', async (context) => {
+test('handlers run in processes of their own; a killed one is replaced; all end with their parent, also by kill −9', async (context) => {
   const site = await openSite(context)
   const parent = await up(context, site, 1)
   await site.client.schedule(job('first', 'pid'))
@@ -76,7 +76,7 @@ test('handlers run in processes of their own; one that is killed is replaced; al
   await expect.poll(() => lives(second), { timeout: 30_000 }).toBe(false)
 })
 
-test('their metrics are those of their parent as well, also of one that was killed', async (context) => {
+test('their metrics are part of those of their parent, also after a kill', async (context) => {
   const site = await openSite(context)
   const [port] = await freePorts()
   await up(context, site, 2, port)
@@ -105,7 +105,7 @@ test('their metrics are those of their parent as well, also of one that was kill
   expect(counts).toEqual(counts.toSorted((a, b) => a - b))
 })
 
-test('SIGTERM to the parent drains them: what runs is finished', async (context) => {
+test('SIGTERM to the parent drains them: running handlers finish', async (context) => {
   const site = await openSite(context)
   const parent = await up(context, site, 2)
   await site.client.schedule(job('slow', 'slow'))

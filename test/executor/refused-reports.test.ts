@@ -6,7 +6,7 @@ import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 
 describe('a report that the brokers refuse for what it holds', () => {
-  it('holds up no other, and says that its run has failed and why', async () => {
+  it('delays no other report, and the run fails with the reason', async () => {
     const harness = await new Harness({ large: () => 'x'.repeat(20_000), small: () => 'done' }).start()
     harness.log.refusalOf = (records) =>
       records.some(({ value }) => (value?.length ?? 0) > 10_000)
@@ -26,7 +26,7 @@ describe('a report that the brokers refuse for what it holds', () => {
     await harness.stop()
   })
 
-  it('a trouble that passes makes no run fail', async () => {
+  it('a temporary error makes no run fail', async () => {
     const harness = await new Harness({ small: () => 'done' }).start()
     harness.log.refusal = new DuelogError('broker-unavailable', 'No broker.')
     for (const jobId of ['a', 'b']) harness.put({ jobId, handler: 'small' })

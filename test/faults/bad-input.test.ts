@@ -52,7 +52,7 @@ function neighbours(site: Site, name: string) {
   return site.write(oneShots(`${name}-shot`, 40, from, 20), recurring(`${name}-again`, 4, from + 500, 200, 8))
 }
 
-test('bad definitions are INVALID with a reason, bad keys are counted, and neighbours fire on', async (context) => {
+test('bad definitions are INVALID with a reason, bad keys are counted, and other jobs still fire', async (context) => {
   const { site, codecs, owner, put, applied, define, view, fatal } = await openBed(context)
   const expected = await neighbours(site, 'before')
   const bad: Record<string, { value: Buffer; reason: RegExp }> = {
@@ -102,7 +102,7 @@ test('bad definitions are INVALID with a reason, bad keys are counted, and neigh
   expect(fatal).toEqual([])
 })
 
-test('records of a client with another partitioner are moved to where they belong, and fire once', async (context) => {
+test('records of a client with another partitioner are moved to their partition, and fire once', async (context) => {
   const { site, owner, put, applied, define, view } = await openBed(context)
   const wrongOf = (id: string): number => 1 - partitionOf(id, partitions)
   const at = Date.now() + 1_500
@@ -128,7 +128,7 @@ test('records of a client with another partitioner are moved to where they belon
   expect(await site.checker.audit(expected)).toEqual(clean)
 })
 
-test('records of a client that knows no tags are moved to the partition of the tag, exactly once: definitions, commands and events', async (context) => {
+test('records of a client that ignores tags are moved to the partition of the tag, exactly once: definitions, commands and events', async (context) => {
   const { site, codecs, owner, put, applied, define, view, fatal } = await openBed(context)
   const { names } = site
   // As any client with Kafka's default partitioner writes them, of ids for which that is another partition.
@@ -167,7 +167,7 @@ test('records of a client that knows no tags are moved to the partition of the t
   expect(fatal).toEqual([])
 })
 
-test('a record in a wrong partition that is too large to be moved is passed over there, and stops nothing', async (context) => {
+test('a record in a wrong partition that is too large to move is passed over, and stops nothing', async (context) => {
   const { site, owner, put, applied, fatal } = await openBed(context)
   const wrong = 1 - partitionOf('large', partitions)
   expect(await applied(await put(site.names.jobs, 'large', Buffer.alloc(movedBytesMax, 7), wrong))).toBe(true)

@@ -13,7 +13,7 @@ const inPhase = (phase: string, { partitions: found }: SchedulerReport): number 
   found.filter((each) => each.phase === phase).length
 const paired = (report: SchedulerReport): boolean => inPhase('active', report) === 2 && inPhase('following', report) === 2
 
-test('an owner whose disk breaks for good lets the one that follows it fire', { timeout: 300_000 }, async (context) => {
+test('an owner whose disk fails for good lets its standby take over and fire', { timeout: 300_000 }, async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   const load = new Load(site, 40, chance(printedSeed()))

@@ -9,7 +9,7 @@ import { freePorts } from '../setup/free-ports.ts'
 import { clean, type Occurrence } from '../tools/checker-audit.ts'
 import { oneShots, openSite, type Portion, recurring, temporaryFolder } from './harness.ts'
 
-test('a broker that is killed and started again while jobs are due costs nothing but time', {
+test('a broker that is killed and restarted while jobs are due causes only a delay', {
   timeout: 240_000,
 }, async (context) => {
   const dataDir = await temporaryFolder(context)

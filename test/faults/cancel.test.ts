@@ -76,7 +76,7 @@ describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
     }
   })
 
-  test('before a worker has it is not begun by the worker that comes', async (context) => {
+  test('before a worker has it is not started by the worker that comes later', async (context) => {
     const site = await openSite(context)
     const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
     await site.checker.dispatched(await site.write(now('early', 'hold')))
@@ -89,7 +89,7 @@ describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
     expect(reportsOf(site, 'early')).toEqual([])
   })
 
-  test('while it waits for its next attempt has none', async (context) => {
+  test('while it waits for its next attempt gets no further attempt', async (context) => {
     const site = await openSite(context)
     const { get, post, statusOf } = await api(await site.system('scheduler,retrier,api', 'owner'))
     await site.system('executor', 'worker')
@@ -106,7 +106,7 @@ describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
     expect((await get('jobs/again')).body).toMatchObject({ cancelled: 1, failed: 0, deadRuns: [] })
   })
 
-  test('after its end is no active run, and stays what it was', async (context) => {
+  test('after its end gets a refusal, and keeps its state', async (context) => {
     const site = await openSite(context)
     const { post, statusOf } = await api(await site.system('scheduler,api', 'owner'))
     await site.system('executor', 'worker')
@@ -120,7 +120,7 @@ describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
 
 describe.concurrent('a cancellation whose owner dies', () => {
   test.for(crashPoints.filter((point) => point !== 'before-claim'))(
-    '%s is carried out once, by the next owner or before',
+    '%s is applied once, by the next owner or before',
     { timeout: limitMs },
     async (point, context) => {
       const site = await openSite(context, { partitions: 1 })
@@ -140,7 +140,7 @@ describe.concurrent('a cancellation whose owner dies', () => {
     },
   )
 
-  test('right after it has answered is not forgotten', { timeout: limitMs }, async (context) => {
+  test('right after its answer is not lost', { timeout: limitMs }, async (context) => {
     const site = await openSite(context)
     const owner = await site.system('scheduler,api', 'owner')
     const worker = await site.system('executor', 'worker')

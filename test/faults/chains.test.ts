@@ -62,7 +62,7 @@ const everyLinkOnce = links.map((id) => `${id}/1 ${id === 'a' ? 'SCHEDULE' : 'FO
 
 describe.concurrent('a chain of jobs', () => {
   test.for(crashPoints.filter((point) => point !== 'before-claim'))(
-    'whose owner is killed $0 at every commit of it: every link runs once',
+    'whose owner is killed $0 at each of its commits: every link runs once',
     { timeout: limitMs },
     async (point, context) => {
       // One that was not committed is made by the heir first; then the next is its last. That may not be one beside it, of another

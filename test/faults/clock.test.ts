@@ -51,7 +51,7 @@ async function stepped(system: DuelogProcess, url: string, byMs: number): Promis
 }
 
 test.for([hourMs, -hourMs])(
-  'a step of %i ms: nothing is early, nothing is lost, and the process says what is wrong',
+  'after a step of %i ms nothing is early, nothing is lost, and the process says what is wrong',
   { timeout: 90_000 },
   async (byMs, context) => {
     const site = await openSite(context, { partitions: 2 })

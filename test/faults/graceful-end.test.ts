@@ -40,7 +40,7 @@ async function up(test: Test, settings: Record<string, string>) {
 
 describe.concurrent('a whole system', () => {
   test.for(['SIGTERM', 'SIGINT'] as const)(
-    'told to end by %s leaves its groups, ends with 0 and has lost nothing',
+    'stopped by %s leaves its groups, exits with 0 and loses nothing',
     async (signal, context) => {
       const site = await openSite(context)
       const settings = {
@@ -73,7 +73,7 @@ describe.concurrent('a whole system', () => {
     },
   )
 
-  test('with its own broker and registry takes both with it', async (context) => {
+  test('with its own broker and registry stops both with it', async (context) => {
     const folder = await temporaryFolder(context)
     const [kafka, registry] = await freePorts()
     const system = await up(context, {

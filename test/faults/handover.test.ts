@@ -15,7 +15,7 @@ const half = (report: SchedulerReport): boolean =>
 const ownedBy = (report: SchedulerReport): number[] =>
   report.partitions.flatMap(({ partition, phase }) => (phase === 'active' ? [partition] : []))
 
-test('partitions that are handed over while they fire lose, double and hasten nothing', { timeout: 300_000 }, async (context) => {
+test('when partitions move while they fire, nothing is lost, doubled or early', { timeout: 300_000 }, async (context) => {
   const luck = chance(printedSeed())
   const site = await openSite(context, { partitions })
   await openWorker(context, site)

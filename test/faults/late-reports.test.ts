@@ -5,7 +5,7 @@ import { topicPlans } from '../../streams/topics/topics.ts'
 import { openLog } from '../kafka/harness.ts'
 import { openSite, registryUrl } from './harness.ts'
 
-test('an heir counts what was reported in its absence before timeouts, leases and start deadlines', async (context) => {
+test('a new owner applies reports of its absence before timeouts, leases and start deadlines', async (context) => {
   const site = await openSite(context, { partitions: 1 })
   const codecs = await createCodecs({ registryUrl, plans: topicPlans(site.names, ['default']) })
   const job = { schedule: { at: Date.now() }, target: { handler: 'noop' }, retry: { maxAttempts: 3 } }

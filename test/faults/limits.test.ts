@@ -12,7 +12,7 @@ import { chance, printedSeed } from './seeded.ts'
 const slots = 3
 const rateLimit = { key: 'shared', limit: 5, perMs: 700 }
 
-test('200 jobs of one key are never more than three at once, and all run, while their owner is killed again and again', {
+test('of 200 jobs of one key at most three run at once, and all run, while their owner is killed repeatedly', {
   timeout: 180_000,
 }, async (context) => {
   const site = await openSite(context, { partitions: 1 })
@@ -26,7 +26,7 @@ test('200 jobs of one key are never more than three at once, and all run, while 
   expect(await site.checker.audit(expected)).toEqual(clean)
 })
 
-test('40 jobs of one rate have never more starts than it in any window, and all run, while their owner is killed', {
+test('40 jobs of one rateLimit never exceed it in any window, and all run, while their owner is killed', {
   timeout: 180_000,
 }, async (context) => {
   const site = await openSite(context, { partitions: 1 })

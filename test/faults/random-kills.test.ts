@@ -16,7 +16,7 @@ const systems = 3
 const killsOfEach = 17
 const duePerSecondOfEach = 100
 
-test(`of an owner killed ${systems * killsOfEach} times at random moments under load nothing is lost, doubled or early`, {
+test(`when an owner is killed ${systems * killsOfEach} times at random moments under load, nothing is lost, doubled or early`, {
   timeout: 420_000,
 }, async (context) => {
   const seed = printedSeed()

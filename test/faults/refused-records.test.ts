@@ -9,7 +9,7 @@ import { openWorker } from './worker.ts'
 
 const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING })
 
-test('an execution that its topic does not take makes its job INVALID, with the broker’s reason', async (context) => {
+test('an execution that its topic refuses makes its job INVALID, with the reason of the broker', async (context) => {
   const site = await openSite(context, { partitions: 1 })
   const admin = kafka.admin()
   await admin.connect()
@@ -45,7 +45,7 @@ test('an execution that its topic does not take makes its job INVALID, with the 
   expect(fatal).toEqual([])
 })
 
-test('a record that fails the broker’s validation is named as refused, not as a trouble that passes', async (context) => {
+test('a record that fails the validation of the broker is reported as refused, not as a temporary error', async (context) => {
   const site = await openSite(context, { partitions: 1 })
   const writer = await connectLog({ brokers, clientId: 'faults' }).transactionalWriter(`${site.prefix}refused`)
   context.onTestFinished(() => writer.close())

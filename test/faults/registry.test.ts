@@ -10,7 +10,7 @@ import { Forwarder } from './forwarder.ts'
 import { brokers, oneShots, openSite, recurring, registryUrl } from './harness.ts'
 import { openWorker } from './worker.ts'
 
-test('without its registry an owner fires on and hears its workers; a definition of an unknown schema waits for it', async (context) => {
+test('without its registry an owner continues to fire and reads the reports of its workers; a definition of an unknown schema waits for it', async (context) => {
   const site = await openSite(context)
   await openWorker(context, site)
   const registry = new Forwarder(registryUrl)

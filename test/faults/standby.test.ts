@@ -56,7 +56,7 @@ async function tookOver(
   }
 }
 
-test('the first fires on until a second that joins is warm, which takes its half over from the tail of the logs then', {
+test('the first owner fires until a second that joins is warm, which then takes half of the partitions over from the tail of the logs', {
   timeout: 120_000,
 }, async (context) => {
   const site = await openSite(context, { partitions })
@@ -84,7 +84,7 @@ async function endsOf(topics: string[]): Promise<number[][]> {
   return ends.map((each) => each.sort((a, b) => a.partition - b.partition).map(({ next }) => next))
 }
 
-test('a standby takes over from the tail alone, whether the owner dies or freezes; nothing is lost or doubled', {
+test('a standby takes over from the tail alone, whether the owner dies or is suspended; nothing is lost or doubled', {
   timeout: 240_000,
 }, async (context) => {
   const site = await openSite(context, { partitions })
@@ -122,7 +122,7 @@ test('a standby takes over from the tail alone, whether the owner dies or freeze
   expect(await site.checker.audit(load.expected)).toEqual(clean)
 })
 
-test('the store of a standby is that of the owner, byte for byte', { timeout: 120_000 }, async (context) => {
+test('the store of a standby equals that of the owner, byte for byte', { timeout: 120_000 }, async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
   const folders = ['a', 'b'].map((machine) => `${site.plan.folder}-${machine}`)

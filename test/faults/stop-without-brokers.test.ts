@@ -45,7 +45,7 @@ async function up(test: Test, settings: Record<string, string>) {
   }
 }
 
-test('a stop without brokers ends, says why it waits, and loses and doubles nothing', { timeout: 240_000 }, async (context) => {
+test('a stop without brokers ends, logs why it waits, and nothing is lost or doubled', { timeout: 240_000 }, async (context) => {
   const dataDir = await temporaryFolder(context)
   const [kafkaPort, registryPort] = await freePorts()
   const logger = pino({ level: 'silent' })

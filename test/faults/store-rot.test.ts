@@ -26,7 +26,7 @@ async function damaged(folder: string, lives: number): Promise<PartitionStores> 
   return rocksStores(folder)
 }
 
-test('a store that cannot be read through is opened anew and empty after it said so', async (context) => {
+test('a store that cannot be read completely is reported, and opened empty', async (context) => {
   const stores = await damaged(await temporaryFolder(context), 2)
   const first = await stores.open(0)
   expect(first.wiped).toBeUndefined()
@@ -43,7 +43,7 @@ test('a store that cannot be read through is opened anew and empty after it said
   await third.store.close()
 })
 
-test('a store that takes no writes any more is wiped within a few openings', async (context) => {
+test('a store that refuses all writes is wiped within a few openings', async (context) => {
   // The fourth table, which the next open writes, has them compacted: that reads them, fails, and makes RocksDB refuse writes.
   const stores = await damaged(await temporaryFolder(context), 4)
   let wiped: string | undefined
@@ -69,7 +69,7 @@ test('a store that is open elsewhere is refused with its name, and never wiped',
   await store.close()
 })
 
-test('a store whose list of files was cut short shows no hole: it is whole up to some write, or wiped', async (context) => {
+test('a store whose list of files was truncated has no hole: it is complete up to some write, or wiped', async (context) => {
   const folder = await temporaryFolder(context)
   const original = join(folder, 'original')
   for (let life = 0; life < 3; life++) {

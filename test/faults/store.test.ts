@@ -74,7 +74,7 @@ const cases: Case[] = [
 ]
 
 describe.concurrent('a local store that is', () => {
-  test.for(cases)('$name is no matter: every occurrence is dispatched once', async ({ damage, rebuilt }, context) => {
+  test.for(cases)('$name does no harm: every occurrence is dispatched once', async ({ damage, rebuilt }, context) => {
     const site = await openSite(context, { partitions: 1 })
     const store = new StoreFolder(site.plan.folder)
     const from = Date.now() + 1_000

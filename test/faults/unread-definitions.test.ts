@@ -8,7 +8,7 @@ import { topicPlans } from '../../streams/topics/topics.ts'
 import { clean, type Occurrence } from '../tools/checker-audit.ts'
 import { brokers, openSite, recurring, registryUrl } from './harness.ts'
 
-test('an owner that has to wait long for definitions fires none of their jobs anew, and none that was deleted', async (context) => {
+test('an owner that waits long for definitions fires none of their jobs again, and no deleted job', async (context) => {
   const site = await openSite(context, { partitions: 1 })
   const from = Date.now() + 500
   const repeats = recurring('again', 5, from, 300, 40)
@@ -28,7 +28,7 @@ test('an owner that has to wait long for definitions fires none of their jobs an
   expect(await site.checker.audit(expected)).toEqual(clean)
 })
 
-test('definitions that a foreign client wrote in transactions are found to their end', async (context) => {
+test('definitions that a foreign client wrote in transactions are read to their end', async (context) => {
   const site = await openSite(context, { partitions: 1 })
   const codecs = await createCodecs({ registryUrl, plans: topicPlans(site.names, ['default']) })
   const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer({

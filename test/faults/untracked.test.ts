@@ -76,7 +76,7 @@ async function statesOfEach(site: Site): Promise<number[]> {
 }
 
 describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
-  test('write no event, and one state where a tracked run writes one more for its end', async (context) => {
+  test('write no event, and one state less than tracked runs', async (context) => {
     const site = await openSite(context, { partitions: 1 })
     await site.system('scheduler,retrier,executor', 'all')
     const read = await lag(context, site)
@@ -91,7 +91,7 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
     expect(await statesOfEach(site)).toEqual(Array.from({ length: 200 }, () => 1))
   })
 
-  test('run again when their worker is killed −9 in the middle, each under its own name; then their offsets are done', async (context) => {
+  test('run again when their worker is killed −9 during the run, each with its own name; then their offsets are committed', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler', 'owner')
     const victim = await site.system('executor', 'victim')
@@ -113,7 +113,7 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
     expect(site.checker.executions).toHaveLength(10)
   })
 
-  test('are waited for by a worker that stops, and then run nowhere else', async (context) => {
+  test('run to their end in a worker that stops, and then run nowhere else', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler', 'owner')
     const [worker, other] = await Promise.all([site.system('executor', 'worker'), site.system('executor', 'other')])
@@ -134,7 +134,7 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
     other.release()
   })
 
-  test('are handed out once each by owners that are killed −9 while they do so', async (context) => {
+  test('are handed out once each by owners that are killed −9 at that moment', async (context) => {
     const site = await openSite(context)
     await site.system('executor', 'worker')
     const owner = await site.scheduler()

@@ -47,7 +47,7 @@ async function accepted(test: TestContext, { names }: Site, count: number): Prom
 const leaseMs = 8_000
 
 describe.concurrent('a worker that ends with handlers running', () => {
-  test('by kill −9: its runs are given to another once their lease is over', async (context) => {
+  test('by kill −9: another worker gets its runs after their lease', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler,retrier', 'owner')
     const victim = await site.system('executor', 'victim')
@@ -68,7 +68,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
     }
   })
 
-  test('by SIGTERM: what ends within the drain counts, nothing runs twice', async (context) => {
+  test('by SIGTERM: runs that end within the drain count, nothing runs twice', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker')
@@ -94,7 +94,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
     expect(other.messages.filter(({ kind }) => kind === 'run')).toEqual([])
   })
 
-  test('by SIGTERM: what outlasts the drain is given back and given to another', async (context) => {
+  test('by SIGTERM: runs that last longer than the drain are given back and run elsewhere', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker', { DUELOG_DRAIN_MS: '500' })
@@ -113,7 +113,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
 })
 
 describe.concurrent('a worker that hangs', () => {
-  test('with its event loop blocked: its runs are given to another once their lease is over', async (context) => {
+  test('with its event loop blocked: another worker gets its runs after their lease', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler,retrier', 'owner')
     const victim = await site.system('executor', 'victim')
@@ -130,7 +130,7 @@ describe.concurrent('a worker that hangs', () => {
     expect(victim.ended).toBeUndefined()
   })
 
-  test('in a handler that never returns and goes on with heartbeats: its attempt times out and the run is tried again', async (context) => {
+  test('in a handler that never returns and sends heartbeats: its attempt times out and the run is retried', async (context) => {
     const site = await openSite(context)
     await site.system('scheduler,retrier', 'owner')
     const worker = await site.system('executor', 'worker')

@@ -20,7 +20,7 @@ function ran(tally: Tally, jobId: string, runNo: number, startedAt: number): voi
   tally.event({ jobId, runNo, attempt: 1, type: 'SUCCEEDED', startedAt })
 }
 
-it('counts what ran, and how late it started', () => {
+it('counts runs, and how late they started', () => {
   const tally = tallyOf(0)
   ran(tally, id(0), 1, 1_005)
   ran(tally, id(0), 2, 1_250)
@@ -47,7 +47,7 @@ it('counts as duplicate a second dispatch or start of a first attempt, and a run
   expect(tally.result().duplicate).toBe(3)
 })
 
-it('takes the same report twice, retries, and dead letters for what they are', () => {
+it('counts repeated reports, retries and dead letters correctly', () => {
   const tally = tallyOf(0)
   ran(tally, id(0), 1, 1_005)
   tally.event({ jobId: id(0), runNo: 1, attempt: 1, type: 'SUCCEEDED', startedAt: 1_005 })
@@ -59,7 +59,7 @@ it('takes the same report twice, retries, and dead letters for what they are', (
   expect(tally.result()).toMatchObject({ succeeded: 1, dead: 1, lost: 0, duplicate: 0, failedAttempts: 2 })
 })
 
-it('has ended when each run of what was sent was dispatched, started and ended, whatever topic was read last', async () => {
+it('ends when each sent run was dispatched, started and ended, whatever topic was read last', async () => {
   const tally = tallyOf(0)
   let ended = false
   const end = tally.ended().then(() => {

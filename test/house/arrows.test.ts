@@ -6,7 +6,7 @@ const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
 const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: lines.join('\n') })
 const importing = (path: string, target: string): HouseFile => file(path, `import { x } from '${target}'`)
 
-test('the house is read as a whole', () => {
+test('all files are read', () => {
   expect(house.length).toBeGreaterThan(200)
   expect(roomsOf(house).size).toBeGreaterThan(40)
 })
@@ -19,11 +19,11 @@ test('a face holds a header and re-exports only', () => {
   expect(facesWithCode(house)).toEqual([])
 })
 
-test('streams touch no clock, chance, socket, disk or environment, and doers ask their clock', () => {
+test('streams use no clock, randomness, socket, disk or environment, and doers use the clock port', () => {
   expect(impurePlaces(house)).toEqual([])
 })
 
-test('no file imports itself by a detour, types included', () => {
+test('no file imports itself through others, types included', () => {
   expect(importCycles(house)).toEqual([])
 })
 
@@ -70,7 +70,7 @@ test('green: a broken arrow says which file and which target', () => {
   expect(brokenArrows([importing('src/dashboard/a.tsx', '../../streams/text/index.ts')])).toEqual([])
 })
 
-test('red: a room inside another room is known there alone', () => {
+test('red: only its parent room may import a room inside a room', () => {
   const faces = [file('src/scheduler/index.ts'), file('src/scheduler/timers/index.ts')]
   const found = brokenArrows([
     ...faces,
@@ -80,7 +80,7 @@ test('red: a room inside another room is known there alone', () => {
   expect(found).toEqual(['src/system/a.ts imports src/scheduler/timers/index.ts: others import src/scheduler/index.ts'])
 })
 
-test('red: a folder whose files others import has a face', () => {
+test('red: a folder whose files others import needs a face', () => {
   expect(brokenArrows([file('src/api/index.ts'), importing('src/api/a.ts', './jobs/b.ts')])).toEqual([
     'src/api/a.ts imports src/api/jobs/b.ts: others import src/api/jobs/index.ts',
   ])
@@ -95,7 +95,7 @@ test.each([
   expect(facesWithCode([file('src/api/index.ts', '/** The API. */', ...lines)])).toEqual(['src/api/index.ts'])
 })
 
-test('red: a face says what its room is', () => {
+test('red: a face needs a header comment', () => {
   expect(facesWithCode([file('src/api/index.ts', "export { a } from './a.ts'")])).toEqual(['src/api/index.ts'])
 })
 
@@ -105,7 +105,7 @@ test('green: a face re-exports by name, by type and as a whole', () => {
   expect(facesWithCode([file('src/api/server.ts', 'export const limit = 1')])).toEqual([])
 })
 
-test('red: rooms that know one another in a circle', () => {
+test('red: rooms must not import one another in a circle', () => {
   const circle = [importing('src/api/jobs/a.ts', '../owners/index.ts'), importing('src/api/owners/b.ts', '../jobs/index.ts')]
   expect(roomCycles(circle)).toEqual(['src/api/jobs → src/api/owners → src/api/jobs'])
 })
@@ -128,7 +128,7 @@ test('red: a doer must not ask the wall clock itself', () => {
   expect(impurePlaces([file('src/clock/clock.ts', 'const now = Date.now()')])).toEqual([])
 })
 
-test('words in comments and quotes are no deeds', () => {
+test('words in comments and strings do not count', () => {
   const text = ["/** Like Date.now() of old. */ const a = 'Math.random' // process.env", 'const b = "setTimeout"'].join('\n')
   expect(impurePlaces([{ path: 'streams/a.ts', text }])).toEqual([])
   expect(codeOf(text).split('\n')).toHaveLength(2)
@@ -144,7 +144,7 @@ test('red: a cycle over types is a cycle', () => {
   expect(importCycles(cycle.slice(0, 2))).toEqual([])
 })
 
-test('every form of import is seen', () => {
+test('every form of import is found', () => {
   const text = [
     "import './a.ts'",
     "export * from './b.ts'",

@@ -53,13 +53,13 @@ function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): st
   )
 }
 
-test('the generated files of schemas are what the schemas say', () => {
+test('the generated files of schemas are up to date', () => {
   expect(readHouseFile('schemas/generated.ts').text).toBe(generate())
   expect(readHouseFile('schemas/texts.ts').text).toBe(generateTexts())
   expect(readHouseFile('schemas/settings.ts').text).toBe(generateSettings())
 })
 
-test.each([...madeFiles()])('%s is what the code says; npm run generate makes it so', (path, text) => {
+test.each([...madeFiles()])('%s is up to date; npm run generate updates it', (path, text) => {
   expect(readHouseFile(path).text).toBe(text)
 })
 
@@ -68,7 +68,7 @@ test('every error code is documented, and no other', () => {
   expect(documented.toSorted()).toEqual(Object.keys(errorTable).sort())
 })
 
-test('every error code is thrown or written somewhere', () => {
+test('every error code is used', () => {
   const code = program.filter(({ path }) => path !== 'src/errors/errors.ts').map(({ text }) => text)
   expect(Object.keys(errorTable).filter((name) => !code.some((text) => text.includes(`'${name}'`)))).toEqual([])
 })
@@ -97,7 +97,7 @@ test('the README names the built-in handlers', () => {
   for (const name of Object.keys(builtInHandlers)) expect(text).toContain(`\`${name}\``)
 })
 
-test('red: a table with a row less, a type that is written only, a metric that nobody sets, a field that no test uses', () => {
+test('red: a table without a row, a type that is only written, a metric that nobody sets, a field that no test uses', () => {
   const schema = {
     type: 'record',
     fields: [{ name: 'outer', type: ['null', { type: 'array', items: { fields: [{ name: 'inner' }] } }] }],
@@ -110,7 +110,7 @@ test('red: a table with a row less, a type that is written only, a metric that n
   expect(unsetMetrics(['runs', 'lost'], [user, { path: 'src/metrics/metrics.ts', text: 'metrics.lost.inc()' }])).toEqual(['lost'])
 })
 
-test('red: the table of limits in a README that is older than the schema', () => {
+test('red: a table of limits in the README that is older than the schema', () => {
   const current = readHouseFile('README.md').text
   const older = current.replace('| Payload | 5', '| Payload | 4')
   expect(older).not.toBe(current)

@@ -21,7 +21,7 @@ function faults(...changes: Partial<Mutation>[]): string[] {
   return listFaults(made, (path) => project.get(path))
 }
 
-test('each mutation of the list can be made, in one place, and judged', () => {
+test('each mutation of the list applies in exactly one place, and has a judge', () => {
   expect(mutations.length).toBeGreaterThan(120)
   expect(listFaults(mutations, textOf)).toEqual([])
 })
@@ -42,12 +42,12 @@ test.each<[string, Partial<Mutation>, string]>([
   expect(faults(change)).toEqual([fault])
 })
 
-test('red: a name that is given twice, a green list beside it', () => {
+test('red: a duplicate name, with a green list beside it', () => {
   expect(faults({}, { replace: 'most: number = 4' })).toEqual(['more: another mutation has this name'])
   expect(faults({}, { name: 'fewer', replace: 'most: number = 1' })).toEqual([])
 })
 
-test('the judges of an area judge each of its mutations, and a change stands as it is written', () => {
+test('the judges of an area judge each of its mutations, and a mutation replaces exactly the text that is listed', () => {
   const [made] = area('sizes', ['a'], [['more', 'src/a.ts', '2', "$& + '$1'", 'it is more', 'seeds 2-9']])
   expect(made?.judges).toEqual(['a', 'seeds 2-9'])
   expect(seedsOf('seeds 2-9')).toEqual([2, 9])

@@ -27,6 +27,6 @@ test.each([
   ["import { type Clock, systemClock } from '../../../src/clock.ts'"],
   ["const late = await import('../../../streams/topics.ts')"],
   ["import { isShown, type Entry } from '../../tools/memory-log.ts'"],
-])('it would see %s', (line) => {
+])('the test would find %s', (line) => {
   expect(shared({ path: 'test/model/oracle/a.ts', text: line })).toHaveLength(1)
 })

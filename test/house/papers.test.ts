@@ -19,7 +19,7 @@ const papers = [...top, ...filesIn(['docs'], '.md')]
 const adrs = papers.filter(({ path }) => /^docs\/adr\/\d/.test(path))
 const index = readHouseFile('docs/adr/README.md').text
 
-test('every command that a document tells people to type is there', () => {
+test('every command that a document names exists', () => {
   const silent = { write: () => true }
   const commands = programOf({ stdout: silent, stderr: silent, env: {} }, () => {}).commands.map((command) => command.name())
   for (const { path, text } of papers) {
@@ -30,17 +30,17 @@ test('every command that a document tells people to type is there', () => {
   expect(typedIn(readme.text).scripts).toEqual(expect.arrayContaining(['start', 'demo', 'test', 'bench', 'generate']))
 })
 
-test('every link leads somewhere, and every path that is named is there', () => {
+test('every link and every named path exists', () => {
   expect(brokenLinks(papers, exists)).toEqual([])
   expect(brokenPaths(papers, exists)).toEqual([])
 })
 
-test('decisions have unique numbers, four parts, and a place in the index', () => {
+test('decisions have unique numbers, four parts, and a line in the index', () => {
   expect(adrs.length).toBeGreaterThanOrEqual(15)
   expect(adrProblems(adrs, index)).toEqual([])
 })
 
-test('no entry of the changelog stands there twice', () => {
+test('no entry of the changelog is there twice', () => {
   const entries = readHouseFile('CHANGELOG.md')
     .text.split('\n')
     .filter((line) => line.startsWith('- '))
@@ -57,7 +57,7 @@ const promised = [
   ...['DUELOG_CONCURRENCY', 'DUELOG_API_TOKENS'],
 ]
 
-test('every promised setting is there, and every setting that is named anywhere', () => {
+test('every promised setting exists, and so does every setting that a document names', () => {
   const known = [...settingByName.keys()]
   expect(known).toEqual(expect.arrayContaining(promised))
   const named = [...papers, ...filesIn(['src', 'streams', 'schemas'])].flatMap(({ path, text }) =>
@@ -68,7 +68,7 @@ test('every promised setting is there, and every setting that is named anywhere'
   expect([...named, ...ours].filter(({ name }) => !settingByName.has(name))).toEqual([])
 })
 
-test('every job that a document shows is one that would be accepted', () => {
+test('every job in a document is valid', () => {
   const jobs = papers.flatMap(({ path, text }) =>
     blocksOf(text, 'json').map((block) => ({ path, json: JSON.parse(block) as Record<string, unknown> })),
   )
@@ -78,7 +78,7 @@ test('every job that a document shows is one that would be accepted', () => {
   expect(definitionFromJson(JSON.parse(sent))).toMatchObject({ ok: true })
 })
 
-test("the README's TypeScript compiles as a user's would", async () => {
+test('the TypeScript of the README compiles in a user project', async () => {
   const blocks = blocksOf(readme.text, 'ts')
   expect(blocks).toHaveLength(2)
   // Inside the project, so that the package finds itself by its own name.
@@ -98,7 +98,7 @@ test("the README's TypeScript compiles as a user's would", async () => {
   }
 })
 
-test('red: a command, a link, a path and a setting that are not there', () => {
+test('red: a command, a link, a path and a setting that do not exist', () => {
   const text = 'Run `npm run dmeo` and `duelog fly`, see [x](docs/NO.md), `scheduler/no.ts` and DUELOG_PORTS; `npm start`.'
   expect(typedIn(text)).toEqual({ scripts: ['dmeo', 'start'], commands: ['fly'] })
   expect(brokenLinks([{ path: 'docs/A.md', text: '[x](NO.md) [y](../README.md#top) [z](https://a.b)' }], exists)).toEqual([
@@ -108,7 +108,7 @@ test('red: a command, a link, a path and a setting that are not there', () => {
   expect(settingsIn(text).filter((name) => !settingByName.has(name))).toEqual(['DUELOG_PORTS'])
 })
 
-test('red: decisions with a number twice, a part missing, a wrong title, out of the index, and out of order in it', () => {
+test('red: decisions with a duplicate number, a missing part, a wrong title, and a wrong place in the index', () => {
   const whole = (number: string): string => `# ${number} A\n\n## Context\n\n## Decision\n\n## Alternatives\n\n## Consequences\n`
   const list = '- [0003 C](0003-c.md)\n- [0001 A](0001-a.md)\n'
   const files = [

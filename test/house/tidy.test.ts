@@ -40,19 +40,19 @@ const longFilesLookedAt = [
 /** The metrics are a table. */
 const longFunctionsLookedAt = ['src/metrics/metrics.ts']
 
-test('nothing says that it is not done', () => {
+test('no text says that work is unfinished', () => {
   expect(unfinishedPlaces([...house, ...papers])).toEqual([])
 })
 
-test('every test runs', () => {
+test('no test is skipped', () => {
   expect(unfinishedTests(house)).toEqual([])
 })
 
-test('every file of the program begins with what it is', () => {
+test('every file of the program begins with a header comment', () => {
   expect(withoutHeader(house)).toEqual([])
 })
 
-test('no path of one machine and no package registry stands in the program', () => {
+test('the program contains no path of one machine and no package registry', () => {
   expect(machinePlaces(house, [])).toEqual([])
   expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
 })
@@ -69,24 +69,24 @@ test('the lock file names no host, and has a checksum of each package', () => {
   expect(readHouseFile('.npmrc').text).toContain('omit-lockfile-registry-resolved=true')
 })
 
-test('no paper is cited that is not in the house', () => {
+test('no document outside the repository is cited', () => {
   expect(foreignCitations([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
 })
 
-test('files that are long were looked at', () => {
+test('long files are listed', () => {
   expect(longFiles(house)).toEqual(longFilesLookedAt)
 })
 
-test('functions that are long were looked at', () => {
+test('long functions are listed', () => {
   const found = longFunctions(house.filter(({ path }) => /^(src|streams|docs)\//.test(path)))
   expect([...new Set(found.map((place) => place.split(':')[0]))], found.join('\n')).toEqual(longFunctionsLookedAt)
 })
 
-test('names are kebab-case and say something', () => {
+test('names are kebab-case and not generic', () => {
   expect(badNames(house)).toEqual([])
 })
 
-test('the top of the house has what newcomers look for', () => {
+test('the root folder has the files that newcomers look for', () => {
   expect(topLevel()).toEqual(
     expect.arrayContaining([
       'README.md',
@@ -101,7 +101,7 @@ test('the top of the house has what newcomers look for', () => {
   )
 })
 
-test('red: words of unfinished work', () => {
+test('red: words for unfinished work', () => {
   expect(unfinishedPlaces([file('src/a.ts', '/** A. */', `// ${'TO'}${'DO'}: later`)])).toEqual([`src/a.ts:2 ${'TO'}${'DO'}`])
   expect(unfinishedPlaces([file('docs/a.md', `${'FIX'}${'ME'}`)])).toHaveLength(1)
 })
@@ -127,7 +127,7 @@ test('red: the host of a package registry', () => {
   expect(registryPlaces([file('src/a.ts', "const registryUrl = 'http://127.0.0.1:18081'")])).toEqual([])
 })
 
-test('red: a citation of a paper elsewhere', () => {
+test('red: a citation of a document elsewhere', () => {
   expect(foreignCitations([file('src/a.ts', '/** As design §4 says. */')])).toEqual(['src/a.ts:1 design §4'])
   expect(foreignCitations([file('src/a.ts', '/** By design, as ADR 0003 says. */')])).toEqual([])
 })

@@ -90,7 +90,7 @@ test('each foreign record becomes one definition, in the order of its partition'
   }
 })
 
-test('the group stands behind the ends of transactions, which no reader is shown', { timeout: 60_000 }, async () => {
+test('the position of the group passes the ends of transactions, which readers never get', { timeout: 60_000 }, async () => {
   const { schedules } = await makeTopics(['schedules'], 1)
   const prefix = uniquePrefix()
   const names = topicNames(prefix)

@@ -11,7 +11,7 @@ import type { FenceOptions, GroupReader } from '../../src/ports/log.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
-test('a lane that has ended does not pause the partition under the lane that took its place', async () => {
+test('a lane that has ended does not pause the partition of the lane that replaced it', async () => {
   const paused = new Set<string>()
   const reader = {
     nextHeartbeat: async () => {},
@@ -95,7 +95,7 @@ test.each([
   await lane.end()
 })
 
-test('each transaction says up to where it has translated, and takes no more than 500 records and 4 MB', async () => {
+test('each transaction contains the position it has translated up to, and at most 500 records and 4 MB', async () => {
   const commits: { groupId: string; positions: { offset: number }[] }[] = []
   const reader = {
     ...{ nextHeartbeat: async () => {}, isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },
@@ -130,7 +130,7 @@ test('each transaction says up to where it has translated, and takes no more tha
   await lane.end()
 })
 
-test('the position passes what is shown to nobody once what stands before it is translated', async () => {
+test('the position passes hidden records after all records before them are translated', async () => {
   const offsets: number[] = []
   const reader = {
     ...{ nextHeartbeat: async () => {}, isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },
@@ -159,7 +159,7 @@ test('the position passes what is shown to nobody once what stands before it is 
   expect(offsets).toEqual([6, 9])
 })
 
-test('a lane connects before it fences, with its next heartbeat, and does not fence what it lost meanwhile', async () => {
+test('a lane connects before it fences, after its next heartbeat, and does not fence a partition that it lost meanwhile', async () => {
   const heartbeats: (() => void)[] = []
   const reader = {
     ...{ isMember: true, seek: () => {}, resume: () => {}, pause: () => {} },

@@ -25,7 +25,7 @@ const record = (headers: Record<string, Buffer>) => ({
   headers: { 'scheduler-epoch': Buffer.from('1893456000'), 'scheduler-target-topic': Buffer.from('t'), ...headers },
 })
 
-it('takes the schedule and drops the wish for a receipt that is longer than any', async () => {
+it('accepts the schedule and drops a receipt request that is too long', async () => {
   const reply = { 'duelog-reply-topic': Buffer.from('replies'), 'duelog-correlation-id': Buffer.alloc(900_000) }
   const made = translated(options, 'etf1', record(reply))
   expect(made).toMatchObject({ key: 'a', headers: { 'duelog-source': 'schedules/0/7' } })
@@ -35,7 +35,7 @@ it('takes the schedule and drops the wish for a receipt that is longer than any'
   expect(Object.keys(fits?.headers ?? {})).toEqual(['duelog-source', 'duelog-reply-topic', 'duelog-correlation-id'])
 })
 
-it('refuses one that is over a limit, and its receipt says why', async () => {
+it('refuses a schedule that is over a limit, with the reason in its receipt', async () => {
   const made = translated(options, 'etf1', {
     ...record({ 'duelog-reply-topic': Buffer.from('replies') }),
     value: Buffer.alloc(600_000),

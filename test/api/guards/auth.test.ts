@@ -52,7 +52,7 @@ describe('with tokens', () => {
     expect(refused.json()).toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('lets probes through, and reads no body before the token', async () => {
+  it('lets probes through, and reads no body before it checks the token', async () => {
     await using system = createSystem({ apiTokens })
     expect((await system.api.instance.inject('/livez')).statusCode).toBe(200)
     expect((await system.api.instance.inject('/readyz')).statusCode).toBe(200)
@@ -65,20 +65,20 @@ describe('with tokens', () => {
     expect(answer.statusCode).toBe(401)
   })
 
-  it('notes the role of who asked in the command', async () => {
+  it('records the role of the caller in the command', async () => {
     await using system = createSystem({ apiTokens })
     system.add('a')
     await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/a/pause', headers: { authorization: 'Bearer work' } })
     expect(system.log.written[0]?.value?.toString()).toContain('"actor":"operator"')
   })
 
-  it('serves other hosts than this machine', async () => {
+  it('allows requests for other hosts than this machine', async () => {
     await using system = createSystem({ apiTokens })
     const headers = { host: 'duelog.example.org', origin: 'https://ops.example.org', authorization: 'Bearer look' }
     expect((await system.api.instance.inject({ url: '/v1/jobs', headers })).statusCode).toBe(200)
   })
 
-  it('lets other processes of the system ask the internal routes, and nothing else, with what follows from the strongest token', async () => {
+  it('lets other processes of the system call only the internal routes, with a token derived from the strongest token', async () => {
     await using system = createSystem({ apiTokens })
     const headers = { authorization: `Bearer ${peerToken(apiTokens)}` }
     const ask = async (url: string) => (await system.api.instance.inject({ url, headers })).statusCode
@@ -123,7 +123,7 @@ describe('without tokens', () => {
     expect(write.statusCode).toBe(status === 200 ? 201 : 403)
   })
 
-  it('a link of another page leads to the dashboard, and a form to nothing', async () => {
+  it('a link on another page leads to the dashboard, and a form leads nowhere', async () => {
     await using system = createSystem()
     const headers = { host: 'localhost:8080', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
     expect((await system.api.instance.inject({ url: '/v1/jobs', headers })).statusCode).toBe(200)
@@ -131,7 +131,7 @@ describe('without tokens', () => {
     expect(form.json()).toMatchObject({ status: 403, code: 'forbidden' })
   })
 
-  it('keeps internal routes to this machine', async () => {
+  it('restricts internal routes to this machine', async () => {
     await using system = createSystem()
     const ask = (remoteAddress: string) => system.api.instance.inject({ url: '/internal/v1/partitions', remoteAddress })
     expect((await ask('127.0.0.1')).statusCode).toBe(200)

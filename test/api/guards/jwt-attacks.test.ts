@@ -32,7 +32,7 @@ describe('JSON Web Tokens', () => {
   const put = (system: MemorySystem, token: string) =>
     system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', headers: bearer(token), payload: atNoon })
 
-  it('lets in whom the provider vouches for, and notes the subject', async () => {
+  it('accepts a token that the provider has signed, and records the subject', async () => {
     await using system = createSystem({ apiTokens, jwt })
     expect((await put(system, await sign(good))).statusCode).toBe(201)
     const { records } = (await system.api.instance.inject({ url: '/v1/audit', headers: admin })).json()
@@ -70,7 +70,7 @@ describe('JSON Web Tokens', () => {
       async () => swapHeader(await sign(good), { alg: 'RS256', kid: 'one', crit: ['x'], x: 1 }),
     ],
     ['rubbish', async () => 'a.b.c'],
-  ])('with %s nobody gets in', async (_what, token) => {
+  ])('with %s a caller gets no access', async (_what, token) => {
     await using system = createSystem({ apiTokens, jwt })
     expectRefusal(await put(system, await token()), [401])
     expect(system.log.written).toEqual([])
@@ -91,7 +91,7 @@ describe('JSON Web Tokens', () => {
     ['too long', 'a'.repeat(256)],
     ['that is a number', 7 as unknown as string],
     ['that is a list', ['alice'] as unknown as string],
-  ])('of a subject %s let nobody in, and say so', async (_what, sub) => {
+  ])('with a subject %s are refused with the reason', async (_what, sub) => {
     await using system = createSystem({ apiTokens, jwt })
     const answer = await put(system, await sign({ ...good, sub }))
     expectRefusal(answer, [401, 403])
@@ -101,7 +101,7 @@ describe('JSON Web Tokens', () => {
     expect(system.log.audited).toEqual([])
   })
 
-  it('are judged by the keys that the provider publishes', async () => {
+  it('are checked with the keys that the provider publishes', async () => {
     let reads = 0
     const provider = createServer((_request, response) => {
       reads++
@@ -116,7 +116,7 @@ describe('JSON Web Tokens', () => {
     expect(reads).toBe(1)
   })
 
-  it('are not judged while the keys cannot be had', async () => {
+  it('are not checked while the keys are not available', async () => {
     await using system = createSystem({ apiTokens, jwt: { ...jwt, jwks: 'http://127.0.0.1:1/keys' } })
     const answer = await put(system, await sign(good))
     expect(answer.json()).toMatchObject({ status: 503, code: 'identity-unavailable' })

@@ -27,7 +27,7 @@ const send = async (payload: string | Buffer, system = createSystem()) => {
 const computation = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY, restsAfter: 'searches' }).of()
 
 describe('POST /v1/jobs/batch', () => {
-  it('answers 10,000 lines in order, and bad ones stop no others', async () => {
+  it('answers 10,000 lines in order, and a bad line does not stop the others', async () => {
     const bad = [
       '{"id":"x"',
       '{"id":"","a":1}',
@@ -63,7 +63,7 @@ describe('POST /v1/jobs/batch', () => {
     }
   })
 
-  it('ends with whether the owners have applied all of it, where that is waited for', async () => {
+  it('ends with whether the owners have applied all of it, if the caller waits for that', async () => {
     await using system = createSystem()
     const payload = `${line('a')}\nnot json\n${line('b')}\n`
     const { body } = await system.api.instance.inject({
@@ -85,7 +85,7 @@ describe('POST /v1/jobs/batch', () => {
     ])
     expect((await system.api.instance.inject({ method: 'GET', url: '/v1/jobs/b' })).statusCode).toBe(200)
   })
-  it('says what is wrong with a line and which job it names', async () => {
+  it('reports the error of a line and the job it names', async () => {
     const { results } = await send(`{"id":"a","schedule":{"cron":"x"},"target":{"handler":"h"}}\n{"id":"a\\u0000"}\n{bad\n`)
     expect(results[0]).toMatchObject({
       line: 1,
@@ -98,7 +98,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(results[2]).toMatchObject({ line: 3, ok: false, code: 'bad-request', retriable: false })
   })
 
-  it('takes lines that end with CR LF, blank ones between, a last one without an end, and no lines at all', async () => {
+  it('accepts lines that end with CR LF, blank lines, a last line without an end, and no lines at all', async () => {
     const { results } = await send(`${line('a')}\r\n\r\n  \n${line('b')}\n\n${line('é')}`)
     expect(results.map((result) => [result.line, result.id])).toEqual([
       [1, 'a'],
@@ -109,7 +109,7 @@ describe('POST /v1/jobs/batch', () => {
     expect((await send('\n\n')).results).toEqual([])
   })
 
-  it('refuses a line over the limit or not in UTF-8, and takes the next', async () => {
+  it('refuses a line that is over the limit or not in UTF-8, and reads the next', async () => {
     const long = Buffer.from(`{"id":"${'x'.repeat(bodyBytesMax)}"}\n`)
     const broken = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff]), Buffer.from('"}\n')])
     const { results, written } = await send(Buffer.concat([long, broken, Buffer.from(line('a'))]))
@@ -117,7 +117,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(written).toHaveLength(1)
   })
 
-  it('tells the lines of a failed write so, and goes on', async () => {
+  it('reports a failed write for each of its lines, and continues', async () => {
     const system = createSystem()
     let call = 0
     system.log.hold = () => {
@@ -132,7 +132,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(results).toHaveLength(5_000)
   })
 
-  it('a line that the brokers refuse for what it holds fails alone, and so does a PUT beside it', async () => {
+  it('fails only the line whose content the brokers refuse, and so does a parallel PUT', async () => {
     await using system = createSystem()
     const { write } = system.log
     system.log.write = async (records) => {
@@ -149,7 +149,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(new Set(system.log.written.map(({ key }) => key))).toEqual(new Set(['a', 'b', 'c']))
   })
 
-  it('takes 20,000 lines over a connection while it answers, and keeps few of them at a time', async () => {
+  it('takes 20,000 lines over a connection while it answers, and keeps few of them in memory', async () => {
     await using system = createSystem()
     const url = await system.api.listen('127.0.0.1', 0)
     const count = 20_000
@@ -205,7 +205,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(system.log.written.map((record) => record.key)).toEqual(['a'])
   })
 
-  it('outlives a request that is cut off while as many groups are written as may be', async () => {
+  it('survives a cut-off request while the maximum number of groups is being written', async () => {
     const log = new MemoryLog()
     const durable = Promise.withResolvers<void>()
     log.hold = () => durable.promise
@@ -249,7 +249,7 @@ describe('POST /v1/jobs/batch', () => {
     const group = (from: number, of: (index: number) => string = dear): Buffer =>
       Buffer.from(`${Array.from({ length: 50 }, (_, index) => of(from + index)).join('\n')}\n`)
 
-    it('refuses the lines for which no steps are left, and takes ordinary ones however many there are', async () => {
+    it('refuses the lines for which no search steps are left, and accepts any number of ordinary lines', async () => {
       async function* lines(of: (index: number) => string): AsyncGenerator<Buffer> {
         for (let from = 0; from < 150; from += 50) yield group(from, of)
       }
@@ -273,7 +273,7 @@ describe('POST /v1/jobs/batch', () => {
       expect(ordinary.log.written).toHaveLength(150)
     })
 
-    it('ends when nobody waits for the answer', async () => {
+    it('ends when its caller has disconnected', async () => {
       const gone = new AbortController()
       const { tools, log } = toolsOf({ gone: gone.signal })
       async function* body(): AsyncGenerator<Buffer> {
@@ -286,7 +286,7 @@ describe('POST /v1/jobs/batch', () => {
     })
   })
 
-  it('reads no further while nobody takes the answers', async () => {
+  it('reads no further while the caller does not read the answers', async () => {
     const log = new MemoryLog()
     const writes = new JobWrites({
       ...({} as ConstructorParameters<typeof JobWrites>[0]),

@@ -22,7 +22,7 @@ const put = (system: MemorySystem, onSuccess: string[]) =>
 const cycle = '"a" -> "b" -> "c" -> "a"'
 
 describe('whoever closes a circle', () => {
-  it('is warned by the answer, and the definition is written', async () => {
+  it('gets a warning in the answer, and is written', async () => {
     await using system = systemWithPath()
     const answer = await put(system, ['b'])
     expect([answer.statusCode, answer.json().warnings]).toEqual([201, [expect.stringContaining(cycle)]])
@@ -31,7 +31,7 @@ describe('whoever closes a circle', () => {
     expect((await put(system, [])).json()).not.toHaveProperty('warnings')
   })
 
-  it('is not kept from it by an owner that does not answer', async () => {
+  it('is accepted although an owner does not answer', async () => {
     const system = systemWithPath()
     const owners = { ...system.owner, stored: () => Promise.reject(new Error('away')) }
     system.owner.stored = owners.stored
@@ -40,7 +40,7 @@ describe('whoever closes a circle', () => {
     await system.api.stop()
   })
 
-  it('is warned by a plan: through the plan alone, and through what is there', async () => {
+  it('gets a warning in a plan: for a cycle in the plan alone, and with existing jobs', async () => {
     await using system = systemWithPath()
     const plan = async (...jobs: object[]) => {
       const answer = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload: { jobs } })
@@ -60,7 +60,7 @@ describe('whoever closes a circle', () => {
 describe('why a chain ended', () => {
   const reasons = whyOf({ id: 'a', state: undefined } as never, 0)
 
-  it('names the circle by the definitions in force, and says so where there is none', async () => {
+  it('names the cycle by the definitions in force, and says so if there is none', async () => {
     await using system = systemWithPath()
     system.add('a', { definition: definition(['b']) })
     const text = 'A follow-up was not triggered: its chain of follow-ups had reached the greatest length.'
@@ -73,7 +73,7 @@ describe('why a chain ended', () => {
 })
 
 describe('the search', () => {
-  it('finds the shortest circle, and passes others by', async () => {
+  it('finds the shortest cycle, and ignores others', async () => {
     const jobs: Record<string, ReturnType<typeof follows>> = {
       a: follows(['b', 'x']),
       b: follows(['c']),
@@ -86,7 +86,7 @@ describe('the search', () => {
     expect(await cycles.through('nobody')).toEqual({ path: undefined, complete: true })
   })
 
-  it('asks for so many jobs and no more, however wide they branch', async () => {
+  it('reads at most a fixed number of jobs, however many follow-ups there are', async () => {
     let asked = 0
     const wide = new ChainCycles(async (id) => {
       asked++

@@ -21,7 +21,7 @@ const reply = (writableFinished: boolean) => {
   return { raw, signal: disconnectSignal({ raw } as unknown as FastifyReply) }
 }
 
-it('end when the caller is gone, and the next caller has its turn', async () => {
+it('computations end when their caller disconnects, and the next caller gets its turn', async () => {
   const computeQueue = new ComputeQueue({ requestSteps: Number.POSITIVE_INFINITY })
   const { raw, signal } = reply(false)
   let pieces = 0
@@ -40,13 +40,13 @@ it('end when the caller is gone, and the next caller has its turn', async () => 
   expect(pieces).toBe(last)
 })
 
-it('are not ended by a connection that closes after its answer', () => {
+it('computations do not end when a connection closes after its answer', () => {
   const { raw, signal } = reply(true)
   raw.emit('close')
   expect(signal.aborted).toBe(false)
 })
 
-it('end when one request has taken its steps, while others go on', async () => {
+it('computations end when one request has used its steps, while others continue', async () => {
   const computeQueue = new ComputeQueue({ requestSteps: 100_000 })
   const dear = computeQueue.of().runAll(endless())
   const cheap = computeQueue.of()
@@ -59,7 +59,7 @@ it('end when one request has taken its steps, while others go on', async () => {
   expect(answered).toBe(3)
 })
 
-it('give what was calculated, however many pieces it takes', async () => {
+it('computations give their result, however many pieces they take', async () => {
   function* sum(): Generator<void, number> {
     let total = 0
     for (let value = 1; value <= 1_000; value++) {
@@ -71,7 +71,7 @@ it('give what was calculated, however many pieces it takes', async () => {
   expect(await new ComputeQueue().of().runAll(sum())).toBe(500_500)
 })
 
-it('that are read to be written rest for searches alone, and let others have their turn all the same', async () => {
+it('computations for writes pause only for searches, and still let others have their turn', async () => {
   const checks = new ComputeQueue({ restsAfter: 'searches' })
   let turns = 0
   const took = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ it('that are read to be written rest for searches alone, and let others have the
   await asked
 })
 
-it('have callers in turn: who asks for thousands keeps nobody waiting, and the newest of these gives way', async () => {
+it('callers take turns: a caller with thousands of requests delays nobody, and the newest of its requests are refused', async () => {
   const computeQueue = new ComputeQueue()
   const [many, few] = [computeQueue.of({ caller: 'many' }), computeQueue.of({ caller: 'few' })]
   const order: string[] = []
@@ -103,7 +103,7 @@ it('have callers in turn: who asks for thousands keeps nobody waiting, and the n
   expect(refused).toEqual(['overloaded'])
 })
 
-it('rest as the process has time, and are refused where that takes too long, while the next caller has its turn', async () => {
+it('computations pause while the process is busy, and are refused if that takes too long, while the next caller gets its turn', async () => {
   let nowMs = 0
   let rests = 0
   const spare = {

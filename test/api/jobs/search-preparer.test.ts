@@ -37,13 +37,13 @@ function prepared({ fails = false } = {}) {
 }
 
 describe('owners, while somebody looks at the dashboard', () => {
-  it('are asked for what no job has until they have looked through all, with rests as long as the calls', async () => {
+  it('are asked for a handler that no job has until they have searched all jobs, with pauses as long as the calls', async () => {
     const { preparer, calls, rests } = prepared()
     await preparer.tick()
     expect(calls).toEqual(['0 handler after undefined', '0 handler after a', '0 handler after b', '1 handler after undefined'])
     expect(rests).toEqual([80, 80])
   })
-  it('are asked once at a time, and again after a while', async () => {
+  it('get one request at a time, and another after a while', async () => {
     const { preparer, calls, time } = prepared()
     await Promise.all([preparer.tick(), preparer.tick()])
     await preparer.tick()
@@ -60,14 +60,14 @@ describe('owners, while somebody looks at the dashboard', () => {
     await preparer.tick()
     expect(calls).toHaveLength(8)
   })
-  it('are left alone when nobody looks any more', async () => {
+  it('are not asked after the last dashboard is closed', async () => {
     const { preparer, calls, state } = prepared()
     const ticked = preparer.tick()
     state.isWanted = false
     await ticked
     expect(calls).toEqual(['0 handler after undefined'])
   })
-  it('may be away: nothing but the first search suffers', async () => {
+  it('may be unreachable: only the first search is slower', async () => {
     const { preparer, calls } = prepared({ fails: true })
     await expect(preparer.tick()).resolves.toBeUndefined()
     expect(calls).toEqual([])

@@ -96,7 +96,7 @@ describe('the directory of owners', () => {
     expect(await who(1)).toBe('http://one')
   })
 
-  it('says why an owner decides nothing, and which one it is, wherever it is', async () => {
+  it('says why an owner decides nothing, and which owner it is, in any process', async () => {
     const local = new MemoryOwner(4)
     local.notReady.add(1)
     local.problem = 'Its clock is 5 ms ahead.'
@@ -135,7 +135,7 @@ describe('the directory of owners', () => {
 })
 
 describe('an owner in another process', () => {
-  it('answers as the one here does', async () => {
+  it('gives the same answers as the one in this process', async () => {
     const apiTokens = [{ role: 'operator' as const, token: 'do' }]
     await using system = createSystem({ apiTokens })
     const remote = remoteQueries(await system.api.listen('127.0.0.1', 0), { token: peerToken(apiTokens) })
@@ -169,7 +169,7 @@ describe('an owner in another process', () => {
     })
   })
 
-  it('is not ready when it has no scheduler, does not listen, is no Duelog or is too slow', async () => {
+  it('is not ready if it has no scheduler, does not listen, is not Duelog or is too slow', async () => {
     await using none = createSystem({ local: undefined })
     const url = await none.api.listen('127.0.0.1', 0)
     await expect(remoteQueries(url).job(0, 'a')).rejects.toMatchObject({ code: 'not-ready' })
@@ -183,7 +183,7 @@ describe('an owner in another process', () => {
     await expect(remoteQueries(url).job(0, 'a')).rejects.toMatchObject({ code: 'not-ready' })
   })
 
-  it('tells when the tokens of two processes differ', async () => {
+  it('reports when the tokens of two processes differ', async () => {
     await using system = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
     const url = await system.api.listen('127.0.0.1', 0)
     await expect(remoteQueries(url, { token: 'other' }).job(0, 'a')).rejects.toMatchObject({ code: 'peer-refused' })

@@ -12,7 +12,7 @@ async function counted(dispatched: number, lateSeconds: number[]) {
 }
 
 describe('counts of processes', () => {
-  it('stand for themselves in each class of lateness, in ms', async () => {
+  it('are exact in each class of lateness, in ms', async () => {
     const { counts } = await counted(3, [0, 0.0012, 0.0012, 1e6])
     expect(counts).toMatchObject({ dispatched: 4, skipped: { overlap: 2 }, definitions: 0 })
     expect(counts.lateness.filter(([, starts]) => starts > 0)).toEqual([
@@ -22,7 +22,7 @@ describe('counts of processes', () => {
     ])
   })
 
-  it('are added up, none of them twice', async () => {
+  it('are summed, and none counts twice', async () => {
     const [one, other] = [await counted(3, [0.5]), await counted(5, [0.5])]
     const sum = sumOf([one.counts, other.counts, await countsOf(one.metrics)])
     expect(sum).toMatchObject({ dispatched: 10, skipped: { overlap: 4 } })

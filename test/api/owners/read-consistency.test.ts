@@ -12,7 +12,7 @@ function restoring() {
 const get = (system: ReturnType<typeof createSystem>, url: string) => system.api.instance.inject({ method: 'GET', url })
 
 describe('a read with stale=true', () => {
-  it('is answered by the owner as always while there is one, with its ETag', async () => {
+  it('is answered by the owner while there is one, with its ETag', async () => {
     await using system = createSystem()
     system.owner.behindRecords = 7
     system.add('a')
@@ -22,7 +22,7 @@ describe('a read with stale=true', () => {
   })
 
   it.for(['/v1/jobs/a', '/v1/jobs/a/why', '/v1/jobs/a/runs', '/v1/runs/a/1'])(
-    'of %s says which partition a copy answered for, and how far that is behind',
+    'of %s names the partition that a standby answered for, and how far it is behind',
     async (path) => {
       await using system = restoring()
       const { partition } = system.add('a')
@@ -36,7 +36,7 @@ describe('a read with stale=true', () => {
     },
   )
 
-  it.for(['/v1/jobs', '/v1/dead-letters'])('of %s names all of them in the body too', async (path) => {
+  it.for(['/v1/jobs', '/v1/dead-letters'])('of %s names all such partitions in the body too', async (path) => {
     await using system = restoring()
     system.owner.notReady.delete(2)
     system.add('a', { deadRuns: [1] })
@@ -46,13 +46,13 @@ describe('a read with stale=true', () => {
     expect(answer.headers['duelog-stale']).toBe('0;behind=7, 1;behind=7, 3;behind=7')
   })
 
-  it('says so of what a copy does not know', async () => {
+  it('reports 404 of a standby as stale too', async () => {
     await using system = restoring()
     const answer = await get(system, '/v1/jobs/nobody?stale=true')
     expect([answer.statusCode, answer.headers['duelog-stale']]).toEqual([404, expect.stringMatching(/^\d;behind=7$/)])
   })
 
-  it('is refused like any other where there is no copy', async () => {
+  it('is refused like any other if there is no standby', async () => {
     await using system = restoring()
     system.owner.behindRecords = null
     system.add('a')
@@ -61,7 +61,7 @@ describe('a read with stale=true', () => {
     expect((await get(system, '/v1/jobs/a')).json().detail).not.toContain('stale')
   })
 
-  it('is nothing that a write, or a wait, takes', async () => {
+  it('is not accepted for a write or a wait', async () => {
     await using system = restoring()
     for (const [method, url] of [
       ['PUT', '/v1/jobs/a?stale=true'],
@@ -76,7 +76,7 @@ describe('a read with stale=true', () => {
 })
 
 describe('the list of partitions', () => {
-  it('shows who follows', async () => {
+  it('shows the standbys', async () => {
     await using system = restoring()
     const { partitions } = (await get(system, '/v1/partitions')).json()
     expect(partitions[0].standbys).toEqual([

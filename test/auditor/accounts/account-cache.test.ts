@@ -11,7 +11,7 @@ function account(id: string, openRuns: number): JobAccount {
   return made
 }
 
-it('an account weighs as many as it has open runs, and one at least, as of when it was weighed', () => {
+it('an account weighs as many as its open runs, at least one, at the time of weighing', () => {
   const cache = new AccountCache()
   const grows = account('grows', 0)
   cache.set(grows)
@@ -26,7 +26,7 @@ it('an account weighs as many as it has open runs, and one at least, as of when 
   expect([cache.weight, cache.size]).toEqual([5, 1])
 })
 
-it('the oldest go, and no more of them than are too many', () => {
+it('the oldest are evicted, and no more than needed', () => {
   const cache = new AccountCache()
   for (const id of ['a', 'b', 'c']) cache.set(account(id, 10))
   cache.shrink(30)
@@ -37,7 +37,7 @@ it('the oldest go, and no more of them than are too many', () => {
   expect([cache.weight, cache.size]).toEqual([0, 0])
 })
 
-it('each ledger keeps its share of what all may keep, of as many as there are now', () => {
+it('each ledger keeps its share of the common limit, by the current number of ledgers', () => {
   const ledgers = new Map<number, string>()
   const share = sharedBy(ledgers)
   expect(share()).toBe(cachedRunsMax)

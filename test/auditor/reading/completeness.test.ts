@@ -12,7 +12,7 @@ const record = (topic: string, partition: number, offset: number, timestampMs: n
   timestampMs,
 })
 
-it('is the oldest record of the partition that lacks most', () => {
+it('completeness is the oldest record of the partition that is furthest behind', () => {
   const complete = new CompleteFrom(names)
   complete.note(record(executions, 0, 0, 100))
   complete.note(record(executions, 0, 1, 200))
@@ -27,7 +27,7 @@ it('is the oldest record of the partition that lacks most', () => {
   expect(complete.times).toEqual({ executions: 5_000, control: 7_000 })
 })
 
-it('is now, where retention has taken all there was', () => {
+it('completeness is the present time if retention has removed all records', () => {
   const complete = new CompleteFrom(names)
   complete.begins({ topic: executions, partition: 0 }, 0, 1_000)
   expect(complete.times.executions).toBe(0)

@@ -9,7 +9,7 @@ const executions = names.executions('p', 'NORMAL')
 const decode = (bytes: Buffer) => JSON.parse(String(bytes))
 const codecs = { execution: { decode }, event: { decode }, deadLetter: { decode } } as unknown as FactCodecs
 
-it('begins at the present ends of the topics of its pool, and hands on each later record once', async () => {
+it('the follower begins at the present ends of the topics of its pool, and delivers each later record once', async () => {
   let reader: GroupReaderOptions | undefined
   const log = {
     reader(options: GroupReaderOptions) {

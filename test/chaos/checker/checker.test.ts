@@ -133,7 +133,7 @@ async function judge(history: History, until: number): Promise<CheckerVerdict> {
 const counts = (verdict: CheckerVerdict): Partial<Record<FindingKind, number>> =>
   Object.fromEntries(findingKinds.map((kind) => [kind, verdict.findings[kind].count] as const).filter(([, count]) => count > 0))
 
-test('a log in which all is well has no findings, and what a transaction aborted is not seen', async () => {
+test('a correct log has no findings, and records of aborted transactions are not seen', async () => {
   const history = await openHistory()
   const first = Date.now() - 5_500
   await define(history, 'well', first)
@@ -148,7 +148,7 @@ test('a log in which all is well has no findings, and what a transaction aborted
   expect(verdict.longestMs).toBeGreaterThan(5_000)
 })
 
-test('it names each occurrence that is lost, doubled or early, in executions and in target topics', async () => {
+test('the checker names each occurrence that is lost, doubled or early, in executions and in target topics', async () => {
   const history = await openHistory()
   const first = Date.now() - 5_500
   const later = Date.now() + 60_000
@@ -182,7 +182,7 @@ test('it names each occurrence that is lost, doubled or early, in executions and
   ])
 })
 
-test('it names what nobody defined, what is numbered wrongly or lies in another partition, and handlers that began early', async () => {
+test('the checker names undefined jobs, wrong numbers, wrong partitions, and handlers that began early', async () => {
   const history = await openHistory()
   const first = Date.now() - 5_500
   for (const id of ['misnumbered', 'moved', 'hasty']) await define(history, id, first)
@@ -201,7 +201,7 @@ test('it names what nobody defined, what is numbered wrongly or lies in another 
   expect(verdict).toMatchObject({ startedAgain: 1, startedAgainInProcess: 1 })
 })
 
-test('the canary says how long a write took: hardly anything while the broker is there', async () => {
+test('the canary measures a short write time while the broker is up', async () => {
   const topic = `check-${randomUUID().slice(0, 8)}`
   await openLog().ensureTopics({ plans: [{ topic, schema: 'execution', config: {} }], partitions: 2, replication: 1 })
   const canary = await Canary.start(python, { brokers: brokers.join(','), topic, partitions: 2 })
@@ -220,7 +220,7 @@ test('the canary says how long a write took: hardly anything while the broker is
   }
 })
 
-test('what is overdue is what is missing, looked at once for each occurrence', async () => {
+test('an overdue occurrence is a missing one, and each is checked once', async () => {
   const { stdout } = await run(python, ['-B', fileURLToPath(new URL('overdue-trial.py', import.meta.url))])
   expect(stdout.trim()).toBe('200 histories agree')
 })

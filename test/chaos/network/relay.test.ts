@@ -52,7 +52,7 @@ async function openRelay(options: {
   return { heard, open }
 }
 
-test('what is cut arrives nowhere, closes nothing, and its connection stays dead; a new one works when it is healed', async () => {
+test('cut data never arrives, closes nothing, and its connection stays dead; a new connection works after the cut', async () => {
   let cut = false
   const { heard, open } = await openRelay({ drops: (toServer, client) => cut && toServer && client === 'broker-2-fetcher-0' })
   const first = open()
@@ -73,7 +73,7 @@ test('what is cut arrives nowhere, closes nothing, and its connection stays dead
   expect(first.destroyed).toBe(false)
 })
 
-test('answers to one kind of request are held back, and all come whole and in order', async () => {
+test('answers to one kind of request are delayed, and all arrive whole and in order', async () => {
   const { open } = await openRelay({ delayMs: (apiKey) => (apiKey === 26 ? 50 : 0) })
   const socket = open()
   socket.write(Buffer.concat([request(26, 1, 'x'), request(0, 2, 'x')]))

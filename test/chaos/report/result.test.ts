@@ -29,7 +29,7 @@ const measured = {
   audit: { clean: true, said: '{}' },
 }
 
-test('a fault passes where nothing was found, and says whether its goal of time was reached', () => {
+test('a fault passes if nothing was found, and reports whether its time goal was reached', () => {
   const result = resultOf({ ...measured, verdict: verdictWith({}) })
   expect(result).toMatchObject({
     outcome: 'passed',
@@ -51,7 +51,7 @@ test.each(findingKinds)('it fails for one %s, and not for one that an earlier fa
   expect(resultOf({ ...measured, verdict, before: { [kind]: 1 } }).outcome).toBe('passed')
 })
 
-test('it fails where the audit is not clean, where nothing fired, and where it could not be carried out', () => {
+test('it fails if the audit is not clean, if nothing fired, and if it could not be run', () => {
   const verdict = verdictWith({})
   expect(resultOf({ ...measured, verdict, audit: { clean: false, said: 'lost' } }).outcome).toBe('failed')
   expect(resultOf({ ...measured, verdict: verdictWith({ windowFires: 0 }) }).outcome).toBe('failed')
@@ -65,12 +65,12 @@ test('it fails where the audit is not clean, where nothing fired, and where it c
   expect(resultOf({ ...measured, verdict, slow: 'not on time' })).toMatchObject({ outcome: 'passed', reached: false })
 })
 
-test('what was not run says why in the table, and does not look as if it had passed', () => {
+test('a fault that was not run has its reason in the table, and does not look passed', () => {
   expect(tableOf([notRun(fault, 'there is no clock')])).toContain('not run: there is no clock')
   expect(tableOf([resultOf({ ...measured, verdict: verdictWith({}, { lost: 3 }) })])).toContain('3, 0, 0; FAILED')
 })
 
-test('on time is: nothing missing, nothing late of late, and each partition heard', () => {
+test('on time means: nothing missing, nothing late recently, and no partition silent', () => {
   const now = 1_000_000
   const partitions = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [at, now - 100]))
   const status = { jobs: 1, missing: 0, oldest: null, lateAt: now - 6_000, fires: 1, partitions }
@@ -82,7 +82,7 @@ test('on time is: nothing missing, nothing late of late, and each partition hear
   expect(isOnTime({ ...status, partitions: { 0: now } }, stage, now)).toBe(false)
 })
 
-test('each fault has a name of its own, and options that make no sense are refused', () => {
+test('each fault has a unique name, and options without sense are refused', () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length)
   expect(faults.length).toBeGreaterThan(30)
   expect(readOptions(['--seed', '7', '--only', 'a,b'])).toMatchObject({ seed: 7, only: ['a', 'b'], jobs: 100_000, rate: 500 })

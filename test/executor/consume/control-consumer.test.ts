@@ -40,7 +40,7 @@ it('a cancellation that an owner commits aborts the run that it names, and no ot
   expect(events.filter(({ jobId, type }) => jobId === 'a' && type !== 'STARTED')).toEqual([])
 })
 
-test('a pinned job runs on the worker of that name alone, and expires when there is none', async (context) => {
+test('a pinned job runs only on the worker of that name, and expires if there is none', async (context) => {
   const site = await openSite(context)
   await site.system('scheduler,retrier', 'owner')
   const ran: Record<string, string[]> = { gpu: [], other: [] }
@@ -60,7 +60,7 @@ test('a pinned job runs on the worker of that name alone, and expires when there
   expect(site.checker.executions).toEqual([])
 })
 
-test('progress and message of a running attempt, and when it was heard of last, are in the API', async (context) => {
+test('the API shows progress, message and last heartbeat of a running attempt', async (context) => {
   const site = await openSite(context)
   const system = await site.system('all', 'all')
   const { url } = await system.next('system', () => true, 0)

@@ -10,7 +10,7 @@ const never = () => new Promise<never>(() => {})
 const place = (topic: string, partition: number) => `${topic}/${partition}`
 
 describe('the hold', () => {
-  it('closes a lane that holds its share, lets other priorities pass, and opens it again below half', async () => {
+  it('pauses a lane that has its share, lets other priorities pass, and resumes it below half', async () => {
     const harness = await new Harness().start()
     const dueAt = harness.clock.nowMs() + 1_000
     for (let runNo = 1; runNo <= 7_000; runNo++) harness.put({ jobId: 'far', runNo, dueAt })
@@ -43,7 +43,7 @@ describe('the hold', () => {
     await harness.stop()
   })
 
-  it('runs no more bytes side by side than memory should have, and all of them in the end', async () => {
+  it('limits the bytes of parallel runs, and runs all in the end', async () => {
     const payload = Buffer.alloc(1_000_000)
     const ends: (() => void)[] = []
     const handler = () => new Promise<void>((resolve) => ends.push(resolve))
@@ -63,7 +63,7 @@ describe('the hold', () => {
     await harness.stop()
   })
 
-  it('starts nothing more while reports about so many bytes wait for the broker', async () => {
+  it('starts nothing more while too many bytes of reports wait for the broker', async () => {
     const payload = Buffer.alloc(1_000_000)
     const harness = await new Harness().start()
     harness.log.refusal = new Error('the broker is away')
@@ -78,7 +78,7 @@ describe('the hold', () => {
 })
 
 describe('a registry that is away', () => {
-  it('has the lane read again later; nothing is passed over and nothing runs twice', async () => {
+  it('makes the lane retry later; nothing is passed over and nothing runs twice', async () => {
     let away = true
     const execution = {
       encode: codecs.execution.encode,
@@ -104,7 +104,7 @@ describe('a registry that is away', () => {
 })
 
 describe('the ahead lanes', () => {
-  it('leave a herd in the log until shortly before it is due, and start it when it is', async () => {
+  it('leave a burst in the log until shortly before it is due, and start it on time', async () => {
     const leadMs = 100
     const harness = await new Harness({}, { leadMs }).start()
     const dueAt = harness.clock.nowMs() + 10_000
@@ -128,7 +128,7 @@ describe('the ahead lanes', () => {
     await harness.stop()
   })
 
-  it('hand over the first of a batch and leave the rest', async () => {
+  it('deliver the first run of a batch and leave the rest', async () => {
     const harness = await new Harness().start()
     const now = harness.clock.nowMs()
     harness.put({ jobId: 'soon', dueAt: now + 50 }, { ahead: true })
@@ -150,7 +150,7 @@ describe('a rebalance', () => {
   const lanes = (harness: Harness, partitions: number[]) =>
     harness.reader.options.topics.flatMap((topic) => partitions.map((partition) => ({ topic, partition })))
 
-  it('drops what has not started of a lost partition and goes on with the rest', async () => {
+  it('drops unstarted runs of a lost partition and continues with the rest', async () => {
     const harness = await new Harness({ never }).start()
     const dueAt = harness.clock.nowMs() + 500
     harness.put({ jobId: 'lost', dueAt }, { partition: 0 })
@@ -169,7 +169,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('continues kept partitions where it was, and keeps waiting ahead lanes closed', async () => {
+  it('continues kept partitions at their position, and keeps waiting ahead lanes paused', async () => {
     const harness = await new Harness().start()
     const now = harness.clock.nowMs()
     harness.put({ jobId: 'a', dueAt: now + 500 })
@@ -184,7 +184,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('does not start again what it runs, when a partition comes back before its offset was committed', async () => {
+  it('does not start a running attempt again when a partition comes back before its offset was committed', async () => {
     const harness = await new Harness({ never }).start()
     harness.reader.commitRefusal = new Error('not now')
     harness.put({ jobId: 'running', handler: 'never' })
@@ -203,7 +203,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('does not start again what was done when the commit of it failed', async () => {
+  it('does not start a finished attempt again when its commit failed', async () => {
     const harness = await new Harness().start()
     harness.reader.commitRefusal = new Error('not a member')
     for (const jobId of ['a', 'b', 'c']) harness.put({ jobId })
@@ -221,7 +221,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('starts what a topic that was made anew meanwhile has at the offset of something it has done', async () => {
+  it('starts what a recreated topic has at the offset of a finished attempt', async () => {
     const harness = await new Harness({ never }).start()
     harness.reader.commitRefusal = new Error('not now')
     harness.put({ jobId: 'done' })
@@ -242,7 +242,7 @@ describe('a rebalance', () => {
     await harness.stop()
   })
 
-  it('reads from the committed offset when generations passed without it', async () => {
+  it('reads from the committed offset after missed generations', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'a', dueAt: harness.clock.nowMs() + 5_000 })
     harness.put({ jobId: 'b', dueAt: harness.clock.nowMs() + 5_000 })
@@ -301,7 +301,7 @@ describe('stopping', () => {
     expect(harness.clock.armed).toBe(0)
   })
 
-  it('gives back what does not finish in time, and takes no other report of it', async () => {
+  it('gives back what does not finish in time, and accepts no other report of it', async () => {
     let signal: AbortSignal | undefined
     const harness = await new Harness({
       slow: (run) => {
@@ -316,7 +316,7 @@ describe('stopping', () => {
     expect(harness.events().map(({ type }) => type)).toEqual(['STARTED', 'RELEASED'])
   })
 
-  it('gives back held attempts that the commit would have to pass over, so that the started ones behind them do not run twice', async () => {
+  it('gives back prefetched attempts that the commit would have to pass over, so the started ones behind them do not run twice', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'far', dueAt: harness.clock.nowMs() + 60_000 })
     harness.put({ jobId: 'near' })
@@ -331,7 +331,7 @@ describe('stopping', () => {
     expect(harness.committed()).toBe(2)
   })
 
-  it('ends even when the broker is away', async () => {
+  it('ends although the broker is unreachable', async () => {
     const harness = await new Harness({ never }).start()
     harness.put({ handler: 'never' })
     await rest()
@@ -347,7 +347,7 @@ describe('stopping', () => {
 })
 
 describe('a lane whose log was made anew', () => {
-  it('is read from its beginning: its records are not taken for those that stood at their offsets', async () => {
+  it('is read from its beginning: its records are not confused with earlier ones of the same offsets', async () => {
     const harness = await new Harness().start()
     for (let runNo = 1; runNo <= 5; runNo++) harness.put({ jobId: 'old', runNo })
     await rest()
@@ -370,7 +370,7 @@ describe('a lane whose log was made anew', () => {
     await harness.stop()
   })
 
-  it('or lost its end: what was run is not run again, and what waited is', async () => {
+  it('or truncated: finished runs do not run again, and waiting runs run', async () => {
     const harness = await new Harness().start()
     for (let runNo = 1; runNo <= 5; runNo++) harness.put({ jobId: 'old', runNo })
     const dueAt = harness.clock.nowMs() + 5_000

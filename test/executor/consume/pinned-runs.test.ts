@@ -30,7 +30,7 @@ it('is run by a worker on the host of that name', async () => {
   await harness.stop()
 })
 
-it('is left alone by workers of other names and other pools', async () => {
+it('is ignored by workers of other names and other pools', async () => {
   const harness = await new Harness({}, instanceOf('gpu')).start()
   for (const pinTo of ['gp', 'gpu2', 'gpu@box', '1', 'a']) harness.pin({ jobId: pinTo, pinTo })
   harness.pin({ jobId: 'pool', pinTo: 'gpu', pool: 'other' })
@@ -51,7 +51,7 @@ it('is run by one of several workers of that name', async () => {
   await second.stop()
 })
 
-it('is not run by a worker that comes later before its owner has told it again', async () => {
+it('is not run by a worker that starts later until its owner redelivers it', async () => {
   const harness = new Harness({}, instanceOf('gpu'))
   harness.pin({ jobId: 'a', pinTo: 'gpu' })
   await harness.start()
@@ -64,7 +64,7 @@ it('is not run by a worker that comes later before its owner has told it again',
   await harness.stop()
 })
 
-it('is run once by a worker that is told of it again, whether it holds, runs or has run it', async () => {
+it('runs once when it is redelivered, whether it is prefetched, running or finished', async () => {
   const finish: (() => void)[] = []
   const slow = () => new Promise<void>((resolve) => finish.push(resolve))
   const harness = await new Harness({ slow }, { ...instanceOf('gpu'), concurrency: 1 }).start()
@@ -88,7 +88,7 @@ it('is run once by a worker that is told of it again, whether it holds, runs or 
   await harness.stop()
 })
 
-it('is run where worker-control was made anew, and so are cancellations heard; what was there before it came is not', async () => {
+it('runs if worker-control was recreated, and cancellations arrive too; older records do not count', async () => {
   const harness = new Harness({}, instanceOf('gpu'))
   for (const jobId of ['a', 'b', 'c', 'd', 'e']) harness.pin({ jobId, pinTo: 'gpu' })
   await harness.start()
@@ -130,7 +130,7 @@ it('has its priority among the others', async () => {
   await harness.stop()
 })
 
-it('is dropped when it is cancelled before it starts', async () => {
+it('is dropped when it is canceled before it starts', async () => {
   const harness = await new Harness({}, instanceOf('gpu')).start()
   harness.pin({ jobId: 'a', pinTo: 'gpu', dueAt: harness.clock.nowMs() + 90 })
   harness.control({ type: 'CANCEL', jobId: 'a', runNo: 1, attempt: 1 })
@@ -149,7 +149,7 @@ it('is given back when its worker stops before it has started', async () => {
   expect(harness.events().map(({ type, jobId }) => [type, jobId])).toEqual([['RELEASED', 'a']])
 })
 
-it('is held within bounds of bytes, too: what is beyond waits in the log', async () => {
+it('is prefetched within limits of bytes, too: the rest waits in the log', async () => {
   const pinned = new PinnedRuns()
   const large = (offset: number) => ({
     ...{ topic: 'control', partition: 0, offset, timestampMs: 0, key: null, headers: {} },
@@ -169,7 +169,7 @@ it('is held within bounds of bytes, too: what is beyond waits in the log', async
   await room
 })
 
-it('is cancelled with a reason that is kept within bounds', () => {
+it('is canceled with a reason of limited length', () => {
   const control = { jobId: 'j', runNo: 1, attempt: 1, specOffset: 0, reason: 'x'.repeat(1_000_000) } as WorkerControl
   expect(cancellationOf(control, 0).reason).toHaveLength(1_000)
 })

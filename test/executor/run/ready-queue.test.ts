@@ -13,7 +13,7 @@ it('gives one pick in 16 to a lower level, to the one whose head waits longest',
   expect(picks.slice(0, lowerPickEvery - 1)).toEqual(new Array(lowerPickEvery - 1).fill(0))
 })
 
-it('hands out everything once, each level in its order, whatever comes and goes', () => {
+it('delivers everything once, each level in its order, in any sequence of calls', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(2), { freq: 3 }), { maxLength: 5_000 }), (steps) => {
       const queue = new ReadyQueue<{ dueAt: number; level: number; no: number }>(3)

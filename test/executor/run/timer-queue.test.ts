@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { TimerQueue } from '../../../src/executor/run/timer-queue.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 
-it('hands every item over at its instant, in order, none that was deleted, with one timer', async () => {
+it('delivers every item at its time, in order, none that was deleted, with one timer', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ inMs: fc.nat(200), deleted: fc.boolean(), afterMs: fc.nat(20) }), { maxLength: 60 }),
@@ -31,7 +31,7 @@ it('hands every item over at its instant, in order, none that was deleted, with 
   )
 })
 
-it('may be added to while it hands over', async () => {
+it('accepts items during a delivery', async () => {
   const clock = new ManualClock(0)
   const seen: number[] = []
   const timerQueue: TimerQueue<number> = new TimerQueue(clock, (item) => {

@@ -32,7 +32,7 @@ const logged = () => {
 const failuresOf = async ({ metrics }: Harness): Promise<number> => (await metrics.untrackedFailures.get()).values[0]?.value ?? 0
 
 describe('a run that is not tracked', () => {
-  it('starts when it is due, sends no event, and is done at once when its handler returns at once', async () => {
+  it('starts when it is due, sends no event, and is done at once if its handler returns at once', async () => {
     const harness = await new Harness().start()
     const dueAt = harness.clock.nowMs() + 90
     harness.put({ jobId: 'a', tracked: false, dueAt })
@@ -46,7 +46,7 @@ describe('a run that is not tracked', () => {
     expect(harness.events()).toEqual([])
   })
 
-  it('is done when its handler has settled, and not before, however long that takes', async () => {
+  it('is done only when its handler has settled, however long that takes', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'slow', handler: 'slow', tracked: false, leaseMs: 1_000 })
@@ -70,7 +70,7 @@ describe('a run that is not tracked', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no'))],
-  ])('is done as well when its handler %s; that is counted and logged with the job', async (_, broken) => {
+  ])('is done too when its handler %s; that is counted and logged with the job', async (_, broken) => {
     const { lines, logger } = logged()
     const harness = await new Harness({ broken }, { logger }).start()
     harness.put({ jobId: 'a', runNo: 7, handler: 'broken', tracked: false })
@@ -83,7 +83,7 @@ describe('a run that is not tracked', () => {
     await harness.stop()
   })
 
-  it('has failed in the same way where its handler is missing, or takes longer than its attemptTimeoutMs', async () => {
+  it('has failed in the same way if its handler is missing, or takes longer than its attemptTimeoutMs', async () => {
     const { handler, signals } = gates()
     const { lines, logger } = logged()
     const harness = await new Harness({ slow: handler }, { logger }).start()
@@ -110,7 +110,7 @@ describe('a run that is not tracked', () => {
     await harness.stop()
   })
 
-  it('takes a slot, and goes by priority like any other', async () => {
+  it('uses a slot, and its priority counts as for any other', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }, { concurrency: 1 }).start()
     harness.put({ jobId: 'first', handler: 'slow', tracked: false })
@@ -123,7 +123,7 @@ describe('a run that is not tracked', () => {
     await harness.stop()
   })
 
-  it('may return what no report could carry: nobody asks for it', async () => {
+  it('may return a value that no report could carry, because the value is not used', async () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
     const harness = await new Harness({ odd: () => cycle }).start()
@@ -146,7 +146,7 @@ describe('a run that is not tracked', () => {
     await harness.stop()
   })
 
-  it('that fails in a flood is counted each time and logged so many times a second', async () => {
+  it('that fails very often is counted each time and logged a limited number of times a second', async () => {
     const { lines, logger } = logged()
     const broken = () => Promise.reject(new Error('no'))
     const harness = await new Harness({ broken }, { logger, concurrency: 500 }).start()
@@ -163,7 +163,7 @@ describe('a run that is not tracked', () => {
 })
 
 describe('a worker that stops', () => {
-  it('keeps its partitions until the runs that are not tracked have ended, so that nobody runs them again', async () => {
+  it('keeps its partitions until the untracked runs have ended, so no other worker runs them again', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'slow', handler: 'slow', tracked: false })
@@ -176,7 +176,7 @@ describe('a worker that stops', () => {
     expect(harness.committed()).toBe(1)
   })
 
-  it('also runs those that it holds before one that has started: that one would run again elsewhere', async () => {
+  it('also runs prefetched runs before a started one: otherwise that one would run again elsewhere', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }, { concurrency: 1 }).start()
     harness.put({ jobId: 'soon', tracked: false, dueAt: harness.clock.nowMs() + 80 })
@@ -198,7 +198,7 @@ describe('a worker that stops', () => {
     ])
   })
 
-  it('waits no longer than its drain, and leaves what still runs to the next worker', async () => {
+  it('waits only for its drain time, and leaves what still runs to the next worker', async () => {
     const { handler, signals } = gates()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'slow', handler: 'slow', tracked: false })
@@ -216,7 +216,7 @@ describe('a worker that stops', () => {
 })
 
 describe('a lane that goes to another worker', () => {
-  it('and comes back while a run of it is still going on does not start that twice', async () => {
+  it('and comes back while its run continues does not start the run twice', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }).start()
     harness.put({ jobId: 'slow', handler: 'slow', tracked: false })
