@@ -34,7 +34,6 @@ const longFilesLookedAt = [
   'schemas/generated.ts',
   'src/kafka/reading/reader.ts',
   'src/scheduler/commit/apply-batch.ts',
-  'src/scheduler/partition/partition-context.ts',
   'src/scheduler/partition/partition.ts',
 ]
 /** The metrics are a table. */

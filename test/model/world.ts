@@ -35,10 +35,11 @@ import { FailureIsolation } from '../../src/scheduler/commit/failure-isolation.t
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import { InputBuffer, type Source } from '../../src/scheduler/input/input-buffer.ts'
 import { InputDecoder } from '../../src/scheduler/input/input-decoder.ts'
+import { type AppliedOffsets, LogPositions } from '../../src/scheduler/input/log-positions.ts'
 import { AdmissionQueue } from '../../src/scheduler/limits/admission-queue.ts'
 import type { SchedulerCodecs } from '../../src/scheduler/options/codecs.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { emptyChangelogState } from '../../src/scheduler/state/changelog.ts'
+import { type ChangelogState, emptyChangelogState } from '../../src/scheduler/state/changelog.ts'
 import { changelogOps } from '../../src/scheduler/state/changelog-restore.ts'
 import { checkpointOp, positionKey, readCheckpoint } from '../../src/scheduler/state/checkpoint.ts'
 import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
@@ -216,7 +217,7 @@ class Owner {
   readonly #taker: TimerSource
   readonly #read: Record<Source, number>
 
-  private constructor(world: World, applied: CommitContext['applied'], changelogState: CommitContext['changelogState']) {
+  private constructor(world: World, applied: AppliedOffsets, logged: ChangelogState) {
     this.#world = world
     const metrics = createMetrics()
     const { clock } = world
@@ -261,6 +262,8 @@ class Owner {
     const index = new TimeIndex(crashing)
     const heavyJobs = new HeavyJobs()
     this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
+    // What no reader is shown does not exist here.
+    const reader = { isOpen: () => false, next: () => 0, reach: () => 0, end: () => 0 }
     this.#context = {
       shared: this.#shared,
       partition: 0,
@@ -282,8 +285,7 @@ class Owner {
       },
       // All reports are taken in before any timer is.
       reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
-      applied,
-      changelogState,
+      positions: new LogPositions(reader, () => false, applied, logged),
     }
   }
 
@@ -315,7 +317,7 @@ class Owner {
     await this.#drain()
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
-      const timers = await this.#taker.take(this.#world.now, false, this.#context.changelogState.aheadUntil)
+      const timers = await this.#taker.take(this.#world.now, false, this.#context.positions.logged.aheadUntil)
       const { appliedCount, deferred } = await runCommitCycle(this.#context, timers, {
         onTimerScheduled: (timer) => this.#taker.scheduled(timer),
       })

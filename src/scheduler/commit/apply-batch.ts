@@ -151,7 +151,7 @@ class BatchStep {
 
   /** False: not applied, because it would have to be logged. */
   inputRecord(inputRecord: InputRecord, mayLog: boolean): boolean {
-    const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.changelogState.jobsOffset
+    const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.positions.logged.jobsOffset
     if (!decided && !mayLog) return false
     const name = inputRecordName(inputRecord)
     this.#batchResult.names.push(name)
@@ -293,14 +293,14 @@ class BatchStep {
   }
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
-    const { leases, zones, reports, changelogState, shared } = this.#context
+    const { leases, zones, reports, positions, shared } = this.#context
     const { leadMs, logger, targets } = shared
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
       now: this.#now,
       leadMs,
       // Records that this batch put into the lane count as well.
-      aheadFrom: Math.max(changelogState.aheadUntil, this.#batchResult.aheadUntil),
+      aheadFrom: Math.max(positions.logged.aheadUntil, this.#batchResult.aheadUntil),
       eventsReadUntil: reports.readUntil,
       zonesMayDiffer: zones?.mayDiffer ?? false,
       topicProblem,

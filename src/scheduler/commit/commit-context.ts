@@ -2,10 +2,10 @@
 import type { Semaphore } from '../../concurrency/index.ts'
 import type { LogWriter, PartitionStore, TransactionalWriter } from '../../ports/index.ts'
 import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
-import type { InputBuffer, Source } from '../input/index.ts'
+import type { InputBuffer, LogPositions } from '../input/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
-import type { ChangelogState, HeavyJobs } from '../state/index.ts'
+import type { HeavyJobs } from '../state/index.ts'
 import type { TimeIndex, ZoneRulesState } from '../timers/index.ts'
 import type { FailureIsolation } from './failure-isolation.ts'
 
@@ -43,12 +43,5 @@ export interface CommitContext {
   }
   /** Up to which time applied reports are complete, and how many more timers may wait for reports. */
   reports: { readUntil: number; room: number }
-  /** The next offset of each input: all before it is part of the store. */
-  applied: Record<Source | 'state', number>
-  /** The applied offset of an input if all before `next` is applied. Default: `next`. */
-  doneTo?: (source: 'commands' | 'events', next: number) => number
-  /** Content of the last position in the changelog, from any owner: what is decided, and what the ahead topics hold. */
-  changelogState: ChangelogState
-  /** Whether reports of runs were read since the claim. Default: false. */
-  hasReports?: boolean
+  positions: LogPositions
 }

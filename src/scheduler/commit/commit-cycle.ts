@@ -15,7 +15,7 @@ import { applyBatch } from './apply-batch.ts'
 import type { BatchResult } from './batch-result.ts'
 import type { CommitContext } from './commit-context.ts'
 import { count, measureDispatches } from './commit-metrics.ts'
-import { checkpoint, commit, passed } from './transaction.ts'
+import { checkpoint, commit } from './transaction.ts'
 
 /**
  * Maximum inputs of one commit. While input records wait, timers get at most their share, so that a burst cannot delay
@@ -50,7 +50,7 @@ export interface CycleOptions {
 
 export async function runCommitCycle(context: CommitContext, timers: Timer[], options: CycleOptions = {}): Promise<CycleResult> {
   const { onTimerScheduled = (timer: Timer): void => context.index.scheduled(timer), notBeforeMs = 0 } = options
-  const { inputBuffer, shared, writer } = context
+  const { inputBuffer, shared, writer, savedAtMs } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // A clock that is not trusted decides nothing: timers and input records wait as they are.
   const asTheyWere = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
@@ -71,7 +71,11 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     tried = batchResult.names
     if (batchResult.inputRecordApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordApplied))
-    const committed = await persist(context, batchResult, inputRecords.slice(0, batchResult.inputRecordApplied), onTimerScheduled)
+    const committed = await persist(context, batchResult, {
+      inputRecords: inputRecords.slice(0, batchResult.inputRecordApplied),
+      onTimerScheduled,
+      savedAtMs,
+    })
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
     const { timersApplied, inputRecordApplied, waitersAsked, blocked, deferred, awaiting } = batchResult
@@ -82,18 +86,24 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   }
 }
 
+interface Applied {
+  inputRecords: InputRecord[]
+  onTimerScheduled: (timer: Timer) => void
+  savedAtMs: number
+}
+
+/** Resolves with whether it committed. */
 async function persist(
   context: CommitContext,
   batchResult: BatchResult,
-  inputRecords: InputRecord[],
-  onTimerScheduled: (timer: Timer) => void,
+  { inputRecords, onTimerScheduled, savedAtMs }: Applied,
 ): Promise<boolean> {
   const { effects } = batchResult
-  const { applied, store, shared } = context
-  const applying = { ...applied }
+  const { positions, store, shared } = context
+  const applying = { ...positions.applied }
   for (const inputRecord of inputRecords)
     applying[inputRecord.source] = Math.max(applying[inputRecord.source], inputRecord.offset + 1)
-  const next = passed(context, applying)
+  const next = positions.passed(applying)
   const { changelog, ops } = effects.finish(onTimerScheduled, (waiter) => context.admissionQueue.queued(waiter))
   if (effects.nonTransactionalRecords.length > 0)
     await context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)
@@ -101,8 +111,8 @@ async function persist(
   const logged =
     effects.logged ||
     inputRecords.some(({ source }) => source === 'commands') ||
-    next.jobs - context.changelogState.jobsOffset >= unloggedDefinitionsMax
-  const aheadUntil = Math.max(context.changelogState.aheadUntil, batchResult.aheadUntil)
+    next.jobs - positions.logged.jobsOffset >= unloggedDefinitionsMax
+  const aheadUntil = Math.max(positions.logged.aheadUntil, batchResult.aheadUntil)
   if (logged) {
     await commit(context, next, {
       ops,
@@ -110,14 +120,15 @@ async function persist(
       targets: effects.targets,
       aheadUntil,
       inputRecords,
+      savedAtMs,
     })
     measureDispatches(shared, batchResult)
     return true
   }
   if (ops.length > 0 || inputRecords.length > 0) {
-    ops.push(checkpoint(context, next))
+    ops.push(checkpoint(context, next, savedAtMs))
     await store.apply(ops)
   }
-  Object.assign(applied, next)
+  positions.appliedTo(next)
   return false
 }

@@ -4,90 +4,89 @@
  */
 import type { Position } from '../../../schemas/index.ts'
 import type { RecordOut, StoreOp } from '../../ports/index.ts'
-import { commandsRead, firstOffset, type InputRecord, shrunk } from '../input/index.ts'
+import { type AppliedOffsets, commandsRead, firstOffset, type InputRecord, shrunk } from '../input/index.ts'
 import { type ChangelogState, checkpointOp, positionKey } from '../state/index.ts'
 import type { CommitContext } from './commit-context.ts'
 
-/** Effects of a cycle. `ops`: for the store, after the commit. `targets`: topics of users that receive records. */
+/**
+ * Effects of a cycle. `ops`: for the store, after the commit. `targets`: topics of users that receive records. `savedAtMs`: that
+ * of the context when the cycle began, because the store has read its logs up to then.
+ */
 interface Outcome {
   ops: StoreOp[]
   records: RecordOut[]
   targets: ReadonlySet<string>
   aheadUntil: number
   inputRecords: readonly InputRecord[]
+  savedAtMs: number
 }
 
 /**
  * Commits, applies, and updates the offsets of the context. `next`: the inputs that are included. Throws DuelogError
  * `log-shrunk`, after all of that, if the answer shows that the changelog is not the one that was read.
  */
-export async function commit(context: CommitContext, next: CommitContext['applied'], outcome: Outcome): Promise<void> {
-  const { applied, store, shared, partition } = context
-  const { ops, records, targets, aheadUntil, inputRecords } = outcome
-  const position = positionOf(context, next, { ...commandsRead(context, inputRecords), aheadUntil })
+export async function commit(context: CommitContext, next: AppliedOffsets, outcome: Outcome): Promise<void> {
+  const { positions, store, shared, partition } = context
+  const { ops, records, targets, aheadUntil, inputRecords, savedAtMs } = outcome
+  const position = positionOf(context, next, { ...commandsRead(positions, shared.clock, inputRecords), aheadUntil })
   const value = shared.codecs.state.encode({ position })
   const record = { topic: shared.names.state, partition, key: positionKey, value }
   const { first, count } = await send(context, [...records, record], targets)
   // The decisions are in the other log. The store keeps them too and records that it cannot be continued.
-  const isOther = first < applied.state
-  next.state = isOther ? applied.state : first + count
-  const local = checkpoint(context, next, isOther || context.isOfReplacedChangelog)
+  const readTo = positions.applied.state
+  const isOther = first < readTo
+  next.state = isOther ? readTo : first + count
+  const local = checkpoint(context, next, savedAtMs, isOther || context.isOfReplacedChangelog)
   await store.apply([...ops, { key: positionKey, value }, local])
-  Object.assign(applied, next)
   const { jobsOffset, commandsOffset, eventsOffset, claimedAt, committedAt, commandsUntil, commandsAnewTo } = position
   const offsets = { jobsOffset, commandsOffset, eventsOffset }
-  Object.assign(context.changelogState, { ...offsets, aheadUntil, claimedAt, committedAt, commandsUntil, commandsAnewTo })
-  if (isOther) throw shrunk(shared.names.state, partition, first, applied.state)
+  positions.committed(next, { ...offsets, aheadUntil, claimedAt, committedAt, commandsUntil, commandsAnewTo })
+  if (isOther) throw shrunk(shared.names.state, partition, first, readTo)
 }
 
 const none: ReadonlySet<string> = new Set()
 
 /** Logs the position of jobs if the changelog does not have it; `evenIfKnown`: always. */
 export async function logPosition(context: CommitContext, evenIfKnown = false): Promise<void> {
-  const { applied, changelogState } = context
-  if (applied.jobs <= changelogState.jobsOffset && !evenIfKnown) return
-  await commit(context, passed(context, { ...applied }), {
+  const { positions, savedAtMs } = context
+  const { applied, logged } = positions
+  if (applied.jobs <= logged.jobsOffset && !evenIfKnown) return
+  await commit(context, positions.passed(applied), {
     ops: [],
     records: [],
     targets: none,
-    aheadUntil: changelogState.aheadUntil,
+    aheadUntil: logged.aheadUntil,
     inputRecords: [],
+    savedAtMs,
   })
-}
-
-/**
- * Records that no reader is shown, such as ends of transactions, count as applied with the record before them: they may expire
- * without loss.
- */
-export function passed(context: CommitContext, next: CommitContext['applied']): CommitContext['applied'] {
-  const doneTo = (source: 'commands' | 'events'): number => context.doneTo?.(source, next[source]) ?? next[source]
-  return { ...next, commands: doneTo('commands'), events: doneTo('events') }
 }
 
 /** Writes the checkpoint of the store again. */
 export function saveCheckpoint(context: CommitContext): Promise<void> {
-  return context.store.apply([checkpoint(context, context.applied)])
+  return context.store.apply([checkpoint(context, context.positions.applied, context.savedAtMs)])
 }
 
 export function checkpoint(
   context: CommitContext,
-  next: CommitContext['applied'],
+  next: Readonly<AppliedOffsets>,
+  savedAtMs: number,
   isOfReplacedChangelog = context.isOfReplacedChangelog,
 ): StoreOp {
-  const { shared, claimOffset, savedAtMs, zones } = context
+  const { shared, claimOffset, zones } = context
   const offsets = { jobsOffset: next.jobs, stateOffset: next.state, claimOffset }
   const local = { clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' }
   return checkpointOp(isOfReplacedChangelog ? { ...local, otherLog: 'ours' } : local)
 }
 
 /** The inputs that are part of the state before it. */
-function positionOf(context: CommitContext, next: CommitContext['applied'], more: Partial<ChangelogState>): Position {
-  const { shared, claimOffset, changelogState } = context
+function positionOf(context: CommitContext, next: Readonly<AppliedOffsets>, more: Partial<ChangelogState>): Position {
+  const { shared, claimOffset, positions } = context
+  const { logged } = positions
   return {
     claimOffset,
-    ...{ ...changelogState, ...more },
+    ...{ ...logged, ...more },
     ...{ jobsOffset: next.jobs, commandsOffset: next.commands, eventsOffset: next.events },
-    committedAt: Math.max(shared.clock.nowMs(), changelogState.committedAt + 1),
+    committedAt: Math.max(shared.clock.nowMs(), logged.committedAt + 1),
     zoneRules: context.zones?.logged ?? '',
   }
 }

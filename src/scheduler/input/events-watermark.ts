@@ -13,6 +13,7 @@ import { atSteady, type Clock } from '../../clock/index.ts'
 import type { WakeSignal } from '../../concurrency/index.ts'
 import type { EndOffsetQueries, Range } from './end-offset-queries.ts'
 import { readableEnd, shrunk } from './end-offsets.ts'
+import type { LogPositions } from './log-positions.ts'
 import type { PartitionReader } from './partition-reader.ts'
 
 /** The partition, as it is at any time. */
@@ -22,7 +23,7 @@ interface Place {
   readonly resources: { readonly ends: { readonly events: Pick<EndOffsetQueries, 'ask'> } }
   readonly partitionReader: Pick<PartitionReader, 'nudge' | 'next'>
   readonly signal: Pick<WakeSignal, 'wake'>
-  hasApplied(source: 'events', end: number): boolean
+  readonly positions: Pick<LogPositions, 'hasApplied'>
 }
 
 /** Timers that wait in memory. Further ones are written to the store again, with a slightly later due time. */
@@ -111,7 +112,7 @@ export class EventsWatermark {
     const { askedAtMs, readTo, range } = this.#question
     const { partition, shared } = this.#place
     if (range.next < readTo) throw shrunk(shared.names.events, partition, range.next, readTo)
-    if (this.#place.hasApplied('events', readableEnd(range))) {
+    if (this.#place.positions.hasApplied('events', readableEnd(range))) {
       this.#readUntil = askedAtMs
       this.#question = undefined
     } else if (steadyMs >= this.#nudgeAtMs) this.#nudge(steadyMs)

@@ -15,5 +15,6 @@ export {
   waiterName,
 } from './input-buffer.ts'
 export { InputDecoder, movedHeader } from './input-decoder.ts'
+export { type AppliedOffsets, LogPositions } from './log-positions.ts'
 export { PartitionReader, type ReadSource, readSources } from './partition-reader.ts'
-export { allTaken, commandsRead, perhapsTaken } from './taken-commands.ts'
+export { commandsRead, perhapsTaken, type Taken } from './taken-commands.ts'

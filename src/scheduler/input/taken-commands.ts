@@ -25,27 +25,26 @@ export function wasTaken({ offset, timestampMs, byBroker }: RecordIn, type: JobC
   return byBroker === true && timestampMs <= known.commandsUntil
 }
 
-export interface CommandsContext {
-  changelogState: Taken
-  /** Next offset to apply: all commands before it are part of the store. */
-  applied: { commands: number }
-  shared: { clock: Pick<Clock, 'nowMs'> }
-  /** Whether reports of runs were read since the claim. Default: no. */
-  hasReports?: boolean
+/** The part of LogPositions (log-positions.ts) that is needed. */
+interface CommandPositions {
+  readonly logged: Readonly<Taken>
+  readonly applied: { readonly commands: number }
+  readonly hasReports: boolean
 }
 
 /** The values for the committed position once these records are folded. The owner's clock limits the append time, so a broker whose clock is ahead does not make later commands look taken. */
 export function commandsRead(
-  { changelogState, applied, shared, hasReports }: CommandsContext,
+  { logged, applied, hasReports }: CommandPositions,
+  clock: Pick<Clock, 'nowMs'>,
   inputRecords: readonly InputRecord[],
 ): Taken {
-  let { commandsUntil, commandsAnewTo } = changelogState
+  let { commandsUntil, commandsAnewTo } = logged
   // The position may pass the only report that shows it, and the next owner does not read that report again.
-  if (commandsUntil === perhapsTaken && hasReports === true) commandsUntil = allTaken
+  if (commandsUntil === perhapsTaken && hasReports) commandsUntil = allTaken
   for (const { source, offset, appendedAt } of inputRecords) {
     if (source !== 'commands' || offset < commandsAnewTo) continue
     if (isUnknown(commandsUntil)) commandsUntil = 0
-    commandsUntil = Math.max(commandsUntil, Math.min(appendedAt ?? 0, shared.clock.nowMs()))
+    commandsUntil = Math.max(commandsUntil, Math.min(appendedAt ?? 0, clock.nowMs()))
   }
   if (applied.commands >= commandsAnewTo && !isUnknown(commandsUntil)) commandsAnewTo = 0
   return { commandsUntil, commandsAnewTo }

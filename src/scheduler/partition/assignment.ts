@@ -7,8 +7,8 @@ import { WakeSignal } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { PositionReset } from '../../ports/index.ts'
 import { Leases, WorkerWatch } from '../activity/index.ts'
-import { batchRecordsMax, type CommitContext, FailureIsolation } from '../commit/index.ts'
-import { AppliedWaits, type PartitionReader } from '../input/index.ts'
+import { batchRecordsMax, FailureIsolation } from '../commit/index.ts'
+import { type AppliedOffsets, AppliedWaits, type PartitionReader } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import { idleCheckMs, StoreFailures } from '../state/index.ts'
 import { Closed, Interruption } from './interruption.ts'
@@ -46,7 +46,7 @@ export class Assignment {
   /** Callers wait across a reopen. */
   readonly waits = new AppliedWaits(() => this.applied)
   /** The next offsets that are part of the store, by the latest opening. */
-  applied: CommitContext['applied'] = { jobs: 0, commands: 0, events: 0, state: 0 }
+  applied: Readonly<AppliedOffsets> = { jobs: 0, commands: 0, events: 0, state: 0 }
   role: PartitionRole
   /** Why the partition cannot continue until an operator grants or sets something. For people. */
   trouble: string | null = null

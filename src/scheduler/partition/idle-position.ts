@@ -47,12 +47,12 @@ export class IdlePosition {
 
   get #waitMs(): number {
     const context = this.#context
+    const { positions } = context
     if (context.assignment.isLeaving) return leavingMs
-    const isFollowed =
-      (context.shared.standbys ?? 0) > 0 || context.applied.jobs - context.changelogState.jobsOffset > unloggedMax
-    if (isFollowed && context.isUnlogged('jobs')) return idleMs
-    if (context.isUnlogged('commands')) return idleMs
+    const isFollowed = (context.shared.standbys ?? 0) > 0 || positions.applied.jobs - positions.logged.jobsOffset > unloggedMax
+    if (isFollowed && positions.isUnlogged('jobs')) return idleMs
+    if (positions.isUnlogged('commands')) return idleMs
     // Reports and definitions arrive all the time. They are not worth a commit each.
-    return context.isUnlogged('events') || context.isUnlogged('jobs') ? idleCheckMs : Number.POSITIVE_INFINITY
+    return positions.isUnlogged('events') || positions.isUnlogged('jobs') ? idleCheckMs : Number.POSITIVE_INFINITY
   }
 }

@@ -6,7 +6,7 @@ import type { Position, StateEntryInput } from '../../../schemas/index.ts'
 import { definitionValue, isRetainedDefinition, prefix, storedDefinition } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import type { PositionReset, StoreEntry } from '../../ports/index.ts'
-import { allTaken, perhapsTaken, type Range, type ReadSource } from '../input/index.ts'
+import { perhapsTaken, type Range, type ReadSource } from '../input/index.ts'
 import { positionKey, readEntry } from '../state/index.ts'
 import { entriesOf, logEntries } from './changelog-rewrite.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -26,20 +26,18 @@ export function goOn(
 ): void {
   const { jobsOffset = 0, commandsOffset = 0, eventsOffset = 0 } = position ?? {}
   const { aheadUntil = 0, commandsUntil = 0, commandsAnewTo = 0 } = position ?? {}
-  const offsets = { jobsOffset, commandsOffset, eventsOffset }
-  context.changelogState = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
   const commands = sound(context, 'commands', commandsOffset, ends.commands)
   const events = sound(context, 'events', eventsOffset, ends.events)
-  context.applied.commands = commands.from
-  context.applied.events = events.from
+  const offsets = { jobsOffset, commandsOffset, eventsOffset }
+  const logged = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
   // Commands before this end were taken already. Later ones are new.
-  if (commands.isAnew) context.changelogState.commandsAnewTo = commands.end
+  if (commands.isAnew) logged.commandsAnewTo = commands.end
   // Reports of runs, once read, prove that something was decided. Positions that are logged before that keep the question open,
   // because a position alone proves nothing.
-  context.hasReports = false
   const isUntold = position === null && events.end > 0
-  if (isUntold) Object.assign(context.changelogState, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
-  context.mayBeLost = isUntold || commandsUntil === perhapsTaken
+  if (isUntold) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
+  const mayBeLost = isUntold || commandsUntil === perhapsTaken
+  context.positions.claimed(logged, { commands: commands.from, events: events.from }, mayBeLost)
 }
 
 /**
@@ -47,11 +45,8 @@ export function goOn(
  * unreadable records prove nothing.
  */
 export function judgeLoss(context: PartitionContext): void {
-  context.mayBeLost = false
-  if (context.hasReports) {
-    context.changelogState.commandsUntil = allTaken
-    reportLost(context)
-  } else Object.assign(context.changelogState, { commandsUntil: 0, commandsAnewTo: 0 })
+  context.positions.lossJudged()
+  if (context.positions.hasReports) reportLost(context)
 }
 
 /** The offset to continue an input from: its logged position, or the beginning of the log if the position is outside of it. */
@@ -115,7 +110,7 @@ export async function definitionsBeganAnew(
   const { partition, writer, store } = context
   const position = (await readEntry(codecs, store, positionKey))?.position
   // A store that followed the old log is not better than its position.
-  if (!position || writer === undefined || position.jobsOffset <= range.next) return context.applied.jobs > range.next
+  if (!position || writer === undefined || position.jobsOffset <= range.next) return context.positions.applied.jobs > range.next
   reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
   const states = await logEntries(context, unboundEntries(context))
   const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }

@@ -19,19 +19,11 @@ import {
   runCommitCycle,
   saveCheckpoint,
 } from '../commit/index.ts'
-import { Backpressure, EventsWatermark, InputBuffer, type PartitionReader, type ReadSource, type Source } from '../input/index.ts'
+import { Backpressure, EventsWatermark, InputBuffer, LogPositions, type PartitionReader } from '../input/index.ts'
 import { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
-import {
-  type ChangelogState,
-  type Checkpoint,
-  emptyChangelogState,
-  type ForeignChangelog,
-  HeavyJobs,
-  idleCheckMs,
-  TombstoneGuard,
-} from '../state/index.ts'
+import { type Checkpoint, type ForeignChangelog, HeavyJobs, idleCheckMs, TombstoneGuard } from '../state/index.ts'
 import { TimeIndex, ZoneRulesState } from '../timers/index.ts'
 import type { Assignment, PartitionRole, Phase } from './assignment.ts'
 import { Closed, Interruption } from './interruption.ts'
@@ -79,13 +71,12 @@ export class PartitionContext implements CommitContext {
   readonly restoreProgress: RestoreProgress
   readonly tombstoneGuard: TombstoneGuard
   readonly zones: ZoneRulesState
-  readonly applied: CommitContext['applied']
+  readonly positions: LogPositions
   /**
    * How far the store has read job-state, the last claim it has read, and whether the log is proved to be the one it was built
    * from.
    */
   readonly read: { stateOffset: number; claimedAt: number; isProven: boolean }
-  changelogState: ChangelogState = emptyChangelogState()
   /** Set by the claim. */
   writer: TransactionalWriter | undefined
   /** Offset of our claim. Before the claim: of the claim under which the store last applied records; -1 if there is none. */
@@ -93,10 +84,6 @@ export class PartitionContext implements CommitContext {
   isExact: boolean
   /** Set while job-state is not the log that the store was built from. */
   otherLog: ForeignChangelog | undefined
-  /** True if no position was found although there are records on the topic of reports. */
-  mayBeLost = false
-  /** Whether reports of runs were read since the claim. */
-  hasReports = false
   /** Due time of the oldest timer that was not taken when the current commit cycle began. */
   dueAt = Number.POSITIVE_INFINITY
   #cycleSince = Number.POSITIVE_INFINITY
@@ -131,8 +118,9 @@ export class PartitionContext implements CommitContext {
     this.tombstoneGuard.begin(local?.savedAtMs)
     this.zones = new ZoneRulesState(partition, shared)
     this.zones.opened(local, claim)
-    this.applied = { jobs: opened.jobsOffset, state: opened.stateOffset, commands: 0, events: 0 }
-    assignment.applied = this.applied
+    const applied = { jobs: opened.jobsOffset, state: opened.stateOffset, commands: 0, events: 0 }
+    this.positions = new LogPositions(partitionReader, () => !this.closing && !this.#fault, applied)
+    assignment.applied = this.positions.applied
     this.read = { stateOffset: opened.stateOffset, claimedAt: claim?.claimedAt ?? 0, isProven: false }
     this.claimOffset = local?.claimOffset ?? -1
     this.isExact = opened.isExact
@@ -305,41 +293,5 @@ export class PartitionContext implements CommitContext {
   /** When something besides timers must be checked. */
   get wakeAt(): number {
     return Math.min(this.admissionQueue.wakeAt, atSteady(this.shared.clock, this.assignment.leavingAt), this.reports.wakeAtMs)
-  }
-
-  /** Whether all visible records of an input before `end` are part of the store. */
-  hasApplied(source: Source, end: number): boolean {
-    if (this.applied[source] >= end) return true
-    return this.partitionReader.reach(source) >= end && this.applied[source] >= this.partitionReader.next(source)
-  }
-
-  /**
-   * How far an input is applied if everything before `next` is: all received records, and what the reader has passed after
-   * them. A closing or failed partition receives nothing more, but its reader still passes records. Those are not applied.
-   */
-  doneTo(source: ReadSource, next: number): number {
-    const receives = this.partitionReader.isOpen(source) && !this.closing && !this.#fault
-    const isAll = receives && next >= this.partitionReader.next(source)
-    return isAll ? Math.max(next, this.partitionReader.reach(source)) : next
-  }
-
-  /** Offset before which the store has all visible records of a log. */
-  done(source: ReadSource): number {
-    return this.doneTo(source, this.applied[source])
-  }
-
-  /** For each input the applied offset, and the end of its log if it is known. */
-  inputs(): { source: Source; done: number; end: number }[] {
-    return (['jobs', 'commands', 'events'] as const).map((source) => {
-      const done = this.done(source)
-      return { source, done, end: Math.max(done, this.partitionReader.end(source)) }
-    })
-  }
-
-  /** Whether the changelog has another position of this input. */
-  isUnlogged(source: Source): boolean {
-    const { applied, changelogState } = this
-    if (source === 'jobs') return applied.jobs > changelogState.jobsOffset
-    return this.done(source) !== changelogState[`${source}Offset`]
   }
 }

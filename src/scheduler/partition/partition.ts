@@ -21,7 +21,7 @@ import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Batch, PartitionStore, PartitionView } from '../../ports/index.ts'
 import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
-import { type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
+import { type LogPositions, type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
 import { ownZoneRules } from '../timers/index.ts'
@@ -127,8 +127,8 @@ export class Partition {
     return this.#context?.searchIndex
   }
   /** For each input the applied offset, and the end of its log if it is known. Empty while no store is open. */
-  inputs(): ReturnType<PartitionContext['inputs']> {
-    return this.#context?.inputs() ?? []
+  inputs(): ReturnType<LogPositions['inputs']> {
+    return this.#context?.positions.inputs() ?? []
   }
   /** Start of the current commit cycle, by the steady clock; Infinity between cycles. */
   get cycleSince(): number {

@@ -1,7 +1,7 @@
 /** Passes records from the reader into the partition: job-state to the store, all others to the input buffer. */
 import { atSteady } from '../../clock/index.ts'
 import type { Batch } from '../../ports/index.ts'
-import { InputDecoder, type InputRecord, type ReadSource, type Source, shrunk } from '../input/index.ts'
+import { InputDecoder, type InputRecord, type ReadSource, type Source, shrunk, type Taken } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { receiveState } from './restore.ts'
@@ -25,7 +25,7 @@ export class Receiver {
     this.#context = context
     const { partition, shared, leases, workers } = context
     const { partitions, codecs, targets, clock, metrics, logger } = shared
-    const taken = (): PartitionContext['changelogState'] => context.changelogState
+    const taken = (): Taken => context.positions.logged
     this.#decoder = new InputDecoder({ partition, taken, partitions, codecs, leases, workers, targets, clock, metrics, logger })
   }
 
@@ -84,7 +84,7 @@ export class Receiver {
       }
       // The input was reopened in between: the record is delivered again.
       if (openings !== partitionReader.openings(source)) return
-      if (inputRecord.input?.kind === 'event') this.#context.hasReports = true
+      if (inputRecord.input?.kind === 'event') this.#context.positions.reportRead()
       inputBuffer.put(inputRecord)
       partitionReader.received(source, record.offset + 1)
     }

@@ -28,7 +28,7 @@ import { reportReset } from './invalid-positions.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /** Kinds of entries in job-state, without its bookkeeping. */
-const changelogState = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
+const loggedKinds = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
 /** A commit cycle logs fewer entries and bytes. More entries without a position are an unfinished copy of a store. */
 const pendingEntriesMax = 20_000
 const pendingBytesMax = 64 * 1024 * 1024
@@ -91,9 +91,12 @@ export class ReplacedChangelog implements ForeignChangelog {
     const { names, admin, codecs, logger, clock } = context.shared
     const store = this.#store
     // The claims of the old log tell whether a former owner applied definitions.
-    const isSound = !isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, this.#position)
+    const isSound = !isBesideTheLog(
+      { jobsOffset: context.positions.applied.jobs, claimOffset: context.claimOffset },
+      this.#position,
+    )
     const headers = { [loggedAgainHeader]: String(claimedAt) }
-    const entries = await logEntries(context, entriesOf(store, changelogState), headers)
+    const entries = await logEntries(context, entriesOf(store, loggedKinds), headers)
     await logEntries(context, this.#tombstones(), headers)
     const ops: StoreOp[] = [{ key: ownerKey, value }]
     if (this.#position !== null) {
@@ -104,11 +107,11 @@ export class ReplacedChangelog implements ForeignChangelog {
       ops.push({ key: positionKey, value: position })
     }
     const { next } = await rangeOf(admin, names.state, context.partition)
-    context.applied.state = next
+    context.positions.stateApplied(next)
     if (isSound) context.claimOffset = claimOffset
     context.otherLog = undefined
     const { claimOffset: appliedUnder, savedAtMs, zones } = context
-    const offsets = { jobsOffset: context.applied.jobs, stateOffset: next, claimOffset: appliedUnder }
+    const offsets = { jobsOffset: context.positions.applied.jobs, stateOffset: next, claimOffset: appliedUnder }
     await store.apply([
       ...ops,
       checkpointOp({ clusterId: context.shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }),
@@ -151,7 +154,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     const last = new Map<string, RecordIn>()
     for (const record of records) {
       const { key } = record
-      if (key !== null && changelogState.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
+      if (key !== null && loggedKinds.some((kind) => kind === key[0])) last.set(key.toString('hex'), record)
     }
     const kept: Buffer[] = []
     for (const [name, { key, value }] of last) {
@@ -188,7 +191,7 @@ export const isOfReplacedChangelog = (position: Position, known: { stateOffset: 
  */
 export async function leaveLog(context: PartitionContext, otherLog: 'ours' | 'theirs', from: number): Promise<DuelogError> {
   const { names, clusterId } = context.shared
-  const offsets = { jobsOffset: context.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
+  const offsets = { jobsOffset: context.positions.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
   const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
   await context.store.apply([checkpointOp(mark)])
   const then = otherLog === 'theirs' ? ', and another owner has continued in it' : ''

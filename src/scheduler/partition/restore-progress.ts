@@ -1,5 +1,5 @@
 /** How far a partition is from the ends of its logs, for people, for metrics, and for readers of a standby. */
-import type { ReadSource } from '../input/index.ts'
+import type { LogPositions, ReadSource } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 
 /** The current state of the partition. */
@@ -8,8 +8,7 @@ interface Place {
   readonly shared: Pick<Shared, 'metrics'>
   readonly phase: string
   readonly role: string
-  /** Offset before which the store has all visible records of a log. */
-  done(source: 'state' | 'jobs'): number
+  readonly positions: Pick<LogPositions, 'done'>
 }
 
 export class RestoreProgress {
@@ -32,7 +31,7 @@ export class RestoreProgress {
     const { phase } = this.#place
     if (phase === 'active' || phase === 'following' || phase === 'closed') return 0
     // Records that no reader is shown are never applied, but they count as done.
-    return Math.max(0, this.restoreEnd - this.#place.done(phase === 'restoring' ? 'state' : 'jobs'))
+    return Math.max(0, this.restoreEnd - this.#place.positions.done(phase === 'restoring' ? 'state' : 'jobs'))
   }
 
   get restoreTotal(): number {
@@ -45,8 +44,8 @@ export class RestoreProgress {
    */
   get behindRecords(): number {
     const place = this.#place
-    const state = this.#ends.state - place.done('state')
-    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.#ends.jobs - place.done('jobs'))
+    const state = this.#ends.state - place.positions.done('state')
+    return Math.max(0, state > 1 ? state : 0) + Math.max(0, this.#ends.jobs - place.positions.done('jobs'))
   }
 
   /** Call it for all records read. `end`: the end of that log. */

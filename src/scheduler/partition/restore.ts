@@ -87,22 +87,23 @@ async function contextOf(
 }
 
 export async function restore(context: PartitionContext, { state, jobs }: Ends): Promise<void> {
-  const { restoreProgress, partitionReader, applied, changelogState } = context
+  const { restoreProgress, partitionReader, positions } = context
+  const { applied } = positions
   restoreProgress.restoreEnd = state
   restoreProgress.restoreBegin = applied.state
   context.progress()
   partitionReader.open('state', applied.state)
-  while (state - context.done('state') > nearlyCaughtUp && (await context.more()));
+  while (state - positions.done('state') > nearlyCaughtUp && (await context.more()));
   const position = (await readEntry(context.shared.codecs, context.store, positionKey))?.position
   // A later position may have been read in between.
-  changelogState.jobsOffset = Math.max(changelogState.jobsOffset, position?.jobsOffset ?? 0)
+  const decided = Math.max(positions.logged.jobsOffset, position?.jobsOffset ?? 0)
   // Nothing of a recreated log is decided; the claim handles that.
-  if (changelogState.jobsOffset > jobs) changelogState.jobsOffset = 0
+  positions.jobsDecided(decided > jobs ? 0 : decided)
   restoreProgress.restoreEnd = jobs
   restoreProgress.restoreBegin = applied.jobs
   context.enter('warming')
   partitionReader.open('jobs', applied.jobs)
-  while (jobs - context.done('jobs') > nearlyCaughtUp) {
+  while (jobs - positions.done('jobs') > nearlyCaughtUp) {
     const { appliedCount, blocked } = await context.runCommitCycle()
     // Records that are not decided yet wait for the claim.
     if (blocked || (appliedCount === 0 && !(await context.more()))) break
@@ -121,12 +122,12 @@ export async function receiveState(context: PartitionContext, records: Batch['re
   }
   await proveLog(context, records)
   const ops = context.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
-  const { claimOffset, applied, savedAtMs, zones } = context
-  const offsets = { jobsOffset: applied.jobs, stateOffset: next, claimOffset }
+  const { claimOffset, positions, savedAtMs, zones } = context
+  const offsets = { jobsOffset: positions.applied.jobs, stateOffset: next, claimOffset }
   ops.push(checkpointOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
   await store.apply(ops)
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
-  if (position) context.changelogState.jobsOffset = (await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0
+  if (position) positions.jobsDecided((await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0)
   const claim = records.findLast(({ key }) => key?.equals(ownerKey))?.value
   const owner = claim ? (await shared.codecs.state.decode(claim)).owner : undefined
   if (claim) zones.claimed(owner?.zoneRules)
@@ -137,7 +138,7 @@ export async function receiveState(context: PartitionContext, records: Batch['re
 }
 
 function received(context: PartitionContext, next: number): void {
-  context.applied.state = next
+  context.positions.stateApplied(next)
   context.partitionReader.received('state', next)
   context.restoreProgress.measureRestore()
 }

@@ -105,7 +105,7 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 /** The timers of the next commit cycle. */
 async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneChecks, now: number): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
-  const { aheadUntil } = context.changelogState
+  const { aheadUntil } = context.positions.logged
   const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)

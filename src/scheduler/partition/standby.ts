@@ -32,7 +32,7 @@ export async function follow(context: PartitionContext): Promise<void> {
     context.restoreProgress.measureBehind()
     if (context.isWarm !== wasWarm) context.resources.phaseChanged()
     wasWarm = context.isWarm
-    if (context.inputBuffer.nextOffset < context.changelogState.jobsOffset) await context.runCommitCycle()
+    if (context.inputBuffer.nextOffset < context.positions.logged.jobsOffset) await context.runCommitCycle()
     else {
       const nextCheckAt = await followZones(context)
       await context.keepFresh()

@@ -42,18 +42,19 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   const claimedAt = Math.max(clock.nowMs(), before + 1)
   const value = codecs.state.encode({ owner: { instance, claimedAt, zoneRules: context.zones.own } })
   // The claim may be read before its commit is answered.
-  const readBefore = context.applied.state
+  const readBefore = context.positions.applied.state
   const offsets = await writer.commit([{ topic: names.state, partition: context.partition, key: ownerKey, value }])
   took.lap('claimMs')
   const claimOffset = firstOffset(offsets, names.state, context.partition)
   if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, 'ours', readBefore)
-  await context.until(() => context.applied.state > claimOffset)
+  await context.until(() => context.positions.applied.state > claimOffset)
   took.lap('readMs')
   context.partitionReader.close('state')
   const ends = await asked
   await context.otherLog?.log({ claimOffset, claimedAt, value })
   const position = (await readEntry(context.shared.codecs, store, positionKey))?.position ?? null
-  if (isBesideTheLog({ jobsOffset: context.applied.jobs, claimOffset: context.claimOffset }, position)) await startOver(context)
+  if (isBesideTheLog({ jobsOffset: context.positions.applied.jobs, claimOffset: context.claimOffset }, position))
+    await startOver(context)
   if (await definitionsBeganAnew(context, { claimOffset, claimedAt }, ends.jobs)) await startOver(context)
   context.claimOffset = claimOffset
   goOn(context, position, claimedAt, ends)
@@ -85,10 +86,10 @@ async function startOver(context: PartitionContext): Promise<never> {
 export async function drain(context: PartitionContext, ends: InputEnds): Promise<void> {
   await putRetainedDefinitions(context.shared.codecs, context.store)
   context.enter('draining')
-  const { mayBeLost } = context
+  const { mayBeLost } = context.positions
   if (mayBeLost) {
     // Without a position no state exists that a report could find.
-    context.partitionReader.open('events', context.applied.events)
+    context.partitionReader.open('events', context.positions.applied.events)
     await readToEnd(context, 'events', ends.events)
     judgeLoss(context)
   }
@@ -98,8 +99,8 @@ export async function drain(context: PartitionContext, ends: InputEnds): Promise
   const isOld = context.shared.clock.steadyMs() - ends.askedAtMs >= endsFreshMs
   const { jobs, commands } = isOld ? await endsOf(context) : ends
   if (isOld) await readToEnd(context, 'jobs', jobs)
-  context.partitionReader.open('commands', context.applied.commands)
-  if (!mayBeLost) context.partitionReader.open('events', context.applied.events)
+  context.partitionReader.open('commands', context.positions.applied.commands)
+  if (!mayBeLost) context.partitionReader.open('events', context.positions.applied.events)
   await readToEnd(context, 'commands', commands)
 }
 
@@ -113,7 +114,7 @@ async function readToEnd(context: PartitionContext, source: Source, range: Range
   if (source === 'jobs') context.restoreProgress.restoreEnd = end
   let waitMs = quietMs
   let seen = { at: -1, since: 0 }
-  while (!context.hasApplied(source, end)) {
+  while (!context.positions.hasApplied(source, end)) {
     const at = context.partitionReader.reach(source)
     if (at !== seen.at) {
       seen = { at, since: clock.steadyMs() }
@@ -126,7 +127,7 @@ async function readToEnd(context: PartitionContext, source: Source, range: Range
       waitMs = Math.min(2 * waitMs, nudgeMsMax)
     }
     const { appliedCount } = await context.runCommitCycle()
-    if (appliedCount > 0 || context.hasApplied(source, end)) continue
+    if (appliedCount > 0 || context.positions.hasApplied(source, end)) continue
     // Nothing is applied while the clock is not trusted.
     if (trustedMs(clock) === undefined) {
       await context.untilTrusted()

@@ -39,7 +39,7 @@ export const takeoverMutations = [
       [
         'claim-not-read-back',
         scheduler('partition/takeover'),
-        '  await context.until(() => context.applied.state > claimOffset)\n',
+        '  await context.until(() => context.positions.applied.state > claimOffset)\n',
         '',
         'what the owner before committed last is not read',
         'seeds 1-40',
@@ -54,8 +54,8 @@ export const takeoverMutations = [
       [
         'ahead-forgotten',
         scheduler('partition/invalid-positions'),
-        'context.changelogState = { ...offsets, aheadUntil, ',
-        'context.changelogState = { ...offsets, aheadUntil: 0, ',
+        'const logged = { ...offsets, aheadUntil, ',
+        'const logged = { ...offsets, aheadUntil: 0, ',
         'a new owner does not know what the ahead lanes hold',
       ],
       [
@@ -153,8 +153,8 @@ export const takeoverMutations = [
       [
         'standby-deaf',
         scheduler('partition/restore'),
-        'if (position) context.changelogState.jobsOffset =',
-        'if (position && context.phase !== "following") context.changelogState.jobsOffset =',
+        'if (position) positions.jobsDecided(',
+        'if (position && context.phase !== "following") positions.jobsDecided(',
         'a standby does not hear what is decided',
         'seeds 1-60',
       ],

@@ -76,8 +76,8 @@ export const turnMutations = [
       [
         'logged-too-soon',
         scheduler('commit/commit-cycle'),
-        '  Object.assign(applied, next)\n  return false',
-        '  Object.assign(applied, next)\n  context.changelogState.jobsOffset = next.jobs\n  return false',
+        '  positions.appliedTo(next)\n  return false',
+        '  positions.appliedTo(next)\n  positions.jobsDecided(next.jobs)\n  return false',
         'definitions count as logged that no position covers',
         'seeds 1-40',
       ],
@@ -108,7 +108,7 @@ export const turnMutations = [
       [
         'decided-anew',
         scheduler('commit/apply-batch'),
-        "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.changelogState.jobsOffset",
+        "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.positions.logged.jobsOffset",
         'const decided = false',
         'what is decided is judged anew',
         'seeds 1-40',
@@ -153,8 +153,8 @@ export const turnMutations = [
       [
         'one-report-short',
         scheduler('input/events-watermark'),
-        "this.#place.hasApplied('events', readableEnd(range))",
-        "this.#place.hasApplied('events', readableEnd(range) - 1)",
+        "this.#place.positions.hasApplied('events', readableEnd(range))",
+        "this.#place.positions.hasApplied('events', readableEnd(range) - 1)",
         'the last report need not be folded',
       ],
       [

@@ -34,7 +34,7 @@ function site(appliedThen: number) {
     },
     partitionReader: { nudge: () => void nudges++, next: () => appliedTo },
     signal: { wake: () => undefined },
-    hasApplied: (_, end) => appliedTo >= end,
+    positions: { hasApplied: (_, end) => appliedTo >= end },
   })
   const pass = (ms: number): void => {
     now.wallMs += ms

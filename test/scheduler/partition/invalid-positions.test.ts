@@ -234,12 +234,14 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
     partition: 0,
     restoreProgress: {},
     partitionReader: { open: () => undefined, next: () => 300, reach: () => 300, nudge: () => undefined },
-    applied: { jobs: 0, commands: 300, events: 300 },
+    positions: {
+      applied: { jobs: 0, commands: 300, events: 300 },
+      hasApplied: (_: string, end: number) => end <= 300,
+    },
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult: 0 }),
     logPosition: async () => undefined,
     store: nothing,
-    hasApplied: (_: string, end: number) => end <= 300,
     nap: async () => {
       steadyMs += 1_000
       if (++naps > 100) throw new Error('It waits for ever.')
@@ -306,12 +308,14 @@ test('a drain whose owner may not decide by its clock waits for the clock, and n
       reach: () => 5,
       nudge: () => undefined,
     },
-    applied: { jobs: 0, commands: 0, events: 0 },
+    positions: {
+      applied: { jobs: 0, commands: 0, events: 0 },
+      hasApplied: (_: string, end: number) => end <= batchResult,
+    },
     enter: () => undefined,
     runCommitCycle: async () => ({ batchResult }),
     logPosition: async () => undefined,
     store: nothing,
-    hasApplied: (_: string, end: number) => end <= batchResult,
     nap: async (untilMs: number) => {
       naps.push(untilMs)
       if (untilMs !== Number.POSITIVE_INFINITY) clock.steadyMs = () => 70_000
