@@ -120,7 +120,10 @@ export class DuelogError extends Error {
 
 const ofRecords: ReadonlySet<ErrorCode> = new Set(['payload-too-large', 'record-refused'])
 
-/** Whether brokers refuse a single record because of its content. Without it they would have accepted the others. Other errors are about the topic or the whole write. */
+/**
+ * Whether brokers refused a single record because of its content, and would have accepted the others without it. Other errors are
+ * about the topic or the whole write.
+ */
 export const isOfRecord = (thrown: unknown): boolean => thrown instanceof DuelogError && ofRecords.has(thrown.code)
 
 /** Message of any thrown value. */

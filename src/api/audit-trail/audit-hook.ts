@@ -36,15 +36,20 @@ const unwritten = new Set(['unauthorized', 'too-many-requests'])
 export function auditRequests(instance: FastifyInstance, audit: AuditLog): void {
   instance.decorateRequest('audited', null)
   instance.addHook('onSend', async (request, reply, payload) => {
-    // A stream has not ended yet; its sender calls `tell` at its end.
+    // A stream has not ended yet; its sender calls `recordOutcome` at its end.
     if (request.routeOptions.config.audit === undefined || typeof payload === 'object') return payload
-    await tell(audit, request, reply, outcomeOf(reply.statusCode, payload))
+    await recordOutcome(audit, request, reply, outcomeOf(reply.statusCode, payload))
     return payload
   })
 }
 
-/** Also for routes that answer with a stream. */
-export async function tell(audit: AuditLog, request: FastifyRequest, reply: FastifyReply, outcome: string): Promise<void> {
+/** Writes the audit record of a request. Routes that answer with a stream call it at the end of the stream. */
+export async function recordOutcome(
+  audit: AuditLog,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  outcome: string,
+): Promise<void> {
   const { audit: action } = request.routeOptions.config
   if (action === undefined || request.actor === null || unwritten.has(outcome)) return
   const { id, jobId = id, runNo } = request.params as { id?: string; jobId?: string; runNo?: number | string }

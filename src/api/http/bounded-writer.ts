@@ -15,7 +15,7 @@ export type PlacedRecord = RecordOut & { partition: number; key: string }
 
 export class BoundedWriter {
   readonly #writer: LogWriter
-  /** Writes that the brokers have not answered, and their bytes. */
+  /** Number and bytes of the writes that the brokers have not answered. */
   #writes = 0
   #bytes = 0
 

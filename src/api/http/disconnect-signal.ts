@@ -1,17 +1,17 @@
-/** Signals that the caller has gone: an answer that will not be read need not be computed. */
+/** Signals that the caller has disconnected: an answer that nobody reads need not be computed. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker } from '../../ports/index.ts'
 
 /** Aborted when the connection closes before the answer is complete. */
 export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  const closed = (): void => {
-    if (!raw.writableFinished) gone.abort(new DuelogError('bad-request', 'The caller has closed the connection.'))
+  const disconnected = new AbortController()
+  const onClose = (): void => {
+    if (!raw.writableFinished) disconnected.abort(new DuelogError('bad-request', 'The caller has closed the connection.'))
   }
-  if (raw.closed) closed()
-  else raw.once('close', closed)
-  return gone.signal
+  if (raw.closed) onClose()
+  else raw.once('close', onClose)
+  return disconnected.signal
 }
 
 /** The caller, and the signal of its disconnect. */
@@ -21,8 +21,7 @@ export const askerOf = ({ actor, ip }: FastifyRequest, reply: FastifyReply): Ask
 })
 
 /**
- * The requests that `make` sends to several owners are wanted until the answer is complete, one of them has failed it, or the
- * caller has gone.
+ * Runs `make` with a signal for its requests to owners. The signal is aborted when `make` settles or the caller has disconnected.
  */
 export async function whileAsked<Answer>(
   request: FastifyRequest,

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
-import { tell } from '../audit-trail/index.ts'
+import { recordOutcome } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, disconnectSignal, type JsonReader } from '../http/index.ts'
 import { type BatchCounts, batchAnswer } from '../jobs/index.ts'
@@ -32,7 +32,7 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
       const onFault = (error: unknown): void => request.log.error({ err: error }, 'Lines of a batch were not written.')
       const onEnd = (counts: BatchCounts): Promise<void> => {
         request.audited = counts
-        return tell(audit, request, reply, 'DONE')
+        return recordOutcome(audit, request, reply, 'DONE')
       }
       void reply.type(ndjsonType)
       const [computation, gone] = [checks.of({ caller: askerOf(request, reply).caller }), disconnectSignal(reply)]

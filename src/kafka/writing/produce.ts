@@ -5,11 +5,11 @@
  * moved, kafkajs repeats all requests without an answer yet, including those still in flight. Those records are written twice, in
  * one transaction and under new sequence numbers, and no reader can tell. So each partition gets a call of its own, unless one
  * broker has everything: in parallel to those of other brokers, sequential for the same broker. kafkajs sends nothing else to a
- * broker meanwhile, and each waiting call retries by itself. Parallel calls to a silent broker would delay the whole by the time
- * of one call times their number, and each would open connections.
+ * broker meanwhile, and each waiting call retries by itself. With a silent broker, parallel calls would delay the write by the
+ * time of one call times their number, and each would open connections.
  *
  * When a leader is lost and its partitions move to a broker that has already answered, kafkajs does not ask that broker again:
- * the call succeeds, but the records are lost. So every partition must have been answered for.
+ * the call succeeds, but the records are lost. So an answer for every partition is required.
  */
 import type { ProducerBatch, RecordMetadata } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
@@ -37,23 +37,23 @@ export async function produce(
 ): Promise<Map<string, number>> {
   const { sendBatch, counts, requestTimeoutMs, onAppended } = options
   const offsets = new Map<string, number>()
-  for (const round of requestBatchesOf(records, partitionCounts)) {
+  for (const batch of requestBatchesOf(records, partitionCounts)) {
     const send = async (topicMessages: RequestBatch['topicMessages']): Promise<void> => {
       const sentMs = performance.now()
       const written = await sendBatch({ topicMessages, timeout: requestTimeoutMs })
-      if (onAppended !== undefined) tellTime(written, counts, sentMs, onAppended)
+      if (onAppended !== undefined) reportAppendTimes(written, counts, sentMs, onAppended)
       take(written, topicMessages, offsets)
     }
-    if (counts.onOneBroker(round.topicMessages)) await send(round.topicMessages)
-    else await sendInLines(linesOf(round, counts), send)
+    if (counts.onOneBroker(batch.topicMessages)) await send(batch.topicMessages)
+    else await sendInLines(linesOf(batch, counts), send)
   }
   return offsets
 }
 
 /** Groups by broker: the parts for one broker, as far as known, are one line. */
-function linesOf(round: RequestBatch, counts: ProduceOptions['counts']): Iterable<RequestBatch['topicMessages'][]> {
+function linesOf(batch: RequestBatch, counts: ProduceOptions['counts']): Iterable<RequestBatch['topicMessages'][]> {
   const lines = new Map<string, RequestBatch['topicMessages'][]>()
-  for (const part of partitionsApart(round))
+  for (const part of partitionsApart(batch))
     for (const { topic, messages } of part) {
       const leader = counts.leaderOf(topic, messages[0]?.partition ?? 0)
       const line = lines.get(leader)
@@ -83,7 +83,7 @@ async function sendInLines(
 }
 
 /** Brokers report the append time if the topic uses it; otherwise -1. */
-function tellTime(
+function reportAppendTimes(
   written: RecordMetadata[],
   counts: ProduceOptions['counts'],
   sentMs: number,

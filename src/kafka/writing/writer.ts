@@ -13,8 +13,8 @@ import { produce } from './produce.ts'
 import { batchBytesMax, checkSizes, targetOf } from './request-batches.ts'
 
 /** Maximum records and bytes of calls that are joined in one request. A larger single call goes alone. */
-const flightRecordsMax = 5_000
-const flightBytesMax = 8_000_000
+const joinedRecordsMax = 5_000
+const joinedBytesMax = 8_000_000
 /** Maximum number of waiting calls. More are refused, so that a slow broker shows as an error and not as memory. */
 const waitingCallsMax = 100_000
 
@@ -36,7 +36,7 @@ export class IdempotentWriter implements LogWriter {
   /** Absent after a failure, until the next request. */
   #producer: Producer | undefined
   #waiting: Call[] = []
-  #flying: Promise<void> | undefined
+  #sending: Promise<void> | undefined
   #closed = false
 
   constructor(kafka: Kafka, counts: PartitionCounts, settings: LogSettings) {
@@ -67,23 +67,23 @@ export class IdempotentWriter implements LogWriter {
       throw new DuelogError('broker-unavailable', `${waitingCallsMax} writes already wait for the brokers; try again later.`)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ records, topics: topicsOf(records), bytes, bytesByPlace, resolve, reject })
-      this.#flying ??= this.#fly()
+      this.#sending ??= this.#sendAll()
     })
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    await this.#flying
+    await this.#sending
     const producer = this.#producer
     this.#producer = undefined
     await producer?.disconnect().catch((error) => this.#settings.logger.debug({ err: error }, 'A producer could not be closed.'))
   }
 
-  async #fly(): Promise<void> {
-    // Calls made in the same turn of the event loop join the first request.
+  async #sendAll(): Promise<void> {
+    // Calls of the same step of the event loop join the first request.
     await Promise.resolve()
     while (this.#waiting.length > 0) await this.#send(this.#take())
-    this.#flying = undefined
+    this.#sending = undefined
   }
 
   /**
@@ -106,7 +106,7 @@ export class IdempotentWriter implements LogWriter {
       }
       records += call.records.length
       bytes += call.bytes
-      let fits = records <= flightRecordsMax && bytes <= flightBytesMax
+      let fits = records <= joinedRecordsMax && bytes <= joinedBytesMax
       for (const [place, size] of call.bytesByPlace) {
         const sum = (bytesByPlace.get(place) ?? 0) + size
         bytesByPlace.set(place, sum)
@@ -135,7 +135,7 @@ export class IdempotentWriter implements LogWriter {
     else for (const call of calls) call.reject(fault)
   }
 
-  /** Undefined: all calls are answered. Otherwise none is, and which of their records were written is unknown. */
+  /** Undefined: all calls are answered. An error: none is answered, and it is unknown which of their records were written. */
   async #sent(calls: Call[]): Promise<DuelogError | undefined> {
     try {
       const all = calls.length === 1 ? (calls[0] as Call).records : calls.flatMap((call) => call.records)

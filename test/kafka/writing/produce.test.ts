@@ -124,7 +124,7 @@ test('a partition that nobody answered for fails the write, although the request
     const { sendBatch } = brokers(['state/1'])
     await expect(write(sendBatch, onOneBroker)).rejects.toMatchObject({
       code: 'broker-unavailable',
-      message: 'No broker answered for what was sent to state/1; its leader has moved.',
+      message: 'No broker answered for the records that were sent to state/1; its leader has moved.',
     })
   }
 })
