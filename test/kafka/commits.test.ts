@@ -32,14 +32,14 @@ function reader() {
 
 const at = (partition: number) => ({ topic: 't', partition, offset: 7 })
 
-test('positions are committed, but for those of others', async () => {
+test('positions are committed, except those of other members', async () => {
   const { reader: made, committed, join } = reader()
   join()
   await made.commit([at(1), at(2)])
   expect(committed).toEqual([[{ topic: 't', partition: 1, offset: '7' }]])
 })
 
-test('while kafkajs joins again after its session was lost nothing passes for committed', async () => {
+test('while kafkajs rejoins after a lost session, no commit counts as done', async () => {
   const { reader: made, committed, emit, join } = reader()
   join()
   emit('CRASH', { error: new Error('The session is over.'), restart: true })

@@ -92,7 +92,7 @@ describe('the co-partitioned protocol', () => {
 })
 
 describe('the round-robin protocol', () => {
-  test('deals all partitions out to all members', async () => {
+  test('gives all partitions to all members in turn', async () => {
     const { high, low } = await makeTopics(['high', 'low'], 3)
     const { member } = members([high, low], 'round-robin')
     const both = [member('a'), member('b')]
@@ -144,7 +144,7 @@ describe('a group that is open to others', () => {
   }
   const none = Buffer.alloc(0)
 
-  test('shares its partitions by range with a member that knows only that, and by our own protocol again once it has left', async () => {
+  test('shares its partitions by range with a member that knows only that, and by our own protocol after it has left', async () => {
     const { high, low } = await makeTopics(['high', 'low'], 3)
     const groupId = `g-${randomUUID()}`
     const options = { topics: [high, low], groupId, assignment: 'open' as const }
@@ -164,7 +164,7 @@ describe('a group that is open to others', () => {
     expect([...numbers(a), ...numbers(b)].sort()).toEqual(['0', '1', '2'])
   })
 
-  test('takes what a leader says that is not ours', async () => {
+  test('accepts the assignment of a foreign leader', async () => {
     const { high } = await makeTopics(['high'], 3)
     const groupId = `g-${randomUUID()}`
     const guest = await stranger(groupId, [high], ['range'])
@@ -177,7 +177,7 @@ describe('a group that is open to others', () => {
 })
 
 describe('an admin', () => {
-  test('tells the offsets of a topic and the id of the cluster', async () => {
+  test('returns the offsets of a topic and the id of the cluster', async () => {
     const { jobs } = await makeTopics(['jobs'], 2)
     const admin = await openLog().admin()
     onTestFinished(() => admin.close())

@@ -17,7 +17,7 @@ async function seenOf(topic: string, log = openLog()): Promise<string[]> {
   return watcher.values
 }
 
-test('where the first that began is the last that ends', async () => {
+test('if the first that began is the last that ends', async () => {
   const { jobs } = await makeTopics(['jobs'])
   const [a, b] = await twoTransactions(jobs)
   await a.send({ topic: jobs, messages: [message('a')] })
@@ -27,7 +27,7 @@ test('where the first that began is the last that ends', async () => {
   expect(await seenOf(jobs)).toEqual(['end'])
 })
 
-test('where a fetch begins in the middle of both', async () => {
+test('if a fetch begins in the middle of both', async () => {
   const { jobs } = await makeTopics(['jobs'])
   const [a, b] = await twoTransactions(jobs)
   const large = 'x'.repeat(600)

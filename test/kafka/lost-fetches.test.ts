@@ -53,7 +53,7 @@ function readingWith(failures: number) {
   return { kafka: { admin: () => admin, consumer: () => consumer } as unknown as Kafka, joinAndSync }
 }
 
-test('it ends when all was read, however often a fetch has found no leader, and joins no group for that', async () => {
+test('a reader ends when all is read, however often a fetch has found no leader, and joins no group for that', async () => {
   const { kafka, joinAndSync } = readingWith(60)
   const seen: number[] = []
   await readToEnd(kafka, settingsOf({ brokers: [], clientId: 'c' }), {

@@ -4,7 +4,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { expect, onTestFinished, test } from 'vitest'
 import { brokers, makeTopics, openLog } from './harness.ts'
 
-test('the high watermark counts what stands behind an open transaction, the end of readers does not', async () => {
+test('the high watermark counts records after an open transaction, the end for readers does not', async () => {
   const { orders } = await makeTopics(['orders'])
   const admin = await openLog().admin()
   onTestFinished(() => admin.close())

@@ -25,20 +25,20 @@ it.each([
   ['a note of noise', metadata(Buffer.from('{"owned":[null,{},"x",1e99,-5],"generation":"NaN","standby":{"wanted":1e9}}'))],
   ['a note that is no object', metadata(Buffer.from('null'))],
   ['a note that follows what is no partition', metadata(ofStandby({ following: [{}, 'x', null], copies: [[1], [2, 3, 4]] }))],
-])('a member whose metadata is %s does not keep the others from theirs', async (_what, rogue) => {
+])('a member whose metadata is %s does not take the partitions of others', async (_what, rogue) => {
   const shares = await sharesBeside(rogue)
   // One that reads the topics has its share.
   expect(shares['t.jobs']).toHaveLength(rogue.includes('t.jobs') ? 2 : 4)
 })
 
-it('a member that says more than a broker can keep of a group says nothing', async () => {
+it('a member whose user data is too large for a broker sends none', async () => {
   const long = metadata(ofStandby({ following: Array.from({ length: metadataBytesMax / 2 }, () => 1) }))
   expect(long.length).toBeGreaterThan(metadataBytesMax)
   const shares = await sharesBeside(long)
   expect(shares['t.jobs']).toHaveLength(4)
 })
 
-it('a member that names a topic that only owners read makes no owners of standbys', async () => {
+it('a member that names a topic that only owners read does not turn standbys into owners', async () => {
   const standbys = () => ({ wanted: 1, topics: ['t.jobs'], copies: () => [] })
   const ours = userDataOf(
     { instance: 'a@host:1:1', standbys: standbys() } as unknown as Parameters<typeof userDataOf>[0],
@@ -49,13 +49,13 @@ it('a member that names a topic that only owners read makes no owners of standby
   expect([shares['t.jobs']?.length, shares['t.job-state']?.length]).toEqual([4, 2])
 })
 
-it('a member that names topics which nobody has is given none of them', async () => {
+it('a member that names unknown topics gets none of them', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `none-${index}`)
   const rogue = AssignerProtocol.MemberMetadata.encode({ version: 0, topics: [...topics, ...names], userData: Buffer.alloc(0) })
   expect(Object.keys(await sharesBeside(rogue, note, 'rogue'))).toEqual(topics)
 })
 
-it('a member that cannot be read hides none of its group from those who ask who is there', async () => {
+it('an unreadable member does not hide the rest of its group', async () => {
   const garbage = { clientId: 'x', memberMetadata: Buffer.of(1), memberAssignment: Buffer.of(0, 1, 2) }
   const ours = metadata(Buffer.from(JSON.stringify(note())))
   const members = [
@@ -70,14 +70,14 @@ it('a member that cannot be read hides none of its group from those who ask who 
   ])
 })
 
-it('a member that wants more standbys than a scheduler can be told to want gets as many as that, and no more', async () => {
+it('a member that wants too many standbys gets the maximum setting', async () => {
   const rogue = metadata(ofStandby({ wanted: 1e9, topics: ['t.jobs'] }))
   const shares = await sharesOf(['a', 'b', 'c', 'd', 'e'], rogue, () => noteOfStandby('a'))
   const readers = shares.flatMap((share) => share['t.jobs'] ?? [])
   for (const partition of partitions) expect(readers.filter((each) => each === partition)).toHaveLength(1 + standbysMax)
 })
 
-it('whatever a member says of itself, each partition has one owner, and few follow it', async () => {
+it('whatever user data a member sends, each partition has one owner and a bounded number of standbys', async () => {
   const number = fc.oneof(fc.integer({ min: -1, max: 6 }), fc.constantFrom(1e9, -1e9, 2 ** 53, 1e99))
   const some = fc.array(fc.oneof(number, number, number, fc.jsonValue()), { maxLength: 8 })
   const topic = fc.constantFrom('t.jobs', 't.job-state', 'none')

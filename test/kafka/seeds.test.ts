@@ -4,7 +4,7 @@ import { WatchedBrokers } from '../../src/kafka/brokers/watched-brokers.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 import { brokers, makeTopics, openLog, openWriter } from './harness.ts'
 
-test('a client that is made while the only broker of the settings is lost begins at one that others are connected to', async () => {
+test('a client that starts while the only configured broker is down begins at a broker that other clients use', async () => {
   const proxy = await startProxy({ target: brokers[0] ?? '' })
   // All connections except the first one use the addresses that brokers advertise.
   const log = openLog({ brokers: [proxy.address] })
@@ -17,7 +17,7 @@ test('a client that is made while the only broker of the settings is lost begins
   expect(await admin.offsets(topic)).toEqual([{ partition: 0, earliest: 0, next: 1 }])
 })
 
-test('what is silent comes last', async () => {
+test('silent brokers come last', async () => {
   const timeouts = { quickMs: 40, slowMs: 60_000, joinMs: 60_000 }
   const silent = await startProxy({ target: brokers[0] ?? '', holdRequest: () => true })
   onTestFinished(() => silent.close())

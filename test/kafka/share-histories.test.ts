@@ -59,7 +59,7 @@ function histories(
   }
 }
 
-test('owners and standbys are even after each change, and rest at once', () => {
+test('owners and standbys are even after each change, and stable at once', () => {
   fc.assert(
     fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) =>
       histories(count, wanted, changes, (members, shares) => {
@@ -73,7 +73,7 @@ test('owners and standbys are even after each change, and rest at once', () => {
   )
 })
 
-test('no more partitions leave a living owner than balance takes', () => {
+test('a living owner loses no more partitions than balance needs', () => {
   fc.assert(
     fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) =>
       histories(count, wanted, changes, (members, { owners }) => {
@@ -88,7 +88,7 @@ test('no more partitions leave a living owner than balance takes', () => {
   )
 })
 
-test('what one of several members owned is followed by all the others, so none of it starts cold when it is lost', () => {
+test('all other members follow the partitions of a member, so none starts cold when it is lost', () => {
   fc.assert(
     fc.property(fc.integer({ min: 3, max: 5 }), fc.integer({ min: 1, max: 2 }), fc.nat(4), (size, times, lost) => {
       const count = size * (size - 1) * times
@@ -104,7 +104,7 @@ test('what one of several members owned is followed by all the others, so none o
   )
 })
 
-test('as many new owners as balance allows followed the partition before, by all ways there are', () => {
+test('as many new owners as balance allows followed the partition before, compared with all other plans', () => {
   const small = fc.array(fc.nat(2), { minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(fc.nat(5), small, (count, changes) =>
@@ -141,7 +141,7 @@ function cheapest(members: Member[], count: number): [number, number] {
   return best
 }
 
-test('a member that comes back with all copies gets its part, and the others theirs', () => {
+test('a member that comes back with all copies gets its part, and the others keep theirs', () => {
   const [first, second, third] = [
     [8, 9, 10, 11],
     [0, 2, 4, 6],
@@ -161,7 +161,7 @@ test('a member that comes back with all copies gets its part, and the others the
   expect([...assignStandbys(12, 1, members, owners).values()].map(({ length }) => length)).toEqual([4, 4, 4])
 })
 
-test('a thousand partitions of many members are shared without a pause that anybody would notice', () => {
+test('a thousand partitions of many members are shared without a noticeable pause', () => {
   const members = Array.from({ length: 16 }, (_, place) => fresh(`m${String(place).padStart(2, '0')}`))
   const before = settled(members, dealt(1_024, 1, members), 1)
   const after = dealt(1_024, 1, before.slice(1))
@@ -169,7 +169,7 @@ test('a thousand partitions of many members are shared without a pause that anyb
   expect(spread(after.followers)).toBeLessThanOrEqual(1)
 })
 
-test('a group too large to be searched through is shared out evenly all the same', () => {
+test('a group too large for a full search still gets even shares', () => {
   const members = all(40).map((each) => fresh(`m${each}`))
   const first = settled(members, dealt(2_000, 1, members), 1)
   // Copies of a long life are anywhere, so hardly anything is free of cost.

@@ -33,7 +33,7 @@ async function writeAll(topic: string): Promise<void> {
 }
 
 describe('a batch that unpacks to more than memory should hold', () => {
-  test('is passed over by a member of a group, which reads on, and so do its other partitions', async () => {
+  test('is passed over by a member of a group, which continues, and so do its other partitions', async () => {
     const { jobs } = await makeTopics(['jobs'], 2)
     await writeAll(jobs)
     await (await openWriter()).write([{ topic: jobs, partition: 1, key: 'k', value: text('other') }])
@@ -93,7 +93,7 @@ describe('a batch that unpacks to more than memory should hold', () => {
     expect([heard, counted()]).toEqual([1, 1])
   })
 
-  test('is not told of where its transaction was aborted, and ends with it', async () => {
+  test('is not reported if its transaction was aborted, and ends with it', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const producer = await rawProducer({ transactionalId: jobs })
     const transaction = await producer.transaction()
@@ -110,7 +110,7 @@ describe('a batch that unpacks to more than memory should hold', () => {
   })
 })
 
-test('a consumer that others run in this process reads as it did', async () => {
+test('a consumer of other code in this process reads as before', async () => {
   const { jobs } = await makeTopics(['jobs'])
   await writeAll(jobs)
   const watcher = new Watcher({ topics: [jobs] })

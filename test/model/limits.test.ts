@@ -48,7 +48,7 @@ const waitersIn = (world: World): string[] =>
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `job-${String(index).padStart(4, '0')}`)
 
 describe('a key with more runs than slots', () => {
-  it('lets all of them run, never more at once than its slots, in the order of priority and time', async () => {
+  it('runs all of them, never more at once than its slots, in the order of priority and time', async () => {
     const world = new World()
     for (const [index, id] of ids(60).entries())
       define(world, id, {
@@ -68,7 +68,7 @@ describe('a key with more runs than slots', () => {
     expect(world.store.getNow([slotsKey('k')])).toEqual([null])
     expect(waitersIn(world)).toEqual([])
   })
-  it('gives a slot that comes back on in the same transaction', async () => {
+  it('admits the next run in the transaction that frees a slot', async () => {
     const world = new World()
     for (const id of ids(4)) define(world, id)
     world.now = dueAt
@@ -80,7 +80,7 @@ describe('a key with more runs than slots', () => {
     expect(world.handOut()).toHaveLength(1)
     expect(positions(world) - commits).toBe(1)
   })
-  it('lets more go when the limit of those that wait is raised', async () => {
+  it('admits more runs when the limit of waiting runs is raised', async () => {
     const world = new World()
     for (const id of ids(8)) define(world, id)
     world.now = dueAt
@@ -91,7 +91,7 @@ describe('a key with more runs than slots', () => {
     expect(world.handOut()).toHaveLength(4)
     expect(waitersIn(world)).toHaveLength(1)
   })
-  it('lets the next one go when the first of the queue is cancelled or deleted', async () => {
+  it('admits the next run when the first of the queue is canceled or deleted', async () => {
     const world = new World()
     for (const id of ids(5)) define(world, id, { concurrencyLimit: 1, schedule: { at: dueAt + Number(id.slice(-1)) } })
     world.now = dueAt + 100
@@ -105,7 +105,7 @@ describe('a key with more runs than slots', () => {
     await settle(world)
     expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['job-0003'])
   })
-  it('lets the slots of a deleted job go', async () => {
+  it('frees the slots of a deleted job', async () => {
     const world = new World()
     for (const id of ids(4)) define(world, id)
     world.now = dueAt
@@ -118,7 +118,7 @@ describe('a key with more runs than slots', () => {
 })
 
 describe('a key whose jobs say different limits', () => {
-  it('lets nobody pass by the first of its queue, whose own limit is reached', async () => {
+  it('admits no run before the first of its queue, also when its limit is reached', async () => {
     const world = new World()
     define(world, 'holder', { concurrencyLimit: 1 })
     define(world, 'first', { concurrencyLimit: 1, schedule: { at: dueAt + 1 } })
@@ -133,7 +133,7 @@ describe('a key whose jobs say different limits', () => {
     await settle(world)
     expect(world.handOut()).toEqual([])
   })
-  it('asks the first again when a slot comes back without any report, whatever the limit of who came last', async () => {
+  it('checks the first again when a slot is freed without any report, whatever the limit of the last one', async () => {
     const world = new World()
     const wide = { concurrencyLimit: 3 }
     for (const id of ids(3)) define(world, id, { ...wide, startDeadlineMs: 60_000, schedule: { at: dueAt } })
@@ -150,7 +150,7 @@ describe('a key whose jobs say different limits', () => {
 })
 
 describe('many keys', () => {
-  it('each with somebody waiting all get their turn after a takeover', async () => {
+  it('admits from all of them after a takeover', async () => {
     const world = new World()
     const keys = 700
     for (const id of ids(2 * keys)) {
@@ -170,36 +170,39 @@ describe('many keys', () => {
 
 describe('an owner that dies', () => {
   const points: CrashPoint[] = ['before-send', 'after-send', 'after-commit', 'after-apply']
-  it.each([1, 2, 3, 4])('at any step, with its store kept or lost, leaves a key as it was (seed %i)', async (seed) => {
-    const share = mulberry32(seed)
-    const world = new World()
-    const rateLimit = { key: 'r', limit: 2, perMs: 400 }
-    for (const [index, id] of ids(40).entries()) define(world, id, index % 2 === 0 ? {} : { rateLimit })
-    const out = new Map<string, Execution>()
-    for (let step = 0; step < 400; step++) {
-      world.now += Math.floor(share() * 200)
-      if (share() < 0.3) world.crashAt = points[Math.floor(share() * points.length)]
-      if (share() < 0.1) world.dropOwner(share() < 0.5 ? world.store : memoryStore())
-      await settle(world)
-      for (const execution of world.handOut()) out.set(execution.jobId, execution)
-      expect(out.size).toBeLessThanOrEqual(3)
-      for (const [id, execution] of out) {
-        if (share() > 0.4 || execution.dueAt > world.now) continue
-        out.delete(id)
-        report(world, execution)
+  it.each([1, 2, 3, 4])(
+    'at any step, with its store kept or lost, leaves the limit counters of a key unchanged (seed %i)',
+    async (seed) => {
+      const share = mulberry32(seed)
+      const world = new World()
+      const rateLimit = { key: 'r', limit: 2, perMs: 400 }
+      for (const [index, id] of ids(40).entries()) define(world, id, index % 2 === 0 ? {} : { rateLimit })
+      const out = new Map<string, Execution>()
+      for (let step = 0; step < 400; step++) {
+        world.now += Math.floor(share() * 200)
+        if (share() < 0.3) world.crashAt = points[Math.floor(share() * points.length)]
+        if (share() < 0.1) world.dropOwner(share() < 0.5 ? world.store : memoryStore())
+        await settle(world)
+        for (const execution of world.handOut()) out.set(execution.jobId, execution)
+        expect(out.size).toBeLessThanOrEqual(3)
+        for (const [id, execution] of out) {
+          if (share() > 0.4 || execution.dueAt > world.now) continue
+          out.delete(id)
+          report(world, execution)
+        }
       }
-    }
-    const executions = world.executions()
-    expect(executions.map(({ jobId }) => jobId).sort()).toEqual(ids(40))
-    const starts = executions.filter(({ jobId }) => Number(jobId.slice(-4)) % 2 === 1).map((execution) => execution.dueAt)
-    starts.sort((left, right) => left - right)
-    for (const [index, at] of starts.entries()) {
-      const beyond = starts[index + rateLimit.limit]
-      if (beyond !== undefined) expect(beyond - at).toBeGreaterThanOrEqual(rateLimit.perMs)
-    }
-    expect(world.store.getNow([slotsKey('k')])).toEqual([null])
-  })
-  it('leaves a queue that its heir builds anew: what an earlier state had put there is dropped', async () => {
+      const executions = world.executions()
+      expect(executions.map(({ jobId }) => jobId).sort()).toEqual(ids(40))
+      const starts = executions.filter(({ jobId }) => Number(jobId.slice(-4)) % 2 === 1).map((execution) => execution.dueAt)
+      starts.sort((left, right) => left - right)
+      for (const [index, at] of starts.entries()) {
+        const beyond = starts[index + rateLimit.limit]
+        if (beyond !== undefined) expect(beyond - at).toBeGreaterThanOrEqual(rateLimit.perMs)
+      }
+      expect(world.store.getNow([slotsKey('k')])).toEqual([null])
+    },
+  )
+  it('leaves a queue that the next owner rebuilds, without entries of an earlier state', async () => {
     const world = new World()
     for (const id of ids(5)) define(world, id, { concurrencyLimit: 1 })
     world.now = dueAt
@@ -219,7 +222,7 @@ describe('an owner that dies', () => {
 })
 
 describe('the sweep', () => {
-  it('drops a queue entry that no run stands behind, and asks the next one', async () => {
+  it('drops a queue entry without a run, and checks the next one', async () => {
     const world = new World()
     for (const id of ids(2)) define(world, id, { concurrencyLimit: 1 })
     world.now = dueAt
@@ -232,7 +235,7 @@ describe('the sweep', () => {
     expect(world.handOut()).toHaveLength(1)
     expect(waitersIn(world)).toEqual([])
   })
-  it('forgets starts an hour after they have lost their meaning, and not those that are given meanwhile', async () => {
+  it('forgets starts an hour after they expire, and not those that are added meanwhile', async () => {
     const world = new World()
     const rated = (key: string, at: number): Partial<JobDefinitionInput> => ({
       schedule: { at },

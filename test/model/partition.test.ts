@@ -304,7 +304,7 @@ async function expectDerived(store: MemoryStore): Promise<void> {
 }
 
 describe('a partition under random histories', () => {
-  it('fires each occurrence exactly once, never early, and is rebuilt from the logs byte for byte', async () => {
+  it('fires each occurrence exactly once, never early, and can be rebuilt from the logs byte for byte', async () => {
     // For a soak: more runs, and DUELOG_MODEL_SEED=random or one of one's own.
     const numRuns = Number(process.env.DUELOG_MODEL_RUNS ?? 300)
     const wanted = process.env.DUELOG_MODEL_SEED ?? '20261121'

@@ -19,7 +19,7 @@ const told = (world: World): { control: WorkerControl; execution: Execution }[] 
 
 const inPool = (world: World): number => world.executions().length - world.log(names.control).length
 
-it('a pinned run travels on worker-control with its execution, and not in its pool', async () => {
+it('a pinned run is sent through worker-control with its execution, and not to its pool', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'gpu', priority: 'HIGH', payload: Buffer.from('x') }))
   await world.settle()
@@ -33,7 +33,7 @@ it('a pinned run travels on worker-control with its execution, and not in its po
   expect(inPool(world)).toBe(0)
 })
 
-it('its next attempt is pinned as well, also when the definition was replaced by one that is not', async () => {
+it('its next attempt is pinned too, also if the definition was replaced by one that is not', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'gpu' }))
   await world.settle()
@@ -52,7 +52,7 @@ it('its next attempt is pinned as well, also when the definition was replaced by
   ])
 })
 
-it('is told again until it is started, and not after', async () => {
+it('it is redelivered until it is started, and not after', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'gpu', leaseMs: 10_000 }))
   await world.settle()
@@ -76,7 +76,7 @@ it('is told again until it is started, and not after', async () => {
   expect(told(world)).toHaveLength(attempts.length)
 })
 
-it('goes on to the next worker of the name when the first has given it back', async () => {
+it('it goes to the next worker of the name when the first has given it back', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'gpu', leaseMs: 10_000 }))
   await world.settle()
@@ -88,7 +88,7 @@ it('goes on to the next worker of the name when the first has given it back', as
   expect(told(world).map(({ execution }) => execution.attempt)).toEqual([1, 2, 2])
 })
 
-it('expires at its start deadline while its worker is absent', async () => {
+it('it expires at its start deadline while its worker is absent', async () => {
   const world = new World()
   world.define('a', job({ pinTo: 'nobody', startDeadlineMs: 5_000 }))
   await world.settle()

@@ -3,18 +3,18 @@ import { expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { advertised } from '../../src/process/instance.ts'
 
-test('what others are told is where this process listens, or what was configured', () => {
+test('the advertised address is the one where this process listens, or the configured one', () => {
   expect(advertised(undefined, 'http://127.0.0.1:8080')).toBe('http://127.0.0.1:8080')
   expect(advertised(undefined, 'http://[fd00::7]:8080')).toBe('http://[fd00::7]:8080')
   expect(advertised('https://duelog-0.example.org', 'http://0.0.0.0:8080')).toBe('https://duelog-0.example.org')
 })
 
-test('an address that stands for all of a machine is told as the name of the machine', () => {
+test('an address for all interfaces is advertised as the host name', () => {
   expect(advertised(undefined, 'http://0.0.0.0:8080')).toBe(`http://${hostname()}:8080`)
   expect(advertised(undefined, 'http://[::]:8080')).toBe(`http://${hostname()}:8080`)
 })
 
-test('it is an address and nothing more', () => {
+test('the address contains nothing else', () => {
   expect(readConfig({ DUELOG_ADVERTISED_URL: 'http://duelog-0:8080/' }).advertisedUrl).toBe('http://duelog-0:8080')
   for (const url of ['duelog-0:8080', 'http://duelog-0/path', 'ftp://duelog-0'])
     expect(() => readConfig({ DUELOG_ADVERTISED_URL: url })).toThrow('DUELOG_ADVERTISED_URL')

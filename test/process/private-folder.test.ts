@@ -24,21 +24,21 @@ function open(path: string): void {
   chmodSync(join(path, 'instance'), 0o644)
 }
 
-it('a new folder is for its user alone', async () => {
+it('a new folder is readable for its user alone', async () => {
   const path = join(folder(), 'deep', 'data')
   await keepPrivate(path, logger)
   expect(modeOf(path)).toBe(0o700)
   expect(warned).toEqual([])
 })
 
-it('one that an earlier version left open is closed, with all in it', async () => {
+it('a folder that an earlier version left open is closed, with all its content', async () => {
   const path = folder()
   open(path)
   await keepPrivate(path, logger)
   expect([path, join(path, 'scheduler'), join(path, 'instance')].map(modeOf)).toEqual([0o700, 0o700, 0o600])
 })
 
-it('one in which other things lie keeps its mode and theirs; ours are closed', async () => {
+it('a folder with other files keeps its mode and theirs; ours are closed', async () => {
   const path = folder()
   open(path)
   mkdirSync(join(path, 'photos'))
@@ -51,21 +51,21 @@ it('one in which other things lie keeps its mode and theirs; ours are closed', a
   expect([join(path, 'scheduler'), join(path, 'instance')].map(modeOf)).toEqual([0o700, 0o600])
 })
 
-it('what cannot be closed is a warning, and no end', async () => {
+it('a folder that cannot be closed causes a warning and no stop', async () => {
   const path = join(folder(), 'file')
   writeFileSync(path, '')
   await keepPrivate(join(path, 'data'), logger)
   expect(JSON.stringify(warned.splice(0))).toContain('mode 0700')
 })
 
-it('stores are in folders of their own that are closed', async () => {
+it('stores are in closed folders of their own', async () => {
   const path = join(folder(), 'scheduler')
   const { store } = await rocksStores(path).open(0)
   expect(modeOf(path)).toBe(0o700)
   await store.close()
 })
 
-it('the start says which doors tokens do not guard', () => {
+it('the start lists the ports that tokens do not guard', () => {
   const ports = { embeddedKafkaPort: 19_092, embeddedRegistryPort: 18_081 }
   const said = (config: { brokers?: string[]; registryUrl?: string }): string => {
     warnOfOpenDoors({ brokers: undefined, registryUrl: undefined, ...ports, ...config }, logger)

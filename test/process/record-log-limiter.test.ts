@@ -13,7 +13,7 @@ function logged() {
   return { lines, logger, pass }
 }
 
-it('says little of a flood of garbage, and later how much was left out', () => {
+it('logs little of a flood of garbage, and later how much was left out', () => {
   const { lines, logger, pass } = logged()
   for (let offset = 0; offset < 1_000; offset++) logger.child({ partition: 1 }).warn({ topic: 'jobs', offset }, 'passed over')
   expect(lines).toHaveLength(20)
@@ -23,7 +23,7 @@ it('says little of a flood of garbage, and later how much was left out', () => {
   expect(lines[20]).toMatchObject({ offset: 1_000, linesLeftOut: 980 })
 })
 
-it('leaves out nothing of other topics, nor what is not about a record', () => {
+it('leaves out nothing of other topics, nor lines that are not about a record', () => {
   const { lines, logger } = logged()
   for (let offset = 0; offset < 100; offset++) logger.warn({ topic: 'jobs', offset }, 'passed over')
   lines.length = 0
@@ -34,7 +34,7 @@ it('leaves out nothing of other topics, nor what is not about a record', () => {
   expect(lines).toHaveLength(53)
 })
 
-it('writes one line a minute of what is tried again, and how many it left out', () => {
+it('writes one line a minute about retries, with the number that was left out', () => {
   const { lines, logger, pass } = logged()
   for (let partition = 0; partition < 12; partition++)
     logger.error({ partition }, 'The worker lost its group session and joins again.')

@@ -72,7 +72,7 @@ it('reports a retry to the owner of its partition when its tier has passed since
   await harness.retrier.stop()
 })
 
-it('reports it as much earlier as its owner may dispatch it, and no more', async () => {
+it('reports it earlier by the lead of its owner, and no more', async () => {
   const harness = await new Harness({ leadMs: 300 }).start()
   harness.put('5s', 'a')
   await rest()
@@ -83,7 +83,7 @@ it('reports it as much earlier as its owner may dispatch it, and no more', async
   await harness.retrier.stop()
 })
 
-it('commits nothing of a partition that went to another member while it wrote', async () => {
+it('commits nothing of a partition that moved to another member during the write', async () => {
   const harness = await new Harness().start()
   harness.put('1s', 'lost', 1)
   await rest()
@@ -101,7 +101,7 @@ it('commits nothing of a partition that went to another member while it wrote', 
   await harness.retrier.stop()
 })
 
-it('does not let a slow tier hold up a fast one', async () => {
+it('does not delay a fast tier by a slow one', async () => {
   const harness = await new Harness().start()
   harness.put('1h', 'slow')
   harness.put('1s', 'fast')
@@ -113,7 +113,7 @@ it('does not let a slow tier hold up a fast one', async () => {
   await harness.retrier.stop()
 })
 
-it('forwards what is of age together and waits for the first that is not', async () => {
+it('forwards due retries together and waits for the first that is not due', async () => {
   const harness = await new Harness().start()
   for (let index = 0; index < 2_500; index++) harness.put('1s', `early-${index}`)
   await rest()
@@ -142,7 +142,7 @@ it('has one timer for each waiting head and none when it waits for nothing', asy
   await harness.retrier.stop()
 })
 
-it('commits nothing that the broker has not taken, and tries again', async () => {
+it('commits nothing that the broker has not accepted, and tries again', async () => {
   const harness = await new Harness().start()
   harness.put('1s', 'a')
   await rest()
@@ -170,7 +170,7 @@ it('forwards again after a crash between the event and the commit', async () => 
   await harness.retrier.stop()
 })
 
-it('keeps its place and its pauses in a rebalance, and forgets lost partitions', async () => {
+it('keeps its position and its pauses in a rebalance, and forgets lost partitions', async () => {
   const harness = await new Harness().start()
   harness.put('5s', 'kept', 0)
   harness.put('5s', 'lost', 1)
@@ -184,7 +184,7 @@ it('keeps its place and its pauses in a rebalance, and forgets lost partitions',
   await harness.retrier.stop()
 })
 
-it('passes over what cannot be decoded and counts it', async () => {
+it('passes over records that cannot be decoded and counts them', async () => {
   const harness = await new Harness().start()
   harness.put('1s', 'a')
   for (const value of [Buffer.from('not avro'), null]) {
@@ -204,7 +204,7 @@ it('passes over what cannot be decoded and counts it', async () => {
   await harness.retrier.stop()
 })
 
-it('says and counts that a delay topic was made anew, once, and forwards what is in it', async () => {
+it('reports and counts once that a delay topic was recreated, and forwards its records', async () => {
   const harness = await new Harness().start()
   const topic = names.retry('1s')
   for (const id of ['a', 'b', 'c']) harness.put('1s', id)
@@ -230,7 +230,7 @@ it('stops twice, leaves no timer and closes its writer', async () => {
   expect(harness.reader.running).toBe(false)
 })
 
-it('reports nothing by a clock that steps ahead, and what is of age when it is right again', async () => {
+it('reports nothing while its clock is ahead, and due retries when it is right again', async () => {
   const harness = await new Harness().start()
   const sentMs = harness.clock.steadyMs()
   harness.guarded.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: harness.clock.nowMs() })

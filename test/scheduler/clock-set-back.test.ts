@@ -19,7 +19,7 @@ const hourMs = 3_600_000
 const setBackMs = 6 * hourMs
 const none = Buffer.alloc(0)
 
-it('the look at all jobs after a change of time zone rules comes to its end', async () => {
+it('the walk over all jobs after a change of time zone rules finishes', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const run = rulesByProcess()
@@ -39,7 +39,7 @@ it('the look at all jobs after a change of time zone rules comes to its end', as
   expect(view()?.zoneWalk).toBeNull()
 })
 
-it('the net below the timers is looked through, and the position of an idle owner is logged', async () => {
+it('the lost-timer sweeper continues, and the position of an idle owner is logged', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -75,7 +75,7 @@ it('the net below the timers is looked through, and the position of an idle owne
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['lost'])
 })
 
-it('a job whose next look at its topic was put off by hours is looked at soon', async () => {
+it('a job whose next topic check was delayed by hours is checked soon', async () => {
   const driver = new SchedulerDriver()
   driver.cluster.ordersThere = false
   const owner = driver.boot('A')
@@ -90,7 +90,7 @@ it('a job whose next look at its topic was put off by hours is looked at soon', 
   expect(driver.state(owner, 'order')).toMatchObject({ status: 'ACTIVE' })
 })
 
-it('an owner that lost its partition fires no longer than half a minute', async () => {
+it('an owner that lost its partition fires for at most half a minute', async () => {
   const driver = new SchedulerDriver(2)
   const first = driver.boot('A')
   await driver.settle()
@@ -110,7 +110,7 @@ it('an owner that lost its partition fires no longer than half a minute', async 
   ).toHaveLength(1)
 })
 
-it('an idle owner says in its store each hour that it is up to date', async () => {
+it('an idle owner records each hour in its store that it is up to date', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -139,7 +139,7 @@ it('keys of limits are swept', () => {
   })
 })
 
-it('herds are seen coming', async () => {
+it('bursts are seen coming', async () => {
   const bursts = new BurstPlanner(memoryStoreOf(beginMs + 5_000), 100, 10_000)
   await bursts.take(beginMs + setBackMs, 1_000, 0)
   await bursts.take(beginMs, 1_000, 0)
@@ -158,7 +158,7 @@ function memoryStoreOf(dueAt: number) {
   return store
 }
 
-it('what could not be acted on is looked at again after a minute', async () => {
+it('failed timers are retried after a minute', async () => {
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
   const shared = { leadMs: 0, leadMsMax: 0 } as Shared
   const timerSource = new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, new HeavyJobs())

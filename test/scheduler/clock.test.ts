@@ -79,7 +79,7 @@ describe.each([24 * hourMs, 48 * hourMs, hourMs, -hourMs])('a clock that is off 
     expect(orders(driver)[0]).toBeGreaterThanOrEqual(5 * hourMs)
   })
 
-  it('leaves a key with a rateLimit as it was, and retries on time', async () => {
+  it('leaves a key with a rateLimit unchanged, and retries on time', async () => {
     const driver = driverWith()
     const owner = driver.boot('A')
     await driver.settle()
@@ -108,7 +108,7 @@ describe.each([24 * hourMs, 48 * hourMs, hourMs, -hourMs])('a clock that is off 
   })
 })
 
-it('decides nothing when the clock steps right between taking timers and folding them, and all of it when it is right again', async () => {
+it('decides nothing when the clock is corrected between taking timers and applying them, and everything when it is right again', async () => {
   const driver = driverWith()
   const owner = driver.boot('A')
   await driver.settle()
@@ -204,7 +204,7 @@ it('says why nothing fires while the clock is not trusted: which owner, by how m
   expect(await why()).toEqual(['scheduled'])
 })
 
-it('a process that starts with a wrong clock takes nothing over; the owner before it fires on', async () => {
+it('a process that starts with a wrong clock takes over nothing; the previous owner fires', async () => {
   const driver = driverWith({}, 1, true)
   const first = driver.boot('A')
   await driver.settle()
@@ -230,7 +230,7 @@ it('a process that starts with a wrong clock takes nothing over; the owner befor
   for (const { at, dueAt } of driver.executions()) expect(at + beginMs).toBeGreaterThanOrEqual(dueAt - 200)
 })
 
-it('an owner whose clock steps while it folds what was sent before its takeover rests until it is right again', async () => {
+it('an owner whose clock steps while it applies records from before its takeover waits until it is right again', async () => {
   const driver = driverWith()
   const first = driver.boot('A')
   await driver.settle()
@@ -255,7 +255,7 @@ it('an owner whose clock steps while it folds what was sent before its takeover 
   expect(driver.phases(second)).toBe('active')
 })
 
-it('a machine that slept goes on with the first answer of a broker', async () => {
+it('a machine that slept continues with the first answer of a broker', async () => {
   const driver = driverWith()
   const owner = driver.boot('A')
   await driver.settle()
@@ -271,7 +271,7 @@ it('a machine that slept goes on with the first answer of a broker', async () =>
   expect(of(driver, 'minutely').length).toBeGreaterThanOrEqual(3)
 })
 
-it('clocks that are slewed at 500 ppm stop nobody', async () => {
+it('clocks that are slewed at 500 ppm do not stop owners', async () => {
   const driver = driverWith()
   const owner = driver.boot('A')
   await driver.settle()
@@ -287,7 +287,7 @@ it('clocks that are slewed at 500 ppm stop nobody', async () => {
   expect(of(driver, 'minutely').length).toBeGreaterThanOrEqual(59)
 })
 
-it('one broker of three with a wrong clock stops nobody; one that is alone does, and the message says what ends it', async () => {
+it('one broker of three with a wrong clock does not stop owners; a single broker does, and the message names the remedy', async () => {
   const many = driverWith({ brokerSkewsMs: [0, hourMs, 0] }, 3)
   const owner = many.boot('A')
   await many.advance(10_000, 500)

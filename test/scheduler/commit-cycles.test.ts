@@ -15,7 +15,7 @@ const timersIn = ({ disk }: Process): number[] =>
     .filter((key) => key[0] === prefix.timer)
     .map((key) => timerOfKey(key).dueAt - beginMs)
 
-test('a job that is put off again and again, and runs in the end, has one timer at any time but while it runs', async () => {
+test('a job that is put off repeatedly, and runs in the end, has one timer at any time except while it runs', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -40,7 +40,7 @@ test('a job that is put off again and again, and runs in the end, has one timer 
   expect(timersIn(owner)).toHaveLength(1)
 })
 
-test('an occurrence that has to wait for the end of a run goes with it, also where both are folded in one turn', async () => {
+test('an occurrence that waits for the end of a run starts with it, also if one batch applies both', async () => {
   const driver = new SchedulerDriver()
   driver.boot('A')
   await driver.settle()
@@ -70,7 +70,7 @@ test('an occurrence that has to wait for the end of a run goes with it, also whe
   ])
 })
 
-test('a job that is over is deleted in the end, also where its tombstone could not be written at first', async () => {
+test('a finished job is deleted in the end, also if its tombstone could not be written at first', async () => {
   const driver = new SchedulerDriver()
   const { io } = driver.cluster
   const submit = io.submit.bind(io)

@@ -28,7 +28,7 @@ function brokenKafka() {
   return { kafka: kafka as unknown as Kafka, admins }
 }
 
-test('after failures that come together there is one fresh admin, and the old one goes when its last question is answered', async () => {
+test('after simultaneous failures there is one new admin, and the old one is closed after its last answer', async () => {
   const { kafka, admins } = brokenKafka()
   const admin = await KafkaAdmin.open(kafka)
   const questions = ['a', 'b', 'c'].map((topic) => admin.offsets(topic))
@@ -48,7 +48,7 @@ test('after failures that come together there is one fresh admin, and the old on
   expect(await next).toEqual([{ partition: 0, earliest: 1, next: 9 }])
 })
 
-test('a transaction whose predecessor is not over yet is a matter of the brokers, and no fault of ours', async () => {
+test('a transaction whose predecessor is not over yet is a temporary state of the brokers, not an error', async () => {
   const { faultOf } = await import('../../../src/kafka/errors/kafka-errors.ts')
   const thrown = Object.assign(new Error('busy'), {
     name: 'KafkaJSProtocolError',
@@ -58,7 +58,7 @@ test('a transaction whose predecessor is not over yet is a matter of the brokers
   expect(faultOf(thrown, 'A transaction').code).toBe('broker-unavailable')
 })
 
-test('a topic of which metadata name no partition yet is asked for again, of a fresh admin', async () => {
+test('a topic whose metadata have no partition yet is requested again, from a new admin', async () => {
   const { kafka, admins } = brokenKafka()
   const admin = await KafkaAdmin.open(kafka)
   const question = admin.offsets('new')
@@ -70,7 +70,7 @@ test('a topic of which metadata name no partition yet is asked for again, of a f
   expect(await question).toEqual([{ partition: 0, earliest: 1, next: 5 }])
 })
 
-test('a fault of another kind is told at once', async () => {
+test('any other error is reported at once', async () => {
   const { kafka, admins } = brokenKafka()
   const admin = await KafkaAdmin.open(kafka)
   const question = admin.offsets('a')

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { executionsRetentionMs, topicNames, topicPlans } from '../../../streams/topics/topics.ts'
 import { openLog, uniquePrefix } from '../harness.ts'
 
-it('is the shortest retention of the topics of a pool, and is said where it is less than planned', async () => {
+it('the result is the shortest retention of the topics of a pool, and a shorter one than planned is logged', async () => {
   const prefix = uniquePrefix()
   const names = topicNames(prefix)
   const short = names.executions('short', 'LOW', true)

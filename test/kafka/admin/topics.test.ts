@@ -18,7 +18,7 @@ const planned = (prefix: string, name: 'jobs' | 'state' | 'events'): TopicPlan =
 }
 
 describe('ensureTopics', () => {
-  test('creates what is missing, and finds it right the next time', async () => {
+  test('creates missing topics, and finds them right the next time', async () => {
     const plans = topicPlans(topicNames(uniquePrefix()), ['default'])
     const first = await ensure(plans)
     expect(first.partitions).toBe(2)
@@ -29,7 +29,7 @@ describe('ensureTopics', () => {
     await writer.close()
   })
 
-  test('says so when it makes a topic anew that others of ours show to be lost, and nothing of new pools', async () => {
+  test('reports a recreated topic if other topics of ours show that it is lost, and nothing about new pools', async () => {
     const names = topicNames(uniquePrefix())
     const told: unknown[] = []
     const loud = openLog({ logger: pino({ level: 'error' }, { write: (line: string) => void told.push(JSON.parse(line)) }) })
@@ -107,7 +107,7 @@ describe('ensureTopics', () => {
     expect((await ensure([plan])).created).toEqual([])
   })
 
-  test('says how many copies the cluster can hold, and makes nothing', async () => {
+  test('reports how many replicas the cluster can hold, and creates nothing', async () => {
     const names = topicNames(uniquePrefix())
     const ensured = log.ensureTopics({ plans: topicPlans(names, []), partitions: 1, replication: 9 })
     await expect(ensured).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('ensureTopics', () => {
     expect((await log.topics()).filter((topic) => topic === names.jobs)).toEqual([])
   })
 
-  test('says that no broker can be reached', async () => {
+  test('reports that no broker can be reached', async () => {
     const nowhere = openLog({ brokers: ['127.0.0.1:1'] })
     await expect(nowhere.ensureTopics({ plans: [], partitions: 1, replication: 1 })).rejects.toMatchObject({
       code: 'broker-unavailable',

@@ -72,7 +72,7 @@ describe('a codec', () => {
       )
   })
 
-  test('refuses bytes that are no record: too short, wrong magic, cut off, with bytes left over', () => {
+  test('refuses bytes that are no record: too short, wrong magic, cut off, or too long', () => {
     const good = definitions.encode(minimal)
     const bad = [
       Buffer.alloc(0),
@@ -85,7 +85,7 @@ describe('a codec', () => {
     for (const bytes of bad) expect(() => definitions.decode(bytes)).toThrow(expect.objectContaining({ code: 'undecodable' }))
   })
 
-  test('never hangs, and never fails otherwise, on any bytes behind a good header', () => {
+  test('never hangs, and fails only in the known way, on any bytes after a valid header', () => {
     const header = Buffer.from([0, 0, 0, 0, 7])
     const stateHeader = Buffer.from([0, 0, 0, 0, 8])
     const seed = definitions.encode({ ...minimal, tags: ['a'], headers: { h: Buffer.from('x') } })
@@ -184,7 +184,7 @@ describe('schema evolution', () => {
     await expect(reader.decode(Buffer.from([0, 0, 0, 0, 99, 2]))).rejects.toMatchObject({ code: 'undecodable' })
   })
 
-  test('tries again when the registry could not be asked', async () => {
+  test('tries again after the registry was unreachable', async () => {
     let down = true
     const reader = new AvroCodec<object>(avroType(newer), [2], async () => {
       if (down) throw new DuelogError('registry-unavailable', 'down')

@@ -89,14 +89,14 @@ describe('codecs with a registry', () => {
     await expect(codecs.definition.decode(unknown)).rejects.toMatchObject({ code: 'undecodable' })
   })
 
-  test('say that the registry cannot be reached', async () => {
+  test('report that the registry cannot be reached', async () => {
     const plans = plansOf(uniquePrefix())
     await expect(createCodecs({ registryUrl: 'http://127.0.0.1:1', plans })).rejects.toMatchObject({
       code: 'registry-unavailable',
     })
   })
 
-  test('tell an outage from an unknown id while they decode', async () => {
+  test('distinguish an outage from an unknown id while they decode', async () => {
     let down = false
     const url = await fakeRegistry((path, method) => {
       if (down) return { status: 503, body: { message: 'down' } }
@@ -111,7 +111,7 @@ describe('codecs with a registry', () => {
     await expect(codecs.command.decode(Buffer.from([0, 0, 0, 0, 78, 1]))).rejects.toMatchObject({ code: 'undecodable' })
   })
 
-  test('pass over what names a schema that is longer than any that is read by, and wait for nothing', async () => {
+  test('pass over records that name a schema over the length limit, and do not wait', async () => {
     const schema = JSON.stringify({ type: 'string', doc: 'x'.repeat(5 * 1024 * 1024) })
     const url = await fakeRegistry((path, method) => {
       if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
@@ -141,7 +141,7 @@ describe('codecs with a registry', () => {
     }
   })
 
-  test('make no version of a schema that stands there in another text, as earlier releases registered it', async () => {
+  test('register no second version of a schema whose text differs only in format, as earlier releases wrote it', async () => {
     const prefix = uniquePrefix()
     const id = await register(`${prefix}jobs-value`, jobDefinitionSchema)
     const codecs = await open(prefix)
@@ -149,7 +149,7 @@ describe('codecs with a registry', () => {
     expect(idOf(codecs)).toBe(id)
   })
 
-  test('are not kept from a release by what somebody else registered: the schema gets its id elsewhere, and that is said', async () => {
+  test('start although a foreign version blocks a subject: the schema gets its id elsewhere, and a warning says so', async () => {
     const prefix = uniquePrefix()
     const subject = `${prefix}jobs-value`
     // The release before, and a client with auto.register.schemas=true that leaves out a field.
@@ -194,7 +194,7 @@ describe('known ids', () => {
     await open(prefix, store)
   })
 
-  test('refuse a registry in which an id of ours has come to mean another schema', async () => {
+  test('refuse a registry in which one of our ids means another schema', async () => {
     const prefix = uniquePrefix()
     const store = remembering()
     const id = idOf(await open(prefix, store))
@@ -205,7 +205,7 @@ describe('known ids', () => {
     })
   })
 
-  test('are so many of others that a start can look them all up, also where an earlier version has remembered more', async () => {
+  test('are remembered up to the number that a start can look up, also if an earlier version remembered more', async () => {
     const asked = new Set<string>()
     const url = await fakeRegistry((path, method) => {
       if (path.startsWith('/config') && method === 'GET') return { status: 404, body: { message: 'none' } }
@@ -227,7 +227,7 @@ describe('known ids', () => {
     expect(asked.size).toBe(500)
   })
 
-  test('refuse a registry that has forgotten an id', async () => {
+  test('refuse a registry that does not know one of our ids any more', async () => {
     const store = remembering({ '2147483646': 'fingerprint' })
     await expect(open(uniquePrefix(), store)).rejects.toMatchObject({ code: 'foreign-data' })
   })
@@ -253,7 +253,7 @@ describe('codecs that wait for no registry', () => {
   }
   const nobody = 'http://127.0.0.1:1'
 
-  test('write with the ids that are known while the registry is away', async () => {
+  test('write with known ids while the registry is unreachable', async () => {
     const knownIds = kept()
     const id = idOf(await open(uniquePrefix(), knownIds))
     expect(await areSchemasKnown(knownIds)).toBe(true)
@@ -262,7 +262,7 @@ describe('codecs that wait for no registry', () => {
     expect(definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)).toBe(id)
     expect(await away).toMatchObject({ code: 'registry-unavailable' })
   })
-  test('wait where one of our schemas is unknown', async () => {
+  test('wait if one of our schemas is unknown', async () => {
     const knownIds = kept()
     await open(uniquePrefix(), knownIds)
     const [first = ''] = Object.keys(knownIds.ids)
@@ -270,7 +270,7 @@ describe('codecs that wait for no registry', () => {
     expect(await areSchemasKnown(knownIds)).toBe(false)
     await expect(early(nobody, knownIds).codecs).rejects.toMatchObject({ code: 'registry-unavailable' })
   })
-  test('read what an earlier version wrote while the registry is away, by the schema that was kept', async () => {
+  test('read records of an earlier version by the stored schema while the registry is unreachable', async () => {
     const prefix = uniquePrefix()
     const schemas = new Map<number, string>()
     const knownIds: KnownIds & { ids: Record<string, string> } = {
@@ -293,7 +293,7 @@ describe('codecs that wait for no registry', () => {
     const { definition } = await early(nobody, knownIds).codecs
     await expect((async () => definition.decode(bytes))()).rejects.toMatchObject({ code: 'registry-unavailable' })
   })
-  test('say so when the registry turns out to be another one', async () => {
+  test('report that the registry is another one', async () => {
     const knownIds = kept()
     await open(uniquePrefix(), knownIds)
     // An earlier id that this registry has never issued.

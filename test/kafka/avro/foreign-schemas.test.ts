@@ -40,7 +40,7 @@ async function codecWith(answers: Record<string, { status?: number; body: unknow
   return { codec, asked }
 }
 
-test('a field more is skipped, whatever it holds', async () => {
+test('an extra field is skipped, whatever it holds', async () => {
   const list = withField({ type: 'array', items: ['null', 'string', { type: 'map', values: 'bytes' }] })
   const bytes = written(long(2), long(0), long(1), long(1), Buffer.from('x'), long(0))
   expect(await codecFor(list).decode(bytes)).toMatchObject({ target: { handler: 'h' } })
@@ -50,7 +50,7 @@ test.each([
   ['nothing', { type: 'array', items: 'null' }],
   ['records without fields', { type: 'array', items: { type: 'record', name: 'E', fields: [] } }],
   ['lists of nothing', { type: 'array', items: { type: 'array', items: 'null' } }],
-])('blocks of %s, which take no bytes, cost no more than the bytes that say them', async (_, type) => {
+])('blocks of %s, which use no bytes, cost no more than their own bytes', async (_, type) => {
   // Each claims a thousand items in two bytes; decoded, they were five million.
   const blocks = Array.from({ length: 5_000 }, () => long(1_000))
   await expect(codecFor(withField(type)).decode(written(...blocks, long(0), long(0), long(0)))).rejects.toThrow(
@@ -58,7 +58,7 @@ test.each([
   )
 })
 
-test('a block that goes on behind the last byte ends with it', async () => {
+test('a block that continues after the last byte ends with it', async () => {
   const many = { type: 'record', name: 'M', fields: Array.from({ length: 1_000 }, (_, at) => ({ name: `f${at}`, type: 'long' })) }
   const codec = codecFor(withField({ type: 'array', items: many }))
   await expect(codec.decode(written(long(50_000), Buffer.alloc(60_000)))).rejects.toThrow('a block ends before its items')
@@ -89,11 +89,11 @@ test.each([
   ],
   ['words', { ...ours, doc: 'x'.repeat(schemaCharsMax) }, /characters/],
   ['levels', JSON.parse(`${'{"type":"array","items":'.repeat(8_000)}"null"${'}'.repeat(8_000)}`), /./],
-])('a small schema that holds very many %s is refused before anything is read by it', (_, schema, reason) => {
+])('a small schema that contains very many %s is refused before it is used', (_, schema, reason) => {
   expect(() => foreignType([JSON.stringify(schema)])).toThrow(reason)
 })
 
-test('limits are those that are named, and all schemas of ours keep them', () => {
+test('the limits are the named ones, and all schemas of ours keep them', () => {
   expect(() => foreignType([JSON.stringify(nested(emptyReadsMax, 1))])).not.toThrow()
   expect(() => foreignType([JSON.stringify(nested(emptyReadsMax + 1, 1))])).toThrow(
     `${emptyReadsMax + 1} values that take no byte`,
@@ -105,7 +105,7 @@ test('limits are those that are named, and all schemas of ours keep them', () =>
   expect(() => foreignType([JSON.stringify(list)])).not.toThrow()
 })
 
-test('a list that is as deep as it is long is undecodable', async () => {
+test('a list that is as deep as it is long cannot be decoded', async () => {
   const codec = codecFor(withField({ type: 'record', name: 'Node', fields: [{ name: 'next', type: ['null', 'Node'] }] }))
   await expect(codec.decode(written(long(0)))).resolves.toBeDefined()
   await expect((async () => codec.decode(written(Buffer.alloc(900_000, 2), long(0))))()).rejects.toMatchObject({
@@ -119,7 +119,7 @@ test.each([
   ['that is no schema', { schema: '{"type":"record","name":"1 2","fields":[]}' }],
   ['that is no JSON', { schema: 'record A' }],
   ['that is a bomb', { schema: JSON.stringify(withField(nested(10, 9))) }],
-])('by an id %s a record is undecodable, not something to wait for; the registry is asked once', async (_, body) => {
+])('with an id %s a record cannot be decoded and does not wait; the registry is asked once', async (_, body) => {
   const { codec, asked } = await codecWith({ '/schemas/ids/9': { body } })
   for (let time = 0; time < 3; time++)
     await expect((async () => codec.decode(written()))()).rejects.toMatchObject({
@@ -129,13 +129,13 @@ test.each([
   expect(asked).toEqual(['/schemas/ids/9'])
 })
 
-test('an id below nothing is unknown, and nobody is asked', async () => {
+test('a negative id is unknown, and the registry is not asked', async () => {
   const { codec, asked } = await codecWith({})
   await expect(codec.decode(Buffer.from([0, 0xff, 0, 0, 1, 0]))).rejects.toMatchObject({ code: 'undecodable' })
   expect(asked).toEqual([])
 })
 
-test('a registry that answers without a schema is waited for', async () => {
+test('a registry that answers without a schema is retried', async () => {
   const { codec } = await codecWith({ '/schemas/ids/9': { body: {} } })
   await expect(codec.decode(written())).rejects.toMatchObject({ code: 'registry-unavailable' })
 })
@@ -151,7 +151,7 @@ test('a schema that refers to others is read with them', async () => {
   expect(await codec.decode(written(long(5)))).toMatchObject({ target: { handler: 'h' } })
 })
 
-test('of schemas of others a codec keeps some', async () => {
+test('a codec keeps a bounded number of foreign schemas', async () => {
   let asked = 0
   const codec = new AvroCodec<JobDefinition>(avroType(jobDefinitionSchema), [7], async () => {
     asked++
@@ -171,7 +171,7 @@ test('of schemas of others a codec keeps some', async () => {
   expect(codec.decode(good)).not.toBeInstanceOf(Promise)
 })
 
-test('a name of a header is nothing but a name', async () => {
+test('a header name has no special meaning', async () => {
   const headers = Object.fromEntries([
     ['__proto__', Buffer.from('p')],
     ['constructor', Buffer.from('c')],
@@ -184,7 +184,7 @@ test('a name of a header is nothing but a name', async () => {
 /** More by hand: DUELOG_HOSTILE_RECORDS=1000000. */
 const hostileRecords = Number(process.env.DUELOG_HOSTILE_RECORDS ?? 3_000)
 
-test('whatever is written by whatever schema, it is read or is undecodable', { timeout: 3_600_000 }, async () => {
+test('any bytes with any schema are decoded or reported as undecodable', { timeout: 3_600_000 }, async () => {
   const dice = seeded(66)
   const anyType = (depth: number, names: string[]): unknown => {
     const deeper = () => anyType(depth - 1, names)

@@ -35,7 +35,7 @@ const definition = fc.record({
 }) as fc.Arbitrary<JobDefinitionInput>
 
 describe('a type of records that are alike', () => {
-  test('reads what a plain one reads, in whatever order records come', () => {
+  test('reads the same as the plain decoder, in any order of records', () => {
     fc.assert(
       fc.property(fc.array(definition, { minLength: 1, maxLength: 8 }), fc.array(fc.nat(7), { maxLength: 60 }), (some, order) => {
         const alike = repeatedRecordType(jobDefinitionSchema, from)
@@ -48,7 +48,7 @@ describe('a type of records that are alike', () => {
     )
   })
 
-  test('reads long payloads as a part of the record, short ones as copies, and none beyond its end', () => {
+  test('reads long payloads as a part of the record, short ones as copies, and never beyond the end', () => {
     const alike = repeatedRecordType(jobDefinitionSchema, from)
     for (const [length, isShared] of [
       [100, false],
@@ -70,7 +70,7 @@ describe('a type of records that are alike', () => {
     }
   })
 
-  test('finds the same fault in bytes that are cut short, lengthened or changed', () => {
+  test('reports the same error for bytes that are shortened, extended or changed', () => {
     const bytesAndFault = fc.tuple(definition, fc.nat(), fc.constantFrom('cut', 'longer', 'changed'), fc.nat(255))
     fc.assert(
       fc.property(fc.array(bytesAndFault, { maxLength: 30 }), (faults) => {
@@ -92,7 +92,7 @@ describe('a type of records that are alike', () => {
     )
   })
 
-  test('gives each record an object of its own, and shares only what nobody can change', () => {
+  test('gives each record an object of its own, and shares only immutable values', () => {
     const alike = repeatedRecordType(jobDefinitionSchema, from)
     const bytes = plainType.toBuffer({ schedule: { at: 1 }, target: { handler: 'h' } })
     const read = () => alike.fromBuffer(bytes) as Record<string, unknown>
@@ -105,7 +105,7 @@ describe('a type of records that are alike', () => {
     expect(Object.isFrozen((one.retry as { backoff: { list: number[] } }).backoff.list)).toBe(true)
   })
 
-  test('keeps up with more kinds of records than it remembers', () => {
+  test('handles more kinds of records than it remembers', () => {
     const alike = repeatedRecordType(jobDefinitionSchema, from)
     for (let round = 0; round < 3; round++)
       for (let kind = 0; kind < 200; kind++) {
@@ -115,7 +115,7 @@ describe('a type of records that are alike', () => {
       }
   })
 
-  test('means the same bytes as a plain one', () => {
+  test('writes the same bytes as the plain encoder', () => {
     expect(fingerprintOf(repeatedRecordType(jobDefinitionSchema, from))).toBe(fingerprintOf(plainType))
   })
 

@@ -25,18 +25,18 @@ const look = (...schemas: string[]) => {
   return { isRegistered, standings: versions.map(({ standing }) => standing), reasons: versions.map(({ reason }) => reason) }
 }
 
-test('releases before and after ours, and other texts of ours, are left', () => {
+test('versions before and after ours, and other texts of ours, are not removed', () => {
   const { standings, isRegistered } = look(without('jitterMs'), ours, JSON.stringify(parsed()), later())
   expect(standings).toEqual(['earlier', 'ours', 'ours', 'later'])
   expect(isRegistered).toBe(true)
 })
 
-test('a field with a default that is gone is foreign behind ours, and an earlier release before it', () => {
+test('a version without a field that has a default is foreign after ours, and an earlier release before it', () => {
   expect(look(ours, without('jitterMs')).standings).toEqual(['ours', 'foreign'])
   expect(look(without('jitterMs'))).toMatchObject({ standings: ['earlier'], isRegistered: false })
 })
 
-test('a field without a default that is gone is foreign everywhere, and so are other types and other texts', () => {
+test('a version without a field that has no default is always foreign, and so are other types and other texts', () => {
   expect(look(without('target'), ours, without('target'))).toMatchObject({ standings: ['foreign', 'ours', 'foreign'] })
   expect(look(without('target')).reasons[0]).toContain('JobDefinition.target')
   const numbers = parsed()

@@ -56,7 +56,7 @@ function member(assignment: GroupReaderOptions['assignment']) {
 }
 
 test.each(['co-partitioned', 'open'] as const)(
-  '%s: it joins anew and wants nothing, until the broker is in reach again',
+  '%s: it joins again and asks for nothing, until the broker is reachable again',
   async (assignment) => {
     const { reader, reach, joinsAnew, isLeaving, listeners } = member(assignment)
     expect([joinsAnew(), isLeaving()]).toEqual([false, false])
@@ -69,7 +69,7 @@ test.each(['co-partitioned', 'open'] as const)(
   },
 )
 
-test('one that shares with nobody stays as it is', () => {
+test('a member that shares with no other stays in the group', () => {
   const { reach, joinsAnew } = member(undefined)
   reach(true)
   expect(joinsAnew()).toBe(false)

@@ -27,7 +27,7 @@ function watched(living: () => Promise<string[]>) {
   }
 }
 
-test('a broker that lives for others and is silent here for long: it is told, once, and again when the broker answers', async () => {
+test('a broker that is alive for others and silent here for long is reported once, and again when it answers', async () => {
   const { told, want, falls, answers, logger } = watched(async () => [here, 'b:9092'])
   falls()
   await vi.advanceTimersByTimeAsync(9_900)
@@ -42,7 +42,7 @@ test('a broker that lives for others and is silent here for long: it is told, on
   expect(told).toEqual([true, false])
 })
 
-test('one that answers before its time, or is lost to all, cuts nobody off', async () => {
+test('a broker that answers in time, or is lost for all, isolates nobody', async () => {
   const brief = watched(async () => [here])
   brief.falls()
   await vi.advanceTimersByTimeAsync(9_000)
@@ -56,7 +56,7 @@ test('one that answers before its time, or is lost to all, cuts nobody off', asy
   expect(lost.told).toEqual([])
 })
 
-test('one that is counted among the living no more ends it; where nobody can say, all stays as it is', async () => {
+test('the isolation ends when the cluster drops the broker; without an answer everything stays as it is', async () => {
   let living: string[] | undefined = [here]
   const { told, falls } = watched(async () => living ?? Promise.reject(new Error('nobody answers')))
   falls()
@@ -69,7 +69,7 @@ test('one that is counted among the living no more ends it; where nobody can say
   expect(told).toEqual([true, false])
 })
 
-test('a link that comes and goes moves partitions once: each further time it has to stay for longer', async () => {
+test('an unstable link moves partitions once: each further time it must be stable for longer', async () => {
   const { told, falls, answers } = watched(async () => [here])
   falls()
   await vi.advanceTimersByTimeAsync(20_000)
@@ -102,7 +102,7 @@ test('a link that comes and goes moves partitions once: each further time it has
   expect(told).toHaveLength(8)
 })
 
-test('a broker that was taken out of the cluster is not asked for ever', async () => {
+test('a broker that was removed from the cluster is not asked for ever', async () => {
   const living = vi.fn(async () => ['b:9092'])
   const { told, falls, want } = watched(living)
   falls()
@@ -118,7 +118,7 @@ test('a broker that was taken out of the cluster is not asked for ever', async (
   expect(told).toEqual([true])
 })
 
-test('who wants to hear no more hears no more, and nobody is asked for nobody', async () => {
+test('after a stop there is no report, and without members no broker is asked', async () => {
   const living = vi.fn(async () => [here])
   const { told, falls, unhear } = watched(living)
   unhear()

@@ -112,7 +112,7 @@ function watching(broker: Broker, limits = timeouts) {
   return { open, connected, end, reconnected, aways }
 }
 
-test('a connection on which a quick request is not answered ends, and what kafkajs reads of it makes it look elsewhere', async () => {
+test('a connection with an unanswered quick request is closed, and the error makes kafkajs look for another broker', async () => {
   const broker = await startBroker()
   const { connected, end } = watching(broker)
   const socket = await connected()
@@ -122,7 +122,7 @@ test('a connection on which a quick request is not answered ends, and what kafka
   expect(await ended).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('nothing was answered') })
 })
 
-test('nobody waits for a broker that is silent, and its other connections end with the first, idle ones and those of a join too', async () => {
+test('no call waits for a silent broker, and its other connections close with the first, also idle ones and those of a join', async () => {
   const broker = await startBroker()
   const { connected, end, open } = watching(broker)
   const [first, joining, idle] = [await connected(), await connected(), await connected()]
@@ -137,7 +137,7 @@ test('nobody waits for a broker that is silent, and its other connections end wi
   for (const ended of ends) expect(await ended).toMatchObject({ message: expect.stringContaining('is silent') })
 })
 
-test('a broker that is silent is asked again and again, and taken back when it answers', async () => {
+test('a silent broker is probed repeatedly, and used again when it answers', async () => {
   const broker = await startBroker()
   const { connected, end, reconnected } = watching(broker)
   const socket = await connected()
@@ -153,7 +153,7 @@ test('a broker that is silent is asked again and again, and taken back when it a
   expect(ofIt).toEqual([expect.stringContaining('is silent'), expect.stringContaining('answers again')])
 })
 
-test('what may take its time goes on where the broker answers somebody who asks whether it is there', async () => {
+test('a slow request continues if the broker answers a probe', async () => {
   const broker = await startBroker()
   const { connected, end } = watching(broker, { ...timeouts, slowMs: 60 })
   const slow = await connected()
@@ -185,7 +185,7 @@ test('answers that come in pieces, or several at once, are counted', async () =>
   expect(error.message).toContain('nothing was answered')
 })
 
-test('what is asked on a connection that has just ended is rejected at once', async () => {
+test('a request on a connection that has just closed is rejected at once', async () => {
   const broker = await startBroker()
   const { connected, end } = watching(broker)
   const socket = await connected()
@@ -196,7 +196,7 @@ test('what is asked on a connection that has just ended is rejected at once', as
   expect((await ended).message).toContain('has ended')
 })
 
-test('a broker that answers who asks whether it is there, and takes long over all else, loses its connections once', async () => {
+test('a broker that answers probes but is slow with everything else loses its connections once', async () => {
   const broker = await startBroker()
   const { connected, end, reconnected } = watching(broker)
   const first = await connected()
@@ -214,7 +214,7 @@ test('a broker that answers who asks whether it is there, and takes long over al
   expect(said.filter((message) => message.includes(`:${broker.to.port} `)).join()).toMatch(/is slow|answers again/)
 })
 
-test('a broker that answers late whether it is there is slow too, and not lost', async () => {
+test('a broker that answers probes late is slow too, and not lost', async () => {
   const broker = await startBroker()
   const { connected, end, reconnected } = watching(broker)
   const first = await connected()
@@ -235,7 +235,7 @@ test('a broker that answers late whether it is there is slow too, and not lost',
   expect(next.destroyed).toBe(false)
 })
 
-test('brokers are away from the first that fails, silent or refusing, until any of them answers', async () => {
+test('brokers count as unreachable from the first failure until any of them answers', async () => {
   const broker = await startBroker()
   const { connected, end, reconnected, aways } = watching(broker)
   const socket = await connected()

@@ -39,7 +39,7 @@ describe('a kafkajs assigner', () => {
     await both
   })
 
-  test('is asked for its user data anew at each join', async () => {
+  test('reads its user data again at each join', async () => {
     const { t } = await makeTopics(['t'])
     let asked = 0
     const seen: string[][] = []

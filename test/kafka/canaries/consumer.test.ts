@@ -48,7 +48,7 @@ describe('a kafkajs consumer', () => {
     expect(order.slice(0, 2)).toEqual(['join', 'fetch'])
   })
 
-  test('goes on sending heartbeats with every partition paused', async () => {
+  test('continues its heartbeats with every partition paused', async () => {
     const { t } = await makeTopics(['t'])
     const consumer = await consumerOf(t, { heartbeatInterval: 60 })
     let beats = 0
@@ -59,7 +59,7 @@ describe('a kafkajs consumer', () => {
     await enough.promise
   })
 
-  test('reads the heartbeat interval each time, so that an object whose value changes can hurry it', async () => {
+  test('reads the heartbeat interval each time, so an object with a changing value can shorten it', async () => {
     const { t } = await makeTopics(['t'])
     let interval = 500_000
     const heartbeatInterval = { valueOf: () => interval } as unknown as number
@@ -71,7 +71,7 @@ describe('a kafkajs consumer', () => {
     await beat.promise
   })
 
-  test('never hands over a batch that has only control records, but moves past it', async () => {
+  test('never delivers a batch that has only control records, but moves past it', async () => {
     const { t } = await makeTopics(['t'])
     const transactional = await rawProducer({ transactionalId: t })
     const transaction = await transactional.transaction()

@@ -70,7 +70,7 @@ function producer(options: {
   return { written, send: () => send({ acks: -1, timeout: 1_000, topicMessages: [{ topic: 't', messages }] }) }
 }
 
-test('one broker refuses for a moment while the other writes: the other writes its records twice, under new sequence numbers', async () => {
+test('if one broker refuses for a moment, the records of the other broker are written twice, with new sequence numbers', async () => {
   const again = Promise.withResolvers<void>()
   let refusals = 0
   const { written, send } = producer({
@@ -87,7 +87,7 @@ test('one broker refuses for a moment while the other writes: the other writes i
   expect(written.filter((each) => each.startsWith('0'))).toEqual(['0 from 0', '0 from 1'])
 })
 
-test('a leader is lost and its partition moves to a broker that has answered: nobody writes it, and the call succeeds', async () => {
+test('if a leader is lost and its partition moves to a broker that has answered, it is not written, and the call succeeds', async () => {
   const first = Promise.withResolvers<void>()
   let lost = false
   const { written, send } = producer({

@@ -22,7 +22,7 @@ describe('kafkajs transactions', () => {
     expect(await readAll(t)).toEqual(['once'])
   })
 
-  test('need five round trips each, because coordinators are looked up anew', async () => {
+  test('need five round trips each, because coordinators are looked up again', async () => {
     const { t } = await makeTopics(['t'])
     const proxy = await proxied()
     const producer = await rawProducer({ transactionalId: t }, rawKafka({ socketFactory: proxy.socketFactory }))
@@ -43,7 +43,7 @@ describe('kafkajs transactions', () => {
     ])
   })
 
-  test('begin without a request once the producer id is known, so that one can be begun ahead', async () => {
+  test('begin without a request once the producer id is known, so one can begin ahead', async () => {
     const { t } = await makeTopics(['t'])
     const proxy = await proxied()
     const producer = await rawProducer({ transactionalId: t }, rawKafka({ socketFactory: proxy.socketFactory }))
@@ -53,7 +53,7 @@ describe('kafkajs transactions', () => {
     expect(proxy.requests).toHaveLength(before)
   })
 
-  test('fence an open transaction of their id, retrying whatever the retry settings say', async () => {
+  test('fence an open transaction of their id, and retry whatever the retry settings are', async () => {
     const { t } = await makeTopics(['t'])
     const old = await rawProducer({ transactionalId: t })
     const open = await old.transaction()
@@ -70,7 +70,7 @@ describe('kafkajs transactions', () => {
     expect(await readAll(t)).toEqual([])
   })
 
-  test('commit offsets with TxnOffsetCommit 0 or 1, without member or generation, so that they fence nobody', async () => {
+  test('commit offsets with TxnOffsetCommit 0 or 1, without member or generation, so they fence nobody', async () => {
     const { t } = await makeTopics(['t'])
     const proxy = await proxied()
     const producer = await rawProducer({ transactionalId: t }, rawKafka({ socketFactory: proxy.socketFactory }))

@@ -42,7 +42,7 @@ const shown = (messages: FetchedMessage[]): number[] =>
   messages.filter(({ isControlRecord }) => !isControlRecord).map(({ offset }) => Number(offset))
 const begun = (producerId: string, firstOffset: number) => ({ producerId, firstOffset: String(firstOffset) })
 
-test('where the one that began first ended last: brokers tell of them as they ended', () => {
+test('if the transaction that began first ended last: brokers list them in the order of their ends', () => {
   const messages = answer({
     ...{ 10: { of: 'a' }, 11: { of: 'b' }, 12: { of: 'b', control: 'abort' }, 13: { of: 'a' } },
     ...{ 14: { of: 'a', control: 'abort' }, 15: { of: 'a' }, 16: { of: 'c', inTransaction: false } },
@@ -50,7 +50,7 @@ test('where the one that began first ended last: brokers tell of them as they en
   expect(shown(withoutAborted(messages, [begun('b', 11), begun('a', 10)]))).toEqual([15, 16])
 })
 
-test('where two had begun before the first record of the answer', () => {
+test('if two had begun before the first record of the answer', () => {
   const messages = answer({
     20: { of: 'b' },
     21: { of: 'a' },
@@ -61,7 +61,7 @@ test('where two had begun before the first record of the answer', () => {
   expect(shown(withoutAborted(messages, [begun('a', 10), begun('b', 11)]))).toEqual([22, 24])
 })
 
-test('a transaction that is committed ends nothing, nor does a record whose key looks like the mark of an abort', () => {
+test('a committed transaction ends none, nor does a record whose key looks like an abort marker', () => {
   const key = Buffer.from([0, 0, 0, 0])
   const messages = answer({
     1: { of: 'a', key },
@@ -73,7 +73,7 @@ test('a transaction that is committed ends nothing, nor does a record whose key 
   expect(shown(withoutAborted(messages, [begun('a', 1)]))).toEqual([3])
 })
 
-test('a batch that cannot be read is not told of, and all that was aborted is passed where it stood', () => {
+test('an unreadable batch is not reported in an aborted transaction, and all aborted records are passed over', () => {
   const messages = answer({ 1: { of: 'a', to: 9, unread: true }, 10: { of: 'a', control: 'abort' } })
   const [first, ...rest] = withoutAborted(messages, [begun('a', 5)])
   expect(first).toMatchObject({ offset: '9', isControlRecord: true })
@@ -81,7 +81,7 @@ test('a batch that cannot be read is not told of, and all that was aborted is pa
   expect(rest).toEqual(messages.slice(1))
 })
 
-test('where nothing was aborted all stays as it is', () => {
+test('without aborted records everything stays as it is', () => {
   const messages = answer({ 1: { of: 'a' }, 2: { of: 'a', control: 'commit' } })
   expect(withoutAborted(messages, [])).toBe(messages)
 })

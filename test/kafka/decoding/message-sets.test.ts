@@ -49,7 +49,7 @@ const seen = (messages: FetchedMessage[]) =>
     unread === undefined ? `${offset} ${value}` : `${unread.firstOffset}-${offset} ${unread.problem}`,
   )
 
-test.each([0, 1] as const)('format %i is what kafkajs makes of it, compressed and not', async (format) => {
+test.each([0, 1] as const)('format %i is decoded as by kafkajs, compressed and not', async (format) => {
   const inner = (from: number) =>
     [0, 1, 2].map((at) => message({ offset: from + at, value: `v${at}`, format, key: at === 1 ? null : 'k' }))
   const set = Buffer.concat([
@@ -65,13 +65,13 @@ test.each([0, 1] as const)('format %i is what kafkajs makes of it, compressed an
   expect(seen(messages)).toEqual(['4 a', '5 null', '6 v0', '7 v1', '8 v2', '9 z'])
 })
 
-test('the time of the broker counts where the set says so', async () => {
+test('the time of the broker counts if the set says so', async () => {
   const set = gzipSync(message({ offset: 0, value: 'a', timestamp: 5 }))
   const [one] = await decoded(message({ offset: 3, key: null, value: set, attributes: 1 | 8, timestamp: 77 }))
   expect(one).toMatchObject({ offset: '3', timestamp: '77', batchContext: { timestampType: 1, inTransaction: false } })
 })
 
-test('what is not whole, as at the end of a fetch, is left for the next one', async () => {
+test('an incomplete set at the end of a fetch is left for the next one', async () => {
   const [first, second] = [message({ offset: 1, value: 'a' }), message({ offset: 2, value: 'b' })]
   for (let length = 0; length < second.length; length++)
     expect(seen(await decoded(first, second.subarray(0, length)))).toEqual(['1 a'])
@@ -117,7 +117,7 @@ const sets: [kind: string, attributes: number, pack: () => Buffer | null | Promi
     `more than ${batchRecordsMax} messages`,
   ],
 ]
-test.each(sets)('a set %s is one message that says so, and what follows is read', async (_, attributes, pack, problem) => {
+test.each(sets)('a set %s is one message that reports it, and the next sets are read', async (_, attributes, pack, problem) => {
   const value = await pack()
   const messages = seen(
     await decoded(message({ offset: 7, key: null, value, attributes }), message({ offset: 8, value: 'after' })),
@@ -126,7 +126,7 @@ test.each(sets)('a set %s is one message that says so, and what follows is read'
   expect(messages[0]).toMatch(/^7-7 /)
 })
 
-test('no more is unpacked for one answer than its share', async () => {
+test('one answer decompresses no more than its share', async () => {
   const value = gzipSync(message({ offset: 0, value: Buffer.alloc(answerUnpackedBytesMax - 1_000) }))
   const sets = [3, 4, 5].map((offset) => message({ offset, key: null, value, attributes: 1 }))
   const room = roomOfAnswer()
@@ -136,7 +136,7 @@ test('no more is unpacked for one answer than its share', async () => {
 /** More by hand: DUELOG_HOSTILE_BATCHES=1000000. */
 const hostileSets = Number(process.env.DUELOG_HOSTILE_BATCHES ?? 3_000)
 
-test('whatever is done to their bytes, they are decoded without an error, to no more messages than they have bytes', {
+test('any changed bytes are decoded without an error, to no more messages than bytes', {
   timeout: 3_600_000,
 }, async () => {
   const dice = seeded(67)

@@ -82,7 +82,7 @@ const shown = ({ key, value, offset, timestamp, headers, isControlRecord, batchC
   },
 })
 
-test('is what kafkajs makes of it', async () => {
+test('a batch is decoded as by kafkajs', async () => {
   const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
   const record = fc.record({
     key: fc.option(bytes(20)),
@@ -114,7 +114,7 @@ test('is what kafkajs makes of it', async () => {
   )
 })
 
-test('a batch that is not whole, as at the end of a fetch, is left for the next one', async () => {
+test('an incomplete batch at the end of a fetch is left for the next one', async () => {
   const whole = await batch({ records: [of('a'), of('b')] })
   const next = await batch({ records: [of('c')], firstOffset: 2 })
   for (const length of [0, 5, 60, 61, next.length - 1])
@@ -129,7 +129,7 @@ test('of repeated headers the last counts, and a header may have any name', asyn
   expect({ ...message?.headers }).toEqual({ one: Buffer.from('2'), __proto__x: Buffer.from('y'), constructor: Buffer.from('z') })
 })
 
-test('also when it is a record that is handed on', async () => {
+test('also when such a record is forwarded', async () => {
   const headers = Object.fromEntries(['__proto__', 'constructor'].map((name) => [name, name]))
   const messages = await decoded(await batch({ records: [{ ...of('a'), headers }] }))
   const [record] = recordsOf('t', 0, messages as never)
@@ -147,7 +147,7 @@ test.each([
   ['records', 60_000, 0, 5],
   ['headers', 40, headersMax, 15],
 ])(
-  'a batch of very many %s is decoded in pieces, so that others get their turn, and its headers are not copied',
+  'a batch of very many %s is decoded in pieces, so others get their turn, and its headers are not copied',
   async (_, count, each, turnsMin) => {
     const headers = Object.fromEntries(Array.from({ length: each }, (_value, at) => [`h${at}`, '']))
     const encoded = await batch({ records: Array.from({ length: count }, () => ({ key: null, value: null, headers })) })
@@ -166,7 +166,7 @@ test.each([
   },
 )
 
-test('zstd is unpacked too', async () => {
+test('zstd is decompressed too', async () => {
   const encoded = await packed(4, (bytes) => promisify(zstdCompress)(bytes), { records: [of('a'), of('b')], firstOffset: 5 })
   expect(seen(await decoded(encoded))).toEqual(['5 a', '6 b'])
 })
@@ -175,7 +175,7 @@ test.each([
   ['gzip', 1, promisify(gzip) as (bytes: Buffer) => Promise<Buffer>],
   ['zstd', 4, promisify(zstdCompress) as (bytes: Buffer) => Promise<Buffer>],
 ])(
-  'what %s makes small and is too large is one message that says so, where the batch ends, and what follows is read',
+  'a batch that %s compresses and that is too large is one message that reports it at the end of the batch, and the next batches are read',
   async (name, codec, pack) => {
     const large = { key: null, value: Buffer.alloc(unpackedBytesMax / 2) }
     const bomb = await packed(codec, pack, { records: [large, of('x'), large], firstOffset: 10 })
@@ -193,12 +193,12 @@ test.each([
   ['by lz4', 3, 'It is compressed by lz4; Duelog reads gzip and zstd.'],
   ['by what nobody knows', 7, 'It is compressed by codec 7; Duelog reads gzip and zstd.'],
   ['by gzip, and is not', 1, 'It cannot be unpacked: incorrect header check (gzip).'],
-])('so is what is packed %s', async (_, codec, problem) => {
+])('so is a batch that is compressed %s', async (_, codec, problem) => {
   const encoded = await packed(codec, (bytes) => bytes, { records: [of('a'), of('b')], firstOffset: 3 })
   expect(seen(await decoded(encoded, await batch({ records: [of('c')], firstOffset: 5 })))).toEqual([`3-4 ${problem}`, '5 c'])
 })
 
-test('so is a compressed batch of more records than memory should hold', async () => {
+test('so is a compressed batch of too many records', async () => {
   const encoded = await packed(1, promisify(gzip) as never, { records: [of('a')], lastOffsetDelta: batchRecordsMax })
   encoded.writeInt32BE(batchRecordsMax + 1, 57)
   expect(seen(await decoded(encoded))).toEqual([
@@ -206,13 +206,13 @@ test('so is a compressed batch of more records than memory should hold', async (
   ])
 })
 
-test('a record with more headers than memory should hold cannot be read, and its neighbours can', async () => {
+test('a record with too many headers cannot be read, and the records around it can', async () => {
   const headers = Object.fromEntries(Array.from({ length: headersMax + 1 }, (_value, index) => [`h${index}`, '']))
   const encoded = await batch({ records: [of('a'), { ...of('b'), headers }, of('c')] })
   expect(seen(await decoded(encoded))).toEqual(['0 a', `1-1 It has ${headersMax + 1} headers; at most ${headersMax}.`, '2 c'])
 })
 
-test('records whose lengths are wrong end their batch, and nothing throws', async () => {
+test('records with wrong lengths end their batch, and nothing throws', async () => {
   const good = await batch({ records: [of('a'), of('b'), of('c')], firstOffset: 4 })
   const after = await batch({ records: [of('d')], firstOffset: 7 })
   for (let at = 61; at < good.length; at++) {
@@ -228,14 +228,14 @@ test.each([
   ['behind its end, which may be behind that of the log', [0, 2_000_000_000]],
   ['before its beginning', [-1, 1]],
   ['that was passed', [1, 1]],
-])('a record with an offset %s ends its batch, as no broker looks at that', async (_, deltas) => {
+])('a record with an offset %s ends its batch, because no broker checks that', async (_, deltas) => {
   const records = ['a', 'b'].map((value, at) => ({ ...of(value), offsetDelta: deltas[at] as number }))
   const forged = await batch({ records, firstOffset: 10, lastOffsetDelta: 1 })
   const messages = seen(await decoded(forged, await batch({ records: [of('c')], firstOffset: 12 })))
   expect(messages.slice(-2)).toEqual(['10-11 Its records have offsets that are not its own.', '12 c'])
 })
 
-test('where compaction took the last records, or all, the end of the batch is told as a control record is', async () => {
+test('if compaction removed the last records, or all, the end of the batch is reported like a control record', async () => {
   const tail = await batch({ records: [of('a')], firstOffset: 10, lastOffsetDelta: 90 })
   const empty = await batch({ records: [], firstOffset: 101, lastOffsetDelta: 99 })
   expect(seen(await decoded(tail, empty))).toEqual(['10 a', '100 -', '200 -'])
@@ -251,7 +251,7 @@ test('one answer gives no more than its share, and the rest comes with the next'
   expect(await decodeBatches(third, roomOfAnswer())).toHaveLength(answerRecordsMax / 2)
 })
 
-test('no more than its share of what has to be unpacked, too', async () => {
+test('the share also limits the decompressed bytes', async () => {
   const one = { records: [{ key: null, value: Buffer.alloc(unpackedBytesMax - 1_000) }], compression: 1 }
   const batches = await Promise.all([0, 1, 2].map((firstOffset) => batch({ ...one, firstOffset })))
   const room = roomOfAnswer()
@@ -263,7 +263,7 @@ test('no more than its share of what has to be unpacked, too', async () => {
 /** More by hand: DUELOG_HOSTILE_BATCHES=1000000. */
 const hostileBatches = Number(process.env.DUELOG_HOSTILE_BATCHES ?? 3_000)
 
-test('whatever is done to the bytes of a fetch, it is decoded without an error, to no more messages than it has bytes', {
+test('any changed bytes of a fetch are decoded without an error, to no more messages than bytes', {
   timeout: 3_600_000,
 }, async () => {
   const dice = seeded(58)

@@ -44,7 +44,7 @@ const tables = fc
     fc.array(fc.array(fc.nat(9), { minLength: bins, maxLength: bins }), { minLength: items, maxLength: items }),
   )
 
-test('no even plan costs less', () => {
+test('no even plan is cheaper', () => {
   fc.assert(
     fc.property(tables, (costs) => {
       const bins = costs[0]?.length ?? 0
@@ -55,7 +55,7 @@ test('no even plan costs less', () => {
   )
 })
 
-test('each cost is asked for once, however many searches there are: a group of hundreds has a hundred thousand of them', () => {
+test('each cost is calculated once, however many searches there are: a group of hundreds has a hundred thousand of them', () => {
   const bins = 12
   const costs = Array.from({ length: 300 }, (_, item) =>
     Array.from({ length: bins }, (_, bin) => (item * 7 + bin * bin * 31) % 97),

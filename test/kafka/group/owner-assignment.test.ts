@@ -9,7 +9,7 @@ const counts = fc.nat(33)
 const sorted = (shares: Map<string, number[]>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1))
 
 describe('shares of partitions', () => {
-  test('give every partition to exactly one member, and nobody has more than one more than another', () => {
+  test('give every partition to exactly one member, and differ by at most one', () => {
     fc.assert(
       fc.property(counts, members, (count, list) => {
         const shares = [...assignOwners(count, list).values()]
@@ -59,7 +59,7 @@ describe('shares of partitions', () => {
     )
   })
 
-  test('leave a partition that two claim to the one who heard of the group last', () => {
+  test('give a partition that two claim to the member that joined last', () => {
     const shares = assignOwners(2, [
       { memberId: 'a', owned: [0, 1], generation: 3 },
       { memberId: 'b', owned: [1], generation: 4 },

@@ -34,7 +34,7 @@ const settled = (list: Member[], { owners, followers }: ReturnType<typeof dealt>
   })
 
 describe('standbys', () => {
-  test('are as many as are wanted and there are members for, and nobody follows what he owns or follows it twice', () => {
+  test('are as many as wanted if there are enough members, and no member follows its own partition or follows one twice', () => {
     fc.assert(
       fc.property(counts, wanted, members, (count, standbys, list) => {
         const { owners, followers } = dealt(count, standbys, list)
@@ -72,7 +72,7 @@ describe('standbys', () => {
     )
   })
 
-  test('of members that are new and on hosts of their own nobody has much more than others', () => {
+  test('are even among new members on hosts of their own', () => {
     fc.assert(
       fc.property(counts, wanted, fc.integer({ min: 2, max: 8 }), (count, standbys, size) => {
         const list = Array.from({ length: size }, (_, index): Member => fresh(`m${index}`))
@@ -82,7 +82,7 @@ describe('standbys', () => {
     )
   })
 
-  test('are on another host than the owner wherever every owner finds one', () => {
+  test('are on another host than the owner if every owner can have one there', () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 1, max: 4 }), (count, pairs) => {
         const list = Array.from({ length: 2 * pairs }, (_, index): Member => ({ ...fresh(`m${index}`), host: `h${index % 2}` }))
@@ -99,7 +99,7 @@ describe('standbys', () => {
     )
   })
 
-  test('inherit: what a member leaves behind goes to those who followed it, as far as they have room', () => {
+  test('inherit: partitions of a member that leaves go to their standbys, if they have room', () => {
     fc.assert(
       fc.property(counts, fc.integer({ min: 2, max: 7 }), (count, size) => {
         const list = Array.from({ length: size }, (_, index) => fresh(`m${index}`))
@@ -118,7 +118,7 @@ describe('standbys', () => {
     )
   })
 
-  test('inherit by how far they are', () => {
+  test('inherit in the order of how far they are', () => {
     const list: Member[] = ['a', 'b', 'c'].map((memberId, index) => ({ ...fresh(memberId), copies: new Map([[0, index]]) }))
     expect(assignOwners(1, list).get('c')).toEqual([0])
   })

@@ -70,7 +70,7 @@ function histories(
 }
 
 describe('partitions that go to who is warm', () => {
-  test('nobody fires later for a change: no cold member gets what a warm one fires or could fire, and no warm standby is taken away for one', () => {
+  test('no change delays fires: no cold member gets a partition that a warm one fires or could fire, and no warm standby is removed for one', () => {
     fc.assert(
       fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) => {
         histories(count, wanted, changes, (members, shares) => {
@@ -88,7 +88,7 @@ describe('partitions that go to who is warm', () => {
     )
   })
 
-  test('end even: few joins after all are warm, and no later one moves anything or is waited for', () => {
+  test('end even: a few joins after all are warm, and no later join moves anything or waits', () => {
     fc.assert(
       fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) => {
         let { members, shares } = histories(count, wanted, changes, () => {})
@@ -115,7 +115,7 @@ describe('partitions that go to who is warm', () => {
     )
   })
 
-  test('a bounded number of joins where one copy after another gets warm, in any order, and no partition moves twice', () => {
+  test('need a bounded number of joins if copies get warm one after another, in any order, and no partition moves twice', () => {
     fc.assert(
       fc.property(fc.nat(25), fc.nat(2), steps, fc.infiniteStream(fc.nat(5)), (count, wanted, changes, luck) => {
         let { members, shares } = histories(count, wanted, changes, () => {})
@@ -138,7 +138,7 @@ describe('partitions that go to who is warm', () => {
     )
   })
 
-  test('one that never gets warm gets nothing, moves nothing, and takes no standby away', () => {
+  test('a member that never gets warm gets nothing, moves nothing, and removes no standby', () => {
     const { members: two, shares: ofTwo } = pairOf(12)
     let members = [...two, fresh('c')]
     const first = assignWarm(12, 1, members)
@@ -172,7 +172,7 @@ describe('partitions that go to who is warm', () => {
     ).toEqual([2, 2])
   })
 
-  test('owners that are cold themselves keep nobody waiting: schedulers that start together share out at once', () => {
+  test('cold owners delay nobody: schedulers that start together share at once', () => {
     const alone = assignWarm(12, 1, [fresh('a')])
     const members = [...settled([fresh('a')], alone, () => false), fresh('b'), fresh('c')]
     const shares = assignWarm(12, 1, members)
@@ -180,7 +180,7 @@ describe('partitions that go to who is warm', () => {
     expect(awaitedIn(shares)).toEqual([])
   })
 
-  test('after a loss nobody is awaited, for there is nobody who could go', () => {
+  test('after a loss nothing waits, because no member could yield', () => {
     const { members } = pairOf(12)
     const three = settled([...members, fresh('c')], assignWarm(12, 1, [...members, fresh('c')]), () => true)
     const settledThree = settled(three, assignWarm(12, 1, three), () => true)
@@ -189,7 +189,7 @@ describe('partitions that go to who is warm', () => {
     expect(awaitedIn(left)).toEqual([])
   })
 
-  test('a member of an earlier version gets its share at once, and keeps what it fires until a new one is warm', () => {
+  test('a member of an earlier version gets its share at once, and keeps what it fires until a new member is warm', () => {
     const old: Member = { ...fresh('old'), owned: all(4), warm: undefined, generation: 1 }
     const joined = assignWarm(4, 1, [old, fresh('new')])
     expect(joined.owners.get('old')).toEqual(all(4))
@@ -200,7 +200,7 @@ describe('partitions that go to who is warm', () => {
     expect(back.awaited.get('old')).toEqual([])
   })
 
-  test('a thousand partitions of many members are shared without a pause that anybody would notice', () => {
+  test('a thousand partitions of many members are shared without a noticeable pause', () => {
     const group = all(16).map((each) => fresh(`m${each}`))
     const members = [...settled(group, assignWarm(1_024, 1, group), () => true), fresh('new')]
     const shares = assignWarm(1_024, 1, members)
@@ -228,7 +228,7 @@ describe('what the members tell', () => {
   }
   const owns = { commands: all(4), jobs: all(4), events: all(4) }
 
-  test('says of whom it is awaited, by a topic that a standby has not; what is awaited is followed, and owned by nobody', () => {
+  test('names the partitions that wait for a member, in a topic that standbys do not have; a waiting partition is followed, and owned by nobody', () => {
     const owner = role('a', { standbys: standbys(all(4)) }, owns)
     const first = coPartitioned([owner, role('b', { standbys: standbys([]) })], counts)
     expect(of('commands', first, 'a')).toEqual(all(4))
@@ -244,7 +244,7 @@ describe('what the members tell', () => {
     expect(of('events', second, 'b')).toEqual(awaited)
   })
 
-  test('is of an earlier version without it: everybody gets their share at once', () => {
+  test('without it a member is of an earlier version: all get their share at once', () => {
     const { warmth: _, ...old } = standbys([])
     const assigned = coPartitioned([role('a', { standbys: standbys(all(4)) }, owns), role('b', { standbys: old })], counts)
     expect(of('commands', assigned, 'b')).toHaveLength(2)
@@ -272,14 +272,14 @@ describe('one that yields', () => {
     expect(shares.copies.has('a')).toBe(false)
   })
 
-  test('yields to any that is warm, also to one that is not to have it in the end', () => {
+  test('yields to any warm member, also to one that does not keep the partition in the end', () => {
     const [b, c] = [fresh('b'), { ...fresh('c'), following: all(4), warm: new Set(all(4)) }]
     const { owners } = assignWarm(4, 1, [b, c], [owner(all(4))])
     expect(owners.get('a')).toEqual([])
     expect(owners.get('c')).toEqual(all(4))
   })
 
-  test('in any group each partition has one owner, who is warm as long as anybody is, and stays if one that stays is warm', () => {
+  test('in any group each partition has one owner, which is warm if any member is, and stays if a member that stays is warm', () => {
     const some = fc.uniqueArray(fc.nat(7))
     const member = fc.record({ owned: some, following: some, warm: some, generation: fc.nat(3), yields: fc.boolean() })
     fc.assert(
@@ -304,7 +304,7 @@ describe('one that yields', () => {
     )
   })
 
-  test('has all of that in what it tells, and a leader of an earlier version reads that it leaves', () => {
+  test('writes all of that into its user data, and a leader of an earlier version reads that it leaves', () => {
     const options = { instance: 'a', topics: ['t'], isYielding: () => true } as unknown as GroupReaderOptions
     const note = userDataOf(options, new Map([['t', [0]]]), 3)
     expect(note).toMatchObject({ leaving: true, yields: true })
@@ -314,7 +314,7 @@ describe('one that yields', () => {
 })
 
 describe('partition numbers as bits', () => {
-  test('are what they were, and take an eighth of a byte for each that there is', () => {
+  test('survive encoding, and use an eighth of a byte for each partition', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(2_000)), (partitions) => {
         const bits = bitsOf(partitions)
@@ -325,7 +325,7 @@ describe('partition numbers as bits', () => {
     )
   })
 
-  test('of anything else are nothing that harms', () => {
+  test('of invalid input do no harm', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(typeof partitionsIn(text).has(3)).toBe('boolean')

@@ -13,7 +13,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers())
 })
 
-test('of what is said again and again the first is told at once with its stack, the others with their count once a minute', () => {
+test('the first of repeated messages is logged at once with its stack, the others with their count once a minute', () => {
   const relay = relayTo(logger)
   for (let port = 1; port <= 1_200; port++) relay(entry(`connect refused by port ${port}`, { broker: port, stack: 'at …' }))
   expect(logger.warn.mock.calls).toEqual([[{ broker: 1, stack: 'at …' }, 'kafkajs Connection: connect refused by port 1']])
@@ -25,7 +25,7 @@ test('of what is said again and again the first is told at once with its stack, 
   expect(logger.warn).toHaveBeenCalledTimes(3)
 })
 
-test('of very many kinds a bounded number is remembered', () => {
+test('a bounded number of kinds of messages is remembered', () => {
   const relay = relayTo(logger)
   const words = Array.from({ length: 300 }, (_, n) => String.fromCharCode(97 + (n % 26)).repeat(1 + Math.floor(n / 26)))
   for (const word of words) relay(entry(word))
@@ -37,7 +37,7 @@ test('of very many kinds a bounded number is remembered', () => {
   expect(logger.warn).toHaveBeenCalledTimes(1)
 })
 
-test('everyday events, and what ends because a broker is silent, are for those who look for them', () => {
+test('ordinary events, and the consequences of a silent broker, are logged at debug level', () => {
   const relay = relayTo(logger)
   relay(entry('The group is rebalancing, re-joining'))
   relay(entry('Connection error: b:9092 has not answered; it is taken for lost', { stack: 'at …' }))

@@ -51,7 +51,7 @@ async function member(coordinator: Broker, isOurs = true): Promise<Group> {
   })
 }
 
-test('a heartbeat that nobody answers holds nobody up, and no second one is sent meanwhile', async () => {
+test('an unanswered heartbeat delays nothing, and no second one is sent meanwhile', async () => {
   const silent = broker(() => new Promise<never>(() => {}))
   const group = await member(silent)
   await group.heartbeat(due)
@@ -64,7 +64,7 @@ test.each([
   ['it did not answer in time', fault('KafkaJSRequestTimeoutError')],
   ['another broker is the coordinator by now', refusal('NOT_COORDINATOR_FOR_GROUP')],
   ['kafkajs has given up', Object.assign(fault('KafkaJSNumberOfRetriesExceeded'), { cause: lost })],
-])('where %s the coordinator is looked for anew, and the same member goes on with the next', async (_, error) => {
+])('if %s the coordinator is looked up again, and the same member continues with the next', async (_, error) => {
   const next = broker()
   cluster.findGroupCoordinator.mockResolvedValueOnce(next)
   const group = await member(broker(() => Promise.reject(error)))
@@ -81,7 +81,7 @@ test.each([
   ['a leader that has moved', refusal('NOT_LEADER_FOR_PARTITION'), 1],
   ['a broker that is lost', lost, 1],
   ['what the brokers say of the reader itself', refusal('TOPIC_AUTHORIZATION_FAILED'), 0],
-])('whoever wants to hears of %s', async (_, error, times) => {
+])('a listener is notified of %s', async (_, error, times) => {
   const group = await member(broker(), false)
   const onLoss = vi.fn()
   await withLostCoordinators(() => group.connect(), onLoss)
@@ -89,7 +89,7 @@ test.each([
   expect(onLoss).toHaveBeenCalledTimes(times)
 })
 
-test('while no broker can be reached the member goes on looking, and no error ends its fetches', async () => {
+test('while no broker can be reached the member continues to look, and no error ends its fetches', async () => {
   cluster.findGroupCoordinator.mockRejectedValue(lost)
   const group = await member(broker(() => Promise.reject(lost)))
   await vi.waitFor(async () => {
@@ -98,7 +98,7 @@ test('while no broker can be reached the member goes on looking, and no error en
   })
 })
 
-test('what the group says is acted on: at the next heartbeat, unless the member has joined anew meanwhile', async () => {
+test('an answer of the group is acted on at the next heartbeat, unless the member has rejoined meanwhile', async () => {
   const rebalancing = refusal('REBALANCE_IN_PROGRESS')
   const group = await member(broker(() => Promise.reject(rebalancing)))
   await group.heartbeat(due)
@@ -116,19 +116,19 @@ test('what the group says is acted on: at the next heartbeat, unless the member 
 test.each([
   ['a broker that is lost', lost],
   ['a partition that has another leader', refusal('NOT_LEADER_FOR_PARTITION')],
-])('a fetch that fails for %s is tried again with fresh metadata: nobody joins anew', async (_, error) => {
+])('a fetch that fails for %s is retried with new metadata, without a rejoin', async (_, error) => {
   const group = await member(broker())
   await group.recoverFromFetch(error)
   expect(cluster.refreshMetadata).toHaveBeenCalled()
   expect(group.joinAndSync).not.toHaveBeenCalled()
 })
 
-test('also where metadata cannot be had either', async () => {
+test('also if metadata cannot be read either', async () => {
   cluster.refreshMetadata.mockRejectedValueOnce(lost)
   await (await member(broker())).recoverFromFetch(lost)
 })
 
-test('other faults of a fetch are those of kafkajs, and so is every consumer that others run', async () => {
+test('kafkajs handles other errors of a fetch, and every consumer of other code', async () => {
   const group = await member(broker())
   const authorization = refusal('TOPIC_AUTHORIZATION_FAILED')
   await expect(group.recoverFromFetch(authorization)).rejects.toBe(authorization)

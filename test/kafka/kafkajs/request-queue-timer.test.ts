@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { brokers } from '../harness.ts'
 
-test('nothing is printed by a program that talks to a broker and ends', async () => {
+test('a program that talks to a broker and ends prints nothing', async () => {
   const log = fileURLToPath(new URL('../../../src/kafka/log.ts', import.meta.url))
   const program = `
     const { connectLog } = await import(${JSON.stringify(log)})

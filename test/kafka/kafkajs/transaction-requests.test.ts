@@ -67,7 +67,7 @@ test('a transaction finds its coordinator once, and adds all its partitions with
   })
 })
 
-test('who cannot just now is asked the same again; who is not the coordinator any more is looked for anew', async () => {
+test('a temporary refusal is retried at the same coordinator; a moved coordinator is looked up again', async () => {
   const refusals = ['CONCURRENT_TRANSACTIONS', 'NOT_COORDINATOR_FOR_GROUP', 'GROUP_LOAD_IN_PROGRESS']
   for (const request of ['initProducerId', 'endTxn', 'addPartitionsToTxn'] as const) {
     const left = [...refusals]
@@ -88,7 +88,7 @@ test('who cannot just now is asked the same again; who is not the coordinator an
   }
 })
 
-test('an end that nobody has answered is not asked for again by who has asked', async () => {
+test('the writer that sent an unanswered end does not send it again', async () => {
   const { said, find } = cluster(() => {
     throw lost()
   })
@@ -120,7 +120,7 @@ async function askedOfThree(answers: (Error | 'done')[], end: object = commit, l
   return [first, await ask(fence), await ask(fence)]
 }
 
-test('a commit that nobody has answered is asked for again by the next writer of its id, before the fence', async () => {
+test('the next writer of the id sends an unanswered commit again, before the fence', async () => {
   const closed = 'KafkaJSConnectionClosedError'
   expect(await askedOfThree(['done'])).toEqual(['end', 'init', 'init'])
   expect(await askedOfThree([lost(), 'done'])).toEqual([`end ${closed}`, 'end init', 'init'])
@@ -132,7 +132,7 @@ test('a commit that nobody has answered is asked for again by the next writer of
     expect(await askedOfThree([lost(), refusal(type)])).toEqual([`end ${closed}`, 'end init', 'init'])
 })
 
-test('a coordinator that cannot just now may have logged the commit, and one that has failed as well', async () => {
+test('a coordinator with a temporary error may have logged the commit, and so may one with a failure', async () => {
   const unavailable = refusal('GROUP_COORDINATOR_NOT_AVAILABLE')
   expect(await askedOfThree([unavailable, 'done'], commit, 0)).toEqual([`end ${unavailable.message}`, 'end init', 'init'])
   expect(await askedOfThree([unavailable, unavailable], commit, 0)).toEqual([
@@ -146,13 +146,13 @@ test('a coordinator that cannot just now may have logged the commit, and one tha
   expect(await askedOfThree([failed, failed], commit, 0)).toEqual(['end UNKNOWN', 'end init', 'init'])
 })
 
-test('what was refused for good, and an abort, leave nothing to ask again', async () => {
+test('a final refusal, and an abort, leave nothing to repeat', async () => {
   expect(await askedOfThree([refusal('INVALID_PRODUCER_EPOCH')])).toEqual(['end INVALID_PRODUCER_EPOCH', 'init', 'init'])
   const abort = { ...commit, transactionResult: false }
   expect(await askedOfThree([lost()], abort)).toEqual(['end KafkaJSConnectionClosedError', 'init', 'init'])
 })
 
-test('a refusal that never ends is told when the time of a transaction is over', async () => {
+test('an endless refusal is reported when the transaction times out', async () => {
   const { find } = cluster(() => {
     throw refusal('CONCURRENT_TRANSACTIONS')
   })
@@ -160,7 +160,7 @@ test('a refusal that never ends is told when the time of a transaction is over',
   await expect(requests.run(async () => (await find()).endTxn({}))).rejects.toMatchObject({ type: 'CONCURRENT_TRANSACTIONS' })
 })
 
-test('where one partition is refused each is added by itself, and fails for its own reason', async () => {
+test('if one partition is refused, each is added separately and fails for its own reason', async () => {
   const { said, find } = cluster((_, topics) => {
     if (topics.length > 1) throw refusal('OPERATION_NOT_ATTEMPTED')
     if (topics[0] === 'out/0') throw refusal('TOPIC_AUTHORIZATION_FAILED')
@@ -174,7 +174,7 @@ test('where one partition is refused each is added by itself, and fails for its 
   expect(said.filter((each) => each.includes('add'))).toEqual(['1 add out/0,3 state/1', '1 add state/1', '1 add out/0'])
 })
 
-test('the fence is sent when it may be, with a connection to what is written first', async () => {
+test('the fence is sent when it is permitted, with a connection to the first written partition', async () => {
   const { said, find } = cluster()
   const { promise: mayFence, resolve } = Promise.withResolvers<void>()
   const requests = new TransactionRequests(1_000, { mayFence: () => mayFence, first: { topic: 'state', partition: 0 } })
@@ -189,7 +189,7 @@ test('the fence is sent when it may be, with a connection to what is written fir
   expect(said.filter((each) => each === '1 init')).toHaveLength(1)
 })
 
-test('a fence that is refused for a moment is repeated only while it is still permitted', async () => {
+test('a temporarily refused fence is repeated only while it is still permitted', async () => {
   let [nowMs, asked] = [0, 0]
   const { said, find } = cluster(() => {
     nowMs += 200
@@ -204,7 +204,7 @@ test('a fence that is refused for a moment is repeated only while it is still pe
   expect(said.filter((each) => each === '1 init')).toHaveLength(4)
 })
 
-test('a writer that was closed asks for nothing more, and its repetitions end', async () => {
+test('a closed writer sends nothing more, and its repetitions end', async () => {
   const refused = Promise.withResolvers<void>()
   const doubts: Doubts = new Set()
   const { said, find } = cluster(() => {
@@ -230,7 +230,7 @@ test('a writer that was closed asks for nothing more, and its repetitions end', 
   expect(doubts.size).toBe(0)
 })
 
-test('what others ask, and coordinators of groups, are left alone', async () => {
+test('requests of others, and coordinators of groups, are not changed', async () => {
   const { said, find } = cluster()
   await find()
   await new TransactionRequests(1_000).run(async () => {

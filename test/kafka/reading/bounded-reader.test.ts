@@ -6,7 +6,7 @@ import type { Span } from '../../../src/kafka/log.ts'
 import { readToEnd } from '../../../src/kafka/reading/bounded-reader.ts'
 import { makeTopics, openThroughProxy, openWriter, uniquePrefix } from '../harness.ts'
 
-test('where a broker that is asked for the ends leads no longer, another client is asked, which has fresh metadata', async () => {
+test('if a broker that is asked for the ends is not the leader any more, another client with new metadata is asked', async () => {
   let open = 0
   let asked = 0
   const kafka = {
@@ -38,7 +38,7 @@ test('where a broker that is asked for the ends leads no longer, another client 
   expect(asked).toBe(2)
 })
 
-test('a broker that is lost while it is read is waited for: all is read once it is back, and each record once', async () => {
+test('a broker that is lost during a read is waited for: all is read once it is back, and each record once', async () => {
   const { topic } = await makeTopics(['topic'])
   const writer = await openWriter()
   for (let batch = 0; batch < 20; batch++)

@@ -34,7 +34,7 @@ function listening() {
   }
 }
 
-it('is due once in an interval, and at once while somebody waits', () => {
+it('is due once in an interval, and at once while a caller waits', () => {
   const { heartbeats, isDue, answered } = listening()
   expect(isDue()).toBe(true)
   answered(5)
@@ -55,7 +55,7 @@ it('is due as ever when the wall clock is set back by an hour', () => {
   expect(isDue()).toBe(true)
 })
 
-it('counts for those who asked before it was sent, whatever the wall clock does meanwhile', async () => {
+it('counts for callers that asked before it was sent, whatever the wall clock does meanwhile', async () => {
   const { heartbeats, answered } = listening()
   let heard = 0
   void heartbeats.next().then(() => heard++)
@@ -76,7 +76,7 @@ it('counts for those who asked before it was sent, whatever the wall clock does 
   expect(heard).toBe(1)
 })
 
-it('is a member for a session from when the last request was sent that the group answered, by the steady clock', () => {
+it('proves membership for one session from the last request that the group answered, by the steady clock', () => {
   const { heartbeats, joined, answered } = listening()
   expect(heartbeats.isMember).toBe(false)
   joined(2_000)
@@ -92,7 +92,7 @@ it('is a member for a session from when the last request was sent that the group
   expect(heartbeats.isMember).toBe(true)
 })
 
-it('lets kafkajs join anew when asked, as if the group were rebalancing, until a join has told what there is to tell', async () => {
+it('makes kafkajs rejoin on request, as if the group rebalanced, until a join has sent the user data', async () => {
   const { heartbeats, isDue } = listening()
   let done = 0
   // A join that was already in progress carries the earlier user data.

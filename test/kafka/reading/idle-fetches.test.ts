@@ -8,14 +8,14 @@ const rounds = (quiet: IdleFetches, nodeId: number, count: number): boolean[] =>
     return quiet.answered(nodeId)
   })
 
-test('nothing more comes once each broker was asked often and none had anything', () => {
+test('the read ends once each broker was asked often and had nothing', () => {
   const quiet = new IdleFetches(() => 0)
   expect(rounds(quiet, 1, 20).filter(Boolean)).toHaveLength(1)
   quiet.progress()
   expect(rounds(quiet, 1, 19)).not.toContain(true)
 })
 
-test('a broker that owes its answer, or whose records are being worked through, is waited for', () => {
+test('a broker with an unanswered fetch, or with unprocessed records, is waited for', () => {
   const quiet = new IdleFetches(() => 0)
   quiet.asked(1)
   expect(rounds(quiet, 2, 100)).not.toContain(true)
@@ -25,7 +25,7 @@ test('a broker that owes its answer, or whose records are being worked through, 
   expect(rounds(quiet, 1, 20).at(-1)).toBe(true)
 })
 
-test('a broker that is asked no more is not waited for', () => {
+test('a broker that is not asked any more is not waited for', () => {
   let nowMs = 0
   const quiet = new IdleFetches(() => nowMs)
   quiet.asked(1)
@@ -34,7 +34,7 @@ test('a broker that is asked no more is not waited for', () => {
   expect(rounds(quiet, 2, 1)).toEqual([true])
 })
 
-test('a fetch that fails is no round, and nobody waits for longer than a minute of failures', () => {
+test('a failed fetch does not count, and failures end the wait after a minute', () => {
   let nowMs = 0
   const quiet = new IdleFetches(() => nowMs)
   rounds(quiet, 1, 19)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { makeTopics, openLog, openThroughProxy, openTransactional, openWriter, text, Watcher } from '../harness.ts'
 
 describe('a reader', () => {
-  test('starts where onAssigned says, and leaves paused partitions alone until they are resumed', async () => {
+  test('starts where onAssigned says, and does not fetch paused partitions until they are resumed', async () => {
     const { jobs } = await makeTopics(['jobs'], 2)
     const writer = await openWriter()
     for (const partition of [0, 1])
@@ -25,7 +25,7 @@ describe('a reader', () => {
     expect(watcher.values).toEqual(['0c', '1a', '1b', '1c'])
   })
 
-  test('hands records over as they were written', async () => {
+  test('delivers records as they were written', async () => {
     const { jobs } = await makeTopics(['jobs'], 1, { 'message.timestamp.type': 'LogAppendTime' })
     const before = Date.now()
     const writer = await openWriter()
@@ -46,7 +46,7 @@ describe('a reader', () => {
     expect(watcher.batches[0]?.highWatermark).toBe(3)
   })
 
-  test('sees neither open nor aborted transactions, and knows how far the log goes all the same', async () => {
+  test('sees neither open nor aborted transactions, and still knows the end of the log', async () => {
     const { state } = await makeTopics(['state'])
     const writer = await openTransactional(state)
     await writer.commit([{ topic: state, partition: 0, key: 'a', value: text('1') }])
@@ -97,7 +97,7 @@ describe('a reader', () => {
     expect(watcher.records.map(({ offset }) => offset)).toEqual([0, 0])
   })
 
-  test('keeps its session while a batch waits, and fetches on afterwards', async () => {
+  test('keeps its session while a batch waits, and continues to fetch afterwards', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const writer = await openWriter()
     await writer.write([{ topic: jobs, key: 'a', value: text('1') }])
@@ -145,7 +145,7 @@ describe('a reader', () => {
     expect(watcher.values).toEqual(['new'])
   })
 
-  test('stays the member that it is when all connections are cut for a while', async () => {
+  test('stays the same member when all connections are cut for a while', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const writer = await openWriter()
     const { proxy, log } = await openThroughProxy({}, { sessionTimeoutMs: 30_000 })
@@ -162,7 +162,7 @@ describe('a reader', () => {
     expect(watcher.crashes).toEqual([])
   })
 
-  test('is asked for its positions anew when the group has counted it out', async () => {
+  test('asks for its positions again after the group has removed it', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const writer = await openWriter()
     await writer.write([{ topic: jobs, key: 'k', value: text('a') }])
@@ -184,13 +184,13 @@ describe('a reader', () => {
     expect(watcher.crashes).toEqual([])
   })
 
-  test('tells that a topic does not exist', async () => {
+  test('reports that a topic does not exist', async () => {
     const { jobs } = await makeTopics(['jobs'])
     const watcher = new Watcher({ topics: [`${jobs}.nowhere`] })
     await expect(watcher.reader.start()).rejects.toMatchObject({ code: 'unsafe-topic' })
   })
 
-  test('tells that no broker can be reached', async () => {
+  test('reports that no broker can be reached', async () => {
     const watcher = new Watcher({ topics: ['t'] }, openLog({ brokers: ['127.0.0.1:1'] }))
     await expect(watcher.reader.start()).rejects.toMatchObject({ code: 'broker-unavailable' })
   })

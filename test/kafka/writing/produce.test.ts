@@ -52,13 +52,13 @@ test('one broker gets everything in one request', async () => {
   expect(batches).toHaveLength(1)
 })
 
-test('where there are several, each partition gets a call of its own beside the others, its records in their order', async () => {
+test('with several brokers each partition gets a parallel call of its own, its records in order', async () => {
   const { batches, sendBatch } = brokers()
   expect(Object.fromEntries(await write(sendBatch, false))).toEqual({ 'out/0': 10, 'out/1': 20, 'state/1': 30 })
   expect(batches).toEqual([['out/0 a', 'out/0 d'], ['out/1 c'], ['state/1 b', 'state/1 e']])
 })
 
-test('nothing is under way any more when a write fails', async () => {
+test('no request is in-flight after a write has failed', async () => {
   const { sendBatch } = brokers()
   const slow = Promise.withResolvers<void>()
   const first = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ test('nothing is under way any more when a write fails', async () => {
   await expect(failing).rejects.toThrow('refused')
 })
 
-test('a broker has one call at a time, beside those of the others, and none is begun any more once one has failed', async () => {
+test('a broker has one call at a time, beside those of the others, and no call begins after a failure', async () => {
   const { sendBatch } = brokers()
   const begun: string[] = []
   const answers = new Map(['out/0', 'out/1', 'state/1'].map((place) => [place, Promise.withResolvers<void>()]))
@@ -109,7 +109,7 @@ test('a broker has one call at a time, beside those of the others, and none is b
   expect(begun).toEqual(['out/0', 'state/1'])
 })
 
-test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails the write', async (baseOffset) => {
+test.each(['-1', undefined, ''])('an answer without an offset, but with %o, fails the write', async (baseOffset) => {
   const { sendBatch } = brokers()
   const nameless = async (batch: ProducerBatch) =>
     (await sendBatch(batch)).map((each) => ({ ...each, baseOffset }) as RecordMetadata)
@@ -119,7 +119,7 @@ test.each(['-1', undefined, ''])('an answer that names no offset, but %o, fails 
   })
 })
 
-test('a partition that nobody answered for fails the write, although the request succeeded', async () => {
+test('a partition without an answer fails the write, although the request succeeded', async () => {
   for (const onOneBroker of [true, false]) {
     const { sendBatch } = brokers(['state/1'])
     await expect(write(sendBatch, onOneBroker)).rejects.toMatchObject({

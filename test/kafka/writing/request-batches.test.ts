@@ -73,7 +73,7 @@ describe('records to write', () => {
     )
   })
 
-  test('are grouped by kafkajs as it would group them by itself', () => {
+  test('are grouped as kafkajs itself groups them', () => {
     fc.assert(
       fc.property(records, (wanted) => {
         const out = wanted.map(
@@ -89,7 +89,7 @@ describe('records to write', () => {
     )
   })
 
-  test('are one round when they are few', () => {
+  test('are one request when they are few', () => {
     const out = Array.from({ length: 100 }, (_, index) => ({ topic: 'a', key: `k${index}`, value: Buffer.alloc(10) }))
     expect(requestBatchesOf(out, counts)).toHaveLength(1)
   })

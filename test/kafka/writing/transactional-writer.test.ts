@@ -3,7 +3,7 @@ import { apiKeys } from '../../tools/tcp-proxy.ts'
 import { makeTopics, openLog, openThroughProxy, openTransactional, readAll, text } from '../harness.ts'
 
 describe('a transactional writer', () => {
-  test('commits records of several topics and tells the first offset of each partition', async () => {
+  test('commits records of several topics and returns the first offset of each partition', async () => {
     const { state, out } = await makeTopics(['state', 'out'], 2)
     const writer = await openTransactional(state)
     const first = await writer.commit([
@@ -17,7 +17,7 @@ describe('a transactional writer', () => {
     expect(Object.fromEntries(second)).toEqual({ [`${state}/1`]: 3 })
   })
 
-  test('asks brokers for three things, however much a transaction writes', async () => {
+  test('needs three requests, however much a transaction writes', async () => {
     const { state, out } = await makeTopics(['state', 'out'], 3)
     const { proxy, log } = await openThroughProxy({})
     const writer = await openTransactional(state, log)
@@ -33,7 +33,7 @@ describe('a transactional writer', () => {
     expect(asked.filter((key, index) => key !== asked[index - 1])).toEqual([addPartitionsToTxn, produce, endTxn])
   })
 
-  test('opens with what its fence is refused with, and fences nobody', async () => {
+  test('opens with the error of its fence, and fences nobody', async () => {
     const { state } = await makeTopics(['state'])
     const record = { topic: state, partition: 0, key: 'k', value: text('1') }
     const old = await openTransactional(state)
@@ -81,7 +81,7 @@ describe('a transactional writer', () => {
     expect(await readAll(state)).toEqual(['after'])
   })
 
-  test('reports a lost answer to its commit as an unknown outcome, which the next writer settles', async () => {
+  test('reports a lost answer to its commit as an unknown outcome, which the next writer resolves', async () => {
     const { state } = await makeTopics(['state'])
     const { proxy, log } = await openThroughProxy({ dropResponse: (apiKey) => apiKey === apiKeys.endTxn })
     const old = await openTransactional(state, log)
@@ -96,7 +96,7 @@ describe('a transactional writer', () => {
     expect(await readAll(state)).toEqual(['once'])
   })
 
-  test('a commit that never arrived is done by the next writer of the same process', async () => {
+  test('the next writer of the same process finishes a commit that never arrived', async () => {
     const { state } = await makeTopics(['state'])
     const { proxy, log } = await openThroughProxy({ holdRequest: (apiKey) => apiKey === apiKeys.endTxn })
     const old = await openTransactional(state, log)

@@ -51,7 +51,7 @@ describe('a writer', () => {
     for (const { offset, value } of written) expect(values[offset ?? -1] === value).toBe(true)
   })
 
-  test("sends a record without partition where its key's hash says", async () => {
+  test('sends a record without partition to the partition of its key hash', async () => {
     const { jobs } = await makeTopics(['jobs'], 5)
     const writer = await openWriter()
     for (const key of ['a', 'job-7', 'ärger', '日本', 'a{b}c', '{d}e']) {
@@ -84,7 +84,7 @@ describe('a writer', () => {
     expect(await readAll(jobs)).toEqual(['first', 'second'])
   })
 
-  test('fails only the call whose record the broker refuses, wherever it was to go', async () => {
+  test('fails only the call whose record the broker refuses, whatever its partition', async () => {
     const { jobs } = await makeTopics(['jobs'], 1, { 'max.message.bytes': '2000' })
     const other = (await makeTopics(['jobs'])).jobs
     const writer = await openWriter()

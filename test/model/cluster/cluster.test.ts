@@ -30,7 +30,7 @@ describe('a cluster under random histories', () => {
       expect(red).toEqual({})
     })
   }
-  it('has standbys whose stores were those of their owners', () => {
+  it('has standbys whose stores equal those of their owners', () => {
     if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
   })
   it('has forwarders, intakes and workers that do their work', () => {
@@ -39,13 +39,13 @@ describe('a cluster under random histories', () => {
     expect(deeds.intake).toBeGreaterThan(50)
     expect(deeds.executor).toBeGreaterThan(200)
   })
-  it('has mailboxes and turns that were full', () => {
+  it('has full input buffers and full commit cycles', () => {
     if (histories < 150) return
     expect(filled.inputBuffers).toBeGreaterThan(10)
     expect(filled.turns).toBeGreaterThan(3)
     expect(filled.memories).toBeGreaterThan(1)
   })
-  it('never needs its sweeper: no timer is lost', async () => {
+  it('never needs its lost-timer sweeper', async () => {
     const { values } = await metrics.timersRearmed.get()
     expect(values.map(({ value }) => value)).toEqual([0])
   })

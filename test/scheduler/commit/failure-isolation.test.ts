@@ -87,7 +87,7 @@ describe('what the log refuses each time', () => {
     ['for its size', tooLarge],
     ['for a reason of its own', () => new DuelogError('record-refused', 'INVALID_RECORD')],
     ['with an error that nobody knows', () => new Error('something odd')],
-  ])('%s: the job that fires is INVALID, whoever owns the partition, and its neighbours fire on time', async (_, error) => {
+  ])('%s: the job that fires is INVALID, with any owner, and other jobs fire on time', async (_, error) => {
     const { driver, first } = await begun()
     const isPoison = (records: Appended): boolean =>
       records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
@@ -110,7 +110,7 @@ describe('what the log refuses each time', () => {
   it.each<[string, () => Error]>([
     ['for its size', tooLarge],
     ['with an error that nobody knows', () => new Error('something odd')],
-  ])('%s, when a slot becomes free: the run that waited ends, and the next one has the slot', async (_, error) => {
+  ])('%s, when a slot is freed: the waiting run ends, and the next one gets the slot', async (_, error) => {
     const { driver, first } = await begun()
     const isPoison = (records: Appended): boolean =>
       records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
@@ -133,7 +133,7 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
-  it('when a report is folded: the run ends as DEAD and says why, and its report is passed over', async () => {
+  it('when a report is applied: the run ends as DEAD with the reason, and its report is passed over', async () => {
     const { driver, first } = await begun()
     const counts = refusing(driver, (records) => poisonIn(records)?.lastRun?.status === 'SUCCEEDED', tooLarge)
     driver.define('poison', { ...{ schedule: { delayMs: 500 }, target: { handler: 'x' } }, payload: text, headers: { a: text } })
@@ -159,7 +159,7 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
-  it('also its dead letter: its run ends all the same, and says why', async () => {
+  it('its dead letter too: the run ends anyway, and shows the reason', async () => {
     const { driver, first } = await begun()
     const isLetter = ({ topic }: Appended[number]): boolean => topic === names.deadLetters
     const counts = refusing(
@@ -179,7 +179,7 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
-  it('when a command is carried out: it is passed over, and the neighbours fire on time', async () => {
+  it('when a command is applied: the command is passed over, and other jobs fire on time', async () => {
     const { driver, first } = await begun()
     driver.define('poison', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
     const counts = refusing(driver, (records) => (poisonIn(records)?.active.length ?? 0) > 0, tooLarge)
@@ -198,7 +198,7 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
-  it('also that the job is INVALID: it is passed over, and claims do not flood the changelog', async () => {
+  it('the INVALID state too: the record is passed over, and claims do not flood the changelog', async () => {
     const { driver, first } = await begun()
     const counts = refusing(driver, (records) => poisonIn(records) !== undefined, tooLarge)
     driver.define('poison', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
@@ -209,7 +209,7 @@ describe('what the log refuses each time', () => {
     expectNeighbours(driver, driver.nowMs - 1_000)
   })
 
-  it('is found in a few turns though light neighbours are due in each of them, and they fire meanwhile', async () => {
+  it('is found in a few cycles though other timers are due in each of them, and they fire meanwhile', async () => {
     const driver = new SchedulerDriver()
     const first = driver.boot('A')
     await driver.settle()
@@ -237,7 +237,7 @@ describe('what the log refuses each time', () => {
 })
 
 describe('what is no fault of any job', () => {
-  it('one accident with one job alone in its turn: it is tried once more, and goes', async () => {
+  it('one failure of a batch with a single job: the batch is retried and succeeds', async () => {
     const driver = new SchedulerDriver()
     const first = driver.boot('A')
     await driver.settle()
@@ -253,7 +253,7 @@ describe('what is no fault of any job', () => {
     expect(driver.state(first, 'poison')).toMatchObject({ reason: null, active: [{ status: 'DISPATCHED' }] })
   })
 
-  it('a broker that is away for a minute makes none INVALID; then all goes on within a second', async () => {
+  it('a broker that is unreachable for a minute makes no job INVALID; then all continue within a second', async () => {
     const { driver, first } = await begun()
     const away = { until: driver.nowMs + 60_000 }
     refusing(
@@ -269,7 +269,7 @@ describe('what is no fault of any job', () => {
     expect(Math.min(...later.map(({ at }) => at)) - away.until).toBeLessThanOrEqual(1_000)
   })
 
-  it('a store that cannot be written: the partition is opened again less and less often, and no job is INVALID', async () => {
+  it('a store that cannot be written: the partition is reopened less and less often, and no job is INVALID', async () => {
     const { driver, first } = await begun()
     const disk = first.disk.get(0)
     if (disk === undefined) throw new Error('No store.')
@@ -291,7 +291,7 @@ describe('what is no fault of any job', () => {
 })
 
 describe('a rule that throws', () => {
-  it('makes its job INVALID in the same turn, ends the run that it was about, and is not tried again and again', async () => {
+  it('makes its job INVALID in the same cycle, ends its run, and is not tried repeatedly', async () => {
     const { driver, first } = await begun()
     let asked = 0
     Object.defineProperty(first, 'ordersSeen', {
@@ -308,7 +308,7 @@ describe('a rule that throws', () => {
   })
 })
 
-it('whether a turn is for a run that waits for a slot is asked once for what it takes and what it has room for', async () => {
+it('the room of a batch is checked once for each run that waits for a slot', async () => {
   let asked = 0
   vi.spyOn(FailureIsolation.prototype, 'isForWaiters').mockImplementation(() => asked++ % 2 === 0)
   onTestFinished(() => void vi.restoreAllMocks())
@@ -334,7 +334,7 @@ describe('a turn that failed is made up for', () => {
     return Number.POSITIVE_INFINITY
   }
 
-  it('brokers that are away make turns no smaller than an eighth, however few were in them and however often, so that all is made up for at once', () => {
+  it('unreachable brokers shrink batches to an eighth at most, so the backlog is applied at once', () => {
     for (const inputs of [names, names.slice(0, 3), names.slice(0, 1)]) {
       const failureIsolation = new FailureIsolation(2_000)
       for (const _ of names) failureIsolation.failed(inputs, away)
@@ -343,14 +343,14 @@ describe('a turn that failed is made up for', () => {
     }
   })
 
-  it('while a culprit is sought brokers that are away make turns no larger', () => {
+  it('unreachable brokers do not enlarge batches while the failing record is searched', () => {
     const failureIsolation = new FailureIsolation(2_000)
     failureIsolation.failed(names.slice(0, 8), new DuelogError('record-refused', 'INVALID_RECORD'))
     failureIsolation.failed(names.slice(0, 4), away)
     expect(failureIsolation.max).toBe(4)
   })
 
-  it('who was suspected and never comes again is forgotten, and turns grow again', () => {
+  it('a suspect that never comes again is forgotten, and batches grow again', () => {
     const failureIsolation = new FailureIsolation(2_000)
     failureIsolation.failed(names, tooLarge())
     expect(failureIsolation.max).toBe(32)

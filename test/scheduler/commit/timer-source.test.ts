@@ -25,7 +25,7 @@ function endless(): TimerSource {
 
 const idsOf = (timers: Timer[]): string[] => timers.map(({ jobId }) => jobId)
 
-it('a heavy one is part of the next turn, however many light ones are due', async () => {
+it('a heavy timer is part of the next batch, however many light ones are due', async () => {
   const timerSource = endless()
   const failureIsolation = { max: 8, timerNext: true, heavyNext: false }
   const first = await timerSource.take(2_000, false, 0, failureIsolation)
@@ -34,7 +34,7 @@ it('a heavy one is part of the next turn, however many light ones are due', asyn
   expect(second.length).toBe(8)
 })
 
-it('of heavy ones a turn takes a megabyte, or one, so that light ones wait for no long commit', async () => {
+it('a batch takes a megabyte of heavy timers, or one, so light ones wait for no long commit', async () => {
   const heavyJobs = new HeavyJobs()
   const heavy = ['300', '300', '300', '300', '2000', '300'].map((kilobytes, at) => `${at}-${kilobytes}`)
   for (const id of heavy) heavyJobs.set(id, Number(id.split('-')[1]) * 1_000)
@@ -48,7 +48,7 @@ it('of heavy ones a turn takes a megabyte, or one, so that light ones wait for n
   expect(turns).toEqual(['0-300 1-300 2-300', '3-300', '4-2000', '5-300', ''])
 })
 
-it('a heavy culprit is alone after a few turns, though light ones are due in each of them', async () => {
+it('a heavy suspect is alone after a few cycles, though light timers are due in each of them', async () => {
   const timerSource = endless()
   const failureIsolation = new FailureIsolation(64)
   let turns = 0
@@ -66,7 +66,7 @@ it('a heavy culprit is alone after a few turns, though light ones are due in eac
   expect(turns).toBeLessThan(30)
 })
 
-it('what came after the turn that failed does not clear those that were part of it', () => {
+it('timers that came after the failed batch do not clear those that were part of it', () => {
   const failureIsolation = new FailureIsolation(64)
   const names = Array.from({ length: 16 }, (_, index) => `${index}`)
   failureIsolation.failed(names, new Error('refused'))
