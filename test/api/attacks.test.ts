@@ -202,7 +202,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what goes into Kafka', () => {
+describe('what the API writes to Kafka', () => {
   it.each([
     ['an id with a line end', 'a%0d%0aduelog-moved%3a1', {}],
     ['an id with a null', 'a%00', {}],
@@ -230,7 +230,7 @@ describe('what goes into Kafka', () => {
   })
 })
 
-describe('what comes out', () => {
+describe('what the API answers', () => {
   it('has the headers that keep browsers from misusing it, and none that opens it to other pages', async () => {
     await using system = createSystem({ apiTokens })
     const origin = 'https://evil.example.org'

@@ -125,7 +125,7 @@ describe('a definition', () => {
   )
 })
 
-describe('rules that take a search', () => {
+describe('expensive rules', () => {
   const job = (index: number) => ({
     ...{ id: `slow-${index}`, target: { handler: 'noop' } },
     schedule: {

@@ -75,7 +75,7 @@ describe('a JSON payload', () => {
   })
 })
 
-describe('JSON that could be read in two ways', () => {
+describe('ambiguous JSON', () => {
   it.each([
     ['a name twice in the payload', `{${about},"payload":{"a":{"b":1,"b":2}}}`, 'payload.a.b'],
     ['a name twice in the definition', `{${about},"priority":"LOW","priority":"HIGH"}`, 'priority'],

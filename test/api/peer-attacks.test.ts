@@ -54,7 +54,7 @@ function apiBeside(userData: unknown, tokens: readonly ApiToken[] | undefined) {
 const [strongest, second] = apiTokens as [ApiToken, ApiToken]
 const other: ApiToken[] = [{ role: 'admin', token: 'another-token-0123456789' }]
 
-describe('a member that is none of ours', () => {
+describe('a member that is not part of this system', () => {
   const elsewhere = 'http://127.0.0.1:9'
   const notes: [string, (url: string) => unknown][] = [
     ['no proof', (url) => ({ url })],
@@ -108,7 +108,7 @@ describe('a member that is none of ours', () => {
   })
 })
 
-describe('a member that is one of ours', () => {
+describe('a member of this system', () => {
   it('proves it by any strong token that both have', () => {
     const url = 'http://10.0.0.7:8080'
     expect(urlOfPeer(peerNote(url, apiTokens), apiTokens)).toBe(url)

@@ -19,7 +19,7 @@ async function answerOf({ api }: MemorySystem, method: 'GET' | 'PUT' | 'POST', u
   return (await api.instance.inject({ method, url, ...(payload && { payload }) })).json()
 }
 
-describe('answers are as their schemas document them', () => {
+describe('answers match their schemas', () => {
   it('for jobs and runs', async () => {
     await using memory = createSystem()
     expectToFit(jobs.putJobSchema.response[201], await answerOf(memory, 'PUT', '/v1/jobs/new?wait=applied', atNoon))

@@ -72,7 +72,7 @@ function guessing() {
   return { ...rest, signIns, present, guess, looked: () => looked }
 }
 
-describe('guesses of one address', () => {
+describe('wrong tokens from one address', () => {
   it('are limited also if all come at one moment, and correct tokens are not shut out by them', async () => {
     const { present, looked, pass } = guessing()
     const sent = (count: number, prefix: string) =>
@@ -176,7 +176,7 @@ describe('guesses of one address', () => {
   })
 })
 
-describe('guesses of many addresses', () => {
+describe('wrong tokens from many addresses', () => {
   it('are limited together, and a caller that is not remembered is checked again', async () => {
     const { present, looked, pass } = guessing()
     expect(await present('right')).toBe(200)

@@ -19,7 +19,7 @@ function stubborn() {
   return { handler, reasons, finish }
 }
 
-describe('a run that is cancelled while it runs', () => {
+describe('a run that is canceled while it runs', () => {
   it('has its signal aborted with the reason, and is not reported again', async () => {
     const { handler, reasons, finish } = stubborn()
     const harness = await new Harness({ slow: handler }).start()
@@ -97,7 +97,7 @@ describe('a run that is cancelled while it runs', () => {
   })
 })
 
-describe('a run that is cancelled before it starts', () => {
+describe('a run that is canceled before it starts', () => {
   it('is dropped and counts as done, whether it is prefetched already or comes later', async () => {
     const harness = await new Harness().start()
     harness.put({ jobId: 'held', dueAt: harness.clock.nowMs() + 90 })

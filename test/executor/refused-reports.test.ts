@@ -5,7 +5,7 @@ import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness } from './harness.ts'
 
-describe('a report that the brokers refuse for what it holds', () => {
+describe('a report whose content the brokers refuse', () => {
   it('delays no other report, and the run fails with the reason', async () => {
     const harness = await new Harness({ large: () => 'x'.repeat(20_000), small: () => 'done' }).start()
     harness.log.refusalOf = (records) =>

@@ -40,7 +40,7 @@ const reportsOf = ({ checker }: Site, id: string): string[] =>
   checker.events.filter(({ jobId, type }) => jobId === id && type !== 'HEARTBEAT').map(({ type }) => type)
 const attemptsOf = ({ checker }: Site, id: string): number => checker.executions.filter(({ jobId }) => jobId === id).length
 
-describe.concurrent('a run that is cancelled', { timeout: limitMs }, () => {
+describe.concurrent('a run that is canceled', { timeout: limitMs }, () => {
   test('while it runs has its signal aborted and ends CANCELLED, whatever its handler does then', async (context) => {
     const site = await openSite(context)
     const owner = await site.system('scheduler,api', 'owner')

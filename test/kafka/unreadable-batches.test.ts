@@ -32,7 +32,7 @@ async function writeAll(topic: string): Promise<void> {
   await producer.send({ topic, messages: [message('after')] })
 }
 
-describe('a batch that unpacks to more than memory should hold', () => {
+describe('a batch that decompresses to too many bytes', () => {
   test('is passed over by a member of a group, which continues, and so do its other partitions', async () => {
     const { jobs } = await makeTopics(['jobs'], 2)
     await writeAll(jobs)

@@ -117,7 +117,7 @@ describe('a key with more runs than slots', () => {
   })
 })
 
-describe('a key whose jobs say different limits', () => {
+describe('a key whose jobs have different limits', () => {
   it('admits no run before the first of its queue, also when its limit is reached', async () => {
     const world = new World()
     define(world, 'holder', { concurrencyLimit: 1 })

@@ -234,7 +234,7 @@ describe('POST /v1/jobs/batch', () => {
     expect(log.written).toHaveLength(batchGroupsMax)
   })
 
-  describe('of rules that take a search', () => {
+  describe('lines with expensive rules', () => {
     const rule = (minute: number) =>
       `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute % 60};BYSECOND=${Math.floor(minute / 60)}`
     const dear = (index: number): string =>

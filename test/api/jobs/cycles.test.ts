@@ -21,7 +21,7 @@ const put = (system: MemorySystem, onSuccess: string[]) =>
   system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload: { ...atNoon, onSuccess } })
 const cycle = '"a" -> "b" -> "c" -> "a"'
 
-describe('whoever closes a circle', () => {
+describe('a definition that closes a cycle', () => {
   it('gets a warning in the answer, and is written', async () => {
     await using system = systemWithPath()
     const answer = await put(system, ['b'])

@@ -36,7 +36,7 @@ function prepared({ fails = false } = {}) {
   return { time, wall, rests, calls, state, preparer: new SearchPreparer(context, () => state.isWanted) }
 }
 
-describe('owners, while somebody looks at the dashboard', () => {
+describe('owners, while somebody uses the dashboard', () => {
   it('are asked for a handler that no job has until they have searched all jobs, with pauses as long as the calls', async () => {
     const { preparer, calls, rests } = prepared()
     await preparer.tick()

@@ -9,7 +9,7 @@ import { codecs, executionOf, Harness, names } from '../harness.ts'
 const never = () => new Promise<never>(() => {})
 const place = (topic: string, partition: number) => `${topic}/${partition}`
 
-describe('the hold', () => {
+describe('the prefetch', () => {
   it('pauses a lane that has its share, lets other priorities pass, and resumes it below half', async () => {
     const harness = await new Harness().start()
     const dueAt = harness.clock.nowMs() + 1_000
@@ -77,7 +77,7 @@ describe('the hold', () => {
   })
 })
 
-describe('a registry that is away', () => {
+describe('a registry that is unreachable', () => {
   it('makes the lane retry later; nothing is passed over and nothing runs twice', async () => {
     let away = true
     const execution = {
@@ -346,7 +346,7 @@ describe('stopping', () => {
   })
 })
 
-describe('a lane whose log was made anew', () => {
+describe('a lane whose log was recreated', () => {
   it('is read from its beginning: its records are not confused with earlier ones of the same offsets', async () => {
     const harness = await new Harness().start()
     for (let runNo = 1; runNo <= 5; runNo++) harness.put({ jobId: 'old', runNo })

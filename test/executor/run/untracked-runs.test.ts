@@ -215,7 +215,7 @@ describe('a worker that stops', () => {
   })
 })
 
-describe('a lane that goes to another worker', () => {
+describe('a lane that moves to another worker', () => {
   it('and comes back while its run continues does not start the run twice', async () => {
     const { handler, open } = gates()
     const harness = await new Harness({ slow: handler }).start()

@@ -34,7 +34,7 @@ const definition = fc.record({
   retry: fc.constantFrom({ maxAttempts: 1 }, { maxAttempts: 3, backoff: { fixed: { delayMs: 5 } } }, {}),
 }) as fc.Arbitrary<JobDefinitionInput>
 
-describe('a type of records that are alike', () => {
+describe('the cache for similar records', () => {
   test('reads the same as the plain decoder, in any order of records', () => {
     fc.assert(
       fc.property(fc.array(definition, { minLength: 1, maxLength: 8 }), fc.array(fc.nat(7), { maxLength: 60 }), (some, order) => {

@@ -140,7 +140,7 @@ describe('the co-partitioned rule', () => {
   const noteWith = (standbys: Parameters<typeof userDataOf>[0]['standbys']) =>
     userDataOf({ instance: 'name@host:1:boot', ...(standbys && { standbys }) } as Parameters<typeof userDataOf>[0], new Map(), 0)
 
-  test('has no standbys while one member of an earlier version is there, which would take itself for an owner', async () => {
+  test('has no standbys while a member of an earlier version is there, which would take itself for an owner', async () => {
     const [alone = [], mixed = [], all = []] = [
       await sizesOf([noteWith(undefined), noteWith(undefined)]),
       await sizesOf([noteWith(standbyOptions), noteWith(undefined)]),
@@ -151,7 +151,7 @@ describe('the co-partitioned rule', () => {
     expect(all).toEqual(alone.map((bytes) => bytes + 8))
   })
 
-  test('gives nothing to who is about to leave, unless all are', async () => {
+  test('gives nothing to a member that is about to leave, unless all are', async () => {
     const leaving = { ...noteWith(standbyOptions), leaving: true as const, owned: [0, 1, 2, 3] }
     const [left = 0, stays = 0] = await sizesOf([leaving, noteWith(standbyOptions)])
     const [alone = 0] = await sizesOf([noteWith(standbyOptions)])
@@ -163,7 +163,7 @@ describe('the co-partitioned rule', () => {
     expect(one + other).toBeGreaterThan(left + left)
   })
 
-  test('takes what a standby reads for no ownership', () => {
+  test('does not count the partitions that a standby reads as owned', () => {
     const assigned = new Map([
       ['commands', [1]],
       ['jobs', [0, 1]],

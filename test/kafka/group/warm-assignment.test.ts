@@ -69,7 +69,7 @@ function histories(
   return { members, shares }
 }
 
-describe('partitions that go to who is warm', () => {
+describe('partitions that go to warm members', () => {
   test('no change delays fires: no cold member gets a partition that a warm one fires or could fire, and no warm standby is removed for one', () => {
     fc.assert(
       fc.property(fc.nat(25), fc.nat(2), steps, (count, wanted, changes) => {
@@ -214,7 +214,7 @@ describe('partitions that go to who is warm', () => {
   })
 })
 
-describe('what the members tell', () => {
+describe('the user data of members', () => {
   const topics = ['commands', 'jobs', 'events']
   const counts = new Map(topics.map((topic) => [topic, 4]))
   const standbys = (warm: number[]) => ({
@@ -255,7 +255,7 @@ describe('what the members tell', () => {
   })
 })
 
-describe('one that yields', () => {
+describe('a member that yields', () => {
   const owner = (warm: number[]): Member => ({ ...fresh('a'), owned: all(4), generation: 3, warm: new Set(warm) })
 
   test('keeps what it fires until another is warm there, and gets nothing else', () => {

@@ -82,7 +82,7 @@ async function takeOver(driver: SchedulerDriver, first: Process): Promise<Proces
   return second
 }
 
-describe('what the log refuses each time', () => {
+describe('a record that the log always refuses', () => {
   it.each<[string, () => Error]>([
     ['for its size', tooLarge],
     ['for a reason of its own', () => new DuelogError('record-refused', 'INVALID_RECORD')],
@@ -236,7 +236,7 @@ describe('what the log refuses each time', () => {
   })
 })
 
-describe('what is no fault of any job', () => {
+describe('a failure that no job causes', () => {
   it('one failure of a batch with a single job: the batch is retried and succeeds', async () => {
     const driver = new SchedulerDriver()
     const first = driver.boot('A')
@@ -323,7 +323,7 @@ it('the room of a batch is checked once for each run that waits for a slot', asy
   expect(driver.state(owner, 'mail')).toMatchObject({ status: 'PAUSED' })
 })
 
-describe('a turn that failed is made up for', () => {
+describe('batch sizes after a failed cycle', () => {
   const away = new DuelogError('broker-unavailable', 'A transaction was not done in 15000 ms.')
   const names = Array.from({ length: 64 }, (_, index) => `timer-${index}`)
   const turnsUntilWhole = (failureIsolation: FailureIsolation): number => {
