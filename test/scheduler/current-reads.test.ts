@@ -58,7 +58,7 @@ test.each(['is suspended', 'cannot reach the group'])(
   },
 )
 
-test('an owner to whom the group gives a partition no more stops answering for it, and for no other', async () => {
+test('an owner that the group removes from a partition stops answering for it, and for no other', async () => {
   const driver = new SchedulerDriver(2)
   const first = driver.boot('A')
   await driver.settle()

@@ -38,7 +38,7 @@ function expectEachOnce(driver: SchedulerDriver): void {
   }
 }
 
-test('what it cannot commit others fire, it owns nothing until the broker is in its reach again, and nothing is lost or doubled', async () => {
+test('others fire what it cannot commit, it owns nothing until it reaches the broker again, and nothing is lost or doubled', async () => {
   const { driver, first, second } = await pair()
   const before = owned(first)
   expect(before.length).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ test('what it cannot commit others fire, it owns nothing until the broker is in 
   expectEachOnce(driver)
 })
 
-test('where all are cut off from one, each keeps what it has', async () => {
+test('if all are cut off from one broker, each keeps its partitions', async () => {
   const { driver, first, second } = await pair()
   first.member?.outOfReach(true)
   second.member?.outOfReach(true)
@@ -74,7 +74,7 @@ test('where all are cut off from one, each keeps what it has', async () => {
   expectEachOnce(driver)
 })
 
-test('one that starts while all others are cut off takes over what they fire when it is warm, and not before', async () => {
+test('a member that starts while all others are cut off takes over what they fire only when it is warm', async () => {
   const driver = new SchedulerDriver(partitions, 'by the rule')
   const processes = ['A', 'B'].map((name) => driver.boot(name))
   await driver.advance(5_000, 250)

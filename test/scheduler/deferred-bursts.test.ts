@@ -53,7 +53,7 @@ async function fired(limits: Partial<JobDefinitionInput>) {
 it.each([
   ['a rate', { rateLimit: { key: 'k', limit: 3, perMs: 1_000 } }, 18],
   ['a concurrency key', { concurrencyKey: 'k', concurrencyLimit: 3 }, 3],
-])('neighbours of thousands of jobs of %s are in the log one commit after they are due', async (_, limits, mayGo) => {
+])('neighbors of thousands of jobs of %s are in the log one commit after they are due', async (_, limits, mayGo) => {
   const { decided, burst, lateMs, neighbours } = await fired(limits)
   expect(lateMs).toHaveLength(neighbours)
   expect(Math.max(...lateMs)).toBeLessThanOrEqual(commitMs)
@@ -73,7 +73,7 @@ async function timerSourceOf(timers: Timer[], shared: Partial<Shared>): Promise<
   return new TimerSource(new TimeIndex(store), store, shared as Shared, new HeavyJobs())
 }
 
-it('a turn has half of what was put off while others are due, and each timer once', async () => {
+it('half of a batch is for deferred timers while others are due, and each timer comes once', async () => {
   const burst = Array.from({ length: 3_000 }, (_, index) => timer(`herd-${String(index).padStart(4, '0')}`, 1_000))
   const others = Array.from({ length: 700 }, (_, index) => timer(`other-${index}`, 1_001))
   const timerSource = await timerSourceOf([...burst, ...others], { leadMs: 0, leadMsMax: 0 })
@@ -95,14 +95,14 @@ it('a turn has half of what was put off while others are due, and each timer onc
   expect(new Set(taken.flat()).size).toBe(burst.length + others.length)
 })
 
-it('what is put off until after it is due is handed out at its time too: somebody may have written it anew', async () => {
+it('a timer that is deferred beyond its due time comes at its time too: it may have been written again', async () => {
   const late = timer('late', 1_000)
   const timerSource = await timerSourceOf([late], { leadMs: 0, leadMsMax: 0 })
   timerSource.defer([{ timer: late, untilMs: 9_000 }])
   expect(await timerSource.take(1_000, false, 0)).toEqual([late])
 })
 
-it('no herd is looked at ahead of its time while very many are put off, and nobody is woken for it', async () => {
+it('while very many timers are deferred no burst is sought ahead of its time, and nothing wakes up for it', async () => {
   const burst = Array.from({ length: 300 }, (_, index) => timer(`herd-${index}`, 9_000))
   const putOff = (many: number) =>
     Array.from({ length: many }, (_, index) => ({ timer: timer(`${index}`, 5_000), untilMs: 5_000 }))

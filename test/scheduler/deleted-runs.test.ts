@@ -4,7 +4,7 @@ import type { WorkerControl } from '../../schemas/generated.ts'
 import { codecs, names } from '../model/world.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-it('tells the workers of its run, and gives the slot to the next', async () => {
+it('a deleted job notifies the workers of its run, and frees the slot for the next', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -33,7 +33,7 @@ const control = (driver: SchedulerDriver): WorkerControl[] =>
     .at(names.control, 0)
     .archive.flatMap(({ record }) => (record?.value ? [codecs.control.decode(record.value) as WorkerControl] : []))
 
-it('one that is deleted and defined anew for the same time, in the turn in which that has come, is run', async () => {
+it('a job that is deleted and defined again for the same time, in the cycle of that time, runs', async () => {
   const driver = new SchedulerDriver()
   driver.boot('A')
   await driver.settle()

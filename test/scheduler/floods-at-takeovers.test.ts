@@ -10,7 +10,7 @@ const many = 40
 /** ADR 0047: an input buffer, plus one fetch of each topic, plus the records that a commit cycle has taken. */
 const mostBytes = 13 * 1024 * 1024
 
-test('a topic that is opened while the mailbox is full waits, as those that were open before, until there is room', async () => {
+test('a topic that is opened while the input buffer is full waits for room, like those that were open before', async () => {
   const driver = new SchedulerDriver()
   // An answer takes a commit, so no later definition is applied before the partition has an owner.
   const headers = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: '1' }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-test('while the disk is full no job becomes INVALID, and all go on when it is not', async () => {
+test('while the disk is full no job becomes INVALID, and all continue afterwards', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()

@@ -26,7 +26,7 @@ const lags = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.topic), value]))
 }
 
-test('an idle owner has no lag, also behind the ends of transactions, and says nothing more', async () => {
+test('an idle owner has no lag, also after the ends of transactions, and commits nothing more', async () => {
   const driver = new SchedulerDriver()
   const { told, committed } = coordinatorOf(driver)
   driver.boot('A')
@@ -45,7 +45,7 @@ test('an idle owner has no lag, also behind the ends of transactions, and says n
   expect(told.length).toBe(before)
 })
 
-test('what an owner has read and not applied is its lag, and one that is gone shows none', async () => {
+test('records that are read and not applied are the lag of an owner, and a closed owner shows none', async () => {
   const driver = new SchedulerDriver()
   const { committed } = coordinatorOf(driver)
   const owner = driver.boot('A')
@@ -67,7 +67,7 @@ test('what an owner has read and not applied is its lag, and one that is gone sh
   await stopped
 })
 
-test('nothing depends on what the group says: an owner begins where its own log says', async () => {
+test('an owner does not use the offsets of the group: it begins at the committed position in its own log', async () => {
   const driver = new SchedulerDriver()
   coordinatorOf(driver, () => 1_000_000)
   const first = driver.boot('A')

@@ -21,7 +21,7 @@ function weighed(driver: SchedulerDriver): number[] {
   return sizes
 }
 
-it('triggers that are read together with a new definition are weighed by it', async () => {
+it('the weight of triggers includes a new definition that is read with them', async () => {
   const driver = new SchedulerDriver()
   const sizes = weighed(driver)
   driver.boot('A')
@@ -35,7 +35,7 @@ it('triggers that are read together with a new definition are weighed by it', as
   expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
 })
 
-it('payloads that triggers bring are counted twice: they are given to a worker, and kept', async () => {
+it('payloads of triggers count twice: they are given to a worker, and kept', async () => {
   const driver = new SchedulerDriver()
   const sizes = weighed(driver)
   driver.boot('A')
@@ -52,7 +52,7 @@ it('payloads that triggers bring are counted twice: they are given to a worker, 
   expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
 })
 
-it('runs that wait for the end of another are counted with its report', async () => {
+it('the weight of a report includes the runs that wait for the end of its run', async () => {
   const driver = new SchedulerDriver()
   const sizes = weighed(driver)
   driver.boot('A')

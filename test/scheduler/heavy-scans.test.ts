@@ -42,7 +42,7 @@ function watched() {
   return { store, seen }
 }
 
-it('the catalogue of a search, also of what was defined since', async () => {
+it('a search index is read in pieces, with definitions that came since', async () => {
   const { store, seen } = watched()
   const searchIndex = new SearchIndex()
   const noted = searchIndex.watch(store, () => 0)
@@ -54,7 +54,7 @@ it('the catalogue of a search, also of what was defined since', async () => {
   expect(seen.most).toBeLessThan(33 * payload.length)
 })
 
-it('a store that is logged once more', async () => {
+it('a store that is logged again is read in pieces', async () => {
   const { store, seen } = watched()
   let entries = 0
   for await (const { key } of entriesOf(store, [prefix.state, prefix.snapshot])) entries += key.length > 0 ? 1 : 0
@@ -62,7 +62,7 @@ it('a store that is logged once more', async () => {
   expect(seen.most).toBeLessThan(4 * payload.length)
 })
 
-it('the look at all jobs after new time zone rules', async () => {
+it('the walk over all jobs after new time zone rules reads in pieces', async () => {
   const { store, seen } = watched()
   const walk = new ZoneWalk(0, store, { codecs, clock: new ManualClock(), metrics: createMetrics() })
   await walk.checkNext(() => {}, 50)

@@ -21,7 +21,7 @@ it('two partitions at a time take heavy timers', () => {
   expect(heavy.begin(c, nobody)).toBe(true)
 })
 
-it('where one at a time does, the others come in their order', () => {
+it('if only one may take them, the others come in their order', () => {
   const heavy = turns(1)
   const woken: string[] = []
   expect(heavy.begin(a, nobody)).toBe(true)
@@ -40,7 +40,7 @@ it('where one at a time does, the others come in their order', () => {
   expect(woken).toEqual(['b', 'c', 'a'])
 })
 
-it('who closes holds nobody up, nor who does not come when it is woken', () => {
+it('a partition that closes delays no other, nor does one that does not come when it is woken', () => {
   const heavy = turns(1)
   const woken: string[] = []
   expect(heavy.begin(a, nobody)).toBe(true)
@@ -54,7 +54,7 @@ it('who closes holds nobody up, nor who does not come when it is woken', () => {
   expect(heavy.begin(a, nobody)).toBe(true)
 })
 
-it('a partition whose heavy timers have to wait takes its light ones, and sleeps until it is woken', async () => {
+it('a partition whose heavy timers wait takes its light ones, and sleeps until it is woken', async () => {
   const timer = (jobId: string, dueAt = 1_000): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt })
   const heavyJobs = new HeavyJobs()
   heavyJobs.set('heavy', heavyBytesMin)
@@ -76,7 +76,7 @@ it('a partition whose heavy timers have to wait takes its light ones, and sleeps
   expect(await take(true)).toEqual(['heavy'])
 })
 
-it('a mailbox has its share of what all have together, within limits', () => {
+it('an input buffer has its share of the common limit, within bounds', () => {
   expect(inputBufferBytesOf(0)).toBe(inputBufferBytesMax)
   expect(inputBufferBytesOf(1)).toBe(inputBufferBytesMax)
   expect(inputBufferBytesOf(4)).toBe(4 * 1024 * 1024)

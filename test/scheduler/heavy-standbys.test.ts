@@ -42,7 +42,7 @@ async function loggedStates() {
   return records.flatMap(({ record }) => (record?.key?.[0] === prefix.state && record.value !== null ? [record] : []))
 }
 
-it('the first state of each and its deletion are followed with a few definitions in memory', async () => {
+it('the first state of each job and its deletion are followed with few definitions in memory', async () => {
   const states = await loggedStates()
   const first = ids.map((id) => states.find(({ key }) => key?.equals(stateKey(id))))
   const records = first.filter((record) => record !== undefined)
@@ -68,7 +68,7 @@ it('the first state of each and its deletion are followed with a few definitions
   expect(seen.most).toBeLessThan(readBytesMax)
 })
 
-it('definitions that the changelog keeps are put back a few at a time', async () => {
+it('definitions that the changelog keeps are restored a few at a time', async () => {
   const { store, seen } = watched()
   store.applyNow(ids.map((id) => ({ key: retainedDefinitionKey(id), value: codecs.state.encode({ snapshot: definition(2) }) })))
   await putRetainedDefinitions(codecs, store)

@@ -37,7 +37,7 @@ const runsOf = (state: JobState | undefined): string[] => state?.active.map(({ s
 /** Runs until this many ms after the beginning. */
 const until = (driver: SchedulerDriver, ms: number): Promise<void> => driver.advance(ms - driver.nowMs, 500)
 
-test('a success that was read while a commit was under way counts before the lease that fell due meanwhile', async () => {
+test('a success that was read during a commit counts before the lease that ended meanwhile', async () => {
   const { driver, owner, beganAt } = await started()
   driver.define('pay', { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, leaseMs: 30_000 })
   driver.define('noise', { schedule: { at: beganAt + 900_000 }, target: { handler: 'x' } })
@@ -63,7 +63,7 @@ test('a success that was read while a commit was under way counts before the lea
   expect(driver.state(owner, 'pay')).toMatchObject({ succeeded: 1, failed: 0, active: [] })
 })
 
-test('after an absence of all owners, what workers reported in time counts before timeouts, leases and start deadlines', async () => {
+test('after an absence of all owners, timely reports count before timeouts, leases and start deadlines', async () => {
   const { driver, owner, disk, beganAt } = await started()
   const job = { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, retry: { maxAttempts: 3 } }
   driver.define('pay', { ...job, attemptTimeoutMs: 5 * minute })
@@ -121,7 +121,7 @@ test('under load no worker that reports in time loses its lease, though its hear
   expect(driver.state(owner, 'long')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
 })
 
-test('a heartbeat that is read before the start of its attempt is folded renews the lease all the same', async () => {
+test('a heartbeat that is read before the start of its attempt is applied renews the lease too', async () => {
   const { driver, owner, beganAt } = await started()
   driver.define('long', { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, leaseMs: 30_000 })
   driver.define('noise', { schedule: { at: beganAt + 900_000 }, target: { handler: 'x' } })
@@ -143,7 +143,7 @@ test('a heartbeat that is read before the start of its attempt is folded renews 
   expect(driver.state(owner, 'long')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
 })
 
-test('a start that is reported within the grace makes a run RUNNING; without one it expires then', async () => {
+test('a start that is reported within the grace makes a run RUNNING; without a start it expires then', async () => {
   const { driver, owner, beganAt } = await started()
   const job = { schedule: { at: beganAt + 1_000 }, target: { handler: 'x' }, startDeadlineMs: 10_000 }
   driver.define('slow-report', job)
@@ -174,7 +174,7 @@ test('an open transaction on execution-events keeps no silent attempt alive', as
   expect(driver.state(owner, 'pay')?.active[0]?.errors.map(({ type }) => type)).toEqual(['LeaseLost'])
 })
 
-test('while nobody says where execution-events ends, no attempt is given up and others fire; then it is', async () => {
+test('while the end of execution-events is unknown, no attempt is given up and other jobs fire; then it is', async () => {
   const { driver, owner, beganAt } = await started()
   const { io } = driver.cluster
   const submit = io.submit.bind(io)

@@ -48,7 +48,7 @@ const queriesOf = (store: Awaited<ReturnType<typeof filled>>['store'], lists = p
     lists,
   )
 
-it('look at a few jobs in each turn of the event loop', async () => {
+it('lists read a few jobs in each round of the event loop', async () => {
   const { store, loaded } = await filled()
   const queries = queriesOf(store)
   let [last, most, goesOn] = [0, 0, true]
@@ -66,7 +66,7 @@ it('look at a few jobs in each turn of the event loop', async () => {
   expect(most).toBeLessThanOrEqual(listSlots * 64)
 })
 
-it('are refused when too many wait', async () => {
+it('lists are refused when too many wait', async () => {
   const { store } = await filled()
   const held = Promise.withResolvers<void>()
   const lists = placesOf(1)

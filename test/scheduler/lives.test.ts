@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { executionIdOf } from '../../streams/state/run-identity.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-it('gives the runs of two lives of a job identities of their own', async () => {
+it('the runs of two lives of a job have identities of their own', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()

@@ -5,7 +5,7 @@ import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const error = { type: 'Error', message: 'db away' }
 
-it('lets a retry go whose record in the delay topic was lost, also after a takeover from an empty store', async () => {
+it('a retry whose record in the delay topic was lost is dispatched, also after a takeover from an empty store', async () => {
   const driver = new SchedulerDriver()
   const first = driver.boot('A')
   await driver.settle()

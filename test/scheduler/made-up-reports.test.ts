@@ -4,7 +4,7 @@ import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { AppliedWaits, appliedWaitsMax } from '../../src/scheduler/input/applied-waits.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
-test('heartbeats of runs that do not exist are forgotten, and those of a run that does keep its lease', async () => {
+test('heartbeats of runs that do not exist are forgotten, and those of existing runs keep their leases', async () => {
   const noted: string[] = []
   const { note } = Leases.prototype
   Leases.prototype.note = function (jobId, attempt, heartbeat) {
@@ -37,7 +37,7 @@ test('heartbeats of runs that do not exist are forgotten, and those of a run tha
   expect((await owner.scheduler.queries.job(0, 'j'))?.active[0]?.heartbeat?.progress).toBeCloseTo(0.36)
 })
 
-test('whoever waits no longer for what it wrote is forgotten, also while nothing is applied', async () => {
+test('a caller that stops waiting for its write is forgotten, also while nothing is applied', async () => {
   const waits = new AppliedWaits(() => ({ jobs: 5, commands: 0, events: 0 }))
   expect(await waits.until('jobs', 4).done).toBe(true)
   const waiting = Array.from({ length: appliedWaitsMax }, () => waits.until('jobs', 5))
@@ -47,7 +47,7 @@ test('whoever waits no longer for what it wrote is forgotten, also while nothing
   expect(await Promise.all(waiting.map(({ done }) => done))).not.toContain(true)
 })
 
-test('an owner that applies nothing lets go of those whose time is over', async () => {
+test('an owner that applies nothing releases callers whose time is over', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()

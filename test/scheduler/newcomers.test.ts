@@ -51,7 +51,7 @@ const latestMs = (driver: SchedulerDriver): number =>
 const all = [0, 1, 2, 3]
 const generation = ({ cluster }: SchedulerDriver): number => cluster.group.generation
 
-test('the first fires on until the second is warm; then each has half, and follows the other', async () => {
+test('the first fires until the second is warm; then each has half, and follows the other', async () => {
   const { driver, first } = await busy()
   const second = driver.boot('B')
   const release = held(driver, second, all)
@@ -72,7 +72,7 @@ test('the first fires on until the second is warm; then each has half, and follo
   expect(latestMs(driver)).toBeLessThanOrEqual(250)
 })
 
-test('one copy that never gets warm keeps the others from nothing, and asks for nothing', async () => {
+test('one copy that never gets warm keeps no partition from the others, and requests nothing', async () => {
   const { driver, first } = await busy()
   const second = driver.boot('B')
   held(driver, second, [3])
@@ -87,7 +87,7 @@ test('one copy that never gets warm keeps the others from nothing, and asks for 
   expect(latestMs(driver)).toBeLessThanOrEqual(250)
 })
 
-test('a load that a client has aborted at the end of all definitions keeps no copy cold: nobody ever has more', async () => {
+test('an aborted transaction at the end of all definitions keeps no copy cold', async () => {
   const { driver, first } = await busy()
   const load = driver.log.begin('client', driver.log.fence('client'))
   const value = Buffer.from('never seen')
@@ -109,7 +109,7 @@ test('a load that a client has aborted at the end of all definitions keeps no co
   expect(latestMs(driver)).toBeLessThanOrEqual(500)
 })
 
-test('a newcomer whose clock is wrong is not warm, whatever it has: who fires goes on until it is right', async () => {
+test('a newcomer whose clock is wrong is not warm: the owner fires until it is right', async () => {
   const { driver, first } = await busy({ clockStepMsMax: 2_000 })
   const second = driver.boot('B')
   held(driver, second, [3])
@@ -123,7 +123,7 @@ test('a newcomer whose clock is wrong is not warm, whatever it has: who fires go
   expectAll(driver)
 })
 
-test('without standbys, too, a newcomer gets warm: an owner that has nothing to do says how much of a load is decided', async () => {
+test('without standbys a newcomer gets warm too: an idle owner commits how much it has decided', async () => {
   const driver = new SchedulerDriver(2, 'by the rule', { standbys: 0 })
   const first = driver.boot('A')
   await driver.settle()
@@ -138,7 +138,7 @@ test('without standbys, too, a newcomer gets warm: an owner that has nothing to 
   expect([owned(first), owned(second)].map(({ length }) => length)).toEqual([1, 1])
 })
 
-test('who is to own no more what it was about to take over leaves it to who fires', async () => {
+test('a member that is to own no more leaves the partition it was about to take over to its owner', async () => {
   const { driver, first } = await busy()
   const second = driver.boot('B')
   await driver.advance(3_000, 250)
@@ -167,7 +167,7 @@ test('who is to own no more what it was about to take over leaves it to who fire
   expectAll(driver)
 })
 
-test('a newcomer that is killed while it warms up takes nothing with it', async () => {
+test('a newcomer that is killed while it warms up does no harm', async () => {
   const { driver, first } = await busy()
   const second = driver.boot('B')
   held(driver, second, all)
@@ -179,7 +179,7 @@ test('a newcomer that is killed while it warms up takes nothing with it', async 
   expect(latestMs(driver)).toBeLessThanOrEqual(250)
 })
 
-test('a stop while two others join, of which one gets warm before and one after: what is warm fires, and the end is even', async () => {
+test('a stop while two others join, one of them warm before and one after: warm members fire, and the end is even', async () => {
   const { driver, first } = await busy()
   const second = driver.boot('B')
   await driver.advance(3_000, 250)
@@ -207,7 +207,7 @@ test('a stop while two others join, of which one gets warm before and one after:
   expect(latestMs(driver)).toBeLessThanOrEqual(250)
 })
 
-test('schedulers that start together share out at once: no owner fires that could keep them waiting', async () => {
+test('schedulers that start together share at once: no owner fires that could delay them', async () => {
   const driver = new SchedulerDriver(partitions, 'by the rule')
   const processes = ['A', 'B'].map((name) => driver.boot(name))
   const releases = processes.map((process) => held(driver, process, all))

@@ -22,7 +22,7 @@ const runsOf = (driver: SchedulerDriver, id: string): number[] =>
     .map(({ runNo }) => runNo)
 
 test.each(['made anew', 'cut short'] as const)(
-  'what was decided goes on, and what was deleted meanwhile stays deleted (the log was %s)',
+  'decided jobs continue, and jobs that were deleted meanwhile stay deleted (the log was %s)',
   async (how) => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
@@ -76,7 +76,7 @@ test.each(['made anew', 'cut short'] as const)(
   },
 )
 
-test('a copy that is as old is built anew where the log is there', async () => {
+test('a copy of the same age is rebuilt if the log is there', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const owner = driver.boot('A', disk)
@@ -93,7 +93,7 @@ test('a copy that is as old is built anew where the log is there', async () => {
   expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
 })
 
-test('who takes over from one that died while it logged its store again notices it, and logs its own', async () => {
+test('the successor of an owner that died while it logged its store again notices it, and logs its own', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)

@@ -87,7 +87,7 @@ test.each(['anew', 'truncated'] as const)('an owner that comes back logs its sto
   expect(runNumbers(driver, 'gone')).toEqual([1, 2])
 })
 
-test.each(['anew', 'truncated'] as const)('an owner that fires notices it by the answer to its commit (%s)', async (how) => {
+test.each(['anew', 'truncated'] as const)('an active owner notices it by the answer to its commit (%s)', async (how) => {
   const { driver, owner } = await begun()
   const before = await resets('beyond-end')
   loseState(driver, how)
@@ -103,7 +103,7 @@ test.each(['anew', 'truncated'] as const)('an owner that fires notices it by the
   expect(numbers.length).toBeGreaterThan(8)
 })
 
-test('a store is built anew where another owner has gone on in a log that was made anew, also when that has grown beyond it', async () => {
+test('a store is rebuilt if another owner has continued in a recreated log, also when that has grown longer', async () => {
   for (const grown of [0, 60_000]) {
     const { driver, disk, owner } = await begun()
     driver.kill(owner)
@@ -119,7 +119,7 @@ test('a store is built anew where another owner has gone on in a log that was ma
   }
 })
 
-test('where no copy is left jobs begin anew, which is said; no command that asks for a run is carried out again', async () => {
+test('if no copy is left jobs begin again, which is logged; no command that asks for a run is applied again', async () => {
   const { driver, owner } = await begun()
   driver.kill(owner)
   loseState(driver, 'anew')
@@ -135,7 +135,7 @@ test('where no copy is left jobs begin anew, which is said; no command that asks
   expect(driver.executions().filter(({ trigger }) => trigger === 'MANUAL')).toHaveLength(2)
 })
 
-test('what stands where workers report, and is no report, has nobody take the commands of a new partition for ones that were taken', async () => {
+test('a record in execution-events that is no report does not mark the commands of a new partition as applied', async () => {
   const driver = new SchedulerDriver()
   // A worker that started before any owner has asked for the time, and a client has left a record.
   const headers = { [markHeader]: 'worker' }
@@ -177,7 +177,7 @@ async function killedAnywhere(begin: () => Promise<SchedulerDriver>): Promise<Sc
   return ends
 }
 
-test('a first owner that is killed before it has found out whether all is lost leaves that open: no command of a new partition is forgotten', async () => {
+test('if a first owner is killed before it knows whether all is lost, that stays open: no command of a new partition is lost', async () => {
   const ends = await killedAnywhere(async () => {
     const driver = new SchedulerDriver()
     driver.define('j', job)
@@ -189,7 +189,7 @@ test('a first owner that is killed before it has found out whether all is lost l
   expect(ends.length).toBeGreaterThan(5)
 })
 
-test('where all is lost a successor of an owner that was killed on its way knows that too, and carries no command out again', async () => {
+test('if all is lost the successor of a killed owner knows it too, and applies no command again', async () => {
   const ends = await killedAnywhere(async () => {
     const { driver, owner } = await begun()
     driver.kill(owner)
@@ -200,7 +200,7 @@ test('where all is lost a successor of an owner that was killed on its way knows
 })
 
 test.each(['anew', 'truncated'] as const)(
-  'no command is carried out again, and none is forgotten, where job-commands loses its end (%s)',
+  'no command is applied again, and none is lost, if job-commands loses its end (%s)',
   async (how) => {
     const { driver, disk, owner } = await begun()
     const triggers = (): number => driver.executions().filter(({ trigger }) => trigger === 'MANUAL').length
@@ -230,7 +230,7 @@ test.each(['anew', 'truncated'] as const)(
   },
 )
 
-test('a standby that read nothing while the log lost its end, and was logged again beyond that, builds its copy anew', async () => {
+test('a standby that read nothing while the log lost its end, and was logged again beyond that, rebuilds its copy', async () => {
   const driver = new SchedulerDriver(1, 'standbys')
   const owner = driver.boot('A')
   await driver.settle()
@@ -261,7 +261,7 @@ test('a standby that read nothing while the log lost its end, and was logged aga
   for (const id of ['a', 'z0', 'z29']) expect(runNumbers(driver, id)).toEqual(oneAfterAnother(runNumbers(driver, id)))
 })
 
-test('a log whose last transaction has not ended everywhere, as its client was told, has lost nothing: it is not logged again', async () => {
+test('a log whose last transaction has not ended everywhere has lost nothing: it is not logged again', async () => {
   const { driver, disk, owner } = await begun()
   driver.cluster.showsHighWatermarks = true
   driver.kill(owner)

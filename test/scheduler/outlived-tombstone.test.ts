@@ -11,7 +11,7 @@ const retainCompletedMs = 600_000
 const patient = { leaseMs: 3_600_000, attemptTimeoutMs: 86_400_000 }
 const later = { retry: { backoff: { list: [1_000] } } }
 
-it('a trigger in the turn of the deletion keeps its run, and the definition survives compaction and an empty store', async () => {
+it('a trigger in the cycle of the deletion keeps its run, and the definition survives compaction and an empty store', async () => {
   const { driver, owner, deleteAt } = await completed()
   await driver.advance(deleteAt - driver.time.nowMs - 5, 10_000)
   // The commit of a neighbour is in progress when the deletion falls due and the trigger is read.

@@ -9,7 +9,7 @@ async function resetsOf(topic: string, reason: string): Promise<number> {
   return values.find(({ labels }) => labels.topic === topic && labels.reason === reason)?.value ?? 0
 }
 
-describe('a position passes what is shown to nobody, or what nothing follows from', () => {
+describe('a position passes hidden records and records without effect', () => {
   /** All of it has expired. */
   function expireAll({ log }: SchedulerDriver, topic: string): void {
     const all = log.at(topic, 0)
@@ -34,7 +34,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
   test.each([
     ['the end of a transaction', [false]],
     ['a transaction that was aborted', [false, true, true]],
-  ])('so that a log which ends in %s loses nothing with it', async (_, transactions) => {
+  ])('so a log that ends in %s loses nothing with it', async (_, transactions) => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
     const first = driver.boot('A', disk)
@@ -53,7 +53,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
     expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
   })
 
-  test('so that reports which change nothing may expire an hour later', async () => {
+  test('so reports without effect may expire an hour later', async () => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
     const first = driver.boot('A', disk)
@@ -79,7 +79,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
     expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
   })
 
-  test('and a position that was outside its log is said to be so once', async () => {
+  test('and a position that was outside its log is reported once', async () => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
     const first = driver.boot('A', disk)
@@ -99,7 +99,7 @@ describe('a position passes what is shown to nobody, or what nothing follows fro
     expect(await resets()).toEqual(before)
   })
 
-  test('but nothing that came while its owner closed: that is read by the next', async () => {
+  test('but not records that came while its owner closed: the next one reads them', async () => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
     const first = driver.boot('A', disk)

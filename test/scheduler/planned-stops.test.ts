@@ -41,7 +41,7 @@ function held({ member }: Process): () => void {
   return resolve
 }
 
-test('while its successor cannot claim yet it fires, and it ends when it is fenced', async () => {
+test('the owner fires while its successor cannot claim yet, and it ends when it is fenced', async () => {
   const { driver, owner, heir } = await pair()
   const release = held(heir)
   const end = stopped(owner)
@@ -64,7 +64,7 @@ test('while its successor cannot claim yet it fires, and it ends when it is fenc
   expect(seen).toEqual(seen.map((_, place) => first + place * 1_000))
 })
 
-test('one that has nothing to fire learns that its successor does', async () => {
+test('an owner with nothing to fire learns that its successor fires', async () => {
   const { driver, owner, heir } = await pair(true)
   const end = stopped(owner)
   await driver.advance(5_000, 100)
@@ -72,7 +72,7 @@ test('one that has nothing to fire learns that its successor does', async () => 
   expect(end.at).toBeDefined()
 })
 
-test('it stops at once where there is nobody else', async () => {
+test('it stops at once if there is no other member', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -82,7 +82,7 @@ test('it stops at once where there is nobody else', async () => {
   expect(driver.cluster.group.members.size).toBe(0)
 })
 
-test('it stops after a limit where nobody takes over', async () => {
+test('it stops after a limit if nobody takes over', async () => {
   const { driver, owner, heir } = await pair()
   held(heir)
   const end = stopped(owner)

@@ -55,7 +55,7 @@ function expectOnTime(driver: SchedulerDriver, counts: { refused: number }): voi
 }
 
 describe('a partition', () => {
-  it('goes on after a result of a megabyte, and so does its next owner; the run has succeeded without it', async () => {
+  it('continues after a result of a megabyte, and so does its next owner; the run has succeeded without it', async () => {
     const { driver, counts } = await withNeighbour()
     driver.define('one', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
     await driver.advance(2_000, 100)
@@ -73,7 +73,7 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
-  it('goes on when a job is triggered 3,000 times while no worker is there; those beyond are refused and counted', async () => {
+  it('continues when a job is triggered 3,000 times without workers; triggers over the limit are refused and counted', async () => {
     const { driver, counts } = await withNeighbour()
     driver.define('slow', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
     await driver.advance(1_000, 100)
@@ -89,7 +89,7 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
-  it('goes on when a hundred runs fail five times each with messages of three bytes a character', async () => {
+  it('continues when a hundred runs fail five times each with messages of three bytes a character', async () => {
     const { driver, counts } = await withNeighbour()
     driver.define('many', {
       schedule: { cron: '0 0 1 1 *' },
@@ -112,7 +112,7 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
-  it('keeps nothing of a definition that is longer than any can be but its length, and says so, also after a restart', async () => {
+  it('keeps only the length of a definition that is too long, and reports it, also after a restart', async () => {
     const { driver, counts } = await withNeighbour()
     const value = codecs.definition.encode({
       schedule: { everyMs: 1_000 },
@@ -139,7 +139,7 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
-  it('passes over a report whose key is that of another job', async () => {
+  it('passes over a report with the key of another job', async () => {
     const { driver } = await withNeighbour()
     const [owner] = driver.processes
     if (owner === undefined) throw new Error('No owner.')
@@ -155,7 +155,7 @@ describe('a partition', () => {
     expect(driver.state(owner, 'one')).toMatchObject({ succeeded: 0, active: [{ status: 'DISPATCHED' }] })
     expect(driver.state(owner, 'neighbour')).toMatchObject({ succeeded: 0 })
   })
-  it('passes over commands and reports with headers beyond any use, and gives no receipt that nothing could hold', async () => {
+  it('passes over commands and reports with too large headers, and sends no receipt that is too large', async () => {
     const { driver, counts } = await withNeighbour()
     driver.define('quiet', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
     await driver.advance(1_000, 100)
@@ -173,7 +173,7 @@ describe('a partition', () => {
     expectOnTime(driver, counts)
   })
 
-  it('moves what was written to a wrong partition, or passes it over where no record can hold it', async () => {
+  it('moves records of a wrong partition, or passes them over if no record can hold them', async () => {
     const driver = new SchedulerDriver(2)
     const counts = strict(driver)
     driver.boot('A')

@@ -21,7 +21,7 @@ async function unseen(what: 'run' | 'job') {
   return { driver, queries: owner.scheduler.queries, open }
 }
 
-test('a run that a worker has, and the store does not, is there once the turn has ended', async () => {
+test('a run that a worker has, and the store does not, is visible once the cycle has ended', async () => {
   const { driver, queries, open } = await unseen('run')
   expect(driver.executions()).toHaveLength(1)
   expect((await queries.runs(0, 'j'))?.active).toEqual([])
@@ -40,7 +40,7 @@ test('a run that a worker has, and the store does not, is there once the turn ha
   expect(await queries.applied(0, {}, 60_000)).toBe(true)
 })
 
-test('whoever waits for a turn that does not end is let go when its time is over', async () => {
+test('a caller that waits for a cycle that does not end is released when its time is over', async () => {
   const { driver, queries } = await unseen('run')
   const ended = queries.applied(0, {}, 1_000)
   await driver.advance(1_500, 500)
@@ -54,7 +54,7 @@ test.for([
   ['job', 'POST', '/v1/jobs/j/pause'],
   ['run', 'GET', '/v1/runs/j/1'],
   ['run', 'POST', '/v1/runs/j/1/cancel'],
-] as const)('a %s that is in the log only is found by %s %s', async ([what, method, url]) => {
+] as const)('a %s that is only in the log is found by %s %s', async ([what, method, url]) => {
   const { driver, queries, open } = await unseen(what)
   const applied: typeof queries.applied = (...asked) => {
     open()

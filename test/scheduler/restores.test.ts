@@ -6,7 +6,7 @@ import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const rearmed = async (): Promise<number> => (await metrics.timersRearmed.get()).values[0]?.value ?? 0
 
-test('each occurrence comes in time, without the help of the net below the timers', async () => {
+test('each occurrence comes in time, without the lost-timer sweeper', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -29,7 +29,7 @@ test('each occurrence comes in time, without the help of the net below the timer
   expect(await rearmed()).toBe(sets)
 })
 
-test('runs that wait for a slot get it in their turn', async () => {
+test('runs that wait for a slot get it in their order', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -53,7 +53,7 @@ test('runs that wait for a slot get it in their turn', async () => {
   expect(new Set(driver.executions().map(({ jobId }) => jobId)).size).toBe(3)
 })
 
-test('what nobody is shown is not said to be read still: a partition that waits to claim has nothing before it', async () => {
+test('hidden records do not count as unread: a partition that waits to claim has nothing before it', async () => {
   const driver = new SchedulerDriver()
   const load = driver.log.begin('client', driver.log.fence('client'))
   const value = Buffer.from('never seen')

@@ -15,7 +15,7 @@ const rule = (index: number) => ({
   target: { handler: 'x' },
 })
 
-it('leave the event loop to others between a few of them', async () => {
+it('definitions with expensive rules leave the event loop to others after a few of them', async () => {
   const driver = new SchedulerDriver()
   const process = driver.boot('A')
   await driver.settle()
@@ -39,7 +39,7 @@ it('leave the event loop to others between a few of them', async () => {
   expect(most).toBeLessThan(1_000_000)
 })
 
-it('are read as there is time while the partition fires, and all else is read meanwhile', async () => {
+it('they are read with pauses while the partition fires, and everything else is read meanwhile', async () => {
   const driver = new SchedulerDriver()
   // Each rest takes longer than reading waits for one topic.
   let rests = 0
@@ -65,7 +65,7 @@ it('are read as there is time while the partition fires, and all else is read me
   expect(ids.filter(isThere)).toEqual(ids)
 })
 
-it('rest for as long as others rest before them, and all else is read meanwhile', async () => {
+it('they pause as long as others pause before them, and everything else is read meanwhile', async () => {
   const driver = new SchedulerDriver()
   const resting: (() => void)[] = []
   driver.cluster.spare = { rest: () => new Promise<void>((rested) => resting.push(rested)) }

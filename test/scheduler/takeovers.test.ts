@@ -16,7 +16,7 @@ async function handOver(driver: SchedulerDriver, { member }: Process): Promise<v
   await driver.settle()
 }
 
-test('a run that its worker has reported in time keeps its lease, though its new owner has heard nothing of it yet', async () => {
+test('a run that its worker has reported in time keeps its lease, though its new owner has not read the report yet', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -47,7 +47,7 @@ test('a run that its worker has reported in time keeps its lease, though its new
   expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1, 2])
 })
 
-test('what was commanded while no owner was there holds before anything fires that fell due meanwhile', async () => {
+test('commands that were sent without an owner apply before overdue timers fire', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const owner = driver.boot('A', disk)
@@ -66,7 +66,7 @@ test('what was commanded while no owner was there holds before anything fires th
   expect(driver.state(heir, 'cancelled')).toMatchObject({ status: 'COMPLETED', runNo: 0 })
 })
 
-test('what was deleted or defined anew while no owner was there does not fire as it was', async () => {
+test('jobs that were deleted or redefined without an owner do not fire as before', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const owner = driver.boot('A', disk)
@@ -83,7 +83,7 @@ test('what was deleted or defined anew while no owner was there does not fire as
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['free'])
 })
 
-test('a command that had nothing to do has nothing to do for the next owner either', async () => {
+test('a command without effect has no effect for the next owner either', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -97,7 +97,7 @@ test('a command that had nothing to do has nothing to do for the next owner eith
   expect(runsOf(driver, 'later').map(({ runNo }) => runNo)).toEqual([1])
 })
 
-test('a member that the group has given up claims nothing, however far it has restored', async () => {
+test('a member that the group has removed claims nothing, however far it has restored', async () => {
   const driver = new SchedulerDriver()
   const { io } = driver.cluster
   const submit = io.submit.bind(io)
@@ -126,7 +126,7 @@ test('a member that the group has given up claims nothing, however far it has re
   expect(runsOf(driver, 'j').map(({ at }) => Math.round(at / 10_000))).toEqual([1, 2, 3])
 })
 
-test('a standby has the definitions that its owner has, and only the timers that follow from them', async () => {
+test('a standby has the definitions of its owner, and only the timers that follow from them', async () => {
   const driver = new SchedulerDriver(1, 'standbys')
   const processes = [driver.boot('A'), driver.boot('B')]
   await driver.settle()
@@ -154,7 +154,7 @@ test('a standby has the definitions that its owner has, and only the timers that
   expect(storesHave(prefix.timer)).toEqual([3, 3])
 })
 
-test('a new owner knows what the ahead lanes hold: it puts nothing there that is due before', async () => {
+test('a new owner knows what the ahead topics hold: it puts nothing there that is due before', async () => {
   const driver = new SchedulerDriver(1, 'owners', { leadMsMax: 10_000 })
   const owner = driver.boot('A')
   await driver.settle()
@@ -174,7 +174,7 @@ test('a new owner knows what the ahead lanes hold: it puts nothing there that is
   expect(aheadMs('early-0')).toEqual([1])
 })
 
-test('an owner that was succeeded without knowing it builds its store anew, and what it has read meanwhile is judged by what its successor did', async () => {
+test('an owner that was replaced without knowing it rebuilds its store, and its input is judged by the decisions of its successor', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const owner = driver.boot('A', disk)

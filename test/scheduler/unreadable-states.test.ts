@@ -38,7 +38,7 @@ async function takeOver(driver: SchedulerDriver, first: Process): Promise<Proces
 
 describe('a state that cannot be read', () => {
   it.each(['store', 'changelog'] as const)(
-    'in the %s: its job is INVALID and says why, its neighbours fire on, and defined anew it begins anew',
+    'in the %s: its job is INVALID with the reason, other jobs fire, and a new definition begins it again',
     async (where) => {
       const { driver, first } = await begun()
       await spoil(driver, first, where, stateKey('poison'))
@@ -75,7 +75,7 @@ describe('a state that cannot be read', () => {
     expect(await first.disk.get(0)?.get([stateKey('poison')])).toEqual([null])
   })
 
-  it('counts again as soon as it can be read: nothing was decided over it', async () => {
+  it('counts again as soon as it can be read: no decision replaced it', async () => {
     const { driver, first } = await begun()
     const [good] = (await first.disk.get(0)?.get([stateKey('poison')])) ?? []
     await spoil(driver, first, 'store', stateKey('poison'))
@@ -89,7 +89,7 @@ describe('a state that cannot be read', () => {
     expect(new Set(runs).size).toBe(runs.length)
   })
 
-  it('of what a run was made with: the run ends as DEAD where it would be made again, with nothing else in its place', async () => {
+  it('of a snapshot: the run ends as DEAD at its next attempt, with nothing else in its place', async () => {
     const { driver, first } = await begun()
     const [run] = of(driver, 'poison')
     if (run === undefined) throw new Error('Nothing fired.')

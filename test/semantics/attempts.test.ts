@@ -15,7 +15,7 @@ async function gaps(id: string, attempts: number): Promise<number[]> {
   return calls.slice(1).map(({ at }, index) => at - (calls[index]?.at ?? 0))
 }
 
-test('what a handler returns is kept as the result; payload, content type and headers are what was defined', async () => {
+test('the return value of a handler is kept as the result; payload, content type and headers are as defined', async () => {
   await duelog.put('result', {
     ...now,
     payload: '<a/>',
@@ -42,7 +42,7 @@ test('pool: the run goes to the topic that the workers of this pool read', async
   expect(lane.records[0]?.key?.toString()).toBe('pooled')
 })
 
-test('a pool that nobody has started makes its job INVALID with the reason, and its neighbours fire on; started, it runs', async () => {
+test('a pool without topics makes its job INVALID with the reason, and other jobs fire; with topics, it runs', async () => {
   const ids = ['lost-1', 'lost-2', 'lost-3', 'lost-4']
   for (const id of ids) await duelog.put(id, { ...now, target: { handler: 'echo', pool: 'gpu' } })
   for (const id of ids)
@@ -74,7 +74,7 @@ test('retry with maxAttempts: each attempt waits for its backoff; the last failu
   await duelog.called('dies', 4)
 })
 
-test('backoff linear, exponential and list grow as they say', async () => {
+test('backoff linear, exponential and list grow as defined', async () => {
   const cases = {
     linear: { backoff: { linear: { stepMs: 250 } }, least: [250, 500] },
     exponential: { backoff: { exponential: { baseMs: 200, factor: 3, maxMs: 500 } }, least: [200, 500] },
@@ -87,13 +87,13 @@ test('backoff linear, exponential and list grow as they say', async () => {
   }
 })
 
-test('jitter of the backoff only shortens or lengthens it by its share', async () => {
+test('jitter of the backoff only shortens it, at most by its share', async () => {
   await duelog.put('jittered', { ...failing, retry: { maxAttempts: 2, backoff: { fixed: { delayMs: 400 } }, jitter: 0.5 } })
   const [gap] = await gaps('jittered', 2)
   expect(gap).toBeGreaterThanOrEqual(200)
 })
 
-test('a failure that says it is final, or is named in nonRetryable, is not tried again', async () => {
+test('a failure that is marked final, or is named in nonRetryable, is not retried', async () => {
   await duelog.put('final', { ...now, target: { handler: 'give-up' } })
   await duelog.put('declined', { ...now, target: { handler: 'named' }, retry: { nonRetryable: ['CardDeclined'] } })
   for (const id of ['final', 'declined']) {
@@ -115,7 +115,7 @@ test('maxAgeMs: no attempt begins after it, however many are left', async () => 
   expect(job.lastRun?.attempts).toBeLessThanOrEqual(2)
 })
 
-test('attemptTimeoutMs: the handler is told by its signal, and the attempt failed', async () => {
+test('attemptTimeoutMs: the signal of the handler is aborted, and the attempt fails', async () => {
   await duelog.put('slow', { ...now, target: { handler: 'hold' }, attemptTimeoutMs: 500, retry: { maxAttempts: 1 } })
   const job = await duelog.jobThat('slow', ({ deadRuns }) => deadRuns.length === 1)
   expect(duelog.callsOf('slow')[0]?.run.signal.reason).toMatchObject({ name: 'AttemptTimeout' })
@@ -144,7 +144,7 @@ test('startDeadlineMs: a run that no worker takes in time expires with its reaso
   expect(await duelog.why('untaken')).toContainEqual(expect.objectContaining({ code: 'start-deadline' }))
 })
 
-test('onSuccess and onFailure: the jobs that are named run after it, each once', async () => {
+test('onSuccess and onFailure: the named jobs run after it, each once', async () => {
   const never = { schedule: { at: Date.now() + 86_400_000 } }
   for (const id of ['then', 'then-also', 'otherwise']) await duelog.put(id, never)
   await duelog.put('good', { ...now, onSuccess: ['then', 'then-also'], onFailure: ['otherwise'] })
@@ -157,7 +157,7 @@ test('onSuccess and onFailure: the jobs that are named run after it, each once',
   }
 })
 
-test('trigger runs a job now, with a payload of its own, and leaves its schedule as it is', async () => {
+test('trigger runs a job now, with a payload of its own, and does not change its schedule', async () => {
   const time = new Date(Date.now() + 86_400_000).toISOString()
   await duelog.put('on-demand', { schedule: { at: time }, payload: 'usual' })
   await duelog.command('on-demand', 'trigger', { payload: 'special' })
@@ -173,7 +173,7 @@ test('a waiting retry can be cancelled', async () => {
   expect(await duelog.jobThat('waiting', ({ active }) => active.length === 0)).toMatchObject({ lastRun: { status: 'CANCELLED' } })
 })
 
-test('trackRuns false: each occurrence is run, nothing is heard of it, not even a failure, and it cannot be called back', async () => {
+test('trackRuns false: each occurrence runs, nothing is reported, not even a failure, and it cannot be canceled', async () => {
   await duelog.put('cheap', { ...now, trackRuns: false })
   await duelog.put('cheap-fails', { ...failing, trackRuns: false })
   const [[call]] = await Promise.all([duelog.called('cheap'), duelog.called('cheap-fails')])

@@ -15,7 +15,7 @@ const send = async (id: string, value: JobCommandInput): Promise<void> => {
   await writer.write([{ topic: duelog.names.commands, partition: partitionOf(id, 2), key: id, value: command.encode(value) }])
 }
 
-test('a run that would expire as it is made is refused with 409, and why says so', async () => {
+test('a run that would expire at once is refused with 409, and why shows it', async () => {
   await duelog.put('over', { schedule: { cron: '@yearly' }, expireAt: Date.now() - 1_000 })
   const answer = await duelog.ask('POST', '/v1/jobs/over/trigger')
   expect(answer).toMatchObject({ status: 409, body: { code: 'command-refused', detail: expect.stringMatching(/expireAt/) } })
@@ -31,7 +31,7 @@ test('a backfill that finds nothing is refused with 409', async () => {
   })
 })
 
-test('a backfill that is sent twice runs once, also by an owner that took the partition over in between', async () => {
+test('a repeated backfill runs once, also with an owner that took over in between', async () => {
   await duelog.put('twice', every(1_000))
   await duelog.command('twice', 'pause')
   const to = Math.floor(Date.now() / 1_000) * 1_000
@@ -48,7 +48,7 @@ test('a backfill that is sent twice runs once, also by an owner that took the pa
   expect(job.runNo - job.scheduledRuns).toBe(3)
 })
 
-test('a job id that no URL can name is refused with a sentence', async () => {
+test('a job id that no URL can contain is refused with a sentence', async () => {
   const answer = await fetch(`${duelog.url()}/v1/jobs/batch`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },

@@ -34,7 +34,7 @@ test('dedupKey: a second definition with the same key inside the window is ackno
   expect(await duelog.job('order')).toMatchObject({ definition: { payload: 3 } })
 })
 
-test('expireAt: what could not start by then does not start any more', async () => {
+test('expireAt: a run that has not started by then does not start', async () => {
   await duelog.put('stale', { schedule: { at: Date.now() - 60_000 }, expireAt: Date.now() - 1_000 })
   const job = await duelog.jobThat('stale', ({ status }) => status === 'COMPLETED')
   expect(job).toMatchObject({ skipped: 1, lastRun: null })
@@ -48,7 +48,7 @@ test('tags: jobs are listed by them', async () => {
   expect(await duelog.list('tag=paris')).toEqual(['tagged-1'])
 })
 
-test('handler and status: the few among many are found, also those that are paused, cannot be used, or have dead runs', async () => {
+test('handler and status: rare jobs are found, also paused and invalid ones and those with dead runs', async () => {
   await duelog.put('by-handler', { ...far, target: { handler: 'rare' } })
   await duelog.put('resting', { ...far, paused: true })
   await duelog.put('dying', { schedule: { delayMs: 0 }, target: { handler: 'give-up' } })
@@ -65,7 +65,7 @@ test('handler and status: the few among many are found, also those that are paus
   expect(await duelog.list('status=PAUSED')).toEqual([])
 })
 
-test('a cancelled job ends its runs and fires nothing more; it can be seen and defined anew', async () => {
+test('a canceled job ends its runs and fires nothing more; it is visible and can be defined again', async () => {
   await duelog.put('stopped', { ...every(500), target: { handler: 'hold' } })
   const [call] = await duelog.called('stopped')
   await duelog.command('stopped', 'cancel')
@@ -75,13 +75,13 @@ test('a cancelled job ends its runs and fires nothing more; it can be seen and d
   expect(call?.run.signal.aborted).toBe(true)
 })
 
-test('a deleted job is gone, and what was to come with it', async () => {
+test('a deleted job is gone, with its future runs', async () => {
   await duelog.put('gone', far)
   await duelog.remove('gone')
   expect((await duelog.ask('GET', '/v1/jobs/gone')).status).toBe(404)
 })
 
-test('retainCompletedMs and retainFailedMs: a finished job is deleted so long after, one that failed later', async () => {
+test('retainCompletedMs and retainFailedMs: a finished job is deleted after this time, a failed one later', async () => {
   const soon = { schedule: { delayMs: 0 }, retainCompletedMs: 500 }
   await duelog.put('brief', soon)
   await duelog.put('failed', {
@@ -95,7 +95,7 @@ test('retainCompletedMs and retainFailedMs: a finished job is deleted so long af
   expect(await duelog.job('failed')).toMatchObject({ failed: 1, deadRuns: [1] })
 })
 
-test('fields that contradict one another are refused by name, not guessed', async () => {
+test('contradictory fields are refused by name', async () => {
   const refused = async (definition: object): Promise<{ status: number; body: unknown }> =>
     duelog.ask('PUT', '/v1/jobs/nonsense', { target: { handler: 'echo' }, ...definition })
   const both = await refused({ schedule: { at: 0, cron: '* * * * *' } })

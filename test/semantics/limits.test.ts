@@ -4,7 +4,7 @@ import { every, openDuelog } from './harness.ts'
 
 const duelog = await openDuelog()
 
-test('concurrencyKey and concurrencyLimit: a run beyond the limit is shown as WAITING, with its reason, and goes when one ends', async () => {
+test('concurrencyKey and concurrencyLimit: a run over the limit is WAITING, with its reason, and starts when one ends', async () => {
   const keyed = { ...every(300), target: { handler: 'hold' }, concurrencyKey: 'crm', concurrencyLimit: 1, maxConcurrentRuns: 2 }
   await duelog.put('keyed', keyed)
   const [first] = await duelog.called('keyed')
@@ -23,7 +23,7 @@ test('concurrencyKey and concurrencyLimit: a run beyond the limit is shown as WA
   await duelog.remove('keyed')
 })
 
-test('a waiting run can be cancelled, and a raised limit lets the next ones go', async () => {
+test('a waiting run can be canceled, and a raised limit starts the next ones', async () => {
   const raised = { ...every(300), target: { handler: 'hold' }, concurrencyKey: 'raised', maxConcurrentRuns: 3 }
   await duelog.put('raised', { ...raised, concurrencyLimit: 1 })
   await duelog.jobThat('raised', ({ active }) => active.length === 3)
@@ -36,7 +36,7 @@ test('a waiting run can be cancelled, and a raised limit lets the next ones go',
   await duelog.remove('raised')
 })
 
-test('rateLimit: attempts start as often as it says, the others wait for their time', async () => {
+test('rateLimit: attempts start at most at this rate, the others wait', async () => {
   const rateLimit = { key: 'sms', limit: 2, perMs: 900 }
   await duelog.put('rated', { ...every(200), maxRuns: 6, maxConcurrentRuns: 6, rateLimit })
   const executions = await duelog.executions('rated', 6)

@@ -35,7 +35,7 @@ test('after an outage SKIP runs none of the missed ones, LATEST the last, ALL ea
   for (const id of ids) await duelog.remove(id)
 })
 
-test('a paused job fires nothing; resumed, what fell due meanwhile follows its catch-up', async () => {
+test('a paused job fires nothing; after resume, overdue occurrences follow its catch-up', async () => {
   for (const [id, catchUp] of [
     ['paused-skip', 'SKIP'],
     ['paused-all', 'ALL'],
@@ -59,7 +59,7 @@ test('a paused job fires nothing; resumed, what fell due meanwhile follows its c
   for (const id of ['paused-skip', 'paused-all']) await duelog.remove(id)
 })
 
-test('paused: a definition may come paused; it fires once it is resumed', async () => {
+test('paused: a job may be defined as paused; it fires after resume', async () => {
   await duelog.put('asleep', { schedule: { delayMs: 0 }, paused: true })
   expect(await duelog.job('asleep')).toMatchObject({ status: 'PAUSED', active: [], lastRun: null })
   await duelog.command('asleep', 'resume')
@@ -67,7 +67,7 @@ test('paused: a definition may come paused; it fires once it is resumed', async 
   expect(await duelog.why('asleep')).toBeInstanceOf(Array)
 })
 
-test('a backfill makes one run for each occurrence of a past range, and no second time', async () => {
+test('a backfill makes one run for each occurrence of a past range, and none twice', async () => {
   await duelog.put('history', { ...every(3_600_000), maxConcurrentRuns: 100 })
   const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000
   await duelog.command('history', 'backfill', { from: hour - 5 * 3_600_000, to: hour - 3_600_000 })

@@ -5,7 +5,7 @@ import { every, openDuelog } from './harness.ts'
 const duelog = await openDuelog()
 const holding = { target: { handler: 'hold' } }
 
-test('ALLOW: runs go on side by side, up to maxConcurrentRuns, and what is over that is skipped with its reason', async () => {
+test('ALLOW: runs run in parallel, up to maxConcurrentRuns, and further ones are skipped with the reason', async () => {
   await duelog.put('crowd', { ...every(300), ...holding, maxConcurrentRuns: 2 })
   const job = await duelog.jobThat('crowd', ({ skipped }) => skipped >= 2)
   expect(job.active).toHaveLength(2)
@@ -13,7 +13,7 @@ test('ALLOW: runs go on side by side, up to maxConcurrentRuns, and what is over 
   await duelog.remove('crowd')
 })
 
-test('SKIP: one run at a time; the job goes on when it ends', async () => {
+test('SKIP: one run at a time; the job continues when it ends', async () => {
   await duelog.put('single', { ...every(300), ...holding, overlap: 'SKIP' })
   const [first] = await duelog.called('single')
   await duelog.jobThat('single', ({ skipped }) => skipped >= 2)
@@ -24,7 +24,7 @@ test('SKIP: one run at a time; the job goes on when it ends', async () => {
   await duelog.remove('single')
 })
 
-test('QUEUE_ONE: the first that is in the way waits, the others are skipped', async () => {
+test('QUEUE_ONE: the first overlap waits, the others are skipped', async () => {
   await duelog.put('queue', { ...every(400), ...holding, overlap: 'QUEUE_ONE' })
   const [first] = await duelog.called('queue')
   await duelog.jobThat('queue', ({ skipped }) => skipped >= 2)
@@ -34,7 +34,7 @@ test('QUEUE_ONE: the first that is in the way waits, the others are skipped', as
   await duelog.remove('queue')
 })
 
-test('CANCEL_PREVIOUS: the handler of the run before is told by its signal, and its run ends as cancelled', async () => {
+test('CANCEL_PREVIOUS: the signal of the earlier handler is aborted, and its run ends as CANCELLED', async () => {
   await duelog.put('newest', { ...every(1_000), ...holding, overlap: 'CANCEL_PREVIOUS' })
   const [first] = await duelog.called('newest')
   await duelog.called('newest', 2)

@@ -14,7 +14,7 @@ test('at: once, at that millisecond and never early', async () => {
   expect(job).toMatchObject({ nextFireAt: null, succeeded: 1, lastRun: { status: 'SUCCEEDED', attempts: 1 } })
 })
 
-test('delayMs: so long after the broker appended the definition', async () => {
+test('delayMs: this long after the broker appended the definition', async () => {
   const before = Date.now()
   await duelog.put('delayed', { schedule: { delayMs: 800 } })
   const [call] = await duelog.called('delayed')
@@ -31,7 +31,7 @@ test('everyMs: at whole intervals from the anchor, without drift', async () => {
   await duelog.remove('steady')
 })
 
-test('from END: an interval begins when the run before has ended', async () => {
+test('from END: an interval begins when the earlier run has ended', async () => {
   await duelog.put('after-end', { schedule: { everyMs: 400, from: 'END' }, target: { handler: 'hold' } })
   const [first] = await duelog.called('after-end')
   const heldUntil = Date.now() + 900
@@ -48,7 +48,7 @@ test('cron: six fields to the second, on the wall clock of its zone', async () =
   await duelog.remove('each-second')
 })
 
-test('rrule: with dates left out, until its count is used up', async () => {
+test('rrule: with excluded dates, until its count is reached', async () => {
   const dtstart = Math.ceil(Date.now() / 1_000) * 1_000 + 2_000
   await duelog.put('recurs', { schedule: { rrule: 'FREQ=SECONDLY;COUNT=4', dtstart, exdates: [dtstart + 1_000] } })
   await duelog.jobThat('recurs', ({ status }) => status === 'COMPLETED')
@@ -93,7 +93,7 @@ test('startAt and endAt: nothing before, nothing after, then the job is complete
   expect(timesOf(await duelog.executions('window', 3))).toEqual([startAt, startAt + 500, startAt + 1_000])
 })
 
-test('maxRuns: so many occurrences and no more', async () => {
+test('maxRuns: this number of occurrences and no more', async () => {
   await duelog.put('thrice', { ...every(300), maxRuns: 3 })
   const job = await duelog.jobThat('thrice', ({ status }) => status === 'COMPLETED')
   expect(job).toMatchObject({ scheduledRuns: 3, nextFireAt: null })

@@ -8,7 +8,7 @@ test('counts passed, failed and skipped tests over all files', () => {
   expect(lineOf(countsOf(report, false))).toBe('3 passed, 1 failed, 2 skipped')
 })
 
-test('leaves the skipped out where there are none', () => {
+test('omits skipped tests if there are none', () => {
   expect(lineOf(countsOf({ testResults: [file('passed', 'passed')] }, true))).toBe('1 passed, 0 failed')
 })
 

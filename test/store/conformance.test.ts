@@ -50,7 +50,7 @@ const remove = (text: string): StoreOp => ({ key: key(text), value: null })
 /** All that tests put; a store may have keys of its own beside. */
 const all = { ...rangeOf(0x4d), limit: 10_000 }
 
-it('a store of an earlier version, with large values in its tables, is read and goes on', async () => {
+it('a store of an earlier version, with large values in its tables, can be read and written', async () => {
   const path = join(folder, `partition-${partitions}`)
   const earlier = new RocksDB(path, { writeBufferSize: 4 * 1024 * 1024, maxBackgroundJobs: 2, maxOpenFiles: 256 })
   await earlier.ready()
@@ -86,19 +86,19 @@ describe.each([
     (await store.scan({ ...all, ...options })).map((entry) => entry.key.toString('utf8', 1))
 
   describe('get', () => {
-    it('answers in the order of the question, null for what is not there', async () => {
+    it('answers in the order of the keys, null for missing ones', async () => {
       await store.apply([put('a', '1'), put('b', '2')])
       const values = await store.get([key('b'), key('none'), key('a'), key('b')])
       expect(values.map((value) => value?.toString() ?? null)).toEqual(['2', null, '1', '2'])
     })
-    it('answers nothing to nothing', async () => {
+    it('answers an empty request with an empty result', async () => {
       expect(await store.get([])).toEqual([])
     })
-    it('tells an empty value from none', async () => {
+    it('distinguishes an empty value from none', async () => {
       await store.apply([put('a', '')])
       expect(await store.get([key('a'), key('b')])).toEqual([Buffer.alloc(0), null])
     })
-    it('gives any bytes back, many at once', async () => {
+    it('returns any bytes, many at once', async () => {
       const ops = Array.from({ length: 3_000 }, (_value, index) => ({
         key: key(`${index}`),
         value: Buffer.from([index & 255, 0, 255, index >> 8]),
@@ -106,7 +106,7 @@ describe.each([
       await store.apply(ops)
       expect(await store.get(ops.map((op) => op.key))).toEqual(ops.map((op) => op.value))
     })
-    it('does not take a key for another that it begins', async () => {
+    it('does not confuse a key with one that it is a prefix of', async () => {
       await store.apply([put('ab')])
       expect(await store.get([key('a'), key('abc'), key('')])).toEqual([null, null, null])
     })
@@ -134,12 +134,12 @@ describe.each([
       const values = await store.get(['a', 'b', 'c', 'd', 'e'].map(key))
       expect(values.map((value) => value?.toString() ?? null)).toEqual(['2', null, '2', null, 'e'])
     })
-    it('deletes what is not there without complaint, and applies nothing at all', async () => {
+    it('deletes missing keys without an error, and applies an empty batch', async () => {
       await store.apply([remove('none')])
       await store.apply([])
       expect(await names()).toEqual([])
     })
-    it('is seen by whoever asks after it, whole', async () => {
+    it('is visible as a whole to every later read', async () => {
       const batch = Array.from({ length: 500 }, (_value, index) => put(`${index}`))
       const writing = store.apply(batch)
       // Whether it sees the batch is not said; half of it must not be seen.
@@ -147,7 +147,7 @@ describe.each([
       await writing
       expect(await store.scan(all)).toHaveLength(500)
     })
-    it('takes batches beyond a megabyte, and adds nothing that a scan would find', async () => {
+    it('accepts batches beyond a megabyte, and adds nothing that a scan would find', async () => {
       const value = Buffer.alloc(300_000, 7)
       for (const batch of [1, 2, 3])
         await store.apply(['a', 'b', 'c', 'd'].map((name) => ({ key: key(`${batch}${name}`), value })))
@@ -157,7 +157,7 @@ describe.each([
   })
 
   describe('scan', () => {
-    it('ends with the entry that reaches its bytes, and goes on behind it', async () => {
+    it('ends with the entry that reaches its byte limit, and continues after it', async () => {
       await store.apply(Array.from({ length: 100 }, (_value, index) => put(String(index + 100), 'x'.repeat(996))))
       expect(await names({ bytesMax: 5_000 })).toEqual(['100', '101', '102', '103', '104'])
       expect(await names({ bytesMax: 5_001 })).toHaveLength(6)
@@ -195,7 +195,7 @@ describe.each([
       expect(entries.map((entry) => entry.key.toString('utf8', 1))).toEqual(stored)
       expect(entries.every(({ value }) => value.length === 0)).toBe(true)
     })
-    it('goes on behind the last key it gave', async () => {
+    it('continues after the last key it gave', async () => {
       const read: string[] = []
       for (let from = all.from; ; ) {
         const entries = await store.scan({ ...all, from, limit: 2 })
@@ -210,7 +210,7 @@ describe.each([
       await store.apply([remove('a'), remove('b')])
       expect(await names({ limit: 3 })).toEqual(['a\u0000', 'aa', 'ba'])
     })
-    it('gives more than one hop to the disk brings', async () => {
+    it('returns more than one internal read fetches', async () => {
       await store.apply(Array.from({ length: 3_000 }, (_value, index) => put(`x${String(index).padStart(4, '0')}`)))
       expect(await names({ from: key('x'), to: key('y') })).toHaveLength(3_000)
       expect((await names({ from: key('x'), to: key('y'), limit: 2_500 })).at(-1)).toBe('x2499')
@@ -218,7 +218,7 @@ describe.each([
   })
 
   describe('in the long run', () => {
-    it('keeps everything when it is opened again', async () => {
+    it('keeps everything when it is reopened', async () => {
       await store.apply([put('a', '1'), put('b'), { key: stateKey('job'), value: Buffer.from('s') }])
       await store.apply([remove('b'), put('a', '2')])
       await store.close()
@@ -233,7 +233,7 @@ describe.each([
       await store.compact(key('a'), key('d'))
       expect(await names()).toEqual(['a', 'c', 'd'])
     })
-    it('gives large values back, also after a compaction and when it is opened again', async () => {
+    it('returns large values, also after a compaction and a reopen', async () => {
       const large = (fill: string): string => fill.repeat(500_000)
       for (const name of ['a', 'b', 'c', 'd']) await store.apply([put(name, large(name))])
       await store.apply([put('b', large('x')), remove('c'), put('d', 'small')])
@@ -243,7 +243,7 @@ describe.each([
       const values = await store.get([key('a'), key('b'), key('c'), key('d')])
       expect(values.map((value) => value?.toString() ?? null)).toEqual([large('a'), large('x'), null, 'small'])
     })
-    it('says how many bytes it has, at least none', async () => {
+    it('reports its size in bytes, never below zero', async () => {
       await store.apply([put('a', 'x'.repeat(10_000))])
       const bytes = await store.bytes()
       expect(Number.isFinite(bytes) && bytes >= 0).toBe(true)
@@ -271,7 +271,7 @@ describe.each([
     }
     const upTo = (count: number): number[] => Array.from({ length: count }, (_value, at) => at + 1)
 
-    it('timers are handed out in due order, once, and none that is not due', async () => {
+    it('timers are taken in due order, once, and only due ones', async () => {
       await write([40, 10, 30, 20].map((dueAt) => timerOf(dueAt)))
       expect(await take(30)).toEqual([10, 20, 30])
       expect(await take(30)).toEqual([])
@@ -287,20 +287,20 @@ describe.each([
       await write(timers)
       expect(await index.take(5, 10)).toEqual([timers[3], timers[1], timers[2], timers[0]])
     })
-    it('no more than max are handed out, the rest next time', async () => {
+    it('at most max are taken, the rest next time', async () => {
       await write(upTo(5).map((dueAt) => timerOf(dueAt)))
       expect(await take(9, 2)).toEqual([1, 2])
       expect(await take(9, 0)).toEqual([])
       expect(await take(9, 9)).toEqual([3, 4, 5])
     })
-    it('more than a slice is fetched from the store as it is taken', async () => {
+    it('more than one slice is read from the store as it is taken', async () => {
       await write(upTo(1_700).map((dueAt) => timerOf(dueAt)))
       expect(await take(1_200)).toEqual(upTo(1_200))
       expect(index.nextDue).toBe(1_201)
       expect(await take(9_999)).toEqual(upTo(1_700).slice(1_200))
       expect(index.nextDue).toBe(Number.POSITIVE_INFINITY)
     })
-    it('a full slice of one instant hides none behind it', async () => {
+    it('a full slice of one instant hides none after it', async () => {
       const timers = upTo(1_200).map((at) => timerOf(7, `job-${String(at).padStart(4, '0')}`))
       await write([...timers, timerOf(8)])
       expect((await index.take(7, 10_000)).map(({ jobId }) => jobId)).toEqual(timers.map(({ jobId }) => jobId))
@@ -313,7 +313,7 @@ describe.each([
       await write([timerOf(70), timerOf(60)])
       expect(index.nextDue).toBe(60)
     })
-    it('what is written while others are taken comes in its place, also before them', async () => {
+    it('timers written during a take come in their place, also before the taken ones', async () => {
       await write(upTo(600).map((at) => timerOf(at * 10)))
       expect(await take(30)).toEqual([10, 20, 30])
       await write([timerOf(45), timerOf(5), timerOf(5_555), timerOf(9_000)])
@@ -323,7 +323,7 @@ describe.each([
       expect(rest).toEqual(rest.toSorted((left, right) => left - right))
       expect(rest).toHaveLength(600 - 5 + 2)
     })
-    it('what is written in the middle of an instant that is half fetched comes once, in its place', async () => {
+    it('a timer written into an instant that is half read comes once, in its place', async () => {
       const names = upTo(600).map((at) => `job-${String(at).padStart(4, '0')}`)
       await write(names.map((name) => timerOf(7, name)))
       await take(0)
@@ -332,7 +332,7 @@ describe.each([
       const taken = await index.take(7, 10_000)
       expect(taken.map(({ jobId }) => jobId)).toEqual([...names, ...more].sort())
     })
-    it('what is written while the store is asked for more comes in its place', async () => {
+    it('timers written during a read of the store come in their place', async () => {
       let asked = 0
       const told = {
         ...store,
@@ -348,14 +348,14 @@ describe.each([
       expect(new Set(taken).size).toBe(701)
       expect(taken.indexOf(5)).toBe(500)
     })
-    it('what is written twice is handed out once', async () => {
+    it('a timer that is written twice is taken once', async () => {
       await write([timerOf(10)])
       await take(0)
       await write([timerOf(10), timerOf(20)])
       await write([timerOf(20)])
       expect(await take(20)).toEqual([10, 20])
     })
-    it('more written before the horizon than is kept near is handed out all the same', async () => {
+    it('more timers before the horizon than fit into memory are all taken', async () => {
       await take(0)
       await write(
         upTo(5_000)
@@ -364,13 +364,13 @@ describe.each([
       )
       expect(await take(9_999)).toEqual(upTo(5_000))
     })
-    it('what was deleted in the store before it came near is not handed out', async () => {
+    it('a timer that was deleted in the store before it was read is not taken', async () => {
       await write(upTo(1_000).map((dueAt) => timerOf(dueAt)))
       await take(0)
       await drop([timerOf(900), timerOf(1_000)])
       expect(await take(9_999)).toEqual(upTo(999).filter((dueAt) => dueAt !== 900))
     })
-    it('a second index over the same store finds what the first has left', async () => {
+    it('a second index over the same store finds the remaining timers of the first', async () => {
       await write(upTo(20).map((dueAt) => timerOf(dueAt)))
       await take(9)
       index = new TimeIndex(store)

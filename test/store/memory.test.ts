@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 
-test('to read a store of 40 MB fills no cache of the process, which would be 32 MB and stay', async () => {
+test('reading a store of 40 MB fills no permanent cache of 32 MB in the process', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-memory-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const script = fileURLToPath(new URL('store-reader.ts', import.meta.url))

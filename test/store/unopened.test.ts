@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { rocksStores } from '../../src/store/rocks-store.ts'
 
-test('what was in it is there when the disk lets it be opened again', async () => {
+test('a store keeps its content when the disk allows it to be opened again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-store-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const lock = join(folder, 'partition-0', 'LOCK')

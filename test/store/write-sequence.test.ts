@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('what a store writes for itself is not found by scans; who removes all that it finds has a sound store', async () => {
+it('internal records of a store are not found by scans; deleting all found entries leaves a valid store', async () => {
   const stores = rocksStores(folder)
   const everything = { from: Buffer.of(0), to: Buffer.of(0xff) }
   const { store } = await stores.open(0)

@@ -56,7 +56,7 @@ function site(appliedThen: number) {
 
 const lease: Timer = { dueAt: beganAt, kind: timerKind.lease, jobId: 'j', runNo: 1 }
 
-test('reports that all expired before they were read keep no attempt alive', async () => {
+test('reports that expired before they were read keep no attempt alive', async () => {
   const { watermark, answer, pass } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
   expect(watermark.released()).toEqual([])
@@ -65,7 +65,7 @@ test('reports that all expired before they were read keep no attempt alive', asy
   expect(watermark.released()).toEqual([lease])
 })
 
-test('a log that ends before what was read of it covers nothing: it is another one', async () => {
+test('a log that ends before the read position covers nothing: it is another one', async () => {
   const { watermark, answer, pass } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
   watermark.released()
@@ -75,7 +75,7 @@ test('a log that ends before what was read of it covers nothing: it is another o
   expect(watermark.readUntil).toBe(0)
 })
 
-test('for a time that has not come the brokers are not asked', async () => {
+test('the brokers are not asked for a future time', async () => {
   const { watermark, asked, pass } = site(300)
   // Taken before the clock was set back.
   watermark.hold([{ timer: lease, untilMs: beganAt + 60_000 }])
@@ -90,7 +90,7 @@ test('for a time that has not come the brokers are not asked', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('what failed or was answered while the clock was ahead is asked again a second later, and sought two seconds later', async () => {
+test('a failed answer, or one during a wrong clock, is requested again a second later, and then two seconds later', async () => {
   const { watermark, now, asked, pass, fail, answer, nudges } = site(300)
   watermark.hold([{ timer: lease, untilMs: beganAt }])
   watermark.released()
@@ -110,7 +110,7 @@ test('what failed or was answered while the clock was ahead is asked again a sec
   expect(nudges()).toBe(1)
 })
 
-test('what is covered is what was durable when it was asked for, and not before the last of it is folded', async () => {
+test('an answer covers what was durable when it was requested, after all of it is applied', async () => {
   const { watermark, asked, answer, pass, applyBatch } = site(300)
   const later: Timer = { ...lease, runNo: 2 }
   watermark.hold([
@@ -133,7 +133,7 @@ test('what is covered is what was durable when it was asked for, and not before 
   expect(watermark.depth).toBe(0)
 })
 
-test('what a clock that was ahead has read covers nothing of what is now', async () => {
+test('a reading of a clock that was ahead covers nothing of the present', async () => {
   const { watermark, now, asked, answer, pass } = site(300)
   now.wallMs += 3_600_000
   watermark.hold([{ timer: lease, untilMs: beganAt }])

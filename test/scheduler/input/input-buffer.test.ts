@@ -17,8 +17,8 @@ const filled = (...entries: [Source, number][]): InputBuffer => {
 }
 const shown = (inputRecords: InputRecord[]): string[] => inputRecords.map(({ source, offset }) => `${source} ${offset}`)
 
-describe('a mailbox', () => {
-  test('gives the oldest first, within both limits but for the first', () => {
+describe('an input buffer', () => {
+  test('gives the oldest first, within both limits except for the first', () => {
     const inputBuffer = filled(['jobs', 1], ['events', 1], ['jobs', 2])
     expect(shown(inputBuffer.take(1, 1))).toEqual(['jobs 1'])
     expect(shown(inputBuffer.take(10, 15))).toEqual(['events 1'])
@@ -26,7 +26,7 @@ describe('a mailbox', () => {
     expect(inputBuffer.depth).toBe(0)
   })
 
-  test('gives definitions alone where that is asked for, once, and all else afterwards in its order', () => {
+  test('gives only definitions on request, once, and everything else afterwards in its order', () => {
     const inputBuffer = filled(['events', 1], ['jobs', 1], ['commands', 1], ['jobs', 2], ['events', 2])
     inputBuffer.definitionsNext()
     expect(shown(inputBuffer.take(10, 1_000))).toEqual(['jobs 1', 'jobs 2'])
@@ -35,7 +35,7 @@ describe('a mailbox', () => {
     expect([inputBuffer.depth, inputBuffer.urgent]).toEqual([0, false])
   })
 
-  test('keeps the order of definitions that did not fit, and of what was put back', () => {
+  test('keeps the order of definitions that did not fit, and of records that were put back', () => {
     const inputBuffer = filled(['events', 1], ['jobs', 1], ['jobs', 2], ['jobs', 3])
     inputBuffer.definitionsNext()
     const taken = inputBuffer.take(2, 1_000)
@@ -48,7 +48,7 @@ describe('a mailbox', () => {
     expect(inputBuffer.hasDefinitions).toBe(false)
   })
 
-  test('says that its oldest has waited for a turn with room, also after definitions alone were taken', () => {
+  test('reports that its oldest record has waited for a batch with room, also after only definitions were taken', () => {
     const inputBuffer = filled(['events', 1], ['jobs', 1], ['events', 2])
     inputBuffer.putBack(inputBuffer.take(10, 1_000))
     expect(inputBuffer.hasWaited).toBe(true)
@@ -61,7 +61,7 @@ describe('a mailbox', () => {
     expect(inputBuffer.hasWaited).toBe(false)
   })
 
-  test('counts what it holds whatever way it was taken', () => {
+  test('counts its records in each way of taking', () => {
     const inputBuffer = new InputBuffer()
     for (let offset = 0; offset < 900; offset++)
       inputBuffer.put(inputRecord(offset % 3 === 0 ? 'jobs' : 'events', offset, 10_000))
@@ -73,7 +73,7 @@ describe('a mailbox', () => {
     expect([inputBuffer.depth, inputBuffer.roomy, inputBuffer.hasDefinitions]).toEqual([0, true, false])
   })
 
-  test('forgets all when it is cleared', () => {
+  test('forgets everything when it is cleared', () => {
     const inputBuffer = filled(['commands', 1], ['jobs', 1])
     inputBuffer.definitionsNext()
     inputBuffer.clear()

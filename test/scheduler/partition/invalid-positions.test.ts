@@ -25,7 +25,7 @@ const end = (driver: SchedulerDriver, run: Dispatched | undefined): void => {
   driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
 }
 
-test('commands and reports count in topics that were made anew while their owner was away', async () => {
+test('commands and reports count in topics that were recreated while their owner was away', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -52,7 +52,7 @@ test('commands and reports count in topics that were made anew while their owner
   expect(driver.state(heir, 'j')).toMatchObject({ status: 'PAUSED' })
 })
 
-test('an active owner notices that a topic was truncated as soon as something is read of it', async () => {
+test('an active owner notices that a topic was truncated at the next read', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -69,7 +69,7 @@ test('an active owner notices that a topic was truncated as soon as something is
   expect(driver.state(owner, 'j')).toMatchObject({ status: 'PAUSED' })
 })
 
-test('records that expired before they were read are counted, and reading goes on behind them', async () => {
+test('records that expired before they were read are counted, and the later ones are read', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -95,7 +95,7 @@ test('records that expired before they were read are counted, and reading goes o
   })
 })
 
-test('a log of which just what was read has expired is no other than it was', async () => {
+test('a log in which exactly the read records have expired is the same log', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -117,7 +117,7 @@ test('a log of which just what was read has expired is no other than it was', as
   expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
 })
 
-test('a definition that the changelog keeps goes on where jobs was made anew, and gives way to the first that comes', async () => {
+test('a definition that the changelog keeps survives a recreated jobs topic, and the first new one replaces it', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)
@@ -149,7 +149,7 @@ test('a definition that the changelog keeps goes on where jobs was made anew, an
 })
 
 test.each([true, false])(
-  'definitions count in jobs that were made anew; what was run of them is not forgotten (store kept: %s)',
+  'definitions count in a recreated jobs topic; earlier runs are not forgotten (store kept: %s)',
   async (kept) => {
     const driver = new SchedulerDriver()
     const disk: Disk = new Map()
@@ -192,7 +192,7 @@ test.each([true, false])(
   },
 )
 
-test('an owner that reads nothing of reports notices by the end of their log that it is another one', async () => {
+test('an owner that reads no reports notices by the end of their log that it is another one', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
@@ -259,14 +259,14 @@ function draining(later: { earliest: number; next: number }): { drained: Promise
   return { drained: drain(own, ends), naps: () => naps }
 }
 
-test('commands that expire, or whose topic is made anew, while they are drained hold nobody up', async () => {
+test('commands that expire, or whose topic is recreated, during a drain delay nothing', async () => {
   const expired = draining({ earliest: 500, next: 500 })
   await expired.drained
   expect(expired.naps()).toBeLessThan(5)
   await expect(draining({ earliest: 0, next: 0 }).drained).rejects.toThrow(/ends at 0 and was read up to 300/)
 })
 
-test('the very first definition of the old log, too, counts no more', async () => {
+test('the very first definition of the old log does not count any more either', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()
   const first = driver.boot('A', disk)

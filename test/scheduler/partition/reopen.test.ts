@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { Shared } from '../../../src/scheduler/options/options.ts'
 import { ReopenLines } from '../../../src/scheduler/partition/reopen.ts'
 
-test('the first failure is said, each of another kind, and the same kind once a minute with its count', () => {
+test('the first failure is logged, each of another kind too, and the same kind once a minute with its count', () => {
   let nowMs = 0
   const warn = vi.fn()
   const lines = new ReopenLines(3, { clock: { steadyMs: () => nowMs }, logger: { warn } } as unknown as Shared)

@@ -37,7 +37,7 @@ async function storeOf(jobs: Iterable<readonly [id: string, schedule: JobDefinit
 const range = { from: now, to: now + 10 * minute, bucketMs: minute }
 
 describe('forecast', () => {
-  it('counts the next occurrence of each job in its step, and what was due before', async () => {
+  it('counts the next occurrence of each job in its step, and overdue ones', async () => {
     const store = await storeOf([
       ['late', { at: now - 5 }],
       ['a', { at: now }],
@@ -53,7 +53,7 @@ describe('forecast', () => {
     expect(counts.later).toEqual(Array(10).fill(0))
   })
 
-  it('counts what recurs after the next occurrence, up to maxRuns and expireAt', async () => {
+  it('counts occurrences after the next one, up to maxRuns and expireAt', async () => {
     const store = await storeOf([
       ['each', { everyMs: 2 * minute }],
       ['thrice', { everyMs: minute }, { maxRuns: 3 }],
@@ -64,7 +64,7 @@ describe('forecast', () => {
     expect(later).toEqual([0, 0, 2, 2, 2, 0, 1, 0, 1, 0])
   })
 
-  it('lets a job that recurs too often for its share go on at its rate', async () => {
+  it('continues a job that recurs too often for its share at its rate', async () => {
     const store = await storeOf(
       Array.from({ length: forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 1_000 }] as const),
     )
@@ -75,14 +75,14 @@ describe('forecast', () => {
     expect(total).toBeLessThan(598 * forecastSampleMax * 1.1)
   })
 
-  it('lets a sample stand for all where there are many', async () => {
+  it('uses a sample if there are many jobs', async () => {
     const jobs = Array.from({ length: 5 * forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 5 * minute - 1 }] as const)
     const { later, jobs: counted, sampled } = await forecast(await storeOf(jobs), codecs, range)
     expect([counted, sampled]).toEqual([5 * forecastSampleMax, forecastSampleMax])
     expect(later.reduce((sum, count) => sum + count, 0)).toBeCloseTo(5 * forecastSampleMax)
   })
 
-  it('says how far it came where there is too much', async () => {
+  it('reports how far it came if there is too much', async () => {
     const store = memoryStore()
     const value = Buffer.alloc(0)
     const timers = Array.from({ length: forecastTimersMax + 10 }, (_, index) => ({
@@ -96,7 +96,7 @@ describe('forecast', () => {
   })
 })
 
-describe('a forecast of rules that are searched for', () => {
+describe('a forecast of expensive rules', () => {
   /** Each of its times is a search through a year, and there is one each day. */
   const places = Array.from({ length: 366 }, (_, place) => place + 1).join(',')
   const dear = (index: number) => ({
@@ -108,25 +108,28 @@ describe('a forecast of rules that are searched for', () => {
   })
   const decade = { from: now, to: now + 3_653 * 86_400_000, bucketMs: 3_653 * 86_400 * 1_000 }
 
-  it.each([1, 10, forecastSampleMax])('of %i jobs takes so many steps, and leaves the event loop to others', async (count) => {
-    const store = await storeOf(Array.from({ length: count }, (_, index) => [`j${index}`, dear(index)] as const))
-    const before = stepsSpent()
-    let [last, most, goesOn] = [before, 0, true]
-    const look = (): void => {
-      most = Math.max(most, stepsSpent() - last)
-      last = stepsSpent()
-      if (goesOn) setImmediate(look)
-    }
-    setImmediate(look)
-    const { cut, later } = await forecast(store, codecs, decade, atOnce)
-    goesOn = false
-    expect(cut).toBe(true)
-    expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
-    expect(stepsSpent() - before).toBeLessThan(2 * forecastSearchMax)
-    expect(most).toBeLessThan(forecastSearchMax / 4)
-  })
+  it.each([1, 10, forecastSampleMax])(
+    'of %i jobs uses a limited number of steps, and leaves the event loop to others',
+    async (count) => {
+      const store = await storeOf(Array.from({ length: count }, (_, index) => [`j${index}`, dear(index)] as const))
+      const before = stepsSpent()
+      let [last, most, goesOn] = [before, 0, true]
+      const look = (): void => {
+        most = Math.max(most, stepsSpent() - last)
+        last = stepsSpent()
+        if (goesOn) setImmediate(look)
+      }
+      setImmediate(look)
+      const { cut, later } = await forecast(store, codecs, decade, atOnce)
+      goesOn = false
+      expect(cut).toBe(true)
+      expect(later.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1_000 * count)
+      expect(stepsSpent() - before).toBeLessThan(2 * forecastSearchMax)
+      expect(most).toBeLessThan(forecastSearchMax / 4)
+    },
+  )
 
-  it('rests as the process has time after each piece', async () => {
+  it('pauses after each piece in proportion to the load of the process', async () => {
     const store = await storeOf(Array.from({ length: 20 }, (_, index) => [`job-${index}`, dear(index)] as const))
     const used: number[] = []
     const spare = { rest: async (ms: number) => void used.push(ms) }
@@ -136,7 +139,7 @@ describe('a forecast of rules that are searched for', () => {
     expect(used).not.toEqual([])
   })
 
-  it('is made one at a time, and of so many at most', async () => {
+  it('runs one at a time, and at most a fixed number wait', async () => {
     const store = await storeOf([['one', dear(0)]])
     const forecasts = new Forecasts(codecs, systemClock, atOnce)
     let [activeRuns, most] = [0, 0]

@@ -77,14 +77,14 @@ describe('a search through the jobs of a partition', () => {
     ['status COMPLETED and handler', { status: 'COMPLETED', handler: 'common' }, every(7_000, 9, count)],
     ['a due time before which few are', { dueBefore: now + 3 }, [0, 1, 2]],
     ['a due time before which many are', { dueBefore: now + 20_000, handler: 'rare' }, every(3_000, 8, 20_000)],
-  ])('finds all and only those of its filter, once and in order: %s', async (_, filter, wanted) => {
+  ])('finds exactly the jobs of its filter, once and in order: %s', async (_, filter, wanted) => {
     const { all } = await filled(count)
     expect(indexesOf((await all(filter)).ids)).toEqual(wanted)
     // And once more, with what the first search has left behind.
     expect(indexesOf((await all(filter)).ids)).toEqual(wanted)
   })
 
-  it('looks at the jobs one by one where the catalogue is full', async () => {
+  it('reads the jobs one by one if the search index is full', async () => {
     const { all } = await filled(count, new SearchIndex(20_000))
     expect(indexesOf((await all({ handler: 'rare' })).ids)).toEqual(every(3_000, 8, count))
   })
@@ -110,7 +110,7 @@ describe('a search through the jobs of a partition', () => {
     expect(first.next).toBe(first.jobs.at(-1)?.id)
   })
 
-  it('shows no job that was deleted or has another handler by now', async () => {
+  it('shows no job that was deleted or has another handler meanwhile', async () => {
     const { store, all } = await filled(4_000)
     expect(indexesOf((await all({ handler: 'rare' })).ids)).toEqual([8, 3_008])
     const spec = completeDefinition({ schedule: { at: now }, target: { handler: 'common' } })

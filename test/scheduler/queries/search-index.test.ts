@@ -21,8 +21,8 @@ async function filled(count: number) {
   return { searchIndex, store, id, build }
 }
 
-describe('a catalogue', () => {
-  it('proposes the jobs of a handler in the order of their ids, as many as there is room for', async () => {
+describe('a search index', () => {
+  it('proposes the jobs of a handler in the order of their ids, up to its limit', async () => {
     const { searchIndex, id, build } = await filled(3_500)
     expect(await build()).toBe(3_500)
     expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({
@@ -36,7 +36,7 @@ describe('a catalogue', () => {
     expect(searchIndex.propose({ handler: 'none' }, undefined, 10).ids).toEqual([])
   })
 
-  it('finds a part of an id wherever it stands', async () => {
+  it('finds a part of an id at any place', async () => {
     const { searchIndex, store, build } = await filled(500)
     await put(store, 'ämter', 'common')
     await build()
@@ -48,7 +48,7 @@ describe('a catalogue', () => {
     expect(searchIndex.propose({ idContains: '9job' }, undefined, 10).ids).toEqual([])
   })
 
-  it('says how far it knows while it is built, and proposes nothing beyond', async () => {
+  it('reports its progress while it is built, and proposes nothing beyond', async () => {
     const { searchIndex, id, build } = await filled(2_500)
     expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [], upTo: '' })
     expect(await build(1_000)).toBe(1_000)
@@ -61,7 +61,7 @@ describe('a catalogue', () => {
     expect(searchIndex.propose({ handler: 'rare' }, id(1_999), 10)).toMatchObject({ ids: [], upTo: undefined })
   })
 
-  it('knows what is written after it was built, in its place among the others', async () => {
+  it('contains jobs that are written after it was built, in their order', async () => {
     const { searchIndex, store, id, build } = await filled(1_200)
     await build()
     await put(store, id(5), 'rare')
@@ -73,7 +73,7 @@ describe('a catalogue', () => {
     expect(searchIndex.propose({ handler: 'rare' }, id(999), 10).ids).toEqual(['z'])
   })
 
-  it('is forgotten when too much was written since, and built anew by the next search', async () => {
+  it('is dropped when too much was written since, and rebuilt by the next search', async () => {
     const { searchIndex, store, build } = await filled(10)
     await build()
     for (let index = 0; index <= recentMax; index++) await put(store, `new-${index}`, 'rare')

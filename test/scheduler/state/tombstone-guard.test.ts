@@ -24,7 +24,7 @@ function begun(savedAtMs?: number) {
 }
 
 describe('a store', () => {
-  it('says of itself what it said when it was opened, until all of its logs are read', () => {
+  it('keeps its recorded time from the opening until all of its logs are read', () => {
     const { tombstoneGuard, live, now } = begun(5)
     live(3 * dayMs)
     expect(tombstoneGuard.savedAtMs(false)).toBe(5)
@@ -33,13 +33,13 @@ describe('a store', () => {
     live(dayMs)
     expect(tombstoneGuard.savedAtMs(false)).toBe(caughtUpAt)
   })
-  it('that is new lacks nothing that is deleted from then on', () => {
+  it('that is new misses no later deletion', () => {
     const { tombstoneGuard, live, now } = begun()
     const openedAt = now()
     live(dayMs)
     expect(tombstoneGuard.savedAtMs(false)).toBe(openedAt)
   })
-  it('that is idle says now and then that it is up to date', () => {
+  it('that is idle records periodically that it is up to date', () => {
     const { tombstoneGuard, live } = begun()
     tombstoneGuard.recorded()
     expect(tombstoneGuard.isDue).toBe(false)
@@ -56,13 +56,13 @@ describe('a store', () => {
 })
 
 describe('a process that slept', () => {
-  it.each([5, 6])('for %i days goes on only where no tombstone can have come and gone', (days) => {
+  it.each([5, 6])('for %i days continues only if no tombstone can have expired meanwhile', (days) => {
     const { tombstoneGuard, sleep } = begun()
     sleep(days * dayMs)
     if (days === 5) expect(() => tombstoneGuard.check()).not.toThrow()
     else expect(() => tombstoneGuard.check()).toThrow('slept for longer than deletions are kept')
   })
-  it('does not call its store up to date before it has been opened again', () => {
+  it('does not call its store up to date before it has been reopened', () => {
     const { tombstoneGuard, sleep, now } = begun()
     const before = tombstoneGuard.savedAtMs(true)
     sleep(6 * dayMs)
@@ -84,7 +84,7 @@ describe('a store that is opened', () => {
     ['of a log in which another owner has gone on', { otherLog: 'theirs' }, /another owner has continued/],
     ['from before deletions that the log has forgotten', { savedAtMs: now - 8 * dayMs - 1 }, /older than tombstones are kept/],
     ['that was saved by a clock that was ahead', { savedAtMs: now + 3_600_000 }, /clock that was ahead/],
-  ])('is built anew where it is one %s', (_, more, reason) => {
+  ])('is rebuilt if it is one %s', (_, more, reason) => {
     expect(why(more)).toMatch(reason)
   })
   it.each<[string, Partial<Checkpoint>]>([
@@ -92,7 +92,7 @@ describe('a store that is opened', () => {
     ['alone has what the log has lost', { jobsOffset: 11, otherLog: 'ours' }],
     ['is as old as it may be', { savedAtMs: now - 8 * dayMs }],
     ['was saved by a clock that was ahead by no more than clocks are apart', { savedAtMs: now + 30_000 }],
-  ])('is gone on with where it %s', (_, more) => {
+  ])('is kept if it %s', (_, more) => {
     expect(why(more)).toBeUndefined()
   })
 })

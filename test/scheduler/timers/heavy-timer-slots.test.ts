@@ -48,7 +48,7 @@ const most = 4 * 1024 * 1024 + 2 * payloadBytes
 /** What a turn has of jobs in memory: many reports are small, and their jobs are not. */
 const mostLoaded = 16 * 1024 * 1024 + 5 * payloadBytes
 
-it('are dispatched, given up and made again in transactions of a few megabytes', async () => {
+it('heavy runs are dispatched, given up and retried in transactions of a few megabytes', async () => {
   const driver = new SchedulerDriver()
   const seen = weighed(driver)
   driver.boot('A')
@@ -97,7 +97,7 @@ it('are dispatched, given up and made again in transactions of a few megabytes',
   expect(reads.most).toBeLessThan(20 * payloadBytes)
 })
 
-it('are not in memory together when all of them succeed at once, though hardly anything is written then', async () => {
+it('they are not in memory together when all of them succeed at once', async () => {
   const driver = new SchedulerDriver()
   driver.boot('A')
   await driver.settle()
@@ -115,7 +115,7 @@ it('are not in memory together when all of them succeed at once, though hardly a
   expect(reads.mostOfCycle).toBeLessThan(mostLoaded)
 })
 
-it('are let go in such transactions too when many slots become free at once', async () => {
+it('they are admitted in such transactions too when many slots are freed at once', async () => {
   const driver = new SchedulerDriver()
   const seen = weighed(driver)
   driver.boot('A')
@@ -134,7 +134,7 @@ it('are let go in such transactions too when many slots become free at once', as
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
 })
 
-it('are backfilled and resumed in such transactions too, and every occurrence runs', async () => {
+it('they are backfilled and resumed in such transactions too, and every occurrence runs', async () => {
   const driver = new SchedulerDriver()
   const seen = weighed(driver)
   driver.boot('A')
@@ -176,7 +176,7 @@ it('are backfilled and resumed in such transactions too, and every occurrence ru
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)
 })
 
-it('are kept once, and read one by one, where a hundred runs of one job are active as it is defined anew', async () => {
+it('a hundred active runs of one redefined job share one snapshot and are read one by one', async () => {
   const driver = new SchedulerDriver()
   const seen = weighed(driver)
   driver.boot('A')
@@ -214,7 +214,7 @@ it('are kept once, and read one by one, where a hundred runs of one job are acti
   expect(left.filter(([key]) => key.startsWith('50'))).toEqual([])
 })
 
-it('are backfilled also while timers are due with each turn, and so does what is read behind such a command', async () => {
+it('they are backfilled also while timers are due in each cycle, and later input is applied too', async () => {
   const driver = new SchedulerDriver()
   const seen = weighed(driver)
   const before = driver.boot('A')

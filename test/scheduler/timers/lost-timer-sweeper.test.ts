@@ -49,7 +49,7 @@ async function put(
   store.applyNow([{ key: stateKey(id), value: codecs.state.encode({ state: { ...pristine, ...state(pristine) } }) }])
 }
 
-describe('the sweeper', () => {
+describe('the lost-timer sweeper', () => {
   it('sets a lost timer again, where the time index finds it, and counts it', async () => {
     await put('a', { delayMs: 1_000 })
     const index = new TimeIndex(store)
@@ -60,7 +60,7 @@ describe('the sweeper', () => {
     expect(await index.take(now, 10)).toMatchObject([{ jobId: 'a', dueAt: startAt + 1_000 }])
     expect(await new TimeIndex(store).take(now, 10)).toHaveLength(1)
   })
-  it('does so also for a job about which something was decided', async () => {
+  it('does so also for a job with decisions', async () => {
     await put('a', { everyMs: 1_000 }, () => ({ nextFireAt: startAt + 5_000, runNo: 4 }))
     now += 2 * minute
     await look()
@@ -69,7 +69,7 @@ describe('the sweeper', () => {
   it.each([
     ['is ahead', 0, { everyMs: minute }],
     ['may be on its way', minute, { delayMs: 1_000 }],
-  ])('leaves alone what %s', async (_, passedMs, schedule) => {
+  ])('ignores %s', async (_, passedMs, schedule) => {
     await put('a', schedule)
     now += passedMs
     await look()
@@ -80,13 +80,13 @@ describe('the sweeper', () => {
     ['is paused', { status: 'PAUSED' }],
     ['waits for a place', { waiting: true }],
     ['waits for its tombstone to be read', { status: 'COMPLETED', nextFireAt: null, deleteAt: startAt }],
-  ])('leaves a job alone that %s', async (_, state) => {
+  ])('ignores a job that %s', async (_, state) => {
     await put('a', { delayMs: 1_000 }, () => state)
     now += 10 * minute
     await look()
     expect(written).toEqual([])
   })
-  it('looks at a few jobs each time, at all of them in turn, and then begins anew', async () => {
+  it('checks a few jobs each time, all of them in turn, and then begins again', async () => {
     for (let index = 0; index < 250; index++) await put(`job-${String(index).padStart(3, '0')}`, { delayMs: 1_000 })
     now += 10 * minute
     const found: number[] = []
@@ -101,7 +101,7 @@ describe('the sweeper', () => {
     expect(found).toEqual([100, 100, 50, 100])
     expect(new Set(written.slice(0, 250).map(({ jobId }) => jobId)).size).toBe(250)
   })
-  it('reads a megabyte each time where jobs are large, and goes on behind the last that it looked at', async () => {
+  it('reads a megabyte each time if jobs are large, and continues after the last one', async () => {
     const payload = Buffer.alloc(500_000, 'x')
     for (let index = 0; index < 20; index++)
       await put(`job-${String(index).padStart(3, '0')}`, { delayMs: 1_000 }, undefined, payload)
@@ -124,7 +124,7 @@ describe('the sweeper', () => {
     expect(new Set(written.map(({ jobId }) => jobId)).size).toBe(20)
     expect(most).toBeLessThanOrEqual(2_100_000)
   })
-  it('searches for a few milliseconds each time where rules are dear, and goes on behind the last that it looked at', async () => {
+  it('searches for a few milliseconds each time if rules are expensive, and continues after the last one', async () => {
     const rule = (index: number) => ({
       rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${index % 60};BYSECOND=${Math.floor(index / 60)}`,
       dtstart: 0,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { createMetrics } from '../../../src/metrics/metrics.ts'
 import { ZoneRulesState } from '../../../src/scheduler/timers/zone-rules-state.ts'
 
-it('warns of other rules with what to do, and not of an earlier version that does not say its rules', () => {
+it('a warning of other rules names the remedy; there is none for an earlier version without recorded rules', () => {
   const lines: { level: number; msg: string }[] = []
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
   const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics: createMetrics(), logger })

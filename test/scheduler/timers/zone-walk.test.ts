@@ -86,10 +86,10 @@ describe('after an upgrade', () => {
   // By the old rules: ran at 0.5, fresh at 3.5, gone at 2.5; by the new ones each an hour earlier.
   const expected = { ran: [0.5, 23.5, 47.5], fresh: [2.5, 26.5, 50.5], gone: [1.5, 25.5, 49.5] }
 
-  it('a store that was kept fires by the new rules', async () => {
+  it('a kept store fires by the new rules', async () => {
     expect(await upgraded(true)).toEqual({ fires: expected, standing: '2026a' })
   })
-  it('as one that was built anew does', async () => {
+  it('and so does a rebuilt store', async () => {
     expect(await upgraded(false)).toEqual({ fires: expected, standing: '2026a' })
   })
   it('and so does a standby that takes over, also one that had the new rules before its owner', async () => {
@@ -116,7 +116,7 @@ describe('after an upgrade', () => {
 })
 
 describe('a standby of another version', () => {
-  it('copies what its owner decides, whose rules are right, and sets its own timers anew when its rules change', async () => {
+  it('copies the decisions of its owner, and sets its own timers again when its rules change', async () => {
     const { it: driver, winter, summer } = world(true)
     const owner = driver.boot('owner', new Map(), winter)
     await driver.settle()
@@ -139,8 +139,8 @@ describe('a standby of another version', () => {
   })
 })
 
-describe('a crash while jobs are looked at', () => {
-  it('begins the look anew, and each occurrence fires once', async () => {
+describe('a crash during the walk', () => {
+  it('begins the walk again, and each occurrence fires once', async () => {
     const { it: driver, winter, summer } = world()
     const disk: Disk = new Map()
     const old = driver.boot('old', disk, winter)
@@ -167,7 +167,7 @@ describe('a crash while jobs are looked at', () => {
     const found = fires(driver)
     for (const id of ids) expect([id, found[id]]).toEqual([id, [0.5, 23.5]])
   })
-  it('is not begun again by the same rules', async () => {
+  it('does not repeat a finished walk for the same rules', async () => {
     const { it: driver, winter, summer } = world()
     const disk: Disk = new Map()
     const old = driver.boot('old', disk, winter)
@@ -187,7 +187,7 @@ describe('a crash while jobs are looked at', () => {
 })
 
 describe('a walk over many jobs', () => {
-  it('looks at each once, a bounded number at a time, and writes what moves alone', async () => {
+  it('reads each job once, a limited number at a time, and writes only jobs whose times change', async () => {
     const store = memoryStore()
     const count = 5_000
     const definition = (zoned: boolean) =>
@@ -232,7 +232,7 @@ describe('a walk over many jobs', () => {
   })
 })
 
-it('goes on where turns are narrowed, with no more than they may take, also where nothing else is to do', async () => {
+it('the walk continues with reduced batches, within their limits, also without other work', async () => {
   const store = memoryStore()
   const bytes = codecs.definition.encode(daily(3))
   const ids = Array.from({ length: 7 }, (_, at) => `job-${at}`)
