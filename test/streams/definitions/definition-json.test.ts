@@ -56,7 +56,7 @@ describe('a job in JSON', () => {
       maxMs: 3_600_000,
     })
   })
-  it('takes its id from the JSON or from the request, but not two', () => {
+  it('takes its id from the JSON or from the request, but accepts no two ids', () => {
     expect(definitionFromJson(base)).toMatchObject({ ok: true, id: undefined })
     expect(definitionFromJson(base, { id: 'a' })).toMatchObject({ ok: true, id: 'a' })
     expect(definitionFromJson({ ...base, id: 'a' }, { id: 'a' })).toMatchObject({ ok: true, id: 'a' })
@@ -65,7 +65,7 @@ describe('a job in JSON', () => {
     expect(refused({ ...base, id: '' })[0]).toMatch(/job id "" is empty/)
     expect(refused({ ...base, id: 7 })).toEqual(['id is 7; allowed: text.'])
   })
-  it('takes times with an offset, or epoch ms', () => {
+  it('accepts times with an offset, or epoch ms', () => {
     const at = (value: unknown): number | null => read({ ...base, schedule: { at: value } }).schedule.at
     expect(at('2030-01-31T09:00:00+01:00')).toBe(Date.UTC(2030, 0, 31, 8))
     expect(at(1_900_000_000_000)).toBe(1_900_000_000_000)
@@ -76,14 +76,14 @@ describe('a job in JSON', () => {
     expect(refused({ ...base, schedule: { at: 1.5 } })[0]).toMatch(/whole numbers/)
     expect(read({ ...base, startAt: null }).startAt).toBeNull()
   })
-  it('takes enum symbols in lower case', () => {
+  it('accepts enum symbols in lower case', () => {
     expect(read({ schedule: { everyMs: 1000, from: 'end' }, target: base.target, priority: 'low' })).toMatchObject({
       schedule: { from: 'END' },
       priority: 'LOW',
     })
     expect(refused({ ...base, priority: 'urgent' })).toEqual(['priority is "urgent"; allowed: HIGH, NORMAL, LOW.'])
   })
-  it('refuses unknown fields, with the name that was meant', () => {
+  it('refuses unknown fields, and suggests a name', () => {
     expect(refused({ ...base, retries: {} })).toEqual(['retries is not a known field; did you mean retry?'])
     expect(refused({ ...base, schedule: { everyMS: 1000 } })).toEqual([
       'schedule.everyMS is not a known field; did you mean everyMs?',
@@ -93,7 +93,7 @@ describe('a job in JSON', () => {
     )
     expect(refused({ ...base, target: { handler: 'a', 'x\u0000y': 1 } })[0]).toMatch(/"target\.x\\u0000y" is not a known field/)
   })
-  it('names what is missing', () => {
+  it('names missing fields', () => {
     expect(refused({})).toEqual(['schedule is missing; it is required.', 'target is missing; it is required.'])
     expect(refused({ ...base, target: {} })).toEqual([
       'target must have exactly one of handler, topic, http; none of them is set.',
@@ -104,7 +104,7 @@ describe('a job in JSON', () => {
   it('refuses two schedules', () => {
     expect(refused({ ...base, schedule: { at: 5, cron: '@daily' } })[0]).toMatch(/at and cron are set/)
   })
-  it('does not let keys reach into prototypes', () => {
+  it('does not let keys change prototypes', () => {
     const hostile =
       JSON.parse(`{"schedule":{"delayMs":0,"__proto__":{"polluted":1}},"target":{"handler":"a"},"__proto__":{"polluted":1},
       "constructor":{"prototype":{"polluted":1}},"headers":{"__proto__":"x"}}`) as unknown
@@ -134,7 +134,7 @@ describe('a payload', () => {
     expect(payload({ payload: null })).toEqual([null, null])
     expect(payload({ payload: 'text', contentType: 'application/problem+json; charset=utf-8' })[0]).toBe('"text"')
   })
-  it('is text as it stands when another media type says so', () => {
+  it('is unchanged text if another media type says so', () => {
     expect(payload({ payload: 'a,b', contentType: 'text/csv' })).toEqual(['a,b', 'text/csv'])
     expect(refused({ ...base, payload: { a: 1 }, contentType: 'text/csv' })[0]).toMatch(
       /^payload is an object; allowed: text with the media type "text\/csv"/,
@@ -158,7 +158,7 @@ describe('a payload', () => {
     for (const payload of [cyclic, 1n, () => 1, Symbol('s')])
       expect(refused({ ...base, payload })[0]).toMatch(/allowed: a JSON value/)
   })
-  it('is refused where JSON.stringify would write something else', () => {
+  it('is refused if JSON.stringify would write something else', () => {
     for (const payload of [Number.NaN, { a: [Number.POSITIVE_INFINITY, null] }])
       expect(refused({ ...base, payload })[0]).toContain('NaN and Infinity are none')
     for (const payload of ['\ud800', { a: '\udfff' }, { '\ud800': 1 }])
@@ -166,7 +166,7 @@ describe('a payload', () => {
     expect(refused({ ...base, payload: '\ud800', contentType: 'text/plain' })[0]).toContain('payload')
     expect(read({ ...base, payload: { a: null, b: '\\ud800' } }).payload?.toString()).toBe('{"a":null,"b":"\\\\ud800"}')
   })
-  it('comes back as it was, or as base64 where it would be refused', () => {
+  it('is returned unchanged, or as base64 if it would be refused', () => {
     const shown = (text: string | Buffer, contentType: string | null): Record<string, unknown> =>
       JSON.parse(writeJson({ shown: definitionToJson(completeDefinition({ ...base, payload: Buffer.from(text), contentType })) }))
         .shown as Record<string, unknown>
@@ -186,7 +186,7 @@ describe('a payload', () => {
 })
 
 describe('a definition as JSON', () => {
-  it('has times in UTC and leaves out what is not set', () => {
+  it('has times in UTC and omits fields that are not set', () => {
     const definition = read({
       ...base,
       schedule: { at: 1_900_000_000_000 },
@@ -259,8 +259,8 @@ describe('a definition as JSON', () => {
   })
 })
 
-describe('whatever comes as JSON', () => {
-  it('is read without a throw, and what is read is valid', () => {
+describe('any JSON input', () => {
+  it('is read without a throw, and the result is valid', () => {
     const names = [
       'id',
       'schedule',

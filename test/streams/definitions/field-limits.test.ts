@@ -10,7 +10,7 @@ describe.each(records)('the limits of %s', (_, schema) => {
   const check = limitChecker(schema)
   const sample = sampleRecord(schema)
 
-  it('let a sample of every field pass', () => {
+  it('accept a sample of every field', () => {
     expect(check(sample)).toEqual([])
   })
   const cases = limitCases(schema)
@@ -26,7 +26,7 @@ describe.each(records)('the limits of %s', (_, schema) => {
   })
 })
 
-it('finds the limits that it is meant to cover', () => {
+it('the test finds the limits that it must cover', () => {
   const titles = limitCases(schemas.jobDefinitionSchema).map(({ title }) => title)
   expect(titles).toEqual(
     expect.arrayContaining([
@@ -68,7 +68,7 @@ describe('a schema made for the purpose', () => {
     expect(messages({ whole: 1.5 })).toEqual(['whole is 1.5; allowed: whole numbers, -2147483648 to 2147483647.'])
     expect(messages({ whole: undefined })).toEqual(['whole is missing; allowed: -2147483648 to 2147483647.'])
   })
-  it('refuses what is no number at all', () => {
+  it('refuses values that are no number', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '1', null, {}, [], true, 1n]) {
       expect(messages({ whole: value }), String(value)).toHaveLength(1)
       expect(messages({ big: value }), String(value)).toHaveLength(1)

@@ -16,7 +16,7 @@ const begin = 1_800_000_000_000
 const decisionsMax = 2_000
 
 describe('any history of a job', () => {
-  it('of 90,000 sound definitions keeps what is always true', { timeout: 120_000 }, () => {
+  it('of 90,000 valid definitions keeps the invariants', { timeout: 120_000 }, () => {
     const seen = { definitions: 0, decisions: 0 }
     for (let seed = 1; seen.definitions < 90_000; seed++) {
       const chance = new Chance(seed)
@@ -30,7 +30,7 @@ describe('any history of a job', () => {
     }
     expect(seen.decisions).toBeGreaterThan(seen.definitions * 2)
   })
-  it('of 10,000 wild definitions keeps it too, and refuses what cannot be used', { timeout: 120_000 }, () => {
+  it('of 10,000 random definitions keeps them too, and refuses invalid ones', { timeout: 120_000 }, () => {
     const wild = fc.sample(wildDefinition(), { numRuns: 10_000, seed: 1 })
     let sound = 0
     for (let seed = 0; wild.length > 0; seed++) {

@@ -163,7 +163,7 @@ describe('the largest legal job', () => {
     ['with a handler', toHandler],
     ['with an HTTP target', toHttp],
     ['of a pinned worker', toPinned],
-  ])('%s fits the log in all that becomes of it', (_, definition) => {
+  ])('%s fits the log in every record that follows from it', (_, definition) => {
     const spec = definition()
     const value = codecs.definition.encode(spec)
     expect(recordBytes({ key: jobId, value })).toBeLessThanOrEqual(recordBytesMax)
@@ -201,7 +201,7 @@ describe('a state that would be too large', () => {
     return { ...pristineState(job.job), ...more, active }
   }
 
-  it('loses the messages of older errors first, then the errors, and of the last one the end of its message', () => {
+  it('loses the messages of older errors first, then these errors, and then the end of the last message', () => {
     const long = 'x'.repeat(1_000)
     const some = fittedState(stateWith(100, errorsOf(4, long)))
     expect(some.active.every(({ errors }) => errors.length === 4 && errors.at(-1)?.message === long)).toBe(true)
@@ -211,12 +211,12 @@ describe('a state that would be too large', () => {
     expect(many.active[0]?.errors[0]).toMatchObject({ attempt: 4, message: `${wide.repeat(100)}…` })
   })
 
-  it('is left as it is while it fits', () => {
+  it('is unchanged while it fits', () => {
     const state = stateWith(10, errorsOf(5, 'x'.repeat(1_000)))
     expect(fittedState(state)).toBe(state)
   })
 
-  it('keeps every run, also of a version that had no cap', () => {
+  it('keeps every run, also of a version without a limit', () => {
     const state = stateWith(900, errorsOf(5, wide.repeat(1_000)))
     const fitted = fittedState(state)
     expect(fitted.active.map(({ runNo, status, attempt }) => [runNo, status, attempt])).toEqual(
@@ -259,7 +259,7 @@ describe('a report over a limit', () => {
     ...more,
   })
 
-  it('ends the run all the same, and the run says what is missing', () => {
+  it('ends the run anyway, and the run names what is missing', () => {
     const { job, run } = fire()
     const { event, note, problems } = fittedReport(reportOf(run, { result: Buffer.alloc(1_000_200) }))
     expect(problems.map(({ field }) => field)).toEqual(['result'])
@@ -268,7 +268,7 @@ describe('a report over a limit', () => {
     expect(job.job.state?.lastRun?.note).toContain('result has 1000200 bytes; allowed: at most 65536 bytes')
   })
 
-  it('is within all limits afterwards, whatever it said', () => {
+  it('is within all limits afterwards, whatever it contained', () => {
     const { run } = fire()
     const hostile = reportOf(run, {
       type: 'FAILED',
@@ -292,14 +292,14 @@ describe('a report over a limit', () => {
     expect(codecs.event.encode(event as ExecutionEvent).length).toBeLessThan(30_000)
   })
 
-  it('that names no attempt there can be is refused', () => {
+  it('with an impossible attempt number is refused', () => {
     const { run } = fire()
     for (const more of [{ runNo: 0 }, { attempt: -1 }, { specOffset: -2 }]) {
       expect(fittedReport(reportOf(run, more)).event).toBeUndefined()
     }
   })
 
-  it('leaves one within the limits untouched', () => {
+  it('within the limits is unchanged', () => {
     const { run } = fire()
     const report = reportOf(run, { result: Buffer.alloc(65_536) })
     expect(fittedReport(report)).toEqual({ event: report, problems: [], note: undefined })

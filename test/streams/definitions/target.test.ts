@@ -16,13 +16,13 @@ describe('a target', () => {
     expect(refused({ handler: 'a', topic })).toMatch(/target must have exactly one of .*; handler and topic are set/)
     expect(refused({ pool: 'web' })).toMatch(/none of them is set/)
   })
-  it('has a pool only where a worker runs it', () => {
+  it('has a pool only if a worker runs it', () => {
     expect(refused({ topic: { name: 't' }, pool: 'web' })).toMatch(/^target\.pool is "web", but has a meaning only with/)
   })
-  it('has names of topics that Kafka takes', () => {
+  it('has topic names that Kafka accepts', () => {
     for (const name of ['', 'a b', '..', 'x'.repeat(250)]) expect(refused({ topic: { name } })).toMatch(/target\.topic\.name/)
   })
-  it('has URLs without a password, and headers that can be sent and are not ours', () => {
+  it('has URLs without a password, and no invalid or reserved headers', () => {
     const http = (more: object) => ({ http: { url: 'https://example.org/', ...more } })
     expect(refused(http({ url: 'ftp://example.org/' }))).toMatch(/target\.http\.url/)
     const password = refused(http({ url: 'https://user:secret@example.org/' }))
@@ -46,7 +46,7 @@ describe('a target', () => {
       expect(refused(http({ headers: { [name]: 'x' } })), name).toMatch(/cannot be sent/)
     expect(refused(http({ headers: { 'x-mine': 'a\r\nb: c' } }))).toMatch(/cannot be sent/)
   })
-  it('reads back from JSON as it was, keys and headers byte for byte', () => {
+  it('returns unchanged from JSON, keys and headers byte for byte', () => {
     const key = Buffer.from([255, 0])
     const json = {
       schedule: { delayMs: 0 },
@@ -64,7 +64,7 @@ describe('a target', () => {
 })
 
 describe('the allow-list of topics', () => {
-  it('takes names and patterns, and never our own topics', () => {
+  it('accepts names and patterns, and never our own topics', () => {
     const allowed = topicAllowance(['orders', 'mail.*', '*-out'], 'duelog.')
     expect(['orders', 'mail.a', 'x-out'].map(allowed)).toEqual([true, true, true])
     expect(['orders2', 'mail', 'mailxa', 'duelog.x-out'].map(allowed)).toEqual([false, false, false, false])

@@ -19,7 +19,7 @@ describe('a definition with trackRuns false', () => {
     ['one attempt, which is what it gets', { retry: { maxAttempts: 1, backoff: { fixed: { delayMs: 5 } } } }],
     ['the default retry spelt out, which does not apply', { retry: { maxAttempts: 5 } }],
     ['a webhook', { target: { http: { url: 'https://example.org/' } } }],
-  ])('is taken with %s', (_, more) => {
+  ])('is accepted with %s', (_, more) => {
     expect(refusals(more)).toEqual([])
   })
   it.each([
@@ -43,7 +43,7 @@ describe('a definition with trackRuns false', () => {
     expect(others).toEqual([])
     expect(refusals({ ...more, trackRuns: true })).toEqual([])
   })
-  it('may say how many runs wait for the starts of its rateLimit', () => {
+  it('may limit how many runs wait for the starts of its rateLimit', () => {
     expect(refusals({ maxConcurrentRuns: 100, rateLimit: { key: 'k', limit: 1, perMs: 1_000 } })).toEqual([])
   })
 })

@@ -40,7 +40,7 @@ describe('a job id', () => {
     expect(validateJobId(Buffer.from([0x61, 0xff]))?.message).toContain('not valid UTF-8')
     expect(validateJobId(Buffer.from([0xc0, 0x80]))?.message).toContain('not valid UTF-8')
   })
-  it('gives the same verdict on text and on its bytes, whatever it is', () => {
+  it('gives the same verdict on text and on its bytes', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme' })), (id) => {
         expect(validateJobId(Buffer.from(id)) === undefined).toBe(validateJobId(id) === undefined)
@@ -64,7 +64,7 @@ describe('a definition', () => {
       expect(messages({ schedule })).toEqual([])
     }
   })
-  it('says what is wrong, where, and what is allowed', () => {
+  it('reports what is wrong, where, and what is allowed', () => {
     expect(messages({ schedule: { everyMs: 5 } })).toEqual(['schedule.everyMs is 5 ms; allowed: 100 to 315360000000 ms.'])
     expect(messages({ target: { handler: '', pool: 'Default' } })).toEqual([
       'target.handler has 0 characters; allowed: 1 to 128 characters.',
@@ -98,7 +98,7 @@ describe('a definition', () => {
       /^schedule\.timezone is "Europe\/Paris", .* only with schedule\.cron/,
     )
   })
-  it('has a time zone that exists and a cron expression that parses and comes true', () => {
+  it('has a time zone that exists and a cron expression that parses and has an occurrence', () => {
     expect(messages({ schedule: { cron: '@daily', timezone: 'Mars/Olympus' } })[0]).toMatch(
       /schedule\.timezone is "Mars\/Olympus", which is not a known time zone/,
     )
@@ -116,7 +116,7 @@ describe('a definition', () => {
     expect(messages({ schedule: { at: startAt }, endAt })[0]).toMatch(/^schedule\.at .* is after endAt/)
     expect(messages({ schedule: { at: startAt }, startAt, endAt: startAt })).toEqual([])
   })
-  it('is judged without a throw, whatever it holds, and what passes can be computed', () => {
+  it('is validated without a throw, whatever it contains, and its occurrences can be computed if it is valid', () => {
     let passed = 0
     fc.assert(
       fc.property(wildDefinition(), (definition) => {
@@ -140,7 +140,7 @@ describe('a definition', () => {
 })
 
 describe('a command', () => {
-  it('is held to the limits of its schema', () => {
+  it('obeys the limits of its schema', () => {
     const command = completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0 })
     expect(validateCommand(command)).toEqual([])
     expect(validateCommand({ ...command, type: 'EXPLODE' as 'TRIGGER' })[0]?.message).toMatch(
@@ -150,7 +150,7 @@ describe('a command', () => {
     expect(validateCommand({ ...command, runNo: -1 })[0]?.field).toBe('runNo')
   })
   it.each(['SCHEDULE', 'REDRIVE', 'BACKFILL'] as const)(
-    'does not say that its run was made by %s: only an owner knows that',
+    'may not claim that its run was made by %s: only an owner knows that',
     (trigger) => {
       const command = completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0, trigger })
       expect(validateCommand(command).map(({ message }) => message)).toEqual([
@@ -158,7 +158,7 @@ describe('a command', () => {
       ])
     },
   )
-  it.each(['MANUAL', 'FOLLOW_UP'] as const)('may say that its run is %s', (trigger) => {
+  it.each(['MANUAL', 'FOLLOW_UP'] as const)('may claim that its run is %s', (trigger) => {
     expect(validateCommand(completeCommand({ type: 'TRIGGER', commandId: 'c', at: 0, trigger }))).toEqual([])
   })
 })

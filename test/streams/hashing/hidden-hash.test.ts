@@ -9,7 +9,7 @@ const base: JobDefinitionInput = { schedule: { everyMs: 1_000 }, target: { handl
 const hashOf = (more: Partial<JobDefinitionInput> = {}): number => hiddenHash(completeDefinition({ ...base, ...more }))
 const secret = { headers: { key: Buffer.from('secret') } }
 
-it('is 0 without headers and http target, and goes by these alone', () => {
+it('the hash is 0 without headers and http target, and depends only on these', () => {
   expect(hashOf()).toBe(0)
   expect(hashOf({ payload: Buffer.from('1') })).toBe(0)
   expect(hashOf(secret)).toBe(hashOf({ ...secret, priority: 'HIGH' }))
@@ -18,7 +18,7 @@ it('is 0 without headers and http target, and goes by these alone', () => {
   expect(new Set([...all, hashOf(http('https://a/c'))]).size).toBe(5)
 })
 
-it('is kept with a run that ends under the definition that it was made with, and not known of another', () => {
+it('the hash is kept with a run that ends under its own definition, and unknown under another', () => {
   const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...base, ...secret }).until(1_000)
   expect(job.state.lastRun?.hiddenHash).toBe(hashOf(secret))
   const slow = new JobHistory().define({ ...base, ...secret }).until(1_000)

@@ -25,7 +25,7 @@ const karafka = {
 }
 
 describe('the id of a job', () => {
-  it('is the key where it can be one, else its bytes in base64url, else its place', () => {
+  it('is the key if it is a valid id, otherwise its bytes in base64url, otherwise its position', () => {
     expect(jobIdOf(record({}))).toBe('vid1-online')
     expect(jobIdOf(record({}, { key: Buffer.from([0, 255]) }))).toBe('b64:AP8')
     expect(jobIdOf(record({}, { key: null }))).toBe('schedules/3/41')
@@ -37,7 +37,7 @@ describe('the id of a job', () => {
 })
 
 describe('a schedule beyond the limits', () => {
-  it('is refused, whatever it is of', () => {
+  it('is refused, whatever the kind', () => {
     const headers = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`h${index}`, 'x']))
     const refused = (made: unknown): void => expect(made).toMatchObject({ kind: 'refused', jobId: 'vid1-online' })
     for (const [of, steering] of [
@@ -95,7 +95,7 @@ describe('a schedule of etf1', () => {
 })
 
 describe('a scheduled message of Karafka', () => {
-  it('becomes one record at its second, with all its headers and where it came from', () => {
+  it('becomes one record at its second, with all its headers and its origin', () => {
     const made = fromKarafka(record({ ...karafka, schedule_target_partition: '5', mine: 'yes' }))
     expect(made).toMatchObject({
       kind: 'definition',
@@ -122,7 +122,7 @@ describe('a scheduled message of Karafka', () => {
       expect(fromKarafka(record(headers, { value: null }))).toEqual({ kind: 'deletion', jobId: 'vid1-online' })
     }
   })
-  it('is refused where it cannot be understood, rather than sent elsewhere', () => {
+  it('is refused if it is not understood, and is not sent elsewhere', () => {
     const reason = (headers: Record<string, string>, more: Partial<ForeignRecord> = {}): string => {
       const made = fromKarafka(record({ ...karafka, ...headers }, more))
       return made.kind === 'refused' ? made.reason : made.kind

@@ -17,7 +17,7 @@ describe('a trigger', () => {
     ['PAUSED by command', (job) => job.command('PAUSE')],
     ['PAUSED by definition', (job) => job.define({ paused: true })],
     ['COMPLETED', (job) => job.define({ schedule: { at: 0 } }).until(0)],
-  ])('runs also a job that is %s', (_, act) => {
+  ])('also runs a job that is %s', (_, act) => {
     const job = everySecond()
     act(job)
     const before = job.dispatched.length
@@ -63,14 +63,14 @@ describe('a trigger', () => {
       .command('TRIGGER')
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: 500 }])
   })
-  it('keeps the times of a job of which nothing was decided yet', () => {
+  it('keeps the times of a job without decisions', () => {
     const job = everySecond().until(999).command('TRIGGER')
     expect(job.next).toBe(1_000)
   })
 })
 
 describe('a pause', () => {
-  it('fires nothing, and lets active runs go on', () => {
+  it('fires nothing, and active runs continue', () => {
     const job = new JobHistory()
       .define({ schedule: { everyMs: 1_000 } })
       .until(1_000)
@@ -80,14 +80,14 @@ describe('a pause', () => {
     expect(job.next).toBeNull()
     expect(job.fail('Error', { retryAfterMs: 0 }).report('SUCCEEDED').state).toMatchObject({ status: 'PAUSED', succeeded: 1 })
   })
-  it('outlives a new definition that says nothing of it', () => {
+  it('survives a new definition without the field paused', () => {
     const job = everySecond()
       .command('PAUSE')
       .define({ schedule: { everyMs: 500 } })
     expect(job.state.status).toBe('PAUSED')
     expect(job.until(9_000).fired).toEqual([])
   })
-  it('outlives a definition that cannot be used, and its repair', () => {
+  it('survives an invalid definition, and its repair', () => {
     const job = new JobHistory()
       .define({ schedule: { everyMs: 1_000 } })
       .command('PAUSE')
@@ -96,7 +96,7 @@ describe('a pause', () => {
     expect(job.state.status).toBe('PAUSED')
     expect(job.until(5_000).fired).toEqual([])
   })
-  it('outlives the end of a pause by definition', () => {
+  it('survives the end of a pause by definition', () => {
     const job = new JobHistory().define({ paused: true }).command('PAUSE').define({ paused: false })
     expect(job.state.status).toBe('PAUSED')
     job.command('RESUME')
@@ -117,7 +117,7 @@ describe('a pause', () => {
 })
 
 describe('a job that is resumed', () => {
-  it('fires on at its times', () => {
+  it('continues at its times', () => {
     const job = everySecond().until(1_000).command('PAUSE').until(1_500).command('RESUME').until(3_000)
     expect(job.fired).toEqual([1_000, 2_000, 3_000])
   })
@@ -150,17 +150,17 @@ describe('a job that is resumed', () => {
   })
 })
 
-describe('a command that has nothing to do', () => {
+describe('a command without effect', () => {
   it.each<[string, JobHistory, 'PAUSE' | 'RESUME']>([
     ['pausing what is PAUSED', everySecond().command('PAUSE'), 'PAUSE'],
     ['resuming what is ACTIVE', everySecond().until(1_000), 'RESUME'],
     ['pausing what is COMPLETED', everySecond({ maxRuns: 1 }).until(1_000), 'PAUSE'],
     ['resuming what is COMPLETED', everySecond({ maxRuns: 1 }).until(1_000), 'RESUME'],
-  ])('changes nothing but that it is remembered: %s', (_, job, type) => {
+  ])('changes nothing and is remembered: %s', (_, job, type) => {
     const { state } = job
     expect({ ...job.command(type).state, recentCommands: state.recentCommands }).toEqual(state)
   })
-  it.each(['TRIGGER', 'PAUSE', 'RESUME'] as const)('is counted when there is no usable definition: %s', (type) => {
+  it.each(['TRIGGER', 'PAUSE', 'RESUME'] as const)('is counted if there is no valid definition: %s', (type) => {
     const unknown = new JobHistory().command(type)
     expect(unknown.last).toMatchObject({ out: [], notes: [{ kind: 'stale', what: type }] })
     expect(unknown.job).toEqual({ id: 'job' })
@@ -170,7 +170,7 @@ describe('a command that has nothing to do', () => {
   })
 })
 
-describe('a command that comes again', () => {
+describe('a repeated command', () => {
   const started = (): JobHistory =>
     new JobHistory()
       .define({ schedule: { everyMs: 60_000, anchor: 0 }, overlap: 'SKIP', startDeadlineMs: 86_400_000 })
@@ -219,7 +219,7 @@ describe('a command that comes again', () => {
     const before = job.dispatched.length
     expect(job.command('TRIGGER', { commandId: 'first' }).dispatched.length - before).toBe(counts ? 1 : 0)
   })
-  it('counts while its run goes on, whatever came after it', () => {
+  it('counts while its run is active, whatever came after it', () => {
     const job = new JobHistory().define().command('TRIGGER', { commandId: 'first' })
     for (let other = 0; other < 99; other++) job.command('PAUSE')
     expect(job.command('TRIGGER', { commandId: 'first' }).dispatched).toHaveLength(1)
@@ -239,7 +239,7 @@ describe('a pause of a job that is INVALID', () => {
     job.job = { ...job.job, state: { ...job.state, status: 'INVALID' } }
     return job
   }
-  it('holds when it can be used again', () => {
+  it('applies when the job is valid again', () => {
     expect(
       broken()
         .command('PAUSE')
@@ -252,7 +252,7 @@ describe('a pause of a job that is INVALID', () => {
         .define({ schedule: { everyMs: 1_000 } }).state.status,
     ).toBe('ACTIVE')
   })
-  it.each(['TRIGGER', 'BACKFILL', 'REDRIVE'] as const)('does not let it run: a %s is refused', (type) => {
+  it.each(['TRIGGER', 'BACKFILL', 'REDRIVE'] as const)('does not let the job run: a %s is refused', (type) => {
     const job = broken().command(type, { commandId: 'a', runNo: 1, from: 0, to: 900 })
     expect(job.last).toMatchObject({ refusal: 'invalid-definition', out: [] })
     expect(job.state.decisions.at(-1)).toMatchObject({ reason: 'invalid-definition', commandId: 'a' })

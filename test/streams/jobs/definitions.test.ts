@@ -14,7 +14,7 @@ const payload = (text: string): Definition => ({ payload: Buffer.from(text) })
 const payloads = (job: JobHistory): string[] => job.dispatched.map((execution) => String(execution.payload))
 
 describe('a definition', () => {
-  it('needs no state as long as nothing was decided', () => {
+  it('needs no state before the first decision', () => {
     const job = new JobHistory()
       .define(everySecond)
       .until(500)
@@ -49,13 +49,13 @@ describe('a definition that is sent again with the same times', () => {
     ['an interval', everySecond],
     ['an instant', { schedule: { at: 1_000 } }],
     ['cron', { schedule: { cron: '* * * * * *' } }],
-  ])('keeps what is due and has not fired of a job about which nothing was decided: %s', (_, definition) => {
+  ])('keeps overdue occurrences of a job without decisions: %s', (_, definition) => {
     const job = new JobHistory().define(definition)
     job.now = 1_400
     job.define(definition).until(1_400)
     expect(job.fired).toEqual([1_000])
   })
-  it('keeps what is due and has not fired of a job that has', () => {
+  it('keeps overdue occurrences of a job with decisions', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     job.now = 2_400
     expect(job.define(everySecond).until(2_400).fired).toEqual([1_000, 2_000])
@@ -70,11 +70,11 @@ describe('a definition that is sent again with the same times', () => {
     ['an interval from END', { schedule: { everyMs: 1_000, from: 'END' } }],
     ['cron', { schedule: { cron: '* * * * * *' } }],
     ['the last of maxRuns', { ...everySecond, maxRuns: 1 }],
-  ])('does not fire again what was dispatched ahead of its time: %s', (_, definition) => {
+  ])('does not fire again an occurrence that was dispatched ahead of its time: %s', (_, definition) => {
     const job = new JobHistory().define(definition).until(400).fireAhead().until(500).define(definition).until(1_999)
     expect(job.fired).toEqual([1_000])
   })
-  it('does not fire again what was dispatched ahead of its time, was cancelled, and has had other runs after it', () => {
+  it('does not fire again an occurrence that was dispatched ahead, was canceled, and has had later runs', () => {
     const job = new JobHistory().define(everySecond).until(400).fireAhead().command('CANCEL')
     job.until(410).command('TRIGGER').report('SUCCEEDED')
     expect(job.until(450).define(everySecond).until(2_000).fired).toEqual([1_000, 2_000])
@@ -89,19 +89,19 @@ describe('a definition that is sent again with the same times', () => {
     expect(job.fired).toEqual([1_000])
     expect(job.state).toMatchObject({ status: 'COMPLETED', finishedAt: 1_500 })
   })
-  it('begins a delay anew: the delay counts from each append', () => {
+  it('starts a delay again: the delay counts from each append', () => {
     const delayed: Definition = { schedule: { delayMs: 1_000 } }
     expect(new JobHistory().define(delayed).until(600).define(delayed).until(9_000).fired).toEqual([1_600])
     expect(new JobHistory().define(delayed).until(1_100).define(delayed).until(9_000).fired).toEqual([1_000, 2_100])
   })
-  it('goes on from now when only its maxRuns had ended it', () => {
+  it('continues from now if only its maxRuns had ended it', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...everySecond, maxRuns: 1 }).until(5_500)
     expect(job.define({ ...everySecond, maxRuns: 3 }).until(60_000).fired).toEqual([1_000, 6_000, 7_000])
   })
 })
 
 describe('a one-shot whose window is changed', () => {
-  it('does not run again what was dispatched ahead of its time', () => {
+  it('does not run an occurrence again that was dispatched ahead of its time', () => {
     const job = new JobHistory()
       .define({ schedule: { at: 1_000 } })
       .until(500)
@@ -132,7 +132,7 @@ describe('a definition with other times', () => {
   it.each<[string, (job: JobHistory) => unknown]>([
     ['waits for its time', () => {}],
     ['has ended already', (job) => job.fail('BadInput', { retryable: false })],
-  ])('does not fire again what was dispatched ahead of its time and %s', (_, act) => {
+  ])('does not fire again an occurrence that was dispatched ahead of its time and %s', (_, act) => {
     const job = new JobHistory()
       .define({ schedule: { everyMs: 1_000, anchor: 0 } })
       .until(400)
@@ -144,16 +144,16 @@ describe('a definition with other times', () => {
       .until(1_500)
     expect(job.fired).toEqual([1_000, 1_500])
   })
-  it('loses no occurrence to a triggered run, even where the clock of the broker is behind ours', () => {
+  it('loses no occurrence to a triggered run, also if the clock of the broker is behind ours', () => {
     const job = new JobHistory().define(everySecond).command('TRIGGER').until(950).command('TRIGGER')
     job.now = 800
     expect(job.define({ schedule: { everyMs: 100 } }).next).toBe(900)
   })
-  it('keeps its own phase from then on', () => {
+  it('keeps its own phase afterwards', () => {
     const faster: Definition = { schedule: { everyMs: 700 } }
     expect(new JobHistory().define(everySecond).until(2_500).define(faster).until(2_900).define(faster).next).toBe(3_200)
   })
-  it('is COMPLETED at once when it leaves nothing to run', () => {
+  it('is COMPLETED at once if it leaves nothing to run', () => {
     const job = new JobHistory()
       .define(everySecond)
       .until(500)
@@ -164,7 +164,7 @@ describe('a definition with other times', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(2_000)
     expect(job.define({ schedule: { everyMs: 300 }, maxRuns: 2 }).state.status).toBe('COMPLETED')
   })
-  it('revives a COMPLETED job, whose numbers go on', () => {
+  it('revives a COMPLETED job, whose run numbers continue', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
       .define()
       .until(1_500)
@@ -194,7 +194,7 @@ describe('a definition with other times', () => {
 
 describe('a run that is active while its definition is replaced', () => {
   const retried = { retry: { backoff: { list: [0] } } }
-  it('keeps the payload and the target it was made with, in every attempt', () => {
+  it('keeps its payload and target in every attempt', () => {
     const job = new JobHistory().define({ ...everySecond, ...retried, ...payload('old') }).until(1_000)
     job
       .define({ ...everySecond, ...retried, ...payload('newer') })
@@ -207,7 +207,7 @@ describe('a run that is active while its definition is replaced', () => {
     ])
     expect(payloads(job)).toEqual(['old', 'old', 'null'])
   })
-  it('keeps all that its workers see of the definition', () => {
+  it('keeps everything in the definition that its workers see', () => {
     const old: Definition = {
       target: { handler: 'old', pool: 'old' },
       payload: Buffer.from('old'),
@@ -254,7 +254,7 @@ describe('a run that is active while its definition is replaced', () => {
     expect(payloads(job)).toEqual(['old', 'old', 'old', 'old', 'old'])
     expect([...job.snapshots.keys()]).toEqual([4, 5])
   })
-  it('keeps a snapshot that it shares with a dead run which is made again', () => {
+  it('keeps a snapshot that it shares with a redriven dead run', () => {
     const two: Definition = { ...everySecond, overlap: 'ALLOW', retry: { maxAttempts: 1 } }
     const job = new JobHistory()
       .define({ ...two, ...payload('old') })
@@ -265,7 +265,7 @@ describe('a run that is active while its definition is replaced', () => {
     expect([...job.snapshots.keys()].sort()).toEqual([1, 3])
     expect(job.remove().last.snapshotDeletes.sort()).toEqual([1, 3])
   })
-  it('is given nothing else where its snapshot is gone: it ends, and the job says why', () => {
+  it('ends if its snapshot is lost, and the job says why', () => {
     const job = new JobHistory()
       .define({ ...everySecond, ...payload('old') })
       .until(1_000)
@@ -280,19 +280,19 @@ describe('a run that is active while its definition is replaced', () => {
   })
 })
 
-describe('a definition that cannot be used', () => {
+describe('an invalid definition', () => {
   it('makes the job INVALID and says why', () => {
     const job = new JobHistory().define(everySecond).until(1_500).garble('No handler.')
     expect(job.state).toMatchObject({ status: 'INVALID', reason: 'No handler.' })
     expect(job.last.notes).toEqual([{ kind: 'invalid', reason: 'No handler.' }])
     expect(job.until(60_000).fired).toEqual([1_000])
   })
-  it('of an unknown job decides nothing', () => {
+  it('of an unknown job has no effect', () => {
     const job = new JobHistory().garble()
     expect(job.job.state).toBeUndefined()
     expect(job.notes).toEqual(['invalid'])
   })
-  it('forgets neither the phase nor what is due of a job that has not fired', () => {
+  it('keeps the phase and the overdue occurrences of a job that has not fired', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 } })
     job.now = 1_400
     job
@@ -301,7 +301,7 @@ describe('a definition that cannot be used', () => {
       .until(2_500)
     expect(job.fired).toEqual([1_000, 2_000])
   })
-  it('lets active runs go on with what they were made with', () => {
+  it('does not affect active runs', () => {
     const job = new JobHistory()
       .define({ ...everySecond, ...payload('old') })
       .until(1_000)
@@ -314,24 +314,24 @@ describe('a definition that cannot be used', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define().until(1_000).garble()
     expect(job.state.deleteAt).toBeNull()
   })
-  it('is made good by the next one, which catches up when its times are the same', () => {
+  it('is repaired by the next one, which catches up if its times are the same', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(1_500).garble().until(5_500)
     expect(job.define(everySecond).until(6_000).fired).toEqual([1_000, 5_000, 6_000])
     expect(job.state).toMatchObject({ status: 'ACTIVE', reason: 'skipped: catch-up', skipped: 3 })
   })
 })
 
-describe('a job that a rule failed on', () => {
+describe('a job whose rule failed', () => {
   const failed = (job: JobHistory): JobHistory => {
     job.job = invalidated(job.job, 'A fault.', job.now).job
     return job
   }
-  it('is INVALID, fires nothing, and ends what is active without being COMPLETED', () => {
+  it('is INVALID, fires nothing, and ends active runs without becoming COMPLETED', () => {
     const job = failed(new JobHistory().define().until(1_000)).report('SUCCEEDED')
     expect(job.state).toMatchObject({ status: 'INVALID', reason: 'A fault.', active: [], deleteAt: null })
     expect(job.next).toBeNull()
   })
-  it('leaves a dead letter of the run, also where nobody knows any more what that was made with', () => {
+  it('leaves a dead letter of the run, also if the definition of the run is lost', () => {
     const job = new JobHistory().define({ ...everySecond, payload: Buffer.from('x') }).until(1_000)
     const [letter] = invalidated(job.job, 'A fault.', job.now, 1).out
     expect(letter).toMatchObject({ kind: 'dead-letter', execution: { runNo: 1, attempt: 1, handler: 'noop', payload: null } })
@@ -341,16 +341,16 @@ describe('a job that a rule failed on', () => {
     expect(bare).toMatchObject({ kind: 'dead-letter', execution: { runNo: 1, attempt: 1, handler: '', payload: null } })
     expect(invalidated(job.job, 'A fault.', job.now, 1, false).out).toEqual([])
   })
-  it('is made good by a new definition, which catches up', () => {
+  it('is repaired by a new definition, which catches up', () => {
     const job = failed(new JobHistory().define(everySecond).until(1_000)).until(3_500)
     expect(job.define(everySecond).until(3_500).fired).toEqual([1_000, 3_000])
   })
-  it('may be one about which nothing was decided', () => {
+  it('may be one without decisions', () => {
     expect(failed(new JobHistory().define(everySecond)).state).toMatchObject({ status: 'INVALID', nextFireAt: 1_000 })
   })
 })
 
-it('the hash of its times is the same in every version: by another one each job would begin anew', () => {
+it('the hash of its times is the same in every version: otherwise each job would begin again', () => {
   const hashOf = (more: Definition): number => timesHash(new JobHistory().define(more).job.definition?.spec ?? expect.fail())
   expect([
     hashOf({ schedule: { at: 1_000 } }),
@@ -359,7 +359,7 @@ it('the hash of its times is the same in every version: by another one each job 
   ]).toEqual([3_121_503_290, 3_639_938_712, 2_597_211_082])
 })
 
-describe('a job of which the log of definitions was made anew', () => {
+describe('a job whose log of definitions was recreated', () => {
   /** What was decided about it is there; its definition is not, and any that comes is a later one. */
   const lost = (specOffset: number): JobHistory => {
     const job = new JobHistory().define(everySecond).until(2_000)
@@ -368,7 +368,7 @@ describe('a job of which the log of definitions was made anew', () => {
     return job
   }
   const fireAt = (dueAt: number) => ({ kind: 'timer', timer: { dueAt, kind: timerKind.fire, jobId: 'job', runNo: 0 } }) as const
-  it('keeps what was decided, whatever falls due meanwhile: else its run numbers would begin again', () => {
+  it('keeps its decisions, whatever becomes due meanwhile: otherwise its run numbers would begin again', () => {
     const job = lost(-1)
     const { state } = job
     expect(job.step(fireAt(3_000)).last).toMatchObject({ out: [], failed: false })
@@ -376,7 +376,7 @@ describe('a job of which the log of definitions was made anew', () => {
     expect(lost(0).step(fireAt(3_000)).job).toEqual({ id: 'job' })
     expect(new JobHistory().step(fireAt(3_000)).job).toEqual({ id: 'job' })
   })
-  it('goes on when its definition is there again, with the timers that have passed meanwhile', () => {
+  it('continues when its definition is there again, with overdue timers', () => {
     const job = lost(-1).step(fireAt(3_000))
     job.now = 3_500
     job.define(everySecond)
@@ -386,7 +386,7 @@ describe('a job of which the log of definitions was made anew', () => {
     expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 2, ...job.dispatched.slice(2).map((_, index) => index + 3)])
     expect(job.dispatched.length).toBeGreaterThan(2)
   })
-  it('needs no timer set again where its definition was only not read yet, or is replaced', () => {
+  it('needs no lost timer if its definition was only not read yet, or is replaced', () => {
     expect(lost(0).define(everySecond, true).last.extraTimers).toEqual([])
     expect(new JobHistory().define(everySecond).until(2_000).define(everySecond).last.extraTimers).toEqual([])
     expect(new JobHistory().define(everySecond).last.extraTimers).toEqual([])

@@ -9,7 +9,7 @@ const payload = (text: string): Definition => ({ payload: Buffer.from(text) })
 const payloads = (job: JobHistory): string[] => job.dispatched.map((execution) => String(execution.payload))
 
 describe('a deletion', () => {
-  it('forgets the job: nothing fires, is running, or is remembered', () => {
+  it('forgets the job: nothing fires, runs, or is remembered', () => {
     const job = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
     expect(job.ring.size).toBe(1)
     const two = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
@@ -19,7 +19,7 @@ describe('a deletion', () => {
     expect(job.ring.size).toBe(0)
     expect(job.until(60_000).dispatched).toHaveLength(3)
   })
-  it('tells the workers of the runs it takes along, as far as they were dispatched', () => {
+  it('notifies the workers of its dispatched runs', () => {
     const job = new JobHistory().define({ ...everySecond, retry: { backoff: { list: [60_000] } } }).until(3_000)
     job.fail('Error', {}, { runNo: 1 }).report('STARTED', { runNo: 2 })
     expect(job.state.active.map(({ status }) => status)).toEqual(['RETRY_WAIT', 'RUNNING', 'DISPATCHED'])
@@ -27,7 +27,7 @@ describe('a deletion', () => {
     expect(job.last.out).toEqual([2, 3].map((runNo) => ({ kind: 'cancel', runNo, attempt: 1, specOffset: 0, reason: 'deleted' })))
     expect(job.last.notes).toEqual(Array(3).fill({ kind: 'ended', status: 'CANCELLED' }))
   })
-  it('lets a later job of the same id begin anew', () => {
+  it('lets a later job of the same id begin again', () => {
     const job = new JobHistory().define(everySecond).until(3_000).remove().define(everySecond).until(4_000)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 1, scheduledFor: 4_000, specOffset: 2 })
     expect(job.state).toMatchObject({ runNo: 1, scheduledRuns: 1, lastRun: null })
@@ -35,7 +35,7 @@ describe('a deletion', () => {
   it.each<[string, (job: JobHistory) => unknown]>([
     ['of a trigger', (job) => job.command('TRIGGER', payload('secret'))],
     ['of a replaced definition', (job) => job.until(1_000).define({ schedule: { at: 9_000 } })],
-  ])('takes the snapshots %s along: none shows in a later job of the same id', (_, act) => {
+  ])('deletes the snapshots %s too: none appears in a later job of the same id', (_, act) => {
     const job = new JobHistory().define({ ...everySecond, ...payload('secret') })
     act(job)
     job.remove()
@@ -56,7 +56,7 @@ describe('a deletion', () => {
   })
 })
 
-describe('a deletion that was meant for an older definition', () => {
+describe('a deletion of an older definition', () => {
   const redefined = (): JobHistory => new JobHistory().define(payload('old')).define(everySecond).remove({ observedOffset: 0 })
   it('loses, and the changelog keeps the definition that jobs will lose', () => {
     const job = redefined()
@@ -70,7 +70,7 @@ describe('a deletion that was meant for an older definition', () => {
     expect(job.remove({ observedOffset: 0 }).state).toBe(state)
     expect(job.last.keptDefinition).toBeUndefined()
   })
-  it('keeps also a definition that cannot be used', () => {
+  it('keeps an invalid definition too', () => {
     const job = new JobHistory().define().garble('Why.').remove({ observedOffset: 0 })
     expect(job.kept).toBe(job.job.definition)
     expect(job.state).toMatchObject({ status: 'INVALID', reason: 'Why.', definitionKept: true })
@@ -80,7 +80,7 @@ describe('a deletion that was meant for an older definition', () => {
     ['garbles', (job) => job.garble()],
     ['deletes', (job) => job.remove()],
     ['deletes, having observed it,', (job) => job.command('CANCEL').remove({ observedOffset: 1 })],
-  ])('needs not be kept any more when something %s it', (_, act) => {
+  ])('is not needed any more when something %s it', (_, act) => {
     const job = redefined()
     act(job)
     expect(job.last.keptDefinition).toBeNull()
@@ -102,7 +102,7 @@ describe('the deletion of a completed job', () => {
   it.each<[string, { observedOffset: number; observedDeleteAt?: number }]>([
     ['', observed],
     ['of an earlier version, which does not say when the job was due for it, ', { observedOffset: 0 }],
-  ])('%sdoes nothing once the job was revived, and the changelog keeps the definition', (_, deletion) => {
+  ])('%sdoes nothing after the job was revived, and the changelog keeps the definition', (_, deletion) => {
     const job = completed().command('TRIGGER').remove(deletion)
     expect(job.kept).toBe(job.job.definition)
     expect(job.state).toMatchObject({ definitionKept: true, active: [{ runNo: 2 }] })
@@ -114,18 +114,18 @@ describe('the deletion of a completed job', () => {
     expect(job.until(70_000).job).toEqual({ id: 'job' })
     expect(job.last.keptDefinition).toBeNull()
   })
-  it('does nothing where the job has completed once more since: that has a deletion of its own', () => {
+  it('does nothing if the job has completed again since: that has a deletion of its own', () => {
     const job = completed().command('TRIGGER').until(5_000).report('SUCCEEDED').remove(observed)
     expect(job.state).toMatchObject({ status: 'COMPLETED', deleteAt: 65_000, definitionKept: true })
     expect(job.until(65_000).job).toEqual({ id: 'job' })
   })
-  it('that a user asks for needs no such reason', () => {
+  it('of a user needs no such condition', () => {
     expect(completed().command('TRIGGER').remove().job).toEqual({ id: 'job' })
   })
 })
 
-describe('what an earlier owner has decided', () => {
-  it('restores a definition and nothing else', () => {
+describe('the decisions of an earlier owner', () => {
+  it('restore a definition and nothing else', () => {
     const job = new JobHistory().define(everySecond)
     job.now = 1_400
     job.define({ schedule: { everyMs: 300 } }, true)
@@ -133,19 +133,19 @@ describe('what an earlier owner has decided', () => {
     expect(job.job.definition).toMatchObject({ offset: 1, spec: { schedule: { everyMs: 300 } } })
     expect(job.last).toMatchObject({ out: [], notes: [], snapshotPuts: [], keptDefinition: undefined })
   })
-  it('does not restore what its owner has dropped: the state stands at an earlier one', () => {
+  it('do not restore a definition that their owner has dropped: the state has an earlier one', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     const { state } = job
     job.define({ schedule: { everyMs: 300 } }, true)
     expect(job.state).toBe(state)
     expect(job.job.definition).toMatchObject({ offset: 0, spec: { schedule: { everyMs: 1_000 } } })
   })
-  it('says nothing of a bad definition once more', () => {
+  it('report an invalid definition only once', () => {
     const job = new JobHistory().definition({ problem: 'Why.' }, true)
     expect(job.last.notes).toEqual([])
     expect(job.job.definition?.problem).toBe('Why.')
   })
-  it('takes a deleted definition away and leaves the state that the changelog had', () => {
+  it('remove a deleted definition and keep the state of the changelog', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     const { state } = job
     job.remove({ decided: true })
@@ -153,26 +153,26 @@ describe('what an earlier owner has decided', () => {
     expect(job.job.definition).toBeUndefined()
     expect(job.last).toMatchObject({ out: [], dropRing: false, snapshotDeletes: [] })
   })
-  it('leaves a definition in place that a deletion did not observe', () => {
+  it('keep a definition that a deletion did not observe', () => {
     const job = new JobHistory().define().define(everySecond).remove({ observedOffset: 0, decided: true })
     expect(job.job.definition?.offset).toBe(1)
     expect(job.last.keptDefinition).toBeUndefined()
   })
-  it('leaves a definition in place that the changelog keeps, because its tombstone had not observed one that was dropped', () => {
+  it('keep a definition of the changelog, because its tombstone had not observed one that was dropped', () => {
     const kept = { ...everySecond, dedupKey: 'k', dedupWindowMs: 60_000 }
     const job = new JobHistory().define(kept).until(1_000).define(kept).remove({ observedOffset: 0 })
     const { state, definition } = job.job
     expect(state).toMatchObject({ definitionKept: true, specOffset: 0, droppedOffset: 1 })
     expect(job.remove({ observedOffset: 0, decided: true }).job).toMatchObject({ state, definition })
   })
-  it('does not bring back a definition older than the one the state was made from', () => {
+  it('do not restore a definition older than the one of the state', () => {
     const job = new JobHistory().define().define(everySecond).until(1_000)
     const { definition } = job.job
     job.job = { id: 'job', state: job.state }
     expect(job.definition({ ...definition, offset: 0 }, true).job.definition).toBeUndefined()
     expect(job.definition({ ...definition }, true).job.definition?.offset).toBe(1)
   })
-  it('is not decided again when the definition of the state is read behind it', () => {
+  it('are not made again when the definition of the state is read later', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     const { definition, state } = job.job
     job.job = { id: 'job', state }
@@ -184,7 +184,7 @@ describe('what an earlier owner has decided', () => {
   it.each<[string, { offset: number; observedOffset?: number }]>([
     ['is older than it', { offset: 0 }],
     ['has observed an older one', { offset: 2, observedOffset: 0 }],
-  ])('is not undone by a deletion that %s, while the definition in force is still unread', (_, deletion) => {
+  ])('are not undone by a deletion that %s, while the definition in force is still unread', (_, deletion) => {
     const job = new JobHistory().define(payload('old'))
     const { definition } = job.job
     const { state } = job.define(everySecond).until(1_000)

@@ -6,8 +6,8 @@ import { JobHistory } from '../runs/history.ts'
 
 const twoRuns = (): JobHistory => new JobHistory().define({ schedule: { everyMs: 1_000 }, maxConcurrentRuns: 5 }).until(2_500)
 
-describe('a job that cannot be decided about', () => {
-  it('is INVALID with the reason, keeps its next time, and fires no more until it is defined anew', () => {
+describe('a job whose decision fails', () => {
+  it('is INVALID with the reason, keeps its next time, and fires only after a new definition', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 } })
     expect(job.last.failed).toBe(false)
     const decision = invalidated(job.job, 'Something is wrong.', 500)
@@ -24,7 +24,7 @@ describe('a job that cannot be decided about', () => {
     expect(job.define({ schedule: { everyMs: 1_000 } }).until(6_000).state.status).toBe('ACTIVE')
     expect(job.fired).toEqual([5_000, 6_000])
   })
-  it('loses the run that it happened to, and no other', () => {
+  it('loses the run that failed, and no other', () => {
     const job = twoRuns().report('STARTED', { runNo: 2 })
     const { job: after, notes, ring } = invalidated(job.job, 'It is too large.', 3_000, 2)
     expect(after.state).toMatchObject({
@@ -52,7 +52,7 @@ describe('a job that cannot be decided about', () => {
     ])
     expect(ring).toEqual([])
   })
-  it('leaves a dead letter of that run, without what may be the reason, unless that is what cannot be written', () => {
+  it('leaves a dead letter of that run, without the possible cause, unless that cannot be written either', () => {
     const job = new JobHistory().define({ payload: Buffer.from('p'), headers: { a: Buffer.from('b') } }).until(1_000)
     expect(invalidated(job.job, 'No.', 3_000, 1).out).toMatchObject([
       {
@@ -70,13 +70,13 @@ describe('a job that cannot be decided about', () => {
     expect(invalidated(job.job, 'No.', 3_000, 1, false).out).toEqual([])
     expect(invalidated(job.job, 'No.', 3_000).out).toEqual([])
   })
-  it('keeps the run that ended before among those that can be looked up', () => {
+  it('keeps earlier ended runs visible', () => {
     const job = twoRuns().report('SUCCEEDED', { runNo: 1 })
     const { ring, job: after } = invalidated(job.job, 'No.', 3_000, 2)
     expect(ring).toMatchObject([{ runNo: 1, status: 'SUCCEEDED' }])
     expect(after.state).toMatchObject({ succeeded: 1, failed: 1, active: [], lastRun: { runNo: 2 } })
   })
-  it('keeps nothing that only the run needed which has ended', () => {
+  it('keeps nothing that only the ended run needed', () => {
     const job = twoRuns().define({ schedule: { everyMs: 7_000 }, maxConcurrentRuns: 5 })
     const [kept] = job.snapshots.keys()
     const first = invalidated(job.job, 'No.', 3_000, 1)
@@ -85,12 +85,12 @@ describe('a job that cannot be decided about', () => {
     expect([...first.snapshotDeletes, ...second.snapshotDeletes]).toContain(kept)
     expect(second.job.state?.active).toEqual([])
   })
-  it('is not deleted, even where its retention has begun', () => {
+  it('is not deleted, also if its retention has begun', () => {
     const job = new JobHistory().define().until(1_000).report('SUCCEEDED')
     expect(job.state.deleteAt).not.toBeNull()
     expect(invalidated(job.job, 'No.', 2_000).job.state).toMatchObject({ status: 'INVALID', deleteAt: null })
   })
-  it('is left as it is when the same is found again, so that nothing has to be logged', () => {
+  it('is unchanged when the same failure comes again, so nothing has to be logged', () => {
     const first = invalidated(twoRuns().job, 'No.', 3_000).job
     const again = invalidated(first, 'No.', 4_000)
     expect(again).toMatchObject({ failed: true, notes: [] })

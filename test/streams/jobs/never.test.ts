@@ -11,15 +11,15 @@ const define = (definition: JobDefinitionInput) => new JobHistory().define(defin
 const target = { handler: 'noop' }
 const whyIn = (job: JobHistory): string | undefined => whyOf({ id: 'job', state: job.state, definition: undefined }, 0)[0]?.text
 
-describe('a rule whose interval never meets what else it names', () => {
-  it('makes the job INVALID, with a reason that says from where it was judged and what to do', () => {
+describe('a rule whose interval never meets its other parts', () => {
+  it('makes the job INVALID, with a reason that names the beginning and the remedy', () => {
     const job = define({ schedule: leapDays, target })
     const reason =
       /INTERVAL=4.*it begins at 1970-01-01T00:00:00.000Z.*never meets what else it names: give it a dtstart or a startAt; allowed: /
     expect(job.state).toMatchObject({ status: 'INVALID', reason: expect.stringMatching(reason), deleteAt: null })
     expect(job.until(20 * yearMs).dispatched).toEqual([])
   })
-  it('is good from another beginning: of its own, or from when it is defined anew', () => {
+  it('is valid from another beginning: its own, or that of a new definition', () => {
     expect(define({ schedule: { ...leapDays, dtstart: 2 * yearMs }, target }).job.state).toBe(undefined)
     const job = define({ schedule: leapDays, target })
     job.until(2 * yearMs + 1)
@@ -30,7 +30,7 @@ describe('a rule whose interval never meets what else it names', () => {
       '1976-02-29',
     ])
   })
-  it('makes the job INVALID as well where its topic was not there at first', () => {
+  it('makes the job INVALID too if its topic was missing at first', () => {
     const topic = { problem: 'Topic out does not exist.' as string | undefined }
     const job = new JobHistory({ topicProblem: () => topic.problem })
     job.define({ schedule: leapDays, target: { topic: { name: 'out' } } })
@@ -39,7 +39,7 @@ describe('a rule whose interval never meets what else it names', () => {
     const reason = expect.stringMatching(/never meets what else it names/)
     expect(job.until(yearMs).state).toMatchObject({ status: 'INVALID', reason, deleteAt: null, recheckAt: null })
   })
-  it('goes on where it began when it is sent again in a year that it would not meet', () => {
+  it('continues from its beginning when it is sent again in a year that it would not meet', () => {
     const job = new JobHistory()
     job.until(2 * yearMs + 1)
     job.define({ schedule: leapDays, target }).until(3 * yearMs)
@@ -48,19 +48,19 @@ describe('a rule whose interval never meets what else it names', () => {
   })
 })
 
-describe('a job that has nothing to fire because its time is over', () => {
+describe('a job with nothing to fire because its time is over', () => {
   it.each([
     ['endAt', { schedule: { everyMs: 1_000 }, endAt: 500 }],
     ['UNTIL', { schedule: { rrule: 'FREQ=DAILY;UNTIL=19690101T000000Z' } }],
     ['a delay beyond endAt', { schedule: { delayMs: 1_000 }, endAt: 500 }],
-  ])('is COMPLETED by %s, and why says that it never had an occurrence', (_, definition) => {
+  ])('is COMPLETED by %s, and why shows that it never had an occurrence', (_, definition) => {
     const job = define({ target, ...definition })
     expect(job.state?.status).toBe('COMPLETED')
     expect(whyIn(job)).toMatch(
       /^The job has no occurrence: its schedule, which was taken at 1970-01-01T00:00:00.000Z, names none/,
     )
   })
-  it('is one with no further occurrence when it ran', () => {
+  it('has no further occurrence after its run', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ schedule: { at: 1_000 }, target }).until(5_000)
     expect(whyIn(job)).toBe('The job has no further occurrence.')
   })

@@ -28,12 +28,12 @@ describe('planJob', () => {
     expect(plan.fires).toEqual({ added: atHours(6, 12, 18), removed: [], moved: [], kept: 0, until: range.to })
   })
 
-  it('changes nothing where the same is in force, even a delay', () => {
+  it('changes nothing if the same definition is in force, even with a delay', () => {
     const plan = planJob(jobOf({ delayMs: 5 * hour }), definition({ delayMs: 5 * hour }), range)
     expect(plan).toMatchObject({ action: 'UNCHANGED', fires: { added: [], removed: [], moved: [], kept: 1 } })
   })
 
-  it('moves a time that goes to the one that comes next to it', () => {
+  it('pairs a removed time with the next added one as moved', () => {
     const plan = planJob(jobOf({ at: now + 2 * hour }), definition({ at: now + 5 * hour }), range)
     expect(plan).toMatchObject({ action: 'UPDATE', changed: ['schedule'] })
     expect(plan.fires).toMatchObject({ added: [], removed: [], moved: [{ from: now + 2 * hour, to: now + 5 * hour }], kept: 0 })
@@ -45,7 +45,7 @@ describe('planJob', () => {
     ])
   })
 
-  it('tells what stays, goes and comes', () => {
+  it('lists the times that stay, go and come', () => {
     const plan = planJob(
       jobOf({ cron: '0 * * * *', timezone: 'UTC' }),
       definition({ cron: '0 6,12,18 * * *', timezone: 'UTC' }),
@@ -55,14 +55,14 @@ describe('planJob', () => {
     expect(plan.fires.removed).toEqual(atHours(...Array.from({ length: 23 }, (_, index) => index + 1).filter((of) => of % 6 > 0)))
   })
 
-  it('keeps the phase of an interval where its times stay the same, as the core does', () => {
+  it('keeps the phase of an interval if its times stay the same, as the core does', () => {
     const before = jobOf({ everyMs: 6 * hour }, { tags: ['old'] }, { anchorAt: now - hour, nextFireAt: now + 5 * hour })
     const plan = planJob(before, definition({ everyMs: 6 * hour }, { tags: ['new'] }), range)
     expect(plan).toMatchObject({ action: 'UPDATE', changed: ['tags'] })
     expect(plan.fires).toMatchObject({ added: [], removed: [], moved: [], kept: 4 })
   })
 
-  it('counts no times of a job that is paused, and all where it goes on', () => {
+  it('counts no times of a paused job, and all if it continues', () => {
     const cron = { cron: '0 */6 * * *', timezone: 'UTC' }
     expect(planJob(jobOf(cron), definition(cron, { paused: true }), range).fires.removed).toEqual(atHours(6, 12, 18))
     expect(planJob(jobOf(cron, { paused: true }), definition(cron), range).fires.added).toEqual(atHours(6, 12, 18))
@@ -81,7 +81,7 @@ describe('planJob', () => {
     expect(until.fires.added).toEqual(atHours(1, 2, 3))
   })
 
-  it('says why a definition would be dropped', () => {
+  it('gives the reason if a definition would be dropped', () => {
     const plan = planJob(jobOf({ at: now + hour }, { version: 9 }), definition({ at: now + 2 * hour }, { version: 8 }), range)
     expect(plan).toMatchObject({
       action: 'DROPPED',
@@ -90,7 +90,7 @@ describe('planJob', () => {
     })
   })
 
-  it('compares no further than both sides are known', () => {
+  it('compares only as far as both sides are known', () => {
     const plan = planJob(jobOf({ everyMs: 1_000 }), definition({ everyMs: 500 }), { ...range, max: 10 })
     expect(plan.fires.until).toBeLessThan(now + 11_000)
     expect(plan.fires.removed).toEqual([])

@@ -18,7 +18,7 @@ function defined(definition: Partial<JobDefinitionInput> = {}) {
 }
 
 describe('a job whose pool has no topics', () => {
-  it('is INVALID, and ACTIVE at the first look that finds them', () => {
+  it('is INVALID, and ACTIVE at the first check that finds them', () => {
     const pools = new Set(['default'])
     const poolProblem = (pool: string): string | undefined => (pools.has(pool) ? undefined : `Pool ${pool} has no topics.`)
     const job = new JobHistory({ poolProblem }).define({ schedule: { at: 1_000 }, target: { handler: 'noop', pool: 'gpu' } })
@@ -37,7 +37,7 @@ describe('a job whose topic is missing', () => {
     expect(job.until(60_000).state).toMatchObject({ status: 'INVALID', runNo: 0 })
     expect(job.out).toEqual([])
   })
-  it('is looked at again less and less often, for ever', () => {
+  it('is checked less and less often, for ever', () => {
     const { job, topic } = defined()
     const looks = (time: number): number => {
       topic.asked = 0
@@ -49,7 +49,7 @@ describe('a job whose topic is missing', () => {
     expect(looks(3_600_000)).toBe(11)
     expect(looks(86_400_000)).toBe(138)
   })
-  it('is ACTIVE at the first look that finds it, and what was due meanwhile follows catchUp', () => {
+  it('is ACTIVE at the first check that finds it, and overdue occurrences follow catchUp', () => {
     const { job, topic } = defined()
     topic.there = true
     expect(job.until(5_000).state).toMatchObject({ status: 'ACTIVE', reason: null, recheckAt: null, nextFireAt: 10_000 })
@@ -74,13 +74,13 @@ describe('a job whose topic is missing', () => {
   it.each<[string, (job: JobHistory) => unknown]>([
     ['its definition', () => 0],
     ['a command', (job) => job.command('PAUSE')],
-  ])('is PAUSED instead where %s says so', (by, act) => {
+  ])('is PAUSED instead if %s says so', (by, act) => {
     const { job, topic } = defined({ paused: by === 'its definition' })
     act(job)
     topic.there = true
     expect(job.until(60_000).state).toMatchObject({ status: 'PAUSED', runNo: 0 })
   })
-  it('is looked at anew when it is defined anew, and no longer with another target', () => {
+  it('is checked again after a new definition, and not with another target', () => {
     const { job, topic } = defined()
     topic.there = true
     expect(job.until(1_000).define({ schedule: { everyMs: 10_000 }, target: { topic: { name: 'out' } } }).state.status).toBe(

@@ -19,7 +19,7 @@ function correctTimes(job: JobHistory, now: number): JobHistory {
 const limits = { rateLimit: { key: 'k', limit: 1, perMs: 1_000 }, startDeadlineMs: 2 * hourMs }
 
 describe('after a clock that was hours ahead', () => {
-  it('a topic that was missing is looked for again at once', () => {
+  it('a missing topic is checked again at once', () => {
     let problem: string | undefined = 'Topic out does not exist.'
     const job = new JobHistory({ topicProblem: () => problem })
     job.now = 5 * hourMs
@@ -28,7 +28,7 @@ describe('after a clock that was hours ahead', () => {
     problem = undefined
     expect(correctTimes(job, 20_000).until(20_000).state).toMatchObject({ status: 'ACTIVE', recheckAt: null })
   })
-  it('a retry that waits here comes when its backoff has passed, with as long a time to start', () => {
+  it('a parked retry comes when its backoff has passed, with the full time to start', () => {
     const job = new JobHistory().define({ startDeadlineMs: 7_000, retry: { backoff: { fixed: { delayMs: 500 } } } }).until(1_000)
     job.now = 5 * hourMs
     job.fail()
@@ -37,7 +37,7 @@ describe('after a clock that was hours ahead', () => {
     expect(job.state.active[0]).toMatchObject({ dueAt: 20_500, startDeadlineAt: 27_500 })
     expect(job.until(20_500).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 20_500 })
   })
-  it('a start under a rate is given anew', () => {
+  it('a start under a rateLimit is assigned again', () => {
     const job = new JobHistory().define({
       ...limits,
       schedule: { everyMs: 100 },
@@ -52,7 +52,7 @@ describe('after a clock that was hours ahead', () => {
     expect(job.state.active.slice(1).map(({ dueAt }) => dueAt)).toEqual([21_000, 22_000])
     expect(job.until(22_000).sent.map(({ dispatchedAt }) => dispatchedAt)).toEqual([5 * hourMs, 21_000, 22_000])
   })
-  it('a start under a rate is given anew to runs with payloads of their own, of which each is loaded by itself', () => {
+  it('a start under a rateLimit is assigned again to runs with payloads of their own, each loaded separately', () => {
     const job = new JobHistory().define({ ...limits, schedule: { at: 90 * hourMs }, overlap: 'ALLOW', maxConcurrentRuns: 3 })
     job.now = 5 * hourMs
     for (const payload of ['a', 'b', 'c']) job.command('TRIGGER', { payload: Buffer.from(payload) })
@@ -60,7 +60,7 @@ describe('after a clock that was hours ahead', () => {
     correctTimes(job, 20_000)
     expect(job.until(22_000).sent.map(({ payload }) => payload?.toString())).toEqual(['a', 'b', 'c'])
   })
-  it('a running attempt has its lease and its timeout from now', () => {
+  it('a running attempt has its lease and its timeout from the present', () => {
     const job = new JobHistory().define({ leaseMs: 10_000, attemptTimeoutMs: 15_000 }).until(1_000)
     job.now = 5 * hourMs
     job.report('STARTED', { startedAt: 5 * hourMs })
@@ -68,7 +68,7 @@ describe('after a clock that was hours ahead', () => {
     expect(job.state.active[0]).toMatchObject({ status: 'RUNNING', startedAt: 20_000 })
     expect(job.until(30_000).state.active[0]).toMatchObject({ attempt: 2 })
   })
-  it('a worker is told again of a run that is pinned to it', () => {
+  it('a pinned run is redelivered', () => {
     const job = new JobHistory().define({ pinTo: 'w' })
     job.now = 5 * hourMs
     job.until(5 * hourMs)
@@ -76,7 +76,7 @@ describe('after a clock that was hours ahead', () => {
     correctTimes(job, 20_000).until(20_000)
     expect(job.out.at(-1)).toMatchObject({ kind: 'tell' })
   })
-  it('an interval from the end of a run goes on, and a job that is done is deleted in time', () => {
+  it('an interval from the end of a run continues, and a finished job is deleted in time', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)
     job.now = 5 * hourMs
     job.report('SUCCEEDED')
@@ -98,7 +98,7 @@ it.each([
   ['a retry with a long backoff', { retry: { backoff: { fixed: { delayMs: 9 * hourMs } } } }, 'fail'],
   ['a start under a crowded rate', { ...limits, rateLimit: { key: 'k', limit: 1, perMs: hourMs } }, 'crowd'],
   ['a pinned run with a long lease', { pinTo: 'w', leaseMs: hourMs }, 'none'],
-] as const)('%s is left alone', (_, definition, then) => {
+] as const)('%s is unchanged', (_, definition, then) => {
   const job = new JobHistory()
   if (then === 'crowd') job.starts.set('k', { times: StartTimes.of([hourMs]), limit: 1, perMs: hourMs, givenAt: 0 })
   job.define(definition).until(1_000)

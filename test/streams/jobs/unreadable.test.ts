@@ -15,7 +15,7 @@ function unreadable(problem = 'No such schema.'): JobHistory {
 }
 
 describe('a job whose state cannot be read', () => {
-  it('is INVALID, says why and what to do, and has no timer', () => {
+  it('is INVALID, names the reason and the remedy, and has no timer', () => {
     const { job, state } = unreadable()
     expect(state).toMatchObject({ status: 'INVALID', nextFireAt: null, nextDueAt: null, runNo: 0 })
     expect(state.reason).toBe('What was decided about the job cannot be read (No such schema.); define it anew, or delete it.')
@@ -24,7 +24,7 @@ describe('a job whose state cannot be read', () => {
     expect(lengthOf('x'.repeat(500)) - lengthOf('')).toBe(200)
     expect(unreadable(`x${'😀'.repeat(500)}`).state.reason?.isWellFormed()).toBe(true)
   })
-  it('gives its runs a life of their own, though their numbers begin anew', () => {
+  it('gives its runs a life of their own, though their numbers begin again', () => {
     const { state } = unreadable()
     expect(state.life).not.toBe(new JobHistory().define(everySecond).until(1_000).state.life)
   })
@@ -63,20 +63,20 @@ describe('a job whose state cannot be read', () => {
     expect([job.job.state, job.job.definition, job.job.unreadable]).toEqual([state, definition, problem])
     expect(job.job.state).toBe(state)
   })
-  it('has the definition that was decided since, and goes on as unreadable', () => {
+  it('has the latest definition, and stays unreadable', () => {
     const job = unreadable().define({ schedule: { everyMs: 7_000 } }, true)
     expect(job.job.definition?.spec?.schedule.everyMs).toBe(7_000)
     expect(job.job.unreadable).toBe('No such schema.')
     expect(job.last.dropRing).toBe(false)
   })
-  it.each([undefined, 'any' as const, 0])('begins anew when it is defined anew, over %s', (onlyOver) => {
+  it.each([undefined, 'any' as const, 0])('begins again with a new definition, over %s', (onlyOver) => {
     const job = unreadable().define(everySecond, false, onlyOver)
     expect(job.job.unreadable).toBeUndefined()
     expect(job.last).toMatchObject({ dropRing: true, keptDefinition: null })
     expect(job.state).toMatchObject({ status: 'ACTIVE', reason: null, runNo: 0, life: '1-1xg' })
     expect(job.until(3_500).fired.at(-1)).toBe(3_000)
   })
-  it('is gone when it is deleted, with all that is left of it', () => {
+  it('is gone after its deletion, with all its data', () => {
     const job = unreadable().remove()
     expect(job.job).toEqual({ id: 'job' })
     expect(job.last.dropRing).toBe(true)

@@ -9,7 +9,7 @@ const every = (more: Definition = {}): JobHistory => new JobHistory().define({ s
 const why = (job: JobHistory): Reason[] => whyOf(job.job, job.now)
 const codes = (job: JobHistory): string[] => why(job).map(({ code }) => code)
 
-describe('what is so now', () => {
+describe('the present state', () => {
   it.each<[string, JobHistory, Partial<Reason>]>([
     ['nothing decided yet', every(), { code: 'scheduled', at: 1_000, text: 'The next occurrence is due in 1000 ms.' }],
     ['paused by command', every().command('PAUSE'), { code: 'paused', text: expect.stringContaining('by a command') }],
@@ -26,17 +26,17 @@ describe('what is so now', () => {
       every({ overlap: 'SKIP' }).until(5_000).command('BACKFILL', { from: 1_000, to: 4_000 }),
       { code: 'backfill', at: 1_000 },
     ],
-  ])('is told of %s', (_, job, reason) => {
+  ])('is shown for %s', (_, job, reason) => {
     expect(why(job)).toContainEqual(expect.objectContaining(reason))
   })
-  it('is told of what is due and was not acted on yet', () => {
+  it('shows overdue occurrences', () => {
     const job = every()
     job.now = 1_500
     expect(why(job)[0]?.text).toBe('The next occurrence is due now.')
   })
 })
 
-describe('what was decided against', () => {
+describe('decisions against a run', () => {
   const failing = { retry: { maxAttempts: 1 } }
   const cases: [reason: string, what: string, job: JobHistory][] = [
     ['catch-up', 'SKIPPED', every({ catchUp: 'SKIP' }).downUntil(9_500)],
@@ -74,7 +74,7 @@ describe('what was decided against', () => {
   function backfilling(): JobHistory {
     return every({ overlap: 'SKIP' }).until(5_500).command('BACKFILL', { from: 1_000, to: 4_000 })
   }
-  it.each(cases)('for the reason %s (%s) is a sentence', (reason, what, job) => {
+  it.each(cases)('for the reason %s (%s) are a sentence', (reason, what, job) => {
     expect(job.state.decisions).toContainEqual(expect.objectContaining({ reason, what }))
     const told = why(job).filter(({ code }) => code === reason)
     expect(told).not.toEqual([])
@@ -84,26 +84,26 @@ describe('what was decided against', () => {
       expect(at).not.toBeNull()
     }
   })
-  it('says of a run that made room for a later one that it was that', () => {
+  it('name a run that was replaced by a later one', () => {
     const job = every({ overlap: 'CANCEL_PREVIOUS' }).until(2_000)
     expect(why(job).find(({ code }) => code === 'overlap')?.text).toMatch(
       /^Run 1 was cancelled .*: a later occurrence replaced it\.$/,
     )
   })
-  it('says of follow-ups that it is them, and how many', () => {
+  it('name follow-ups, and how many', () => {
     const job = every({ maxConcurrentRuns: 1 }).until(1_000)
     for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
     const text =
       '3 follow-ups were refused: the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too.'
     expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
   })
-  it('speaks of many as of one', () => {
+  it('use singular and plural correctly', () => {
     const job = every({ catchUp: 'SKIP' }).downUntil(60_000)
     expect(why(job).find(({ code }) => code === 'catch-up')?.text).toMatch(
       /^\d+ occurrences were skipped .*: missed, and skipped by catchUp\.$/,
     )
   })
-  it('counts what was skipped in a row', () => {
+  it('count skips in a row', () => {
     const job = every({ overlap: 'SKIP' }).until(4_000)
     expect(why(job).find(({ code }) => code === 'overlap')).toMatchObject({
       at: 4_000,
@@ -113,11 +113,11 @@ describe('what was decided against', () => {
 })
 
 describe('the order', () => {
-  it('is what is so now, then the last decisions, newest first', () => {
+  it('is the present state, then the last decisions, newest first', () => {
     const job = every({ overlap: 'SKIP' }).until(2_000).command('CANCEL_RUN', { runNo: 9 }).until(2_500)
     expect(codes(job)).toEqual(['scheduled', 'active', 'no-such-run', 'overlap'])
   })
-  it('holds the last twelve decisions, and beside them what became of each command that a repeat of is known', () => {
+  it('has the last twelve decisions, and the outcome of each command whose repeat is recognized', () => {
     const job = every().command('CANCEL_RUN', { runNo: 99, commandId: 'lost' })
     const asked = () => why(job).filter(({ commandId }) => commandId === 'lost')
     for (let runNo = 1; runNo <= 20; runNo++) job.until(runNo * 1_000).command('CANCEL_RUN', { runNo })

@@ -16,14 +16,14 @@ const giveBack = (aheadFrom: number, more: object = {}): JobHistory => {
   return job
 }
 
-it('takes what a worker gave back, as long as nothing later stands there', () => {
+it('accepts a run that a worker gave back, if nothing later is there', () => {
   expect(lanes(giveBack(3_000))).toEqual([
     [1, true, 0],
     [2, true, 500],
   ])
 })
 
-it('does not take it behind what is due later: it waits for the usual lead, also where only timers are left', () => {
+it('does not accept it after a later run: it waits for the usual lead, also if only timers are left', () => {
   const job = giveBack(9_000)
   expect(lanes(job)).toEqual([[1, true, 0]])
   expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', parked: true, dueAt: 3_000, attempt: 2 }])
@@ -32,14 +32,14 @@ it('does not take it behind what is due later: it waits for the usual lead, also
   expect(job.report('SUCCEEDED').state).toMatchObject({ succeeded: 1, lastRun: { attempts: 2 } })
 })
 
-it('is not for what is pinned, which travels apart', () => {
+it('is not for pinned runs, which have their own topic', () => {
   expect(lanes(giveBack(9_000, { pinTo: 'here' }))).toEqual([
     [1, false, 0],
     [2, false, 500],
   ])
 })
 
-it('takes no occurrence of a herd behind a later one: its timer waits', () => {
+it('accepts no occurrence of a burst after a later one: its timer waits', () => {
   const job = new JobHistory({ leadMs: 100, aheadFrom: 9_000 }).define({ schedule: { at: 3_000 } }).fireAhead()
   expect(lanes(job)).toEqual([])
   expect(job.last.deferUntil).toBe(2_900)

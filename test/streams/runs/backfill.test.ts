@@ -25,7 +25,7 @@ describe('the range of a backfill', () => {
   ])('from %d to %d holds its beginning and not its end: %j', (from, to, expected) => {
     expect(backfilled(definedAt(9_500, every).command('BACKFILL', { from, to }))).toEqual(expected)
   })
-  it('ends at the present: what is ahead is left to the schedule', () => {
+  it('ends at the present: the schedule fires later occurrences', () => {
     const job = definedAt(9_500, every).command('BACKFILL', { from: 8_000, to: 60_000 }).until(10_000)
     expect(backfilled(job)).toEqual([8_000, 9_000])
     expect(job.fired).toEqual([10_000])
@@ -57,7 +57,7 @@ describe('a backfill of the time before the job was defined', () => {
     ['what is left out', 'FREQ=DAILY', { exdates: [22 * day + 9.5 * hour] }, [20, 21, 23, 24, 25]],
     ['no less than COUNT, which counts from there on', 'FREQ=DAILY;COUNT=2', {}, [20, 21, 22, 23, 24, 25]],
     ['nothing before dtstart', 'FREQ=DAILY', { dtstart: 24 * day + 9.5 * hour }, [24, 25]],
-  ])('takes from the append time of a rule, as its owner does: %s', (_, rrule, more, days) => {
+  ])('uses the append time of a rule, as its owner does: %s', (_, rrule, more, days) => {
     const job = definedAt(defined, { schedule: { rrule, ...more } })
     job.command('BACKFILL', { from: 20 * day, to: 26 * day })
     expect(backfilled(job)).toEqual(days.map((count) => count * day + 9.5 * hour))
@@ -67,7 +67,7 @@ describe('a backfill of the time before the job was defined', () => {
     job.command('BACKFILL', { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) })
     expect(backfilled(job)).toEqual([Date.UTC(2026, 2, 28, 8, 30), Date.UTC(2026, 2, 29, 7, 30)])
   })
-  it('goes on at the times of the rule behind its append time', () => {
+  it('continues at the times of the rule after its append time', () => {
     const job = definedAt(defined, { schedule: { rrule: 'FREQ=DAILY;COUNT=3' } }).until(defined + 2.5 * day)
     expect(job.fired).toEqual([1, 2].map((count) => defined + count * day))
     job.command('BACKFILL', { from: defined - day, to: defined + 9 * day })
@@ -84,7 +84,7 @@ describe('a backfill of the time before the job was defined', () => {
 describe('the runs of a backfill', () => {
   const minutely: Definition = { schedule: { everyMs: minute, anchor: 0 }, maxConcurrentRuns: 2 }
   const range = { from: 0, to: 5 * minute }
-  it('are due now, know their command, and count for nothing of the schedule', () => {
+  it('are due now, know their command, and do not count for the schedule', () => {
     const job = definedAt(5 * minute + 1, minutely, false).command('BACKFILL', { ...range, commandId: 'b' })
     expect(job.dispatched[0]).toMatchObject({ trigger: 'BACKFILL', scheduledFor: 0, dueAt: 5 * minute + 1 })
     expect(job.state).toMatchObject({
@@ -93,7 +93,7 @@ describe('the runs of a backfill', () => {
       active: [{ commandId: 'b' }, { commandId: 'b' }],
     })
   })
-  it('are as many at a time as the job may have, in order, and each occurrence is run once', () => {
+  it('are limited by the maximum of the job, in order, and each occurrence runs once', () => {
     const job = definedAt(5 * minute + 1, minutely, false).command('BACKFILL', range)
     expect(backfilled(job)).toEqual([0, minute])
     expect(job.state.backfill).toMatchObject({ nextAt: 2 * minute, to: 5 * minute })
@@ -109,7 +109,7 @@ describe('the runs of a backfill', () => {
     expect(job.state.active).toHaveLength(1)
     expect(job.report('SUCCEEDED').state.active).toHaveLength(1)
   })
-  it('begin when there is room, and go on after a run however it ended', () => {
+  it('begin when there is room, and continue after a run in any final state', () => {
     const job = definedAt(5 * minute + 1, { ...minutely, maxConcurrentRuns: 1 }, false)
       .command('TRIGGER')
       .command('BACKFILL', range)
@@ -125,7 +125,7 @@ describe('the runs of a backfill', () => {
   })
 })
 
-describe('an occurrence that waits for a place', () => {
+describe('an occurrence that waits for room', () => {
   const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, catchUp: 'ALL', maxConcurrentRuns: 1 }
   const begun = (more: Definition = {}): JobHistory =>
     definedAt(5 * minute + 1, { ...definition, ...more }, false).command('BACKFILL', { from: 0, to: 5 * minute })
@@ -142,12 +142,12 @@ describe('an occurrence that waits for a place', () => {
       ['BACKFILL', 2],
     ])
   })
-  it('goes before it also when several wait, one after another', () => {
+  it('goes before it also if several wait, one after another', () => {
     const job = begun().until(8 * minute)
     for (let runNo = 1; runNo <= 4; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
     expect(order(job).map(([trigger]) => trigger)).toEqual(['BACKFILL', 'SCHEDULE', 'SCHEDULE', 'SCHEDULE', 'BACKFILL'])
   })
-  it('takes one place; the backfill has the others', () => {
+  it('uses one slot; the backfill has the others', () => {
     const job = begun({ maxConcurrentRuns: 2 }).until(6 * minute)
     job.report('SUCCEEDED', { runNo: 1 }).report('SUCCEEDED', { runNo: 2 }).until(job.now)
     expect(order(job).slice(2)).toEqual([
@@ -155,7 +155,7 @@ describe('an occurrence that waits for a place', () => {
       ['SCHEDULE', 6],
     ])
   })
-  it('and is not to run after all gives its place back', () => {
+  it('and does not run after all releases its slot', () => {
     // The last run ends as the next occurrence falls due, so late that catch-up leaves it out.
     const job = begun({ catchUp: 'SKIP', misfireThresholdMs: 0, overlap: 'SKIP' })
     job.now = 6 * minute + 1
@@ -168,14 +168,14 @@ describe('an occurrence that waits for a place', () => {
   })
 })
 
-describe('a backfill that is held up', () => {
+describe('a blocked backfill', () => {
   const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, overlap: 'SKIP' }
   const begun = (): JobHistory => definedAt(5 * minute + 1, definition, false).command('BACKFILL', { from: 0, to: 5 * minute })
   it.each<[string, (job: JobHistory) => unknown, (job: JobHistory) => unknown]>([
     ['a command', (job) => job.command('PAUSE'), (job) => job.command('RESUME')],
     ['a definition', (job) => job.define({ ...definition, paused: true }), (job) => job.define(definition)],
     ['a definition that cannot be used', (job) => job.garble(), (job) => job.define(definition)],
-  ])('by %s goes on when that is over', (_, stop, goOn) => {
+  ])('by %s continues when that is over', (_, stop, goOn) => {
     const job = begun()
     stop(job)
     job.report('SUCCEEDED')
@@ -195,8 +195,8 @@ describe('a backfill that is held up', () => {
   })
 })
 
-describe('a backfill of a job whose definition cannot be used', () => {
-  it('rests until it can: nothing goes to a pool that has no topics', () => {
+describe('a backfill of a job whose definition is invalid', () => {
+  it('waits until it is valid: nothing goes to a pool without topics', () => {
     let problem: string | undefined
     const job = new JobHistory({ poolProblem: () => problem })
     job.now = 5 * minute
@@ -236,7 +236,7 @@ describe('a backfill is refused', () => {
   })
 })
 
-describe('a range that is asked for', () => {
+describe('a requested range', () => {
   const past = (more: Partial<JobDefinitionInput>, now = 100_000): JobHistory => {
     const job = new JobHistory()
     job.now = now
@@ -262,25 +262,25 @@ describe('a range that is asked for', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 } }).command('BACKFILL', range)
     expect([job.last.refusal, job.dispatched]).toEqual(['empty-range', []])
   })
-  it('may have all places of a job that has nothing ahead', () => {
+  it('may use all slots of a job without future occurrences', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, endAt: 50_000, maxConcurrentRuns: 2 })
     expect(nominal(job.command('BACKFILL', { from: 1_000, to: 9_000 }))).toEqual([1_000, 2_000])
   })
-  it('is begun a few megabytes at a time, and one run at least', () => {
+  it('begins a few megabytes at a time, and at least one run', () => {
     expect([0, 1_000_000, 3_000_000, 9_000_000].map(backfillRunsMax)).toEqual([4_194_304, 4, 1, 1])
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 } })
     const spec = job.job.definition?.spec ?? expect.fail()
     job.definition({ spec, bytes: Buffer.alloc(1_000_000) }).command('BACKFILL', { from: 1_000, to: 9_000 })
     expect(nominal(job)).toEqual([1_000, 2_000, 3_000, 4_000])
   })
-  it('waits while the job is paused, also when none of its runs is left, and then goes on', () => {
+  it('waits while the job is paused, also without active runs, and then continues', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, endAt: 101_000, maxConcurrentRuns: 1 })
     job.command('BACKFILL', { from: 1_000, to: 4_000 }).until(101_000).command('PAUSE').report('SUCCEEDED')
     expect(job.state.nextFireAt).toBeNull()
     expect(job.state).toMatchObject({ status: 'PAUSED', active: [], backfill: { nextAt: 2_000 } })
     expect(nominal(job.command('RESUME'))).toEqual([1_000, 2_000])
   })
-  it('is dropped where the definition becomes one that no backfill can go on under, and the job says so', () => {
+  it('is dropped if the definition changes so that no backfill is possible, and the job says so', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 2 }).command('BACKFILL', {
       from: 1_000,
       to: 9_000,

@@ -21,11 +21,11 @@ describe('the delay before a retry', () => {
     expect(delays({ exponential: { baseMs: 100 } }, [1, 2, 3, 4])).toEqual([100, 200, 400, 800])
     expect(delays({ exponential: { baseMs: 100, factor: 1.5, maxMs: 300 } }, [1, 2, 3, 4])).toEqual([100, 150, 225, 300])
   })
-  it('is at most a day, also where the growth overflows', () => {
+  it('is at most a day, also if the growth overflows', () => {
     expect(delays({ linear: { stepMs: 86_400_000 } }, [2, 1000])).toEqual([86_400_000, 86_400_000])
     expect(delays({ exponential: { baseMs: 86_400_000, factor: 100, maxMs: 86_400_000 } }, [999])).toEqual([86_400_000])
   })
-  it('may be nothing at all', () => {
+  it('may be zero', () => {
     expect(delays({ list: [0] }, [1, 2])).toEqual([0, 0])
   })
   it('has the limit that the schema has for every delay', () => {
@@ -78,7 +78,7 @@ describe('jitter', () => {
     }
     for (const count of buckets) expect(Math.abs(count - 1000)).toBeLessThan(150)
   })
-  it('is the same in every version, so that a replay decides as the first time', () => {
+  it('is the same in every version, so a replay makes the same decisions', () => {
     expect(['', 'a', 'job/1/1', 'ü😀'].map((text) => Math.floor(hashFraction(text) * 2 ** 32))).toEqual([
       2872998923, 2448022055, 146020771, 1255708759,
     ])

@@ -7,8 +7,8 @@ const everySecond = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
   new JobHistory().define({ schedule: { everyMs: 1_000 }, ...more })
 const cancels = (job: JobHistory) => job.out.filter(({ kind }) => kind === 'cancel')
 
-describe('a run that is cancelled', () => {
-  it('ends now, and is counted as cancelled', () => {
+describe('a run that is canceled', () => {
+  it('ends now, and is counted as canceled', () => {
     const job = everySecond().until(1_200).report('STARTED').until(1_500).command('CANCEL_RUN', { runNo: 1 })
     expect(job.state).toMatchObject({ cancelled: 1, failed: 0, succeeded: 0, active: [] })
     expect(job.state.lastRun).toMatchObject({ runNo: 1, status: 'CANCELLED', startedAt: 1_200, finishedAt: 1_500, worker: 'w' })
@@ -18,7 +18,7 @@ describe('a run that is cancelled', () => {
     ['is running', (job) => job.report('STARTED')],
     ['was given back and dispatched again', (job) => job.report('RELEASED')],
     ['failed and was dispatched again at once', (job) => job.fail('Error', { retryAfterMs: 0 })],
-  ])('whose attempt %s is made known to the workers', (_, act) => {
+  ])('whose attempt %s is announced to the workers', (_, act) => {
     const job = everySecond().until(1_000)
     act(job)
     const attempt = job.dispatched.at(-1)?.attempt
@@ -28,34 +28,34 @@ describe('a run that is cancelled', () => {
   it.each([
     ['in a delay topic', 5_000],
     ['in the time index', 86_400_000],
-  ])('that waits for its retry %s concerns no worker, and is not retried', (_, retryAfterMs) => {
+  ])('that waits for its retry %s is not announced, and is not retried', (_, retryAfterMs) => {
     const job = everySecond({ endAt: 1_000 }).until(1_000).fail('Error', { retryAfterMs }).command('CANCEL_RUN', { runNo: 1 })
     expect(cancels(job)).toEqual([])
     job.until(1_000 + retryAfterMs).report('RETRY_DUE')
     expect(job.notes).toEqual(['stale'])
     expect(job.dispatched).toHaveLength(1)
   })
-  it.each(['STARTED', 'SUCCEEDED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const)('takes no %s of its worker any more', (type) => {
+  it.each(['STARTED', 'SUCCEEDED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const)('ignores a later %s of its worker', (type) => {
     const job = everySecond().until(1_000).report('STARTED').command('CANCEL_RUN', { runNo: 1 })
     const { state } = job
     expect(job.report(type).state).toBe(state)
     expect(job.last).toMatchObject({ out: [], notes: [{ kind: 'stale', what: type }] })
   })
-  it('has no timer left that acts', () => {
+  it('has no active timer left', () => {
     const job = everySecond({ endAt: 1_000 }).until(1_000).report('STARTED').command('CANCEL_RUN', { runNo: 1 })
     expect(job.until(400_000).state).toMatchObject({ cancelled: 1, failed: 0, runNo: 1 })
   })
-  it('leaves the other runs and the schedule alone', () => {
+  it('does not affect other runs and the schedule', () => {
     const job = everySecond().until(2_000).command('CANCEL_RUN', { runNo: 1 }).until(3_000)
     expect(job.state.active.map(({ runNo }) => runNo)).toEqual([2, 3])
   })
-  it('lets an interval from END go on from its end', () => {
+  it('continues an interval from END from its end', () => {
     const job = everySecond({ schedule: { everyMs: 1_000, from: 'END' } })
       .until(1_700)
       .command('CANCEL_RUN', { runNo: 1 })
     expect(job.next).toBe(2_700)
   })
-  it('makes room for what waits because the job was full', () => {
+  it('makes room for a waiting run of a full job', () => {
     const job = everySecond({ maxConcurrentRuns: 1, catchUp: 'ALL' })
       .until(2_500)
       .command('CANCEL_RUN', { runNo: 1 })
@@ -70,7 +70,7 @@ describe('a run that is cancelled', () => {
     ])
     expect(job.state).toMatchObject({ succeeded: 1, cancelled: 0 })
   })
-  it('takes its snapshot along', () => {
+  it('deletes its snapshot', () => {
     const job = everySecond()
       .command('TRIGGER', { payload: Buffer.from('a') })
       .command('CANCEL_RUN', { runNo: 1 })
@@ -78,14 +78,14 @@ describe('a run that is cancelled', () => {
   })
 })
 
-describe('a job that is cancelled', () => {
+describe('a job that is canceled', () => {
   it('ends all its runs and fires no more', () => {
     const job = everySecond().until(2_000).command('CANCEL')
     expect(cancels(job)).toHaveLength(2)
     expect(job.state).toMatchObject({ status: 'COMPLETED', reason: 'cancelled', nextFireAt: null, active: [], cancelled: 2 })
     expect(job.until(60_000).fired).toEqual([1_000, 2_000])
   })
-  it('is kept as one that did not fail, and then deleted', () => {
+  it('is kept like a successful one, and then deleted', () => {
     const job = everySecond({ retainCompletedMs: 5_000 }).until(1_000).command('CANCEL')
     expect(job.state).toMatchObject({ finishedAt: 1_000, deleteAt: 6_000 })
     expect(job.until(6_000).job).toEqual({ id: 'job' })
@@ -104,7 +104,7 @@ describe('a job that is cancelled', () => {
     expect(job.state).toMatchObject({ status: 'COMPLETED', active: [], queuedFor: null, backfill: null, waiting: false })
     expect(job.until(60_000).dispatched).toHaveLength(before)
   })
-  it('is revived by a new definition, and numbers its runs on', () => {
+  it('is revived by a new definition, and its run numbers continue', () => {
     const job = everySecond()
       .until(1_000)
       .command('CANCEL')
@@ -119,7 +119,7 @@ describe('a job that is cancelled', () => {
     ['an instant that is still ahead', { schedule: { at: 5_000 } }, 5_000],
     ['a delay, which counts anew', { schedule: { delayMs: 4_000 } }, 6_500],
     ['an interval from END', { schedule: { everyMs: 1_000, from: 'END' } }, 3_000],
-  ])('is revived also by the definition that it had: %s', (_, definition, next) => {
+  ])('is revived also by the same definition: %s', (_, definition, next) => {
     const job = new JobHistory().define(definition).until(800).command('CANCEL').until(2_500).define(definition)
     expect(job.next).toBe(next)
     expect(job.until(next).fired).toEqual([next])

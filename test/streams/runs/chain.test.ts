@@ -53,7 +53,7 @@ function followUp({ kind: _, jobId: __, ...link }: Trigger): Input {
 }
 
 describe('a chain of follow-ups', () => {
-  it('in a circle ends after its greatest depth, and the job that would have gone on says why', () => {
+  it('in a cycle ends at its maximum depth, and the next job shows why', () => {
     const { total, jobs, refused } = runAll({ a: ['b'], b: ['a'] }, 'a')
     expect(total).toBe(1 + chainDepthMax)
     expect(refused).toEqual({ 'chain-depth': 1 })
@@ -65,13 +65,13 @@ describe('a chain of follow-ups', () => {
   it.each([
     ['that doubles with each generation', { a: ['b', 'b2'], b: ['a'], b2: ['a'] }],
     ['of sixteen that all trigger one another', everyOther(16)],
-  ])('%s has no more runs than may follow from one', (_, definitions) => {
+  ])('%s has at most the maximum number of runs from one', (_, definitions) => {
     const { total, refused } = runAll(definitions as Record<string, string[]>, Object.keys(definitions)[0] as string)
     expect(total).toBeLessThanOrEqual(1 + chainRunsMax)
     expect(Object.keys(refused)).toContain('chain-runs')
   })
 
-  it('whose room is used up leaves out the followers that come last, and the job says how many and why', () => {
+  it('without room omits the last followers, and the job says how many and why', () => {
     const job = new JobHistory().define({ schedule: { at: 900_000 }, onSuccess: ['b', 'c', 'd'] })
     job.command('TRIGGER', { trigger: 'FOLLOW_UP', chainDepth: 2, chainLeft: 2 }).report('SUCCEEDED')
     expect(job.last.out).toMatchObject([
@@ -82,7 +82,7 @@ describe('a chain of follow-ups', () => {
     expect(job.last.notes).toContainEqual({ kind: 'refused', what: 'FOLLOW_UP', reason: 'chain-runs', count: 1 })
   })
 
-  it('on failure is bounded as one on success', () => {
+  it('on failure has the same limit as on success', () => {
     expect(runAll({ a: ['b'], b: ['a'] }, 'a', 'FAILED').total).toBe(1 + chainDepthMax)
   })
 
@@ -93,7 +93,7 @@ describe('a chain of follow-ups', () => {
     expect([links.length, second.length, third.length]).toEqual([16, 256, 4_096])
   })
 
-  it('deals what may follow without making more of it', () => {
+  it('divides the room without increasing it', () => {
     for (let wanted = 1; wanted <= 16; wanted++) {
       for (const chainLeft of [0, 1, wanted - 1, wanted, wanted + 1, 100, chainRunsMax]) {
         const links = linksAfter({ chainDepth: 3, chainLeft }, wanted)
@@ -103,7 +103,7 @@ describe('a chain of follow-ups', () => {
     }
   })
 
-  it('of a job with itself is refused where it is defined', () => {
+  it('of a job with itself is refused in the definition', () => {
     const read = definitionFromJson(
       { id: 'a', schedule: { at: 1 }, target: { handler: 'x' }, onSuccess: ['a'] },
       { idRequired: true },

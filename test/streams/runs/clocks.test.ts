@@ -19,7 +19,7 @@ describe('after a clock that was an hour ahead', () => {
     expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 9_000 })
     expect(job.until(9_000).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 9_000 })
   })
-  it('a retry whose tier is all of its backoff is made at once', () => {
+  it('a retry whose tier is all of its backoff starts at once', () => {
     const job = new JobHistory().define({ retry: { backoff: { fixed: { delayMs: 5_000 } } } }).until(1_000)
     job.now = hourMs
     job.fail()
@@ -27,7 +27,7 @@ describe('after a clock that was an hour ahead', () => {
     job.report('RETRY_DUE', { attempt: 2 })
     expect(job.sent.at(-1)).toMatchObject({ attempt: 2, dueAt: 6_500 })
   })
-  it('a retry is made when its backoff says, where clocks are no further apart than a minute', () => {
+  it('a retry starts at the end of its backoff if clocks differ by at most a minute', () => {
     for (const [behindMs, dueAt] of [
       [1_000, 107_000],
       [60_000, 107_000],
@@ -41,7 +41,7 @@ describe('after a clock that was an hour ahead', () => {
       expect([behindMs, job.state.active[0]?.dueAt]).toEqual([behindMs, dueAt])
     }
   })
-  it('a report of a backoff that no topic held is believed no more than it must be', () => {
+  it('an early report of a backoff is limited by the possible delay', () => {
     const short = new JobHistory().define({ retry: { backoff: { fixed: { delayMs: 400 } } } }).until(1_000)
     short.now = hourMs
     short.fail()
@@ -55,7 +55,7 @@ describe('after a clock that was an hour ahead', () => {
     early.report('RELEASED').report('RETRY_DUE', { attempt: 2 })
     expect(early.until(hourMs).dispatched.map(({ dueAt }) => dueAt)).toEqual([hourMs, hourMs])
   })
-  it('a run that was dispatched then and is given back waits here until it is due, and uses up no attempt', () => {
+  it('a run that was dispatched then and is given back waits here until it is due, and uses no attempt', () => {
     const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: hourMs } })
     job.now = hourMs
     job.until(hourMs)
@@ -67,7 +67,7 @@ describe('after a clock that was an hour ahead', () => {
     expect(job.until(hourMs).sent.at(-1)).toMatchObject({ attempt: 2, dueAt: hourMs })
     expect(job.sent).toHaveLength(2)
   })
-  it('a run that is given back at most a minute before it is due goes to another worker at once, as ever', () => {
+  it('a run that is given back at most a minute before it is due goes to another worker at once', () => {
     for (const now of [10_000, 65_000]) {
       const job = new JobHistory({ leadMs: 100 }).define({ schedule: { at: 70_000 } })
       job.now = now
@@ -75,7 +75,7 @@ describe('after a clock that was an hour ahead', () => {
       expect(job.sent.map(({ attempt }) => attempt)).toEqual([1, 2])
     }
   })
-  it('a run that was dispatched then has its lease from now', () => {
+  it('a run that was dispatched then has its lease from the present', () => {
     const job = new JobHistory().define({ leaseMs: 30_000 })
     job.now = hourMs
     job.until(hourMs)
@@ -85,7 +85,7 @@ describe('after a clock that was an hour ahead', () => {
   })
 })
 
-describe('starts under a rate', () => {
+describe('starts under a rateLimit', () => {
   const rate = { limit: 3, perMs: 1_000 }
   const given = (before: Starts | undefined, now: number, times = 1): Starts => {
     let starts = before
@@ -93,7 +93,7 @@ describe('starts under a rate', () => {
     if (starts === undefined) throw new Error('Nothing was given.')
     return starts
   }
-  it('that a clock gave which was ahead do not hold the key up when it is right, and still count as given', () => {
+  it('that a clock assigned too far ahead do not block the key when it is right, and still count', () => {
     for (const times of [1, 2, 3, 51]) {
       const ahead = given(given(undefined, 10_000), 48 * hourMs, times)
       const { at, starts } = reserveStart(ahead, rate, 20_000, 20_000)
@@ -101,19 +101,19 @@ describe('starts under a rate', () => {
       expect([...starts.times].every((time) => time <= 21_000)).toBe(true)
     }
   })
-  it('that were pushed far ahead by the rate itself stay, however far', () => {
+  it('that the rateLimit itself put far ahead stay', () => {
     const slow = { limit: 1, perMs: hourMs }
     let starts: Starts | undefined
     for (let count = 0; count < 100; count++) starts = reserveStart(starts, slow, 1_000, 1_000).starts
     expect(reserveStart(starts, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
     expect(reserveStart({ ...(starts as Starts), givenAt: null }, slow, 2_000, 2_000).at).toBe(1_000 + 100 * hourMs)
   })
-  it('of a version before, which does not say when it gave them, hold nothing up where no start deadline allows them', () => {
+  it('of an earlier version without an assignment time do not block if no start deadline allows them', () => {
     const old = { times: StartTimes.of([10_000, 48 * hourMs]), limit: 3, perMs: 1_000, givenAt: null }
     expect(reserveStart(old, rate, 20_000, 20_000).at).toBe(48 * hourMs)
     expect(reserveStart({ ...old, times: StartTimes.of([31 * 24 * hourMs]) }, rate, 20_000, 20_000).at).toBe(20_000)
   })
-  it('of owners whose clocks are apart by less than a minute are believed', () => {
+  it('of owners whose clocks differ by less than a minute are accepted', () => {
     expect(reserveStart(given(undefined, 59_000), rate, 0, 0).at).toBe(59_000)
   })
 })

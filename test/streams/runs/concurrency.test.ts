@@ -12,7 +12,7 @@ const keyed = (more: Partial<JobDefinitionInput> = {}, options = {}): JobHistory
 const use = (job: JobHistory) => slotUse(job.job.state, 'k')
 
 describe('a run with a concurrencyKey', () => {
-  it('goes at once while slots are free, and holds one until it ends', () => {
+  it('starts at once while slots are free, and holds one until it ends', () => {
     const job = keyed().until(1_000)
     expect(job.dispatched).toHaveLength(1)
     expect(use(job)).toEqual({ held: 1, waiting: 0 })
@@ -21,7 +21,7 @@ describe('a run with a concurrencyKey', () => {
     job.report('SUCCEEDED')
     expect(use(job)).toEqual({ held: 0, waiting: 0 })
   })
-  it('waits when others hold all of them: it is there, and not dispatched', () => {
+  it('waits if others hold all of them: it exists, and is not dispatched', () => {
     const job = keyed()
     job.others.held = 2
     job.until(1_000)
@@ -30,12 +30,12 @@ describe('a run with a concurrencyKey', () => {
     expect(waitersOf('job', job.state)).toEqual([{ key: 'k', rank: 1, dueAt: 1_000, jobId: 'job', runNo: 1 }])
     expect(job.notes).toContain('waiting')
   })
-  it('waits behind those that wait already, though a slot is free', () => {
+  it('waits after those that wait already, though a slot is free', () => {
     const job = keyed()
     job.others.waiting = 1
     expect(job.until(1_000).dispatched).toEqual([])
   })
-  it('goes when it is called and a slot is free, due at that moment', () => {
+  it('starts when it is admitted and a slot is free, due at that moment', () => {
     const job = keyed()
     job.others.held = 2
     job.until(5_000).admit()
@@ -47,7 +47,7 @@ describe('a run with a concurrencyKey', () => {
     expect(job.dispatched).toMatchObject([{ runNo: 1, attempt: 1, dueAt: 5_000, scheduledFor: 1_000 }])
     expect(job.state.active).toMatchObject([{ status: 'DISPATCHED', waitsFor: null }])
   })
-  it('is asked by the limit of the definition in force', () => {
+  it('is limited by the definition in force', () => {
     const job = keyed({ schedule: { everyMs: 1_000 } })
     job.others.held = 2
     job.until(1_000).define({ schedule: { everyMs: 1_000 }, concurrencyKey: 'k', concurrencyLimit: 3 })
@@ -60,7 +60,7 @@ describe('a run with a concurrencyKey', () => {
     expect(job.admit().last.admission).toBe('refused')
     expect(use(job)).toEqual({ held: 0, waiting: 1 })
   })
-  it('is asked by the limit it was made with where its definition is gone', () => {
+  it('is limited by its own definition if the one in force is lost', () => {
     const job = keyed({ schedule: { everyMs: 1_000 } })
     job.others.held = 2
     job.until(1_000)
@@ -70,13 +70,13 @@ describe('a run with a concurrencyKey', () => {
     job.others.held = 1
     expect(job.admit().last.admission).toBe('admitted')
   })
-  it('tells with each question how many slots its key has, so that nobody asks on who finds none', () => {
+  it('reports the number of slots with each request, so no useless request follows', () => {
     const job = keyed()
     job.others.held = 2
     expect(job.until(1_000).last.slotLimits.get('k')).toBe(2)
     expect(job.admit().last.slotLimits.get('k')).toBe(2)
   })
-  it('is the one that is called, though an earlier one of its job is at work', () => {
+  it('is the admitted run, though an earlier one of its job is active', () => {
     const job = keyed({ schedule: { everyMs: 1_000 } })
     job.others.held = 1
     job.until(2_000).others.held = 0
@@ -88,7 +88,7 @@ describe('a run with a concurrencyKey', () => {
     job.others.held = 2
     expect(waitersOf('job', job.until(1_000).state)).toMatchObject([{ rank: 0 }])
   })
-  it('is gone for whoever calls an entry that is not its own any more', () => {
+  it('ignores an admission that is not its own any more', () => {
     const job = keyed()
     job.others.held = 2
     const [waiter] = waitersOf('job', job.until(1_000).state)
@@ -104,7 +104,7 @@ describe('a run with a concurrencyKey', () => {
     expect([admitted.last.admission, admitted.dispatched.length]).toEqual(['gone', 1])
     expect(new JobHistory().step({ kind: 'admit', waiter }).last.admission).toBe('gone')
   })
-  it('sees the runs that the same step has begun', () => {
+  it('counts runs that the same step has started', () => {
     const job = keyed({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 5, catchUp: 'SKIP' })
     job.now = 10_500
     job.command('BACKFILL', { from: 0, to: 9_000 })
@@ -117,7 +117,7 @@ describe('a run with a concurrencyKey', () => {
     behind.command('BACKFILL', { from: 0, to: 9_000 })
     expect(use(behind)).toEqual({ held: 0, waiting: 4 })
   })
-  it('sees the run that the same step has taken from the queue', () => {
+  it('counts the run that the same step has admitted', () => {
     const job = keyed({ schedule: { everyMs: 1_000 }, overlap: 'QUEUE_ONE', concurrencyLimit: 1 })
     job.others.held = 1
     job.until(2_000).others.held = 0
@@ -127,7 +127,7 @@ describe('a run with a concurrencyKey', () => {
 })
 
 describe('a backoff', () => {
-  it('gives the slot back, and the next attempt takes one anew', () => {
+  it('frees the slot, and the next attempt needs one again', () => {
     const job = keyed().until(1_000).fail('Error', { retryAfterMs: 400 })
     expect(use(job)).toEqual({ held: 0, waiting: 0 })
     job.others.held = 2
@@ -136,20 +136,20 @@ describe('a backoff', () => {
     job.others.held = 0
     expect(job.admit().dispatched.at(-1)).toMatchObject({ attempt: 2 })
   })
-  it('of no length waits behind the others too', () => {
+  it('of zero also waits behind the others', () => {
     const job = keyed()
     job.until(1_000)
     job.others.waiting = 4
     job.fail('Error', { retryAfterMs: 0 })
     expect(job.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'SLOT', attempt: 2 }])
   })
-  it('is none where a worker gives the run back: it keeps its slot', () => {
+  it('is not used if a worker gives the run back: it keeps its slot', () => {
     const job = keyed().until(1_000)
     job.others = { held: 1, waiting: 7 }
     job.report('RELEASED')
     expect(job.dispatched).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
   })
-  it('leaves the next attempt as long to start as the first one had', () => {
+  it('leaves the next attempt the full time to start', () => {
     const job = keyed({ startDeadlineMs: 10_000 })
     job.others.held = 2
     job.until(6_000)
@@ -159,7 +159,7 @@ describe('a backoff', () => {
     job.fail('Error', { retryAfterMs: 500 }).downUntil(30_000)
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 3, dueAt: 7_500, startDeadlineAt: 40_000 })
   })
-  it('leaves the next attempt no longer than the job is valid', () => {
+  it('limits the next attempt by the validity of the job', () => {
     const job = keyed({ startDeadlineMs: 10_000, expireAt: 8_000 }).until(1_000)
     expect(job.fail('Error', { retryAfterMs: 500 }).until(2_000).dispatched).toMatchObject([
       { startDeadlineAt: 8_000 },
@@ -175,7 +175,7 @@ describe('a backoff', () => {
         job.job = left
       },
     ],
-  ])('leaves the next attempt its slot and its time also where the definition %s', (_, lose) => {
+  ])('keeps the slot and the time of the next attempt also if the definition %s', (_, lose) => {
     const job = keyed({ startDeadlineMs: 10_000 }).until(1_000)
     lose(job)
     job.fail('Error', { retryAfterMs: 0 })
@@ -183,7 +183,7 @@ describe('a backoff', () => {
   })
 })
 
-it('a run that is given back while the clock is behind waits until it is due, and no limit is said to keep it', () => {
+it('a run that is given back while the clock is behind waits until it is due, without a limit as the reason', () => {
   const job = keyed({}, { leadMs: 100 }).until(900)
   job.now = 800
   job.report('RELEASED')
@@ -209,7 +209,7 @@ describe('a run that waits for a slot', () => {
     const job = waiting({ expireAt: 3_000 }).until(3_000)
     expect(job.state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 3_000 })
   })
-  it('can be cancelled, and no worker is told', () => {
+  it('can be canceled without a message to workers', () => {
     const job = waiting().command('CANCEL_RUN', { runNo: 1 })
     expect(job.state).toMatchObject({ active: [], cancelled: 1 })
     expect(job.last.out).toEqual([])
@@ -218,19 +218,19 @@ describe('a run that waits for a slot', () => {
     const job = waiting({ schedule: { everyMs: 1_000 }, overlap: 'SKIP' }).until(3_000)
     expect(job.skips).toEqual({ overlap: 2 })
   })
-  it('hears nothing: no attempt of it is out', () => {
+  it('ignores reports: it has no attempt', () => {
     const job = waiting()
     const event = { runNo: 1, attempt: 1, specOffset: 0, jobId: 'job', at: 0, worker: 'w', startedAt: null }
     const rest = { result: null, error: null, progress: null, message: null }
     job.step({ kind: 'event', event: { type: 'SUCCEEDED', ...event, ...rest } })
     expect(job.notes).toEqual(['stale'])
   })
-  it('takes its payload with it when the job is defined anew', () => {
+  it('keeps its payload when the job is defined again', () => {
     const job = waiting({ schedule: { everyMs: 1_000 }, payload: Buffer.from('first') })
     job.define({ schedule: { everyMs: 1_000 }, concurrencyKey: 'k', concurrencyLimit: 3, payload: Buffer.from('second') }).admit()
     expect(job.dispatched.at(-1)?.payload?.toString()).toBe('first')
   })
-  it('is told by why', () => {
+  it('is shown by why', () => {
     const job = waiting()
     const texts = whyOf(job.job, 1_000).map(({ code, text }) => `${code}: ${text}`)
     expect(texts).toContain('concurrency-limit: Run 1 is WAITING for a free slot of the concurrency key k.')
@@ -243,8 +243,8 @@ describe('a run that waits for a slot', () => {
   })
 })
 
-describe('a herd', () => {
-  it('with a key is not dispatched ahead of the usual lead: it would hold slots for nothing', () => {
+describe('a burst', () => {
+  it('with a key is not dispatched ahead of the usual lead, because it would hold slots', () => {
     const job = keyed({ schedule: { at: 60_000 } }, { leadMs: 100 })
     job.fireAhead()
     expect(job.last.deferUntil).toBe(59_900)

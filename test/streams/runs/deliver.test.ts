@@ -31,13 +31,13 @@ const due = (job: Job, now: number, problem?: string): Decision =>
   step(job, { kind: 'timer', timer: { dueAt: at, kind: timerKind.fire, jobId: 'a', runNo: 0 } }, context(now, problem))
 
 describe('a run whose target is a topic', () => {
-  it('is put off by whatever comes before its time, be it by one millisecond; then it is written and has succeeded', () => {
+  it('is put off if it comes a millisecond early; at its time it is written and has succeeded', () => {
     for (const now of [at - 10_000, at - 100, at - 1]) expect(due(jobOf(), now)).toMatchObject({ deferUntil: at, out: [] })
     const { out, job } = due(jobOf(), at)
     expect(out).toMatchObject([{ kind: 'record', record: { topic: 'orders', key: 'a', partition: null } }])
     expect(job.state).toMatchObject({ status: 'COMPLETED', runNo: 1, succeeded: 1, active: [], lastRun: { status: 'SUCCEEDED' } })
   })
-  it('waits while its topic cannot be written to, says why, and is written when it can', () => {
+  it('waits while its topic cannot be written, shows the reason, and is written later', () => {
     const waiting = due(jobOf(), at, 'gone')
     expect(waiting.out).toEqual([])
     const [run] = waiting.job.state?.active ?? []
@@ -49,7 +49,7 @@ describe('a run whose target is a topic', () => {
     expect(out).toMatchObject([{ kind: 'record', scheduledFor: at }])
     expect(job.state).toMatchObject({ status: 'COMPLETED', succeeded: 1 })
   })
-  it('has expired when its topic stays away beyond the start deadline', () => {
+  it('expires if its topic stays missing beyond the start deadline', () => {
     let decision = due(jobOf(), at, 'gone')
     for (let looks = 0; looks < 3; looks++) {
       const [run] = decision.job.state?.active ?? []
@@ -64,14 +64,14 @@ describe('a run whose target is a topic', () => {
     })
     expect(decision.job.state?.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'topic-unavailable', runNo: 1 }])
   })
-  it('has expired too when its topic is there again only after the start deadline, and says what it had waited for', () => {
+  it('expires too if its topic comes back after the start deadline, and shows the earlier reason', () => {
     const waiting = due(jobOf(), at, 'gone')
     const timer = { dueAt: waiting.job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
     const { job, out } = step(waiting.job, { kind: 'timer', timer }, context(at + 60_000))
     expect(out).toEqual([])
     expect(job.state?.lastRun).toMatchObject({ status: 'EXPIRED', errors: [{ at, message: 'gone' }] })
   })
-  it('remembers its last five reasons, each once with the time it was met last', () => {
+  it('remembers its last five reasons, each once with its last time', () => {
     let { job } = due(jobOf({ startDeadlineMs: 3_600_000 }), at, 'first')
     const reasons = ['first', 'second', 'first', 'third', 'fourth', 'fifth', 'fifth', 'sixth']
     for (const [index, reason] of reasons.entries()) {
@@ -88,7 +88,7 @@ describe('a run whose target is a topic', () => {
       ['sixth', 8],
     ])
   })
-  it('keeps the payload and the topic it was made with when its definition is replaced while it waits', () => {
+  it('keeps its payload and topic if its definition is replaced while it waits', () => {
     const waiting = due(jobOf({ payload: Buffer.from('old') }), at, 'gone')
     const definition = { ...jobOf({ target: { handler: 'noop' } }).definition, offset: 9 } as NonNullable<Job['definition']>
     const replaced = step(waiting.job, { kind: 'definition', definition }, context(at + 1))
@@ -102,7 +102,7 @@ describe('a run whose target is a topic', () => {
 })
 
 describe('a job whose topic cannot be written to', () => {
-  it('is INVALID with the reason when it is defined, and says so again to whoever builds its store anew', () => {
+  it('is INVALID with the reason from its definition, also in a rebuilt store', () => {
     const { definition } = jobOf()
     const input = { kind: 'definition' as const, definition: definition as NonNullable<typeof definition> }
     const { job } = step({ id: 'a' }, input, context(at - 5_000, 'gone'))

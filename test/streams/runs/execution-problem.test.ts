@@ -14,7 +14,7 @@ describe('an execution', () => {
     ['of a later run and attempt', { runNo: 9_000_000, attempt: 70 }],
     ['with the longest names', { handler: word(255), pool: word(255), life: word(255) }],
     ['without a handler, for a topic of the user', { handler: '' }],
-  ])('%s is taken', (_, more) => {
+  ])('%s is accepted', (_, more) => {
     expect(executionProblem(execution(more))).toBeUndefined()
   })
   it.each<[string, Partial<Execution>, RegExp]>([
@@ -28,7 +28,7 @@ describe('an execution', () => {
     ['with a handler of any length', { handler: word(256) }, /more than 255 characters/],
     ['with a pool of any length', { pool: word(256) }, /more than 255 characters/],
     ['with a life of any length', { life: word(256) }, /more than 255 characters/],
-  ])('%s is passed over, and why is said', (_, more, reason) => {
+  ])('%s is passed over with the reason', (_, more, reason) => {
     expect(executionProblem(execution(more))).toMatch(reason)
   })
 })

@@ -40,7 +40,7 @@ describe('a job that is due once', () => {
     expect(job.fired).toEqual([])
     expect(job.state).toMatchObject({ status: 'COMPLETED', runNo: 0, finishedAt: 0 })
   })
-  it('carries what its definition says to the worker', () => {
+  it('carries its definition to the worker', () => {
     const definition: Partial<JobDefinitionInput> = {
       target: { handler: 'mail', pool: 'slow' },
       payload: Buffer.from('{}'),
@@ -129,7 +129,7 @@ describe('a cron schedule', () => {
   })
 })
 
-describe('a recurring job goes on after a run that', () => {
+describe('a recurring job continues after a run that', () => {
   const schedules: [string, JobDefinitionInput['schedule'], second: (endedAt: number) => number][] = [
     ['an interval', { everyMs: 20 * second }, () => 40 * second],
     ['an interval from END', { everyMs: 20 * second, from: 'END' }, (endedAt) => endedAt + 20 * second],
@@ -206,7 +206,7 @@ describe('a COMPLETED job', () => {
     expect(job.out.at(-1)).toEqual({ kind: 'tombstone', observedOffset: 0, observedDeleteAt: deleteAt })
     expect(job.job).toEqual({ id: 'job' })
   })
-  it('is judged by its last run, whatever earlier ones came to', () => {
+  it('is judged by its last run, whatever the outcome of earlier ones', () => {
     const job = new JobHistory()
       .define({ ...retention, schedule: { everyMs: second }, maxRuns: 2 })
       .until(second)
@@ -238,7 +238,7 @@ describe('ended runs', () => {
   })
 })
 
-it('a paused job does not fire by a timer that a restore has left behind', () => {
+it('a paused job does not fire by a timer from a restore', () => {
   const job = new JobHistory().define({ schedule: { at: 5_000 } }).command('PAUSE')
   expect(job.state).toMatchObject({ status: 'PAUSED', nextFireAt: 5_000 })
   job.now = 5_000

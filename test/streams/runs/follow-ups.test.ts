@@ -28,7 +28,7 @@ describe('a run that has ended', () => {
     end(job)
     expect(triggered(job)).toEqual(expected)
   })
-  it('triggers in the decision that ends it, so that both are logged or neither', () => {
+  it('triggers in the decision that ends it, so both are logged or neither', () => {
     const job = chained().until(1_400).report('SUCCEEDED')
     expect(job.last.job.state?.succeeded).toBe(1)
     expect(job.last.out).toEqual([
@@ -36,17 +36,17 @@ describe('a run that has ended', () => {
       { kind: 'trigger', jobId: 'b', commandId: 'after:job/0/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
     ])
   })
-  it('triggers once: what its worker still says is stale', () => {
+  it('triggers once: later reports of its worker are stale', () => {
     expect(triggered(chained().report('SUCCEEDED').report('SUCCEEDED').fail())).toEqual(['a', 'b'])
   })
-  it('triggers whatever made it', () => {
+  it('triggers for any kind of run', () => {
     const job = chained({ schedule: { at: 900_000 } })
       .command('TRIGGER')
       .fail('Error', { retryable: false })
       .command('REDRIVE', { runNo: 1 })
     expect(triggered(job.report('SUCCEEDED'))).toEqual(['alarm', 'a', 'b'])
   })
-  it('triggers what the definition in force names then', () => {
+  it('triggers the followers of the definition in force', () => {
     const job = chained()
       .define({ schedule: { everyMs: 1_000 }, onSuccess: ['c'] })
       .report('SUCCEEDED')
@@ -73,13 +73,13 @@ describe('a run that has not ended', () => {
     act(job)
     expect(triggered(job)).toEqual([])
   })
-  it('nor does an occurrence that is skipped', () => {
+  it('a skipped occurrence triggers nothing either', () => {
     expect(triggered(chained().until(3_000))).toEqual([])
   })
 })
 
 describe('a job that follows', () => {
-  it('runs, says so, and runs once however often the command comes', () => {
+  it('runs, names its trigger, and runs once however often the command comes', () => {
     const job = new JobHistory().define({ schedule: { at: 900_000 } })
     const command = { trigger: 'FOLLOW_UP', commandId: 'after:other/0/1' } as const
     job.command('TRIGGER', command).command('TRIGGER', command).report('SUCCEEDED').command('TRIGGER', command)

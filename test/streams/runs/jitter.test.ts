@@ -9,7 +9,7 @@ const minute = 60_000
 const jittered = { schedule: { everyMs: minute }, jitterMs: 30_000 }
 
 describe('a job with jitter', () => {
-  it('runs at its spread time, keeps the nominal one, and counts on from that', () => {
+  it('runs at its spread time, keeps the nominal one, and counts from that', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(jittered).until(20 * minute)
     expect(job.dispatched.map(({ scheduledFor }) => scheduledFor)).toEqual(
       Array.from({ length: job.dispatched.length }, (_, index) => (index + 1) * minute),
@@ -22,12 +22,12 @@ describe('a job with jitter', () => {
     }
     expect(new Set(job.dispatched.map(({ scheduledFor, dueAt }) => dueAt - scheduledFor)).size).toBeGreaterThan(10)
   })
-  it('has missed nothing that waits for its spread time only', () => {
+  it('has no missed occurrence while it only waits for its spread time', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...jittered, misfireThresholdMs: 0, catchUp: 'SKIP' })
     job.until(20 * minute)
     expect(job.state).toMatchObject({ skipped: 0 })
   })
-  it('tells when its next run is due, apart from its nominal time, to whoever asks', () => {
+  it('shows when its next run is due, apart from its nominal time', () => {
     const job = new JobHistory().define(jittered)
     const input = { kind: 'definition' as const, definition: job.job.definition as KnownDefinition }
     const { nextFireAt, nextDueAt } = answerTo({ id: 'job' }, input, job.last)
@@ -45,7 +45,7 @@ describe('a job with jitter', () => {
     const [plain] = whyOf(new JobHistory().define({ schedule: { everyMs: minute } }).job, 0)
     expect(plain).toMatchObject({ at: minute, text: 'The next occurrence is due in 60000 ms.' })
   })
-  it('says when its next occurrence is due wherever it stands: after a run, after skips, paused, and not when there is none', () => {
+  it('shows when its next occurrence is due in any state: after a run, after skips, paused, and none if there is none', () => {
     const job = new JobHistory().define({ ...jittered, catchUp: 'SKIP', misfireThresholdMs: 0, maxRuns: 3 })
     job
       .downUntil(10.9 * minute)
@@ -62,7 +62,7 @@ describe('a job with jitter', () => {
     }
     expect(job.state).toMatchObject({ nextFireAt: null, nextDueAt: null, scheduledRuns: 3 })
   })
-  it('takes another jitter without losing its place', () => {
+  it('accepts another jitter without losing its place', () => {
     const job = new JobHistory().define(jittered).until(5.9 * minute)
     const next = job.state?.nextFireAt
     job.define({ ...jittered, jitterMs: 0 })

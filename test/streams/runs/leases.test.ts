@@ -13,7 +13,7 @@ const dispatched = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
 const started = (more: Partial<JobDefinitionInput> = {}): JobHistory => dispatched(more).report('STARTED')
 
 describe('a lease', () => {
-  it('is lost when the worker is silent for so long after the start; the next attempt goes out at once', () => {
+  it('is lost if the worker is silent for this long after the start; the next attempt starts at once', () => {
     const job = started().until(2_999)
     expect(job.dispatched).toHaveLength(1)
     job.until(3_000)
@@ -29,53 +29,53 @@ describe('a lease', () => {
       },
     ])
   })
-  it('is lost by a worker too that has not said its name', () => {
+  it('is lost by a worker without a name too', () => {
     const job = dispatched().report('STARTED', { worker: '' }).until(3_000)
     expect(job.state.active[0]?.errors).toMatchObject([
       { worker: '', message: 'The worker was silent for longer than the lease of 2000 ms.' },
     ])
   })
-  it('is renewed by each heartbeat, without a change that had to be logged', () => {
+  it('is renewed by each heartbeat, without a logged change', () => {
     const job = started()
     const { state } = job
     for (const time of [2_000, 3_500, 5_400]) job.until(time).heartbeat()
     expect(job.until(7_399).state).toBe(state)
     expect(job.until(7_400).notes).toEqual(['lease-lost'])
   })
-  it('watches only what has started', () => {
+  it('applies only to started attempts', () => {
     expect(
       dispatched()
         .until(4_000)
         .decisions.flatMap(({ notes }) => notes),
     ).toEqual([])
   })
-  it('counts from the start as the worker says it, within our own clock', () => {
+  it('counts from the start by the worker, limited by our own clock', () => {
     const startedAt = (said: number): number | null | undefined =>
       dispatched().until(1_500).report('STARTED', { startedAt: said }).state.active[0]?.startedAt
     expect([200, 1_200, 9_000].map(startedAt)).toEqual([1_000, 1_200, 1_500])
   })
-  it('that is lost is an attempt that failed: after maxAttempts the run is given up', () => {
+  it('that is lost is a failed attempt: after maxAttempts the run is given up', () => {
     const job = started({ retry: { maxAttempts: 1 } }).until(3_000)
     expect(job.last.out).toMatchObject([{ kind: 'dead-letter' }])
     expect(job.notes).toEqual(['lease-lost', 'ended'])
   })
-  it('that is lost takes the word from the silent worker', () => {
+  it('that is lost makes later reports of the silent worker stale', () => {
     const job = started().until(3_000).report('SUCCEEDED', { attempt: 1 })
     expect(job.notes).toEqual(['stale'])
     expect(job.state.active).toMatchObject([{ attempt: 2, status: 'DISPATCHED' }])
   })
-  it('is that of the definition which made the run', () => {
+  it('is that of the definition of the run', () => {
     const job = started()
       .define({ ...limits, schedule: { at: 9_000 }, leaseMs: hour })
       .until(3_000)
     expect(job.notes).toEqual(['lease-lost'])
   })
-  it('is granted anew to each attempt', () => {
+  it('is new for each attempt', () => {
     const job = started().until(2_900).fail('Error', { retryAfterMs: 0 }).report('STARTED').until(4_899)
     expect(job.state.active).toMatchObject([{ attempt: 2, status: 'RUNNING' }])
     expect(job.until(4_900).notes).toEqual(['lease-lost'])
   })
-  it('of an earlier attempt ends no later one, which is looked at when its own is over', () => {
+  it('of an earlier attempt does not end a later one, which has its own', () => {
     const job = started().until(2_900).fail('Error', { retryAfterMs: 0 }).report('STARTED')
     const { state } = job
     job.now = 3_000
@@ -85,13 +85,13 @@ describe('a lease', () => {
   })
 })
 
-describe('an attempt of which nothing is heard', () => {
+describe('an attempt without reports', () => {
   const silent = { leaseMs: 2_000, attemptTimeoutMs: hour }
   it.each<[string, () => JobHistory, TimerKind, number, string]>([
     ['loses its lease', () => started(silent), timerKind.lease, 3_000, 'RETRY'],
     ['has used up its time', () => started({ leaseMs: hour, attemptTimeoutMs: 3_000 }), timerKind.attemptTimeout, 9_000, 'RETRY'],
     ['is past its start deadline', () => dispatched(), timerKind.startDeadline, 11_000, 'EXPIRED'],
-  ])('and which %s is not judged before all is read that was reported by then', (_, begin, kind, dueAt, end) => {
+  ])('and which %s is not judged before all earlier reports are read', (_, begin, kind, dueAt, end) => {
     const job = begin()
     const { state } = job
     const timer = { kind: 'timer', timer: { dueAt, kind, jobId: 'job', runNo: 1 } } as const
@@ -105,7 +105,7 @@ describe('an attempt of which nothing is heard', () => {
     expect(job.state.lastRun?.status ?? (job.state.active[0]?.attempt === 2 ? 'RETRY' : 'nothing')).toBe(end)
     expect(job.last.awaitsEventsUntil).toBeUndefined()
   })
-  it('and which waits for a slot is not waited for: nobody has it who could report', () => {
+  it('and which waits for a slot is judged at once: no worker has it', () => {
     const job = new JobHistory().define({ ...limits, concurrencyKey: 'k' })
     job.others.held = 1
     job.until(1_000).eventsReadUntil = 0
@@ -115,7 +115,7 @@ describe('an attempt of which nothing is heard', () => {
 
 describe('the time of an attempt', () => {
   const limit = { attemptTimeoutMs: 3_000, leaseMs: hour }
-  it('is over five seconds after its limit, if the worker has not said so itself', () => {
+  it('is over five seconds after its limit, if the worker has not reported it', () => {
     const job = started(limit).until(8_999)
     expect(job.state.active).toMatchObject([{ status: 'RUNNING', errors: [] }])
     job.until(9_000)
@@ -128,7 +128,7 @@ describe('the time of an attempt', () => {
       },
     ])
   })
-  it('is over also for a worker that is alive', () => {
+  it('is over also for a live worker', () => {
     const job = started({ ...limit, leaseMs: 2_000 })
     for (let time = 2_000; time < 9_000; time += 1_000) job.until(time).heartbeat()
     expect(job.until(9_000).state.active).toMatchObject([{ status: 'RETRY_WAIT', errors: [{ type: 'AttemptTimeout' }] }])
@@ -138,7 +138,7 @@ describe('the time of an attempt', () => {
     expect(job.state.active).toMatchObject([{ status: 'RUNNING' }])
     expect(job.until(12_000).state.active).toMatchObject([{ status: 'RETRY_WAIT' }])
   })
-  it('is looked at again when the clock went back since its timer was taken', () => {
+  it('is checked again if the clock went back after its timer was taken', () => {
     const timer = { dueAt: 9_000, kind: timerKind.attemptTimeout, jobId: 'job', runNo: 1 }
     expect(started(limit).step({ kind: 'timer', timer }).last.deferUntil).toBe(9_000)
   })
@@ -162,18 +162,18 @@ describe('the start deadline', () => {
   it('counts from the time due of a run that was dispatched ahead', () => {
     expect(new JobHistory().define(limits).fireAhead().state.active).toMatchObject([{ dispatchedAt: 0, startDeadlineAt: 6_000 }])
   })
-  it('is as long in each attempt of a run that was late as it was in the first', () => {
+  it('is in each attempt of a late run as long as in the first', () => {
     const job = new JobHistory().define(limits).downUntil(60_000).fail('Error', { retryAfterMs: 900 }).until(61_000)
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, dueAt: 60_900, startDeadlineAt: 65_900 })
   })
-  it('is that of the definition which made the run, in each of its attempts', () => {
+  it('is that of the definition of the run, in each of its attempts', () => {
     const job = dispatched()
       .define({ ...limits, schedule: { at: hour }, startDeadlineMs: 500_000 })
       .fail('Error', { retryAfterMs: 900 })
       .until(2_000)
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 6_900 })
   })
-  it('that a topic shortened which keeps little is whole again in the next attempt, when the topic keeps more', () => {
+  it('that a topic with short retention reduced is full again in the next attempt, if the topic keeps more', () => {
     const topics = { keptMs: 2 * hour }
     const job = new JobHistory(topics).define({ ...limits, startDeadlineMs: 50 * hour }).until(1_000)
     expect(job.dispatched.at(-1)?.startDeadlineAt).toBe(1_000 + 2 * hour - 600_000)
@@ -181,7 +181,7 @@ describe('the start deadline', () => {
     job.fail('Error', { retryAfterMs: 0 })
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 1_000 + 50 * hour })
   })
-  it('leaves an hour to be started in also where the topic keeps nothing: it may be that somebody empties it', () => {
+  it('leaves an hour to start also if the topic keeps nothing, because its retention may be temporary', () => {
     const long = { ...limits, startDeadlineMs: 50 * hour }
     const job = new JobHistory({ keptMs: 0 }).define(long).until(1_000)
     expect(job.dispatched[0]?.startDeadlineAt).toBe(1_000 + hour)
@@ -200,7 +200,7 @@ describe('the start deadline', () => {
     const job = new JobHistory(options).define({ ...limits, ...more }).until(60 * hour)
     expect(job.state.decisions).toMatchObject([{ what: 'EXPIRED', reason, runNo: 1, scheduledFor: 1_000 }])
   })
-  it('says so also of a run that was late, and of one whose definition was replaced', () => {
+  it('also gives the reason for a late run, and for one whose definition was replaced', () => {
     const late = new JobHistory().define(limits).downUntil(60_000).until(hour)
     expect(late.state.decisions).toMatchObject([{ what: 'EXPIRED', reason: 'start-deadline' }])
     const lost = new JobHistory({ keptMs: 2 * hour }).define({ ...limits, startDeadlineMs: 2 * hour }).downUntil(hour)
@@ -223,7 +223,7 @@ describe('the start deadline', () => {
   it('does not end what has started', () => {
     expect(started({ leaseMs: hour }).until(60_000).state.active).toMatchObject([{ status: 'RUNNING' }])
   })
-  it('takes the word from a worker that comes too late', () => {
+  it('makes reports of a late worker stale', () => {
     expect(dispatched().until(11_000).report('STARTED').notes).toEqual(['stale'])
   })
   it('lets a report of a start in time arrive within the grace', () => {
@@ -231,14 +231,14 @@ describe('the start deadline', () => {
       { status: 'RUNNING' },
     ])
   })
-  it('is looked at with its grace when a version wrote its timer that gave none', () => {
+  it('is checked with its grace if an earlier version wrote its timer without one', () => {
     const job = dispatched()
     job.now = 6_000
     job.step({ kind: 'timer', timer: { dueAt: 6_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 } })
     expect(job.last.extraTimers).toMatchObject([{ dueAt: 11_000, kind: timerKind.startDeadline }])
     expect(job.state.active).toMatchObject([{ status: 'DISPATCHED' }])
   })
-  it('is looked at again when the clock went back since its timer was taken', () => {
+  it('is checked again if the clock went back after its timer was taken', () => {
     const job = dispatched().step({
       kind: 'timer',
       timer: { dueAt: 11_000, kind: timerKind.startDeadline, jobId: 'job', runNo: 1 },
@@ -283,7 +283,7 @@ describe('a timer that no longer follows from the state', () => {
     expect(job.last).toMatchObject({ out: [], notes: [], extraTimers: [], deferUntil: undefined })
     expect(job.state).toBe(state)
   })
-  it('does nothing for a job that nothing was decided about', () => {
+  it('does nothing for a job without decisions', () => {
     const job = new JobHistory().define()
     for (const kind of Object.values(timerKind)) expect(job.step(timer(kind, 500)).job.state).toBeUndefined()
   })
@@ -292,7 +292,7 @@ describe('a timer that no longer follows from the state', () => {
     const { state } = job
     for (const kind of Object.values(timerKind)) expect(job.step(timer(kind, 1_000)).state).toBe(state)
   })
-  it('of a job whose definition is gone takes along what is left of it', () => {
+  it('of a job without a definition deletes its remaining data', () => {
     const job = started().remove({ decided: true })
     expect(job.job.definition).toBeUndefined()
     expect(job.until(60_000).job).toEqual({ id: 'job' })

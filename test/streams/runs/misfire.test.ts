@@ -45,7 +45,7 @@ describe('after an outage of five intervals', () => {
     expect(job.state.status).toBe(done ? 'COMPLETED' : 'ACTIVE')
     expect(job.next).toBe(done ? null : 6_000)
   })
-  it('says of a job why its last occurrence was skipped', () => {
+  it('shows why the last occurrence was skipped', () => {
     const { state } = missed({ ...everySecond, catchUp: 'SKIP', misfireThresholdMs: 0 }, 5_500)
     expect(state.reason).toBe('skipped: catch-up')
     expect(state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', scheduledFor: 1_000, at: 5_500, count: 5 }])
@@ -55,7 +55,7 @@ describe('after an outage of five intervals', () => {
     expect(job.fired).toEqual([4_000, 5_000])
     expect(job.state).toMatchObject({ skipped: 3, nextFireAt: 6_000 })
   })
-  it('hands a missed run over at once, with its nominal time', () => {
+  it('dispatches a missed run at once, with its nominal time', () => {
     const job = missed({ ...everySecond, startDeadlineMs: 2_000 }, 5_500)
     expect(job.dispatched).toMatchObject([{ scheduledFor: 5_000, dueAt: 5_000, dispatchedAt: 5_500, startDeadlineAt: 7_500 }])
   })
@@ -65,7 +65,7 @@ describe('an occurrence that waits because its job is full', () => {
   /** Each hour in a zone; the first run goes on while six occurrences are missed, of which two may be caught up. */
   const paris: Definition = { schedule: { cron: '0 * * * *', timezone: 'Europe/Paris' }, catchUp: 'ALL', maxConcurrentRuns: 1 }
   const full = (more: Definition): JobHistory => new JobHistory().define({ ...paris, ...more }).until(hour)
-  it('stands behind the last that was left out: what a change of the rules of its zone must not bring back', () => {
+  it('is recorded after the last skipped one, so that changed zone rules do not bring it back', () => {
     const job = full({ catchUpMax: 2 }).downUntil(6.5 * hour)
     expect(job.state).toMatchObject({ waiting: true, nextFireAt: 5 * hour, decidedFor: { at: 4 * hour } })
     expect(job.skips).toEqual({ 'catch-up': 3 })
@@ -75,7 +75,7 @@ describe('an occurrence that waits because its job is full', () => {
       decidedFor: { at: 2 * hour },
     })
   })
-  it('stands behind the last that ran, where none was left out', () => {
+  it('is recorded after the last run, if none was skipped', () => {
     expect(full({}).downUntil(6.5 * hour).state).toMatchObject({
       waiting: true,
       nextFireAt: 2 * hour,
@@ -87,7 +87,7 @@ describe('an occurrence that waits because its job is full', () => {
       .until(1.5 * hour)
     expect(before.state).toMatchObject({ waiting: true, nextFireAt: hour, decidedFor: null })
   })
-  it('stands behind the last that was left out also where nothing was decided before', () => {
+  it('is recorded after the last skipped one also without an earlier decision', () => {
     const job = new JobHistory()
       .define({ ...paris, catchUpMax: 1 })
       .command('TRIGGER')
@@ -115,7 +115,7 @@ describe('an interval from END', () => {
     expect(job.next).toBe(6_500)
     expect(job.state.skipped).toBe(0)
   })
-  it('with SKIP goes on one interval from now', () => {
+  it('with SKIP continues one interval from now', () => {
     const job = missed({ ...fromEnd, catchUp: 'SKIP' }, 5_500)
     expect(job.fired).toEqual([])
     expect(job.next).toBe(6_500)
@@ -123,7 +123,7 @@ describe('an interval from END', () => {
     expect(job.state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', scheduledFor: 1_000, at: 5_500, count: 1 }])
     expect(job.skips).toEqual({ 'catch-up': 1 })
   })
-  it('whose validity was over meanwhile has skipped the one occurrence that was due, and is done', () => {
+  it('whose validity ended meanwhile has skipped the one due occurrence, and is done', () => {
     const job = missed({ ...fromEnd, expireAt: 3_500 }, 9_000)
     expect(job.skips).toEqual({ expired: 1 })
     expect(job.state).toMatchObject({
@@ -134,7 +134,7 @@ describe('an interval from END', () => {
   })
 })
 
-describe('the count of what was skipped', () => {
+describe('the count of skips', () => {
   const year = 365 * 86_400_000
   it.each([
     ['LATEST', {}, 1],
@@ -159,7 +159,7 @@ describe('the count of what was skipped', () => {
     // Told as one: what stands in the state does not grow with the absence.
     expect(job.state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', count: (5 * year) / 1_000 - ran }])
   })
-  it('is exact where the job was over meanwhile, and then it is done', () => {
+  it('is exact if the job ended meanwhile, and then it is done', () => {
     const expireAt = 3 * year
     const job = missed({ schedule: { cron: '* * * * * *' }, expireAt, catchUp: 'ALL' }, 4 * year)
     expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: (4 * year) / 1_000, runNo: 0 })

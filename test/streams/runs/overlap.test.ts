@@ -21,7 +21,7 @@ describe('overlap ALLOW', () => {
     const job = everySecond({ maxConcurrentRuns: 2 }).until(3_500).report('SUCCEEDED', { runNo: 1 }).until(4_000)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, scheduledFor: 4_000 })
   })
-  it('with catchUp ALL skips nothing: what finds the job full waits for an end', () => {
+  it('with catchUp ALL skips nothing: an occurrence of a full job waits for an end', () => {
     const job = everySecond({ maxConcurrentRuns: 2, catchUp: 'ALL' }).until(4_500)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.state).toMatchObject({ waiting: true, nextFireAt: 3_000, skipped: 0 })
@@ -40,7 +40,7 @@ describe('overlap ALLOW', () => {
     expect(job.fired).toHaveLength(50)
     expect(job.skips).toEqual({})
   })
-  it('counts a triggered run as one, and refuses a trigger beyond', () => {
+  it('counts a triggered run as one, and refuses a trigger beyond the limit', () => {
     const job = everySecond({ maxConcurrentRuns: 1 }).command('TRIGGER').command('TRIGGER').until(1_000)
     expect(job.state.active).toHaveLength(1)
     expect(job.decisions[2]?.refusal).toBe('max-concurrent-runs')
@@ -62,7 +62,7 @@ describe('overlap SKIP', () => {
     expect(job.skips).toEqual({ overlap: 2 })
     expect(job.next).toBe(4_000)
   })
-  it('skips with catchUp ALL too: that is for what nobody could fire', () => {
+  it('skips with catchUp ALL too: that applies to occurrences that nobody could fire', () => {
     const job = everySecond({ overlap: 'SKIP', catchUp: 'ALL' }).until(3_500)
     expect(job.skips).toEqual({ overlap: 2 })
     expect(job.state).toMatchObject({ waiting: false, decisions: [{ what: 'SKIPPED', reason: 'overlap', count: 2 }] })
@@ -94,7 +94,7 @@ describe('overlap SKIP', () => {
 
 describe('overlap QUEUE_ONE', () => {
   const queueing = (more: Partial<JobDefinitionInput> = {}): JobHistory => everySecond({ overlap: 'QUEUE_ONE', ...more })
-  it('lets the first that is due meanwhile wait, and skips the others', () => {
+  it('keeps the first overlap waiting, and skips the others', () => {
     const job = queueing().until(3_500)
     expect(job.fired).toEqual([1_000])
     expect(job.skips).toEqual({ overlap: 1 })
@@ -104,13 +104,13 @@ describe('overlap QUEUE_ONE', () => {
     ['has succeeded', (job) => job.report('SUCCEEDED')],
     ['is given up', (job) => job.fail('Error', { retryable: false })],
     ['is cancelled', (job) => job.command('CANCEL_RUN', { runNo: 1 })],
-  ])('runs what waits at once when the run %s', (_, end) => {
+  ])('runs the waiting occurrence at once when the run %s', (_, end) => {
     const job = queueing().until(2_300)
     end(job)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 2, scheduledFor: 2_000, dueAt: 2_300, trigger: 'SCHEDULE' })
     expect(job.state.queuedFor).toBeNull()
   })
-  it('queues again once what waited is running', () => {
+  it('queues again once the waiting occurrence runs', () => {
     const job = queueing().until(2_300).report('SUCCEEDED').until(3_000).report('SUCCEEDED')
     expect(job.fired).toEqual([1_000, 2_000, 3_000])
     expect(job.skips).toEqual({})
@@ -124,7 +124,7 @@ describe('overlap QUEUE_ONE', () => {
     ['paused by command', (job) => job.command('PAUSE'), (job) => job.command('RESUME')],
     ['paused by definition', (job) => redefine(job, { paused: true }), (job) => redefine(job)],
     ['INVALID', (job) => job.garble(), (job) => redefine(job)],
-  ])('holds what waits of a job that is %s, and runs it afterwards', (_, stop, goOn) => {
+  ])('keeps the waiting occurrence of a job that is %s, and runs it afterwards', (_, stop, goOn) => {
     const job = queueing().until(2_000)
     stop(job)
     job.report('SUCCEEDED')
@@ -147,12 +147,12 @@ describe('overlap QUEUE_ONE', () => {
     expect(job.fired).toEqual([1_000])
     expect(job.next).toBe(5_000)
   })
-  it('counts what waited against maxRuns', () => {
+  it('counts the waiting occurrence against maxRuns', () => {
     const job = queueing({ maxRuns: 2 }).until(2_500).report('SUCCEEDED').report('SUCCEEDED').until(9_000)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.state.status).toBe('COMPLETED')
   })
-  it('runs what waits before a backfill goes on', () => {
+  it('runs the waiting occurrence before a backfill continues', () => {
     const job = queueing().until(2_500).command('BACKFILL', { from: 1_000, to: 2_500 }).report('SUCCEEDED')
     expect(job.dispatched.map(({ trigger }) => trigger)).toEqual(['SCHEDULE', 'SCHEDULE'])
     job.report('SUCCEEDED')
@@ -164,7 +164,7 @@ describe('overlap QUEUE_ONE', () => {
 
 describe('overlap CANCEL_PREVIOUS', () => {
   const replacing = (more: Partial<JobDefinitionInput> = {}): JobHistory => everySecond({ overlap: 'CANCEL_PREVIOUS', ...more })
-  it('cancels the earlier run, tells its worker, and runs', () => {
+  it('cancels the earlier run, notifies its worker, and runs', () => {
     const job = replacing().until(1_000).report('STARTED').until(2_000)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.out).toContainEqual({ kind: 'cancel', runNo: 1, attempt: 1, specOffset: 0, reason: 'overlap' })
@@ -202,7 +202,7 @@ describe('overlap CANCEL_PREVIOUS', () => {
   })
 })
 
-describe('an occurrence that is taken ahead of its time', () => {
+describe('an occurrence that is dispatched ahead of its time', () => {
   const leadMs = 100
   it('is dispatched then, with its own time to start at', () => {
     const job = everySecond({}, leadMs).until(900)
@@ -232,14 +232,14 @@ describe('an occurrence that is taken ahead of its time', () => {
     expect(job.skips).toEqual({ overlap: 1 })
     expect(job.next).toBe(3_000)
   })
-  it('is dispatched twice by nobody: its timer is void once it was taken', () => {
+  it('is dispatched once: its timer is void afterwards', () => {
     const job = everySecond({}, leadMs).until(500).fireAhead()
     job.until(1_500)
     expect(job.fired).toEqual([1_000])
   })
 })
 
-describe('what is defined anew while two runs are active', () => {
+describe('a job that is defined again while two runs are active', () => {
   const both = (): JobHistory => everySecond({ maxConcurrentRuns: 2 }).until(2_000)
   it('queues until the last of them has ended', () => {
     const job = both()
@@ -249,7 +249,7 @@ describe('what is defined anew while two runs are active', () => {
     expect(job.report('SUCCEEDED', { runNo: 1 }).state).toMatchObject({ queuedFor: 3_000, active: [{ runNo: 2 }] })
     expect(job.report('SUCCEEDED', { runNo: 2 }).fired).toEqual([1_000, 2_000, 3_000])
   })
-  it('as an interval from END is not counted from a run that is cancelled while the other goes on', () => {
+  it('as an interval from END does not count from a run that is canceled while the other continues', () => {
     const job = both().define({ schedule: { everyMs: 5_000, from: 'END' } })
     expect(job.command('CANCEL_RUN', { runNo: 1 }).next).toBeNull()
     expect(job.until(4_000).report('SUCCEEDED', { runNo: 2 }).next).toBe(9_000)

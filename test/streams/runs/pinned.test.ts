@@ -23,27 +23,27 @@ function times(job: JobHistory, end: number): number[] {
 }
 
 describe('a pinned run', () => {
-  it('is told again a lease after it was due, then after as long as it has waited, at most each two minutes', () => {
+  it('is redelivered one lease after it was due, then in doubling intervals of at most two minutes', () => {
     expect(times(pinned(), 7 * minute)).toEqual([11_000, 21_000, 41_000, 81_000, 161_000, 281_000, 401_000])
   })
-  it('is told again no earlier than that when it was dispatched ahead, or late', () => {
+  it('is not redelivered earlier if it was dispatched ahead, or late', () => {
     const ahead = pinned({ schedule: { at: 5_000 } }).fireAhead()
     expect(times(ahead, 30_000)).toEqual([15_000, 25_000])
     expect(times(pinned().downUntil(minute), 90_000)).toEqual([70_000, 80_000])
   })
-  it('is told as it was dispatched: the same attempt, with the same deadline', () => {
+  it('is redelivered as it was dispatched: the same attempt, with the same deadline', () => {
     const job = pinned({ payload: Buffer.from('p') }).until(11_000)
     expect(job.last.out).toEqual([{ kind: 'tell', execution: job.dispatched[0] }])
     expect(job.dispatched).toHaveLength(1)
   })
-  it('is not told again once it is taken; then its lease watches', () => {
+  it('is not redelivered once it is started; then its lease applies', () => {
     const job = pinned({ retry: { maxAttempts: 1 } })
       .until(9_000)
       .report('STARTED')
     expect(times(job, 18_500)).toEqual([])
     expect(job.until(19_000).notes).toEqual(['lease-lost', 'ended'])
   })
-  it('is told once where a timer comes that is not of its next telling', () => {
+  it('is redelivered once if a timer comes at another time', () => {
     const job = pinned().until(11_000)
     const { state } = job
     job.now = 30_000
@@ -51,16 +51,16 @@ describe('a pinned run', () => {
     expect(job.last).toMatchObject({ out: [], deferUntil: undefined })
     expect(job.state).toBe(state)
   })
-  it('is told at its time where the clock went back since the timer was taken', () => {
+  it('is redelivered in time if the clock went back after the timer was taken', () => {
     const job = pinned().until(1_000)
     job.step({ kind: 'timer', timer: { dueAt: 11_000, kind: timerKind.lease, jobId: 'job', runNo: 1 } })
     expect(job.last).toMatchObject({ out: [], deferUntil: 11_000 })
   })
-  it('may be started as long as its definition says, whatever its topics keep: it is told again', () => {
+  it('keeps the start deadline of its definition, whatever its topics keep, because it is redelivered', () => {
     const job = pinned({ startDeadlineMs: 50 * 60 * minute }, { keptMs: 0 }).until(1_000)
     expect(job.dispatched[0]?.startDeadlineAt).toBe(1_000 + 50 * 60 * minute)
   })
-  it('is not told of an attempt that has failed, while the next one waits for its backoff', () => {
+  it('is not redelivered after a failed attempt, while the next one waits for its backoff', () => {
     const job = pinned({ retry: { backoff: { fixed: { delayMs: 60_000 } } } })
       .until(1_000)
       .fail()
@@ -70,14 +70,14 @@ describe('a pinned run', () => {
     expect(job.last.out).toEqual([])
     expect(job.state).toBe(state)
   })
-  it('is told again in its next attempt too', () => {
+  it('is redelivered in its next attempt too', () => {
     const job = pinned().until(1_000).fail('Error', { retryAfterMs: 0 })
     expect(times(job, 30_000)).toEqual([11_000, 21_000])
     expect(job.out.flatMap((output) => (output.kind === 'tell' ? [output.execution.attempt] : []))).toEqual([2, 2])
   })
 })
 
-it('a run that is not pinned is told once', () => {
+it('a run that is not pinned is sent once', () => {
   const job = new JobHistory().define({ leaseMs: 10_000, startDeadlineMs: 10 * minute })
   expect(times(job, 5 * minute)).toEqual([])
 })

@@ -12,7 +12,7 @@ const limited = (more: Partial<JobDefinitionInput> = {}, options = {}): JobHisto
 const due = (job: JobHistory): number[] => job.dispatched.map(({ dueAt }) => dueAt)
 
 describe('an attempt under a rateLimit', () => {
-  it('goes at once while there is room in the window, and at its time after that', () => {
+  it('starts at once while there is room in the window, and at its assigned time otherwise', () => {
     const job = limited({ maxRuns: 5 }).until(3_000)
     expect(due(job)).toEqual([1_000, 2_000])
     expect(job.state.active.at(-1)).toMatchObject({ runNo: 3, status: 'WAITING', waitsFor: 'RATE', dueAt: 11_000 })
@@ -21,25 +21,25 @@ describe('an attempt under a rateLimit', () => {
     ])
     expect(due(job.until(30_000))).toEqual([1_000, 2_000, 11_000, 12_000, 21_000])
   })
-  it('asks for no slot where it has no concurrencyKey', () => {
+  it('needs no slot without a concurrencyKey', () => {
     const job = limited({ maxRuns: 2 })
     job.others = { held: 1_000, waiting: 1_000 }
     expect(due(job.until(2_000))).toEqual([1_000, 2_000])
   })
-  it('of a herd is not dispatched ahead of the usual lead: it would keep others from an earlier start', () => {
+  it('of a burst is not dispatched ahead of the usual lead: it would delay earlier starts of others', () => {
     const job = limited({ schedule: { at: 60_000 } }, { leadMs: 100 }).fireAhead()
     expect(job.last).toMatchObject({ out: [], deferUntil: 59_900 })
   })
-  it('keeps the start deadline it came with when its start is handed over late', () => {
+  it('keeps its start deadline if its start is dispatched late', () => {
     const job = limited({ maxRuns: 3, startDeadlineMs: 20_000 }).until(3_000).downUntil(11_500)
     expect(job.dispatched.at(-1)).toMatchObject({ runNo: 3, dueAt: 11_000, startDeadlineAt: 23_000 })
   })
-  it('is handed over within the lead, and not earlier', () => {
+  it('is dispatched within the lead, and not earlier', () => {
     const job = limited({ maxRuns: 3 }, { leadMs: 100 }).until(10_899)
     expect(job.dispatched).toHaveLength(2)
     expect(due(job.until(10_900))).toEqual([1_000, 2_000, 11_000])
   })
-  it('is each attempt: a retry has a start of its own', () => {
+  it('counts for each attempt: a retry has a start of its own', () => {
     const job = limited({ maxRuns: 1, rateLimit: { ...rateLimit, limit: 1 } }).until(1_000)
     job.fail('Error', { retryAfterMs: 0 })
     expect(job.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'RATE', dueAt: 11_000, attempt: 2 }])
@@ -49,7 +49,7 @@ describe('an attempt under a rateLimit', () => {
     const job = limited({ maxRuns: 3, concurrencyKey: 'k', concurrencyLimit: 3 }).until(3_000)
     expect(slotUse(job.state, 'k')).toEqual({ held: 3, waiting: 0 })
   })
-  it('asks for a start only when it has its slot', () => {
+  it('gets a start only when it has its slot', () => {
     const job = limited({ maxRuns: 1, concurrencyKey: 'k' })
     job.others.held = 1
     job.until(50_000)
@@ -58,7 +58,7 @@ describe('an attempt under a rateLimit', () => {
     expect(due(job.admit())).toEqual([50_000])
     expect([...(job.starts.get('r')?.times ?? [])]).toEqual([50_000])
   })
-  it('that could only start after its deadline expires at once, and takes no start from the others', () => {
+  it('that could only start after its deadline expires at once, and uses no start', () => {
     const job = limited({ maxRuns: 3, startDeadlineMs: 5_000 }).until(3_000)
     expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'EXPIRED' })
     expect(job.state.decisions).toMatchObject([
@@ -67,7 +67,7 @@ describe('an attempt under a rateLimit', () => {
     ])
     expect([...(job.starts.get('r')?.times ?? [])]).toEqual([1_000, 2_000])
   })
-  it('whose start would be at its very deadline expires too: by then it must have started', () => {
+  it('whose start is exactly at its deadline expires too: it must have started by then', () => {
     const job = limited({ maxRuns: 3, startDeadlineMs: 8_000 }).until(3_000)
     expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'EXPIRED' })
     expect([...(job.starts.get('r')?.times ?? [])]).toEqual([1_000, 2_000])
@@ -82,19 +82,19 @@ describe('an attempt under a rateLimit', () => {
     job.until(1_500).report('RELEASED')
     expect([...(job.starts.get('r')?.times ?? [])]).toEqual([1_000, 1_500])
   })
-  it('can be cancelled while it waits, and no worker is told', () => {
+  it('can be canceled while it waits, without a message to workers', () => {
     const job = limited().until(3_000).command('CANCEL_RUN', { runNo: 3 })
     expect(job.last.out).toEqual([])
     expect(job.state.cancelled).toBe(1)
   })
-  it('follows the rate of the definition in force, as long as that is for the same key', () => {
+  it('follows the rateLimit of the definition in force, if the key is the same', () => {
     const job = limited({ maxRuns: 9 }).until(2_000)
     job.define({ schedule: { everyMs: 1_000 }, maxRuns: 9, rateLimit: { ...rateLimit, limit: 3 } }).until(3_000)
     expect(due(job)).toEqual([1_000, 2_000, 3_000])
   })
 })
 
-it('an attempt keeps the rate its run was made with when the definition has another key', () => {
+it('an attempt keeps the rateLimit of its run if the definition has another key', () => {
   const job = limited({ maxRuns: 1 }).until(1_000)
   job.define({ schedule: { everyMs: 1_000 }, maxRuns: 1, rateLimit: { key: 'other', limit: 9, perMs: 10 } })
   for (let attempt = 1; attempt <= 2; attempt++) job.fail('Error', { retryAfterMs: 0 })
@@ -105,7 +105,7 @@ it('an attempt keeps the rate its run was made with when the definition has anot
 describe('a start that was reserved', () => {
   const start = (job: JobHistory, dueAt: number, runNo: number) =>
     job.step({ kind: 'timer', timer: { dueAt, kind: timerKind.start, jobId: 'job', runNo } })
-  it('is that of the run which waits for it, at its time', () => {
+  it('belongs to the run that waits for it, at its time', () => {
     const job = limited({ maxRuns: 3 }).until(3_000)
     const { state } = job
     start(job, 9_000, 3)
@@ -123,7 +123,7 @@ describe('a start that was reserved', () => {
         return job.until(1_000)
       },
     ],
-  ])('is nothing to a run that %s', (_, begin) => {
+  ])('does nothing for a run that %s', (_, begin) => {
     const job = begin()
     const { state } = job
     expect(state.active).toMatchObject([{ dueAt: 1_000 }])
@@ -134,7 +134,7 @@ describe('a start that was reserved', () => {
 })
 
 describe('a run that is not tracked, under a rateLimit', () => {
-  it('waits for its start, and is over when it is dispatched', () => {
+  it('waits for its start, and is finished when it is dispatched', () => {
     const job = limited({ trackRuns: false, maxRuns: 3 }).until(5_000)
     expect(job.state.active).toMatchObject([{ runNo: 3, status: 'WAITING', waitsFor: 'RATE' }])
     expect(due(job.until(11_000))).toEqual([1_000, 2_000, 11_000])
@@ -151,7 +151,7 @@ describe('a record to a topic under a rateLimit', () => {
     expect(job.until(11_000) && written()).toBe(3)
     expect(job.state.lastRun).toMatchObject({ runNo: 3, status: 'SUCCEEDED', finishedAt: 11_000 })
   })
-  it('takes no start while its topic is not there, and has expired when it is not there by its deadline', () => {
+  it('uses no start while its topic is missing, and expires if it is still missing at its deadline', () => {
     let problem: string | undefined = 'It is gone.'
     const job = new JobHistory({ topicProblem: () => problem })
     const definition = { schedule: { at: 1_000 }, target: topic.target, startDeadlineMs: 100_000, rateLimit }

@@ -30,7 +30,7 @@ describe('a redrive', () => {
   it.each<[string, Partial<JobDefinitionInput>]>([
     ['a handler', { target: { handler: 'mail', pool: 'slow' }, pinTo: 'gpu', contentType: 'text/plain', priority: 'LOW' }],
     ['a URL', { target: { http: { url: 'https://a.example/x', method: 'PUT' } }, contentType: null }],
-  ])('has all that the dead run had, where that called %s, whatever the definition says by then', (_, more) => {
+  ])('has everything that the dead run had, if that called %s, whatever the definition is meanwhile', (_, more) => {
     const job = dead({ headers: { a: Buffer.from('b') }, leaseMs: 5_000, attemptTimeoutMs: 7_000, ...more })
     const [before] = job.dispatched
     job.define({ target: { handler: 'other', pool: 'else' }, contentType: 'text/html', payload: Buffer.from('new') })
@@ -57,13 +57,13 @@ describe('a redrive', () => {
       .fail()
     expect(String(job.command('REDRIVE', { runNo: 1 }).dispatched.at(-1)?.payload)).toBe('special')
   })
-  it('can be made of each dead run once: then it is another run', () => {
+  it('is possible once for each dead run: then it is another run', () => {
     const job = dead().command('REDRIVE', { runNo: 1 })
     expect(job.state.deadRuns).toEqual([])
     expect(job.command('REDRIVE', { runNo: 1 }).dispatched).toHaveLength(2)
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'no-such-dead-run', runNo: 1 })
   })
-  it('that dies as well can be redriven in its turn', () => {
+  it('that fails too can be redriven again', () => {
     const job = dead().command('REDRIVE', { runNo: 1 }).fail()
     expect(job.state.deadRuns).toEqual([2])
     expect(job.command('REDRIVE', { runNo: 2 }).report('SUCCEEDED').state).toMatchObject({
@@ -84,7 +84,7 @@ describe('a redrive', () => {
       .command('REDRIVE', { runNo: 1 })
     expect(job.dispatched).toHaveLength(2)
   })
-  it('beyond the runs that may be active at a time is refused, and the dead run is there for the next one', () => {
+  it('beyond the limit of active runs is refused, and the dead run stays for the next one', () => {
     const job = dead({ maxConcurrentRuns: 1 }).command('TRIGGER').command('REDRIVE', { runNo: 1 })
     expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 2])
     expect(job.last.refusal).toBe('max-concurrent-runs')
@@ -108,8 +108,8 @@ describe('a redrive', () => {
   })
 })
 
-describe('what a run was made with', () => {
-  it('is never made up from a later definition: where it is not there, or cannot be read, the rule fails', () => {
+describe('the snapshot of a run', () => {
+  it('is never replaced by a later definition: if it is missing or unreadable, the rule fails', () => {
     const job = new JobHistory().define({ payload: Buffer.from('old') }).until(1_000)
     job.define({ payload: Buffer.from('new') })
     const [snapshotNo] = job.snapshots.keys()
@@ -121,7 +121,7 @@ describe('what a run was made with', () => {
 })
 
 describe('dead runs', () => {
-  it('are remembered up to the last ten, and no longer than that kept', () => {
+  it('are remembered up to the last ten', () => {
     const job = new JobHistory().define({ ...once, schedule: { everyMs: 1_000 } })
     for (let time = 1_000; time <= 12_000; time += 1_000) job.until(time).fail()
     expect(job.state.deadRuns).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
@@ -131,7 +131,7 @@ describe('dead runs', () => {
   it('are forgotten with the job', () => {
     expect(dead().remove().last.snapshotDeletes).toEqual([1])
   })
-  it('are not those that expired: nothing of them is kept', () => {
+  it('do not include expired runs: nothing of them is kept', () => {
     const job = new JobHistory().define({ ...once, startDeadlineMs: 1_000 }).until(7_000)
     expect(job.state).toMatchObject({ failed: 1, deadRuns: [], lastRun: { status: 'EXPIRED' } })
   })

@@ -17,7 +17,7 @@ const lastOut = ({ last }: JobHistory): string[] =>
   last.out.map((output: Output) => (output.kind === 'retry' ? `retry.${output.tier.name}` : output.kind))
 
 describe('a failed attempt', () => {
-  it('is made again after its backoff, under the same run with the next number', () => {
+  it('is retried after its backoff, in the same run with the next number', () => {
     const job = dispatched().report('STARTED').fail()
     expect(job.last.out).toMatchObject([
       { kind: 'retry', execution: { runNo: 1, attempt: 2, scheduledFor: 1_000, dueAt: 2_000, payload: null } },
@@ -39,7 +39,7 @@ describe('a failed attempt', () => {
     expect(job.last.out).toMatchObject([{ letter: { attempts: 5 }, execution: { attempt: 5 } }])
     expect(job.state).toMatchObject({ failed: 1, active: [], lastRun: { status: 'DEAD', attempts: 5 } })
   })
-  it('of a run that was dispatched ahead is not made again before its time', () => {
+  it('of a run that was dispatched ahead is not retried before its time', () => {
     const job = new JobHistory()
       .define({ schedule: { at: 60_000 } })
       .fireAhead()
@@ -47,7 +47,7 @@ describe('a failed attempt', () => {
     job.until(1_000).report('RETRY_DUE')
     expect(job.sent.every(({ dueAt, scheduledFor }) => dueAt >= scheduledFor)).toBe(true)
   })
-  it('may succeed at last; its run remembers what failed', () => {
+  it('may be followed by success; its run remembers the failures', () => {
     const job = dispatched()
       .fail('Timeout')
       .until(2_000)
@@ -63,7 +63,7 @@ describe('a failed attempt', () => {
   it.each<[string, (job: JobHistory) => unknown]>([
     ['succeeded', (job) => job.report('SUCCEEDED', { startedAt: 1_100 })],
     ['failed', (job) => job.fail('Error', { retryable: false }, { startedAt: 1_100 })],
-  ])('whose start was not reported is known to have started once it has %s', (_, end) => {
+  ])('without a reported start counts as started once it has %s', (_, end) => {
     const job = dispatched().until(1_500)
     end(job)
     expect(job.state.lastRun).toMatchObject({ startedAt: 1_100, worker: 'w' })
@@ -74,17 +74,17 @@ describe('a failed attempt', () => {
     const failed = dispatched().until(1_200).report('STARTED').until(1_500).fail('Error', { retryable: false })
     expect(failed.state.lastRun).toMatchObject({ status: 'DEAD', startedAt: 1_200, finishedAt: 1_500 })
   })
-  it('leaves its last five errors, each cut to a thousand characters', () => {
+  it('keeps its last five errors, each cut to a thousand characters', () => {
     const job = dispatched({ retry: { maxAttempts: 9, backoff: { list: [0] } } })
     for (let attempt = 1; attempt <= 9; attempt++) job.fail('Error', { message: 'x'.repeat(1_001) })
     expect(job.state.lastRun?.errors.map(({ attempt }) => attempt)).toEqual([5, 6, 7, 8, 9])
     expect(job.state.lastRun?.errors.map(({ message }) => message.length)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000])
   })
-  it('has an error also when the worker gave none', () => {
+  it('has an error also if the worker gave none', () => {
     const job = dispatched().report('FAILED')
     expect(job.state.active[0]?.errors).toMatchObject([{ type: 'Error', message: 'The worker gave no reason.' }])
   })
-  it('has as long to be started in each attempt as in the first', () => {
+  it('has in each attempt as long to start as in the first', () => {
     const job = dispatched({ startDeadlineMs: 3_000 }).until(1_500).fail()
     expect(job.sent.at(-1)).toMatchObject({ dueAt: 2_500, startDeadlineAt: 5_500 })
     job.until(2_600).report('RETRY_DUE')
@@ -94,7 +94,7 @@ describe('a failed attempt', () => {
     const job = dispatched().define({ schedule: { at: 9_000 }, retry: { maxAttempts: 1 } })
     expect(lastOut(job.fail())).toEqual(['dead-letter'])
   })
-  it('is retried by the defaults while the definition in force cannot be used', () => {
+  it('is retried by the defaults while the definition in force is invalid', () => {
     expect(
       lastOut(
         dispatched({ retry: { maxAttempts: 1 } })
@@ -109,7 +109,7 @@ describe('a failed attempt', () => {
   })
 })
 
-it('a run says what is missing of the report of its end', () => {
+it('a run says what is missing from the report of its end', () => {
   const job = dispatched().report('STARTED')
   const { runNo, attempt, specOffset } = job.dispatched[0] ?? expect.fail()
   const event = { type: 'SUCCEEDED', jobId: 'job', runNo, attempt, specOffset, at: 1_000, worker: 'w', startedAt: null } as const
@@ -119,7 +119,7 @@ it('a run says what is missing of the report of its end', () => {
 })
 
 describe('a report of a run whose definition is gone', () => {
-  it.each(['FAILED', 'RELEASED', 'SUCCEEDED'] as const)('counts: it has %s', (type) => {
+  it.each(['FAILED', 'RELEASED', 'SUCCEEDED'] as const)('counts: the run has %s', (type) => {
     const job = dispatched()
     const { definition: _, ...left } = job.job
     job.job = left
@@ -165,14 +165,14 @@ describe('a backoff', () => {
     expect(job.until(4_000).dispatched.at(-1)).toMatchObject({ attempt: 2, dispatchedAt: 4_000, dueAt: 4_000 })
     expect(job.state.active[0]).toMatchObject({ status: 'DISPATCHED', parked: false })
   })
-  it('that is over but for the lead is dispatched ahead of its end', () => {
+  it('that ends within the lead is dispatched ahead of its end', () => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs: 1_050 } } } }, 100)
       .fail()
       .until(1_950)
       .report('RETRY_DUE')
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, dispatchedAt: 1_950 })
   })
-  it('reported over a second time changes nothing', () => {
+  it('that is reported twice changes nothing', () => {
     const job = dispatched({ retry: { backoff: { fixed: { delayMs: 3_000 } } } })
       .fail()
       .until(2_000)
@@ -188,10 +188,10 @@ describe("a worker's own delay", () => {
     [-5, 1_000],
     [40_000, 41_000],
     [day + 1, day + 1_000],
-  ])('of %i ms takes the place of the backoff, up to a day', (retryAfterMs, dueAt) => {
+  ])('of %i ms replaces the backoff, up to a day', (retryAfterMs, dueAt) => {
     expect(dispatched().fail('Error', { retryAfterMs }).state.active[0]).toMatchObject({ attempt: 2, dueAt })
   })
-  it('saves no run that has used up its attempts', () => {
+  it('does not help a run that has used all its attempts', () => {
     expect(lastOut(dispatched({ retry: { maxAttempts: 1 } }).fail('Error', { retryAfterMs: 10 }))).toEqual(['dead-letter'])
   })
 })
@@ -217,7 +217,7 @@ describe('a run is given up at once', () => {
     expect(job.state.decisions).toMatchObject([{ what: 'DEAD', reason, runNo: 1, at: 1_200 }])
     expect(job.notes).toEqual(['ended'])
   })
-  it('and what it was made with is kept for a redrive once, not once more where it was kept before', () => {
+  it('and its snapshot is kept once for a redrive', () => {
     const job = dispatched({ retry: { maxAttempts: 1 } })
     const replaced = dispatched().define({ schedule: { at: 9_000 }, retry: { maxAttempts: 1 } })
     expect(replaced.snapshots.size).toBe(1)
@@ -225,7 +225,7 @@ describe('a run is given up at once', () => {
     expect(replaced.fail().last.snapshotPuts).toEqual([])
     expect([...replaced.snapshots.keys()]).toEqual([1])
   })
-  it('but not for another error than those', () => {
+  it('but not for any other error', () => {
     expect(lastOut(dispatched({ retry: { nonRetryable: ['BadInput'] } }).fail('Other'))).toEqual(['retry.1s'])
   })
 })
@@ -274,7 +274,7 @@ describe('a report that does not fit', () => {
     expect(job.last).toMatchObject({ out: [], notes: [{ kind: 'stale', what: type }] })
     expect(job.state).toBe(state)
   })
-  it('of a job that nothing is known of is counted and dropped', () => {
+  it('of an unknown job is counted and dropped', () => {
     const job = dispatched().remove().report('SUCCEEDED')
     expect(job.notes).toEqual(['stale'])
     expect(job.job).toEqual({ id: 'job' })

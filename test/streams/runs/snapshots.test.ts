@@ -7,13 +7,13 @@ const second = { schedule: { everyMs: 1_000 }, maxConcurrentRuns: 9, retry: { ma
 /** Runs 1 to 3 of one definition, which was replaced while they were active. */
 const replaced = (): JobHistory => new JobHistory().define(second).until(3_000).define(second)
 
-describe('what runs were made with', () => {
-  it('is that of the definition in force, and nothing is kept, until that is replaced', () => {
+describe('snapshots', () => {
+  it('are not kept while the definition is in force', () => {
     const job = new JobHistory().define(second).until(3_000)
     expect([1, 2, 3].map((runNo) => snapshotNoIn(job.job, runNo))).toEqual([undefined, undefined, undefined])
     expect([snapshotNosOf(job.state), job.snapshots.size]).toEqual([[], 0])
   })
-  it('is kept once for all runs of a definition that was replaced, and goes with the last of them', () => {
+  it('are kept once for all runs of a replaced definition, until the last of them ends', () => {
     const job = replaced().until(4_000)
     expect([1, 2, 3, 4].map((runNo) => snapshotNoIn(job.job, runNo))).toEqual([1, 1, 1, undefined])
     expect(snapshotNosOf(job.state)).toEqual([1])
@@ -22,7 +22,7 @@ describe('what runs were made with', () => {
     expect(job.report('SUCCEEDED', { runNo: 2 }).last.snapshotDeletes).toEqual([1])
     expect(job.snapshots.size).toBe(0)
   })
-  it('is kept apart for each run that is dead, and for no other that has ended', () => {
+  it('are kept separately for each dead run, and for no other ended run', () => {
     const job = replaced()
     job.fail('Error', {}, { runNo: 2 }).report('SUCCEEDED', { runNo: 1 })
     expect([1, 2, 3, 9].map((runNo) => snapshotNoIn(job.job, runNo))).toEqual([undefined, 2, 1, undefined])
@@ -31,12 +31,12 @@ describe('what runs were made with', () => {
     job.report('SUCCEEDED', { runNo: 3 })
     expect([...job.snapshots.keys()]).toEqual([2])
   })
-  it('is that of its payload where a trigger brought one', () => {
+  it('contain the payload of a trigger', () => {
     const job = new JobHistory().define(second).command('TRIGGER', { payload: Buffer.from('p') })
     expect(snapshotNoIn(job.job, 1)).toBe(1)
     expect(job.report('SUCCEEDED').snapshots.size).toBe(0)
   })
-  it('is nothing of a job that has no state', () => {
+  it('do not exist for a job without a state', () => {
     expect(snapshotNoIn(new JobHistory().define(second).job, 1)).toBeUndefined()
   })
 })

@@ -20,7 +20,7 @@ const leapMs = retryDelayMaxMs + 2 * 86_400_000
 const leaps = 20
 
 describe('from any state with every record lost', () => {
-  it('each run ends, and no job that recurs stands still', { timeout: 120_000 }, () => {
+  it('each run ends, and no recurring job stops', { timeout: 120_000 }, () => {
     const seen = new Set<string>()
     for (let seed = 1; seed <= histories; seed++) {
       const lived = live(new Chance(seed))
