@@ -284,7 +284,7 @@ it('leaves its partitions to other forwarders while its clock stays wrong, and c
   guarded.stop()
 })
 
-it('has one membership at most, also where it loses its session and joins again while its clock makes it leave', async () => {
+it('has at most one membership, also if it loses its session and joins again while its clock makes it leave', async () => {
   const harness = await new Harness().start()
   const { guarded, clock, log } = harness
   const tell = (): void => {

@@ -39,7 +39,7 @@ async function firing(forMs: number) {
 }
 
 test.each(['claim', 'commit'] as const)(
-  'the partition is opened again after such an answer to a %s, with the same store',
+  'the partition is reopened after such an answer to a %s, with the same store',
   async (to) => {
     const { driver, disk, first, before } = await firing(21_000)
     if (to === 'claim') driver.kill(first)
@@ -55,7 +55,7 @@ test.each(['claim', 'commit'] as const)(
   },
 )
 
-test('a claim that is read before its commit is answered is no claim in another log', async () => {
+test('a claim that is read before the answer to its commit is not a claim in another log', async () => {
   const { driver, disk, first, before } = await firing(11_000)
   driver.kill(first)
   const answered = Promise.withResolvers<void>()

@@ -18,7 +18,7 @@ function runAgain(driver: SchedulerDriver, run: Dispatched): void {
   driver.report(run, 'RELEASED', again)
 }
 
-test('what a worker runs again changes nothing at its owner, whatever became of it the first time', async () => {
+test('a repeated attempt of a worker changes nothing at its owner, whatever its first outcome', async () => {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()

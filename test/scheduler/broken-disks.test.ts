@@ -44,7 +44,7 @@ async function latenessMs(driver: SchedulerDriver, forMs: number): Promise<numbe
   return Math.max(...since.map(({ at, scheduledFor }) => at - (scheduledFor - beginMs)))
 }
 
-test('an owner whose disk is broken lets those fire who follow it, and comes back for its share when the disk is mended', async () => {
+test('an owner whose disk fails lets its standbys fire, and comes back for its share when the disk is repaired', async () => {
   const { driver, processes } = await busy('A', 'B')
   const [first, second] = processes as [Process, Process]
   driver.cluster.brokenDisks.add(first.disk)
@@ -65,7 +65,7 @@ test('an owner whose disk is broken lets those fire who follow it, and comes bac
   expectEachOnce(driver)
 })
 
-test('a disk that is mended before anybody is told is nobody else’s trouble', async () => {
+test('a disk that is repaired before the group is notified moves nothing', async () => {
   const { driver, processes } = await busy('A', 'B')
   const [first] = processes as [Process]
   const [before, joins] = [owned(first), generation(driver)]
@@ -78,7 +78,7 @@ test('a disk that is mended before anybody is told is nobody else’s trouble', 
   expectEachOnce(driver)
 })
 
-test('where all disks are broken each tries what it has, and nothing moves; the first that is mended fires all', async () => {
+test('if all disks fail each owner keeps its partitions and nothing moves; the first repaired one fires all', async () => {
   const { driver, processes } = await busy('A', 'B')
   const [first, second] = processes as [Process, Process]
   for (const { disk } of processes) driver.cluster.brokenDisks.add(disk)
@@ -95,7 +95,7 @@ test('where all disks are broken each tries what it has, and nothing moves; the 
   expectEachOnce(driver)
 })
 
-test('one that is alone goes on trying, and fires again when its disk is mended', async () => {
+test('a single owner tries again, and fires again when its disk is repaired', async () => {
   const { driver, processes } = await busy('A')
   const [only] = processes as [Process]
   driver.cluster.brokenDisks.add(only.disk)
@@ -108,7 +108,7 @@ test('one that is alone goes on trying, and fires again when its disk is mended'
   expectEachOnce(driver)
 })
 
-test('one store that is broken for good moves the others no more than there and back', async () => {
+test('one store that fails for good moves the others only there and back', async () => {
   const { driver, processes } = await busy('A', 'B')
   const [first, second] = processes as [Process, Process]
   const [broken = -1] = owned(first)

@@ -38,8 +38,8 @@ const linesOf = (text: string, start: string): string[] =>
     .filter((line) => line.startsWith(start))
     .sort()
 
-describe('what /metrics shows of executor processes', () => {
-  it('are their counts in ours, added up under the same labels', async () => {
+describe('the metrics of executor processes', () => {
+  it('are added to ours under the same labels', async () => {
     const [own, one, two] = [createMetrics(), child('executor-1'), child('executor-2')]
     own.sources.add(one.told.source).add(two.told.source)
     one.state.metrics.attempts.inc({ pool: 'default', outcome: 'succeeded' }, 3)
@@ -62,7 +62,7 @@ describe('what /metrics shows of executor processes', () => {
     expect(text).toContain('duelog_start_lateness_seconds_bucket{le="+Inf",pool="default"} 2')
   })
 
-  it("are Node's own metrics beside ours, under the name of each process", async () => {
+  it('include the metrics of Node, with the name of each process', async () => {
     const [own, one] = [createMetrics(), child('executor-1')]
     own.sources.add(one.told.source)
     const text = await expose(own.registry, own.sources)
@@ -79,7 +79,7 @@ describe('what /metrics shows of executor processes', () => {
     expect(new Set(described).size).toBe(described.length)
   })
 
-  it('is nothing besides where there are none', async () => {
+  it('are absent without such processes', async () => {
     const own = createMetrics()
     own.dispatched.inc({ pool: 'default' })
     expect(linesOf(await expose(own.registry, own.sources), 'duelog_dispatched')).toHaveLength(1)
@@ -96,7 +96,7 @@ describe('a child', () => {
     return { own, one, count }
   }
 
-  it('that ends takes nothing along that it counted; what takes its place counts on', async () => {
+  it('that ends keeps its counts, and its replacement continues them', async () => {
     const { own, one, count } = setUp()
     count(5)
     one.state.metrics.running.set({ pool: 'p' }, 3)
@@ -112,7 +112,7 @@ describe('a child', () => {
     expect(await attempts(own)).toBe(7)
   })
 
-  it('that does not answer in time is shown as it was the last time', async () => {
+  it('that does not answer in time is shown with its last values', async () => {
     const { own, one, count } = setUp()
     count(5)
     expect(await attempts(own)).toBe(5)
@@ -127,7 +127,7 @@ describe('a child', () => {
     expect(one.clock.armed).toBe(0)
   })
 
-  it('that is not there is not waited for', async () => {
+  it('that is missing is not waited for', async () => {
     const { own, one, count } = setUp()
     count(5)
     await attempts(own)
@@ -136,13 +136,13 @@ describe('a child', () => {
     expect(one.clock.armed).toBe(0)
   })
 
-  it('is asked once by readers that come at the same time', async () => {
+  it('is asked once for simultaneous readers', async () => {
     const { own, one } = setUp()
     await Promise.all([attempts(own), attempts(own), attempts(own)])
     expect(one.state.asked).toBe(1)
   })
 
-  it('may say other things, which are passed over', () => {
+  it('may send other messages, which are ignored', () => {
     const { one } = setUp()
     for (const message of [null, 'x', {}, { answer: 'duelog:metrics', id: 77, metrics: [] }]) one.told.received(message)
   })

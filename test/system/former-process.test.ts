@@ -25,7 +25,7 @@ async function deadPid(): Promise<number> {
   return child.pid ?? 0
 }
 
-test('a process is known to be dead on its own machine alone, by its pid', async () => {
+test('a process is known to be dead only on its own machine, by its pid', async () => {
   expect(isDead(`duelog@${hostname()}:${await deadPid()}:ab`)).toBe(true)
   expect(isDead(`duelog@${hostname()}:${process.pid}:ab`)).toBe(true)
   expect(isDead(`duelog@${hostname()}:${process.ppid}:ab`)).toBe(false)
@@ -33,7 +33,7 @@ test('a process is known to be dead on its own machine alone, by its pid', async
   expect(isDead('')).toBe(false)
 })
 
-test('nobody is taken out of a group who may live, and what goes wrong is no reason not to start', async () => {
+test('no member that may live is removed from a group, and errors do not prevent the start', async () => {
   const dataDir = await folder()
   const asked: string[] = []
   const run = (instance: string, removeDeparted: () => Promise<number>): Promise<void> =>
@@ -48,7 +48,7 @@ test('nobody is taken out of a group who may live, and what goes wrong is no rea
   expect(await readFile(join(dataDir, 'instance'), 'utf8')).toBe('third\n')
 })
 
-test('the member of a killed process leaves at once, and the next one gets its partitions long before its session is over', async () => {
+test('the member of a killed process leaves at once, and the next one gets its partitions long before its session ends', async () => {
   const { jobs } = await makeTopics(['jobs'], 2)
   const [dataDir, groupId] = [await folder(), `${uniquePrefix()}group`]
   const child = spawn(process.execPath, [join(import.meta.dirname, '../tools/lost-member.ts')], {

@@ -31,7 +31,7 @@ describe('a process', () => {
     for (const found of [undefined, scheduler(true, [view(0, 'active')])])
       expect(new ProcessHealth(() => {}).health(found, reasons[0])).toEqual({ live: true, ready: false, reasons })
   })
-  it('does not live when a part of it has ended for good, whatever still goes on', () => {
+  it('does not live when a part of it has ended for good, whatever still runs', () => {
     const told: string[] = []
     const vitals = new ProcessHealth(({ message }) => told.push(message))
     vitals.died(new Error('The group reader cannot go on.'))
@@ -42,7 +42,7 @@ describe('a process', () => {
       reasons: ['A part of this process has ended for good: The group reader cannot go on.'],
     })
   })
-  it('lives while a part of it cannot do its work, and is not ready as long', () => {
+  it('lives while a part of it cannot work, and is not ready meanwhile', () => {
     let problem: string | undefined = 'A right is missing.'
     const vitals = new ProcessHealth(() => {})
     vitals.watch(() => problem)
@@ -51,7 +51,7 @@ describe('a process', () => {
     problem = undefined
     expect(vitals.health(active)).toEqual({ live: true, ready: true, reasons: [] })
   })
-  it('does not live when a partition hangs in a turn', () => {
+  it('does not live when a partition hangs in a commit cycle', () => {
     expect(new ProcessHealth(() => {}).health(scheduler(true, [view(2, 'active')], [2]))).toMatchObject({
       ...{ live: false, ready: false, reasons: [expect.stringMatching(/^Partition 2 has hung/)] },
     })

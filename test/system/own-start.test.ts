@@ -22,7 +22,7 @@ function openFolder(): string {
   return made
 }
 
-it('the data folder is its user’s alone before a broker starts in it', async () => {
+it('the data folder is accessible only for its user before a broker starts in it', async () => {
   const dataDir = openFolder()
   const modes: number[] = []
   embedded.start.mockImplementationOnce(async () => {
@@ -37,7 +37,7 @@ it('the data folder is its user’s alone before a broker starts in it', async (
 it.each([
   ['viewer:0123456789abcdef', 1],
   [undefined, 0],
-])('the start says what tokens do not guard where there are some: %s', async (tokens, times) => {
+])('the start logs what tokens do not guard if there is anything: %s', async (tokens, times) => {
   const dataDir = openFolder()
   embedded.start.mockResolvedValueOnce({
     brokers: ['b:1'],

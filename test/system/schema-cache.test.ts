@@ -39,7 +39,7 @@ async function registry(from: number): Promise<{ url: string; away(is: boolean):
 const idOf = (codecs: Codecs): number =>
   codecs.definition.encode({ schedule: { at: 1 }, target: { handler: 'h' } }).readInt32BE(1)
 
-test('a folder that was used with another cluster writes none of its ids into this one', async () => {
+test('a folder that was used with another cluster uses none of its ids for this one', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'duelog-known-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
   const ends: (() => Promise<unknown>)[] = []

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { jobAt, openPlace } from './harness.ts'
 
-test('a request is made when it is due, made again after a 503, and its answer is the result', { timeout: 30_000 }, async () => {
+test('a request is sent when it is due, repeated after a 503, and its answer is the result', { timeout: 30_000 }, async () => {
   const requests: { headers: IncomingMessage['headers']; body: string }[] = []
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()

@@ -26,7 +26,7 @@ async function asker(place: Place, replies: string) {
 
 const noop = { handler: 'noop' }
 
-test('each asked-for fate has its receipt, with the correlation id and the place of the record', {
+test('each requested receipt is sent, with the correlation id and the position of the record', {
   timeout: 30_000,
 }, async () => {
   const place = await openPlace()
@@ -89,7 +89,7 @@ test('each asked-for fate has its receipt, with the correlation id and the place
   expect(await answer(9)).toMatchObject({ outcome: 'too-late', jobId: 'done', correlationId: 'c10' })
 })
 
-test('a command has its receipt too, and one that only an owner may send is refused', { timeout: 30_000 }, async () => {
+test('a command has its receipt too, and a command that only an owner may send is refused', { timeout: 30_000 }, async () => {
   const place = await openPlace()
   const replies = await place.make('replies')
   const seen = await place.watch(replies)
@@ -129,7 +129,7 @@ test('a command has its receipt too, and one that only an owner may send is refu
   expect(await jobAt(system.url, 'j')).toMatchObject({ status: 'PAUSED', scheduledRuns: 0, runNo: 0 })
 })
 
-test('a receipt is not sent again by an owner that builds its store anew', { timeout: 30_000 }, async () => {
+test('a receipt is not sent again by an owner that rebuilds its store', { timeout: 30_000 }, async () => {
   const place = await openPlace()
   const replies = await place.make('replies')
   const seen = await place.watch(replies)

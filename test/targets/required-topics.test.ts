@@ -38,13 +38,13 @@ function partsOf(env: Record<string, string>, there: readonly string[]) {
   return { parts: parts as unknown as ProcessContext, made, readers }
 }
 
-it('with a broker of ours they are made where they are missing, with as many partitions as ours', async () => {
+it('with the embedded broker missing topics are created, with the partition count of Duelog', async () => {
   const { parts, made } = partsOf({ DUELOG_REPLICATION: '1' }, [])
   await startIntake(parts).catch(() => {})
   expect(made).toEqual([[['one-foreign', 'other-foreign'], { partitions: 3, replication: 1 }]])
 })
 
-it('with brokers of others the start names those that are missing, and how they are made', async () => {
+it('with other brokers the start names missing topics, and how to create them', async () => {
   const { parts, made, readers } = partsOf({ KAFKA_BROKERS: 'b:9092', SCHEMA_REGISTRY_URL: 'http://r' }, ['one-foreign'])
   const error = await startIntake(parts).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({

@@ -33,7 +33,7 @@ test('payload, key and headers arrive byte for byte, once, and not before their 
   expect(job).toMatchObject({ status: 'COMPLETED', lastRun: { status: 'SUCCEEDED', attempts: 1, worker: null } })
 })
 
-test('a topic that is not allowed, is missing, or is one of Duelog makes the job INVALID, and nothing else', async () => {
+test('a topic that is not allowed, is missing, or belongs to Duelog makes the job INVALID, and changes nothing else', async () => {
   const place = await openPlace()
   const topic = await place.make('good')
   const seen = await place.watch(topic)
@@ -61,7 +61,7 @@ test('a topic that is not allowed, is missing, or is one of Duelog makes the job
   ])
 })
 
-test('a topic that is made a moment before its job is found; a job that came first is ACTIVE when its topic is there', {
+test('a topic that is created just before its job is found; an earlier job is ACTIVE when its topic exists', {
   timeout: 60_000,
 }, async () => {
   const place = await openPlace()

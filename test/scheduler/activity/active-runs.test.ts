@@ -8,8 +8,8 @@ import { timerKey, timerKind } from '../../../streams/state/keys.ts'
 const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun> = {}): ActiveRun =>
   ({ runNo, status, attempt: 1, specOffset: 7, dueAt: 1_000, errors: [], ...more }) as ActiveRun
 
-describe('what is under way in a partition', () => {
-  it('is counted by status, whatever is told of a job and however often', () => {
+describe('the active runs of a partition', () => {
+  it('are counted by status, in any order and number of updates', () => {
     const activeRuns = new ActiveRuns()
     activeRuns.set('a', [run(1, 'DISPATCHED'), run(2, 'RUNNING')])
     activeRuns.set('b', [run(1, 'RETRY_WAIT')])
@@ -27,7 +27,7 @@ describe('what is under way in a partition', () => {
     ])
   })
 
-  it('is found by the timers of runs where the owner is new', async () => {
+  it('are found by the timers of runs when the owner is new', async () => {
     const timers = [
       { dueAt: 500, kind: timerKind.fire, jobId: 'fires', runNo: 0 },
       { dueAt: 600, kind: timerKind.lease, jobId: 'runs', runNo: 3 },
@@ -45,7 +45,7 @@ describe('what is under way in a partition', () => {
   })
 })
 
-describe('what a report tells of lateness', () => {
+describe('the lateness in a report', () => {
   const job = (active: ActiveRun[]): Job => ({ id: 'a', state: { active } }) as unknown as Job
   const report = (more: object): Input =>
     ({
@@ -53,14 +53,14 @@ describe('what a report tells of lateness', () => {
       event: { type: 'STARTED', runNo: 1, attempt: 1, specOffset: 7, at: 1_300, startedAt: 1_250, ...more },
     }) as unknown as Input
 
-  it('is how long after its time the handler was started, by the first report of that', () => {
+  it('is how long after its time the handler started, in the first report of that', () => {
     const dispatched = job([run(1, 'DISPATCHED')])
     expect(startLatenessMs(dispatched, report({}))).toBe(250)
     expect(startLatenessMs(dispatched, report({ startedAt: null }))).toBe(300)
     expect(startLatenessMs(dispatched, report({ type: 'SUCCEEDED', startedAt: 900 }))).toBe(0)
   })
 
-  it('is nothing for a second report, one of another attempt, or one that says no start', () => {
+  it('is missing for a second report, one of another attempt, or one without a start', () => {
     expect(startLatenessMs(job([run(1, 'RUNNING')]), report({}))).toBeUndefined()
     expect(startLatenessMs(job([run(1, 'DISPATCHED')]), report({ attempt: 2 }))).toBeUndefined()
     expect(startLatenessMs(job([]), report({}))).toBeUndefined()
@@ -71,7 +71,7 @@ describe('what a report tells of lateness', () => {
 
 describe('retries', () => {
   const error = { attempt: 1, at: 1, worker: null, type: 'Error', message: 'm' }
-  it('are attempts that follow on a failed one, not on one that was given back', () => {
+  it('are attempts after a failed one, not after one that was given back', () => {
     const before = [run(1, 'RUNNING'), run(2, 'RUNNING'), run(3, 'RUNNING')]
     const after = [run(1, 'RETRY_WAIT', { attempt: 2, errors: [error] }), run(2, 'DISPATCHED', { attempt: 2 }), run(3, 'RUNNING')]
     expect(retriesIn(before, after)).toBe(1)

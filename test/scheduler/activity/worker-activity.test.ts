@@ -5,7 +5,7 @@ const report = (type: 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'RETRY_DUE', jobId
   ...{ type, jobId, worker, runNo: 1, attempt: 1, specOffset: 0 },
 })
 
-it('knows which runs a worker has begun and not ended, and when it was last heard of', () => {
+it('knows the active runs of a worker, and the time of its last report', () => {
   const watch = new WorkerWatch()
   watch.reported(report('STARTED', 'a'), 1)
   watch.reported(report('HEARTBEAT', 'b'), 2)

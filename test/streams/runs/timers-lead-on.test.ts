@@ -35,7 +35,7 @@ describe('from any state with every record lost', () => {
     ).toEqual([])
   })
 
-  it('an attempt whose delay topic lost it is let go a minute after its backoff', () => {
+  it('an attempt that its delay topic lost is dispatched a minute after its backoff', () => {
     const job = new JobHistory().define({ retry: { backoff: { list: [1_000] } } }).until(1_000)
     const { dueAt } = job.fail().state.active[0] ?? { dueAt: 0 }
     job.until(dueAt + retryBackstopMs - 1)
@@ -61,7 +61,7 @@ describe('an attempt that its topic will lose', () => {
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: 1_000 + afterMs }])
     expect(job.until(1_000 + afterMs + attemptTimeoutGraceMs).state.lastRun).toMatchObject({ status: 'EXPIRED' })
   })
-  it('does so in each attempt, with limits too; what waits for a slot is in no topic', () => {
+  it('does so in each attempt, with limits too; a run that waits for a slot is in no topic', () => {
     const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, concurrencyKey: 'k' })
     job.others = { held: 1, waiting: 0 }
     job.until(1_000)
@@ -72,7 +72,7 @@ describe('an attempt that its topic will lose', () => {
     job.until(11 * day).report('RELEASED')
     expect(job.dispatched.at(-1)).toMatchObject({ attempt: 2, startDeadlineAt: 18 * day - 600_000 })
   })
-  it('does not before it is due: whoever empties a topic lets it keep nothing for a while', () => {
+  it('does not before it is due, because an empty retention may be temporary', () => {
     const job = new JobHistory({ leadMs: 100, keptMs: 1_000 }).define({ schedule: { at: day } }).fireAhead()
     expect(job.dispatched).toMatchObject([{ startDeadlineAt: day + 3_600_000 }])
   })
@@ -86,14 +86,14 @@ describe('an attempt that its topic will lose', () => {
       .until(job.state.active[0]?.dueAt ?? 0)
     expect(job.state.active).toMatchObject([{ attempt: 2, status: 'DISPATCHED', startDeadlineAt: 2_000 + 30 * day }])
   })
-  it('has no such end when it is pinned: its worker is told again', () => {
+  it('has no such end when it is pinned: it is redelivered', () => {
     const job = new JobHistory({ keptMs: 7 * day }).define({ ...patient, pinTo: 'here' }).until(1_000)
     expect(job.state.active).toMatchObject([{ startDeadlineAt: 1_000 + 30 * day }])
   })
 })
 
 describe('an interval from the END of its runs', () => {
-  it('goes on under other times, although the occurrence that waited under the old ones is dropped', () => {
+  it('continues with other times, although the occurrence that waited under the old ones is dropped', () => {
     const every = (everyMs: number) => ({ schedule: { everyMs, from: 'END' as const }, overlap: 'QUEUE_ONE' as const })
     const job = new JobHistory().define(every(1_000)).command('TRIGGER').until(1_000)
     expect(job.state.queuedFor).toBe(1_000)

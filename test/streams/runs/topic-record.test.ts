@@ -8,7 +8,7 @@ const recordOf = (target: object, more: object = {}) => {
   return output?.kind === 'record' ? { record: output.record } : expect.fail()
 }
 
-it('is the payload as it came, under the key of the job, with headers that tell of which run it is', () => {
+it('the record has the payload unchanged, the key of the job, and headers that name the run', () => {
   const { record } = recordOf({}, { payload: Buffer.from('p'), headers: { trace: Buffer.from('1') } })
   expect(record).toEqual({
     topic: 'orders',
@@ -25,7 +25,7 @@ it('is the payload as it came, under the key of the job, with headers that tell 
   })
 })
 
-it('may have a key and a place of its own, and no value', () => {
+it('it may have a key and a partition of its own, and no value', () => {
   expect(recordOf({ key: Buffer.from('k'), partition: 3 }).record).toMatchObject({
     key: Buffer.from('k'),
     partition: 3,
@@ -33,7 +33,7 @@ it('may have a key and a place of its own, and no value', () => {
   })
 })
 
-it('has headers of these names from us, whatever the job says', () => {
+it('headers with reserved names are ours, whatever the job defines', () => {
   const { record } = recordOf({}, { headers: { 'duelog-job-id': Buffer.from('another') } })
   expect(record.headers['duelog-job-id']).toBe('job')
 })

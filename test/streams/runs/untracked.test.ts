@@ -10,7 +10,7 @@ const untracked = (definition: Definition = {}, leadMs = 0): JobHistory =>
 const every: Definition = { schedule: { everyMs: 1_000 } }
 
 describe('a run that is not tracked', () => {
-  it('is dispatched and done with in one decision: no active run, no timer but that of the job, and it stands as DISPATCHED', () => {
+  it('is dispatched and finished in one decision: no active run, only the timer of the job, and status DISPATCHED', () => {
     const job = untracked(every).until(1_000)
     expect(job.dispatched).toMatchObject([{ runNo: 1, attempt: 1, tracked: false, scheduledFor: 1_000 }])
     expect(job.last.out).toHaveLength(1)
@@ -19,12 +19,12 @@ describe('a run that is not tracked', () => {
     expect(job.state.decisions).toEqual([])
     expect(job.next).toBe(2_000)
   })
-  it('is known by a run of a job that is tracked: only that one says so', () => {
+  it('is recognized by its own definition: a run of a tracked job is tracked', () => {
     const job = new JobHistory().define(every).until(1_000)
     expect(job.dispatched).toMatchObject([{ tracked: true }])
     expect(job.state.active).toHaveLength(1)
   })
-  it('hears nothing: what a worker says of it all the same is counted and dropped', () => {
+  it('ignores reports: they are counted and dropped', () => {
     const job = untracked(every).until(1_000)
     for (const type of ['STARTED', 'HEARTBEAT', 'SUCCEEDED', 'FAILED', 'RELEASED'] as const) {
       expect(job.report(type).last.notes).toEqual([{ kind: 'stale', what: type }])
@@ -32,12 +32,12 @@ describe('a run that is not tracked', () => {
     }
     expect(job.sent).toHaveLength(1)
   })
-  it('leaves room beside it: as many as fall due are handed out, also within the start of one', () => {
+  it('uses no room: all due runs are handed out, also within the start of one', () => {
     const job = untracked({ schedule: { everyMs: 100 } }).until(10_000)
     expect(job.fired).toHaveLength(100)
     expect(job.skips).toEqual({})
   })
-  it('goes into the ring like any other, so that the last ones can be looked at', () => {
+  it('is in the run history like any other', () => {
     const job = untracked(every).until(4_000)
     expect([...job.ring.values()].map(({ runNo, status }) => [runNo, status])).toEqual([
       [1, 'DISPATCHED'],
@@ -82,7 +82,7 @@ describe('the job of runs that are not tracked', () => {
 })
 
 describe('what cannot be done with a run that has left', () => {
-  it('is to cancel it: the answer says why', () => {
+  it('is a cancellation: the answer says why', () => {
     const job = untracked(every).until(2_000)
     job.command('CANCEL_RUN', { runNo: 1 })
     expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'not-tracked', runNo: 1 }])
@@ -90,7 +90,7 @@ describe('what cannot be done with a run that has left', () => {
     expect(job.state.decisions.at(-1)).toMatchObject({ reason: 'no-such-run', runNo: 3 })
     expect(job.out.filter(({ kind }) => kind === 'cancel')).toEqual([])
   })
-  it('is to fill the past a few at a time: a backfill is refused', () => {
+  it('is a backfill: it is refused', () => {
     const job = untracked({ schedule: { everyMs: 1_000, anchor: 0 } }).until(3_500)
     job.command('BACKFILL', { from: 0, to: 3_000 })
     expect(job.state).toMatchObject({ backfill: null, decisions: [{ what: 'DROPPED', reason: 'not-tracked-backfill' }] })
@@ -99,7 +99,7 @@ describe('what cannot be done with a run that has left', () => {
   it.each<[string, Definition, string]>([
     ['that is not tracked', { trackRuns: false }, 'not-tracked-backfill'],
     ['for a topic', { target: { topic: { name: 't' } } }, 'topic-target'],
-  ])('is to go on with a backfill under a definition %s: it ends there', (_, more, reason) => {
+  ])('is the rest of a backfill under a definition %s: it ends there', (_, more, reason) => {
     const schedule = { everyMs: 1_000, anchor: 0 }
     const job = new JobHistory()
     job.now = 50_500
@@ -122,12 +122,12 @@ describe('an occurrence that was handed out ahead of its time', () => {
     job.define({ trackRuns: false, schedule: { at: 5_000 }, startAt: 10 }).until(60_000)
     expect(job.fired).toEqual([5_000])
   })
-  it('is left behind by a recurring one too', () => {
+  it('is not fired again by a recurring job either', () => {
     const job = ahead({ schedule: { everyMs: 5_000, anchor: 0 } }).command('TRIGGER')
     job.define({ trackRuns: false, schedule: { everyMs: 2_500, anchor: 0 } }).until(10_000)
     expect(job.fired).toEqual([5_000, 7_500, 10_000])
   })
-  it('does not fire again when it is the only one of its schedule, and an earlier schedule had fired for a later time', () => {
+  it('does not fire again if it is the only one of its schedule, and an earlier schedule had fired for a later time', () => {
     const job = ahead({ schedule: { everyMs: 5_000, anchor: 0 } })
     const at = { trackRuns: false, schedule: { at: 2_000 }, retainCompletedMs: 60_000 }
     job
@@ -136,13 +136,13 @@ describe('an occurrence that was handed out ahead of its time', () => {
       .define({ ...at, tags: ['other'] })
     expect(job.until(10_000).fired).toEqual([5_000, 2_000])
   })
-  it('carries its time, so that the worker holds it until then', () => {
+  it('carries its time, so the worker holds it until then', () => {
     expect(ahead({ schedule: { at: 5_000 } }).dispatched).toMatchObject([{ dueAt: 5_000, dispatchedAt: 0 }])
   })
 })
 
 describe('a definition that changes between tracked and not', () => {
-  it('leaves a run in flight as it was made: its retries are tracked', () => {
+  it('keeps an active run as it was made: its retries are tracked', () => {
     const job = new JobHistory().define({ ...every, retry: { maxAttempts: 3, backoff: { list: [0] } } }).until(1_000)
     job.report('STARTED').define({ ...every, trackRuns: false })
     job.fail('Error', {}, { runNo: 1 })
@@ -155,7 +155,7 @@ describe('a definition that changes between tracked and not', () => {
     job.report('SUCCEEDED', { runNo: 1, attempt: 2 })
     expect(job.state).toMatchObject({ active: [], succeeded: 1, lastRun: { runNo: 1, status: 'SUCCEEDED' } })
   })
-  it('redrives a run that died while it was tracked as one that is', () => {
+  it('redrives a tracked run that failed as a tracked one', () => {
     const job = new JobHistory().define({ ...every, retry: { maxAttempts: 1 } }).until(1_000)
     job
       .fail()
@@ -169,7 +169,7 @@ describe('a definition that changes between tracked and not', () => {
 describe('runs that wait for the starts of their rateLimit', () => {
   const rateLimit = { key: 'k', limit: 1, perMs: 1_000 }
 
-  it('are active until they are handed out, and maxConcurrentRuns says how many may be', () => {
+  it('are active until they are handed out, and maxConcurrentRuns limits them', () => {
     const job = untracked({ schedule: { at: 1_000_000 }, rateLimit, maxConcurrentRuns: 100 })
     for (let run = 1; run <= 40; run++) job.command('TRIGGER')
     expect([job.state.active.length, job.state.runNo]).toEqual([39, 40])
@@ -181,7 +181,7 @@ describe('runs that wait for the starts of their rateLimit', () => {
     ]).toEqual([0, 40, []])
   })
 
-  it('are refused beyond it, and the reason says that those that wait count', () => {
+  it('are refused beyond it, and the reason says that waiting runs count', () => {
     const job = untracked({ schedule: { at: 1_000_000 }, rateLimit })
     for (let run = 1; run <= 40; run++) job.command('TRIGGER')
     expect([job.state.active.length, job.state.runNo]).toEqual([16, 17])

@@ -19,27 +19,24 @@ describe('expireAt', () => {
       finishedAt: 3_000,
     })
   })
-  it.each(['SKIP', 'LATEST', 'ALL'] as const)(
-    'lets nothing fire that was due before and was missed, with catchUp %s',
-    (catchUp) => {
-      const job = new JobHistory().define({ ...every, catchUp, expireAt: 3_500 }).downUntil(3_501)
-      expect(job.fired).toEqual([])
-      expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: 3, decisions: [{ reason: 'expired', count: 3 }] })
-    },
-  )
+  it.each(['SKIP', 'LATEST', 'ALL'] as const)('does not fire missed occurrences from before, with catchUp %s', (catchUp) => {
+    const job = new JobHistory().define({ ...every, catchUp, expireAt: 3_500 }).downUntil(3_501)
+    expect(job.fired).toEqual([])
+    expect(job.state).toMatchObject({ status: 'COMPLETED', skipped: 3, decisions: [{ reason: 'expired', count: 3 }] })
+  })
   it.each([
     [3_499, [1_000, 2_000, 3_000]],
     [3_500, []],
   ])('of 3500 lets at %i catch up what was missed: %j', (now, fired) => {
     expect(new JobHistory().define({ ...every, catchUp: 'ALL', expireAt: 3_500 }).downUntil(now).fired).toEqual(fired)
   })
-  it.each([0, 200])('is exclusive: what is due in that very ms does not fire, with a lead of %d ms', (leadMs) => {
+  it.each([0, 200])('is exclusive: an occurrence that is due in that ms does not fire, with a lead of %d ms', (leadMs) => {
     const job = new JobHistory({ leadMs, worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 3_000 }).until(60_000)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.skips).toEqual({ expired: 1 })
     expect(job.state.failed).toBe(0)
   })
-  it('ends the wait of a run whose topic is not there, also when it is there again', () => {
+  it('ends the wait of a run whose topic is missing, also when it is there again', () => {
     let problem: string | undefined = 'It is gone.'
     const job = new JobHistory({ topicProblem: () => problem }).definition(
       {
@@ -63,7 +60,7 @@ describe('expireAt', () => {
     job.command('BACKFILL', { from: 0, to: 4_000 })
     expect(job.last.refusal).toBe('expired')
   })
-  it('lets no dead run be made again', () => {
+  it('allows no redrive after it', () => {
     const job = new JobHistory()
       .define({ schedule: { at: 1_000 }, expireAt: 4_000 })
       .until(1_000)
@@ -72,12 +69,12 @@ describe('expireAt', () => {
     expect(job.last.refusal).toBe('expired')
     expect(job.state).toMatchObject({ deadRuns: [1], active: [], runNo: 1 })
   })
-  it('ends an instant that was missed', () => {
+  it('ends a missed instant', () => {
     const job = new JobHistory().define({ schedule: { at: 1_000 }, expireAt: 2_000 }).downUntil(5_000)
     expect(job.fired).toEqual([])
     expect(job.state).toMatchObject({ status: 'COMPLETED', runNo: 0, skipped: 1 })
   })
-  it.each([0, 200])('holds also for what is taken ahead of its time, with a lead of %d ms', (leadMs) => {
+  it.each([0, 200])('applies also to a dispatch ahead of its time, with a lead of %d ms', (leadMs) => {
     const job = new JobHistory({ leadMs, worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 2_900 }).until(9_000)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.skips).toEqual({ expired: 1 })
@@ -108,7 +105,7 @@ describe('expireAt', () => {
       .report('RELEASED')
     expect(job.until(9_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 9_000 })
   })
-  it('skips what was queued when it passes', () => {
+  it('skips a queued occurrence when it passes', () => {
     const job = new JobHistory()
       .define({ ...every, overlap: 'QUEUE_ONE', expireAt: 2_500 })
       .until(1_000)
@@ -123,12 +120,12 @@ describe('expireAt', () => {
       ],
     })
   })
-  it('completes a job that is resumed when what was queued has expired and nothing is ahead', () => {
+  it('completes a resumed job if its queued occurrence has expired and no other is ahead', () => {
     const job = new JobHistory().define({ ...every, overlap: 'QUEUE_ONE', endAt: 2_000, expireAt: 2_500 }).until(2_000)
     job.command('PAUSE').report('SUCCEEDED').until(3_000).command('RESUME')
     expect(job.state).toMatchObject({ status: 'COMPLETED', queuedFor: null, active: [] })
   })
-  it('may be put off by a new definition before it has passed', () => {
+  it('may be moved by a new definition before it has passed', () => {
     const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ ...every, expireAt: 1_500 }).until(1_200)
     expect(job.define({ ...every, expireAt: 3_500 }).until(9_000).fired).toEqual([1_000, 2_000, 3_000])
   })
@@ -144,7 +141,7 @@ describe('retry.maxAgeMs', () => {
     const job = aging(2_000).until(2_000).fail()
     expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', dueAt: 3_000 }])
   })
-  it('gives a run up instead of retrying it beyond', () => {
+  it('gives a run up if its retry would be later', () => {
     const job = aging(2_000).until(2_001).fail()
     expect(job.state).toMatchObject({
       failed: 1,
@@ -159,15 +156,15 @@ describe('retry.maxAgeMs', () => {
     expect(job.dispatched).toHaveLength(1)
     expect(job.state.lastRun).toMatchObject({ status: 'DEAD', attempts: 1 })
   })
-  it('counts the delay that a worker asks for', () => {
+  it('includes the delay that a worker requests', () => {
     expect(aging(2_000).until(1_000).fail('Error', { retryAfterMs: 2_001 }).state.lastRun).toMatchObject({ status: 'DEAD' })
     expect(aging(2_000).until(1_000).fail('Error', { retryAfterMs: 2_000 }).state.active).toHaveLength(1)
   })
-  it('ends also a run whose worker fell silent', () => {
+  it('also ends a run whose worker is silent', () => {
     const job = aging(2_000).until(1_000).report('STARTED').until(40_000)
     expect(job.state).toMatchObject({ failed: 1, lastRun: { status: 'DEAD', errors: [{ type: 'LeaseLost' }] } })
   })
-  it('does not count for what is made again, or for the past: it is old from its beginning', () => {
+  it('does not apply to redrives or backfills, which are old from their beginning', () => {
     const job = aging(2_000).until(1_000).fail('Error', { retryable: false }).until(60_000)
     job.command('REDRIVE', { runNo: 1 }).fail()
     expect(job.state.active).toMatchObject([{ trigger: 'REDRIVE', status: 'RETRY_WAIT', attempt: 2 }])
@@ -177,11 +174,11 @@ describe('retry.maxAgeMs', () => {
     past.command('BACKFILL', { from: 10_000, to: 11_000 }).fail()
     expect(past.state.active).toMatchObject([{ trigger: 'BACKFILL', status: 'RETRY_WAIT', attempt: 2 }])
   })
-  it('does not end an attempt that is given back: nothing has failed', () => {
+  it('does not end an attempt that is given back, because nothing has failed', () => {
     const job = aging(2_000).until(9_000).report('RELEASED')
     expect(job.dispatched.at(-1)?.attempt).toBe(2)
   })
-  it('is without limit when it is not set', () => {
+  it('has no limit if it is not set', () => {
     expect(aging(null).until(500_000).fail().state.active).toMatchObject([{ status: 'RETRY_WAIT' }])
   })
 })

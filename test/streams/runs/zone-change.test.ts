@@ -46,14 +46,14 @@ describe('an occurrence that ran does not run again because its time on the cloc
   })
 })
 
-it('a job is done whose last occurrence the rules put behind its end', () => {
+it('a job is done if the rules put its last occurrence after its end', () => {
   const job = history('30 2 * * *', summer, '2026-12-03T06:00Z', winter, { endAt: at('2026-12-03T10:00Z') })
   expect(job.state.nextFireAt).toBe(at('2026-12-03T09:30Z'))
   expect(job.lookAtZone().state).toMatchObject({ status: 'COMPLETED', nextFireAt: null, finishedAt: at('2026-12-03T06:00Z') })
   expect(job.until(at('2026-12-05T12:00Z')).fired).toHaveLength(1)
 })
 
-it('only calendars of a zone with a name can be moved, and only of jobs that can be used', () => {
+it('only calendars in a named zone can move, and only of valid jobs', () => {
   const may = (schedule: JobDefinitionInput['schedule']): boolean =>
     mayMove(new JobHistory().define({ schedule }).job.definition?.spec)
   expect([may({ cron: '0 9 * * *', timezone }), may({ cron: '0 9 * * *', timezone: 'UTC' }), may({ everyMs: 1_000 })]).toEqual([
@@ -70,7 +70,7 @@ it('only calendars of a zone with a name can be moved, and only of jobs that can
 })
 
 describe('an occurrence that comes earlier', () => {
-  it('and is moved is counted as that, once; with jitter too', () => {
+  it('and is moved counts once; with jitter too', () => {
     for (const jitterMs of [0, 600_000]) {
       const job = history('30 2 * * *', winter, '2026-12-03T06:00Z', summer, { jitterMs }).lookAtZone()
       expect(job.last.notes).toEqual([{ kind: 'moved' }])
@@ -88,14 +88,14 @@ describe('an occurrence that comes earlier', () => {
     ['LATEST', ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'], {}],
     ['SKIP', ['2026-12-02T10:30', '2026-12-04T09:30'], { 'catch-up': 1 }],
     ['ALL', ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'], {}],
-  ])('and is past is for the catch-up policy %s', (catchUp, fired, skips) => {
+  ])('and is past follows the catch-up policy %s', (catchUp, fired, skips) => {
     const job = history('30 2 * * *', winter, '2026-12-03T10:00Z', summer, { catchUp })
       .lookAtZone()
       .until(at('2026-12-04T12:00Z'))
     expect(isos(job.fired)).toEqual(fired)
     expect(job.skips).toEqual(skips)
   })
-  it('and lies before the last one that ran is skipped, and counted, so that times ascend', () => {
+  it('and lies before the last run is skipped and counted, so times ascend', () => {
     // 10:40 is 02:40 by the old rules and 03:40 by the new ones: 02:45 to 03:30 had come before it.
     const job = history('*/10 1-3 * * *', winter, '2026-12-02T10:45Z', summer).lookAtZone().until(at('2026-12-03T00:00Z'))
     expect(isos(job.fired).slice(-3)).toEqual(['2026-12-02T10:30', '2026-12-02T10:40', '2026-12-02T10:50'])
@@ -110,12 +110,12 @@ describe('an occurrence that comes earlier', () => {
   })
 })
 
-describe('a job that was not looked at yet', () => {
-  it('is looked at when it falls due by the old rules', () => {
+describe('a job before its check', () => {
+  it('is checked when it is due by the old rules', () => {
     const late = history('30 2 * * *', summer, '2026-12-03T09:00Z', winter).until(at('2026-12-04T12:00Z'))
     expect(isos(late.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T10:30', '2026-12-04T10:30'])
   })
-  it('runs once when it was due already', () => {
+  it('runs once if it was due already', () => {
     const job = history('30 2 * * *', winter, '2026-12-03T10:00Z', summer).until(at('2026-12-04T12:00Z')).lookAtZone()
     expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30'])
   })
@@ -125,7 +125,7 @@ describe('a job that was not looked at yet', () => {
     job.lookAtZone().until(at('2026-12-03T09:45Z')).command('RESUME').until(at('2026-12-03T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T10:30'])
   })
-  it('keeps its place while its definition cannot be used', () => {
+  it('keeps its place while its definition is invalid', () => {
     const job = history('30 2 * * *', summer, '2026-12-02T12:00Z', summer).garble()
     putRules(winter)
     job.lookAtZone()
@@ -135,7 +135,7 @@ describe('a job that was not looked at yet', () => {
   })
 })
 
-describe('what is left as it is', () => {
+describe('what stays unchanged', () => {
   it.each<[string, Definition]>([
     ['an interval', { schedule: { everyMs: 24 * hour } }],
     ['a time in UTC', { schedule: { cron: '30 2 * * *' } }],
@@ -154,7 +154,7 @@ describe('what is left as it is', () => {
     expect(job.state).toBe(state)
     expect(job.last.extraTimers).toEqual([])
   })
-  it('a look that is repeated, as after a crash', () => {
+  it('a repeated check, as after a crash', () => {
     const job = history('30 1,2,3 * * *', summer, '2026-12-02T10:00Z', winter).lookAtZone()
     const { state } = job
     job.lookAtZone().lookAtZone()
@@ -162,41 +162,41 @@ describe('what is left as it is', () => {
   })
 })
 
-describe('times that a change of the clock leaves out or repeats', () => {
+describe('times that a change of the clock omits or repeats', () => {
   const gapAt = at('2026-12-03T10:00Z')
   // Clocks show 02:00 at that instant, and are put to 03:00.
   const withGap = rulesWithChange(timezone, -8 * hour, gapAt, -7 * hour)
-  it('one that the new rules leave out is moved by dstGap, and what ran at it is not repeated', () => {
+  it('a time that the new rules omit is moved by dstGap, and its earlier run is not repeated', () => {
     const moved = history('30 2 * * *', winter, '2026-12-03T08:00Z', withGap).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(moved.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:00', '2026-12-04T09:30'])
     const ran = history('30 2 * * *', winter, '2026-12-03T10:45Z', withGap).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(ran.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T09:30'])
   })
-  it('one that the old rules moved out of a gap is where it belongs without that gap', () => {
+  it('a time that the old rules moved out of a gap is at its place without that gap', () => {
     const ahead = history('30 2 * * *', withGap, '2026-12-03T08:00Z', winter).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(ahead.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T10:30'])
     const ran = history('30 2 * * *', withGap, '2026-12-03T10:10Z', winter).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(ran.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:00', '2026-12-04T10:30'])
   })
-  it('one that the old rules left out, by SKIP, comes when the new ones have it', () => {
+  it('a time that the old rules omitted, by SKIP, comes if the new ones have it', () => {
     const schedule = { cron: '30 2 * * *', timezone, dstGap: 'SKIP' as const }
     const job = history('30 2 * * *', withGap, '2026-12-03T08:00Z', winter, { schedule })
       .lookAtZone()
       .until(at('2026-12-04T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30', '2026-12-04T10:30'])
   })
-  it('one that the new rules repeat does not run again', () => {
+  it('a time that the new rules repeat does not run again', () => {
     const back = rulesWithChange(timezone, -7 * hour, at('2026-12-03T10:00Z'), -8 * hour)
     const job = history('30 2 * * *', summer, '2026-12-03T09:45Z', back).lookAtZone().until(at('2026-12-04T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T09:30', '2026-12-03T09:30', '2026-12-04T10:30'])
   })
 })
 
-describe('a state of an earlier version, which knows instants alone', () => {
+describe('a state of an earlier version, which has only instants', () => {
   it.each<[string, ZoneRules, ZoneRules, string[]]>([
     ['later', summer, winter, ['2026-12-02T09:30', '2026-12-03T10:30', '2026-12-04T10:30']],
     ['earlier', winter, summer, ['2026-12-02T10:30', '2026-12-03T09:30', '2026-12-04T09:30']],
-  ])('has its next time where it is nearest, %s', (_, before, after, fired) => {
+  ])('has its next time at the nearest one, %s', (_, before, after, fired) => {
     const job = history('30 2 * * *', before, '2026-12-02T12:00Z', after)
     job.job = { ...job.job, state: { ...job.state, decidedFor: null } }
     job.lookAtZone().lookAtZone().until(at('2026-12-04T12:00Z'))
@@ -204,8 +204,8 @@ describe('a state of an earlier version, which knows instants alone', () => {
   })
 })
 
-describe('a job of which nothing was decided', () => {
-  it('fires by the rules in force, and its timer is set anew', () => {
+describe('a job without decisions', () => {
+  it('fires by the rules in force, and its timer is set again', () => {
     const job = history('30 2 * * *', summer, '2026-12-02T01:00Z', winter).lookAtZone().until(at('2026-12-03T12:00Z'))
     expect(isos(job.fired)).toEqual(['2026-12-02T10:30', '2026-12-03T10:30'])
   })

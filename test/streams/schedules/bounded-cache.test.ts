@@ -11,7 +11,7 @@ describe('a bounded cache', () => {
     expect([cache.get('a'), cache.get('bb'), cache.get('a')]).toEqual([1, 2, 1])
     expect(computed).toEqual(['a', 'bb'])
   })
-  it('never holds more than its limit, and drops what was not asked for longest', () => {
+  it('never exceeds its limit, and drops the least recently used value', () => {
     const computed: string[] = []
     const cache = new BoundedCache(3, (key) => {
       computed.push(key)

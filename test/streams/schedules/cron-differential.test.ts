@@ -87,7 +87,7 @@ function theirNext(parser: ReturnType<typeof CronExpressionParser.parse>, from: 
 }
 
 describe('cron, asked in every zone', () => {
-  it('is due when a second implementation says so, but for differences that are explained', { timeout: limitMs }, () => {
+  it('is due when a second implementation agrees, except for explained differences', { timeout: limitMs }, () => {
     const dice = seeded(20_260_101)
     const unexplained: string[] = []
     const explained = new Set<string>()

@@ -190,7 +190,7 @@ describe('counting', () => {
   })
 })
 
-describe('an expression that cannot be used', () => {
+describe('an invalid expression', () => {
   const table: [string, RegExp][] = [
     ['', /5 fields/],
     ['0 0 * *', /5 fields/],

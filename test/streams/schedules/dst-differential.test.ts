@@ -68,7 +68,7 @@ function scheduleOf(dice: Dice, { hours, minutes }: Times, timezone: string, pol
   return { rrule, timezone, ...policy, dtstart: begin }
 }
 
-it('each policy says when times come true around every change of every clock', { timeout: limitMs }, () => {
+it('each policy gives the right times around every change of every clock', { timeout: limitMs }, () => {
   const dice = seeded(40)
   const wrong: string[] = []
   let asked = 0

@@ -21,7 +21,7 @@ function due(schedule: Parameters<typeof source>[0], from: number, count = 2): s
 
 describe('a time that does not exist', () => {
   const daily = [{ cron: '30 2 * * *' }, { rrule: 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', dtstart: 0 }]
-  it.each(daily)('is due right after the gap unless told otherwise: %j', (schedule) => {
+  it.each(daily)('is due right after the gap by default: %j', (schedule) => {
     expect(due(schedule, spring)).toEqual(['03-30T01:00', '03-31T00:30'])
     expect(due({ ...schedule, dstGap: 'SHIFT' }, spring)).toEqual(['03-30T01:30', '03-31T00:30'])
     expect(due({ ...schedule, dstGap: 'SKIP' }, spring)).toEqual(['03-31T00:30', '04-01T00:30'])
@@ -34,7 +34,7 @@ describe('a time that does not exist', () => {
 })
 
 describe('a time that comes twice', () => {
-  it('is due at the first, unless told otherwise', () => {
+  it('is due at the first by default', () => {
     const cron = '30 2 * * *'
     expect(due({ cron }, autumn)).toEqual(['10-26T00:30', '10-27T01:30'])
     expect(due({ cron, dstOverlap: 'LAST' }, autumn)).toEqual(['10-26T01:30', '10-27T01:30'])
@@ -60,14 +60,14 @@ describe('the notes of a preview', () => {
     const found = iterated(definition, from, from, count)
     return found.map((at, index) => dstNote(definition, from, found[index - 1] ?? from, at))
   }
-  it('say what a gap did', () => {
+  it('describe the effect of a gap', () => {
     const cron = '30 2 * * *'
     expect(notes({ cron }, spring)).toEqual(['02:30 does not exist on 2025-03-30; due at 03:00 (dstGap NEXT_VALID).', undefined])
     expect(notes({ cron, dstGap: 'SHIFT' }, spring)[0]).toBe('02:30 does not exist on 2025-03-30; due at 03:30 (dstGap SHIFT).')
     expect(notes({ cron, dstGap: 'SKIP' }, spring)[0]).toBe('2025-03-30 02:30 does not exist and was left out (dstGap SKIP).')
     expect(notes({ cron: '0 * * * *' }, ms('2025-03-30T00:30:00Z'))).toEqual(['Clocks went from 02:00 to 03:00.', undefined])
   })
-  it('say which of two times it is', () => {
+  it('name which of two times it is', () => {
     expect(notes({ cron: '30 2 * * *', dstOverlap: 'BOTH' }, autumn, 3)).toEqual([
       '02:30 comes twice; this is the first time (dstOverlap BOTH).',
       '02:30 comes twice; this is the second time (dstOverlap BOTH).',
@@ -75,7 +75,7 @@ describe('the notes of a preview', () => {
     ])
     expect(notes({ cron: '0 * * * *' }, ms('2025-10-25T23:30:00Z'), 1)[0]).toMatch(/first time \(each counts/)
   })
-  it('are silent about what has no zone', () => {
+  it('are empty without a time zone', () => {
     expect(notes({ everyMs: 1000, timezone: 'UTC' }, spring)).toEqual([undefined, undefined])
     expect(notes({ cron: '30 2 * * *', timezone: 'UTC' }, spring)).toEqual([undefined, undefined])
   })
@@ -108,7 +108,7 @@ describe('in every zone', () => {
     dstOverlap: fc.constantFrom(...overlaps),
   })
 
-  it('the times around a change are those of each wall-clock time by itself', () => {
+  it('the times around a change equal those of each single wall-clock time', () => {
     fc.assert(
       fc.property(around, ({ zone, year, month, cron, dstGap, dstOverlap }) => {
         const change = eraAt(zone, Date.UTC(year, month, 15)).until

@@ -7,10 +7,10 @@ const hourly = (jitterMs: number): JitteredSource => ({ ...source({ cron: '0 * *
 const nominal = ms('2030-01-01T10:00:00Z')
 
 describe('jitter', () => {
-  it('is nothing unless it is asked for', () => {
+  it('is zero by default', () => {
     expect(dueAtOf(hourly(0), 0, 'a', nominal)).toBe(nominal)
   })
-  it('is the same each time it is asked for, and another for another job or time', () => {
+  it('is always the same for a job and time, and differs for another', () => {
     const spread = (jobId: string, at: number): number => dueAtOf(hourly(600_000), 0, jobId, at) - at
     expect(spread('a', nominal)).toBe(spread('a', nominal))
     const others = [spread('a', nominal), spread('b', nominal), spread('a', nominal + 3_600_000)]
@@ -38,7 +38,7 @@ describe('jitter', () => {
       { numRuns: 500 },
     )
   })
-  it('tells the last occurrence that is due from those that are nominal only', () => {
+  it('distinguishes the last due occurrence from those that are only nominal', () => {
     fc.assert(
       fc.property(repeated(), fc.nat(86_400_000), fc.nat(200_000), ({ definition, appendedAt, after }, jitterMs, later) => {
         const jittered = { ...definition, jitterMs }

@@ -12,7 +12,7 @@ const walked = (definition: ScheduleSource, appendedAt: number, after: number, n
 describe('the n-th last occurrence', () => {
   const rank = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 61, max: 3_000 }))
   const spanMs = fc.integer({ min: 0, max: 45 * 86_400_000 })
-  it('is found for every kind of schedule, or it is said that there are fewer', () => {
+  it('is found for every kind of schedule, or there are fewer', () => {
     fc.assert(
       fc.property(repeated(), spanMs, rank, ({ definition, appendedAt, after }, span, n) => {
         const all = walked(definition, appendedAt, after, after + span)
@@ -53,7 +53,7 @@ describe('the count of a rule that is no set of times on a set of days', () => {
     `FREQ=DAILY;BYHOUR=${hours};BYMINUTE=0,20;BYSETPOS=1,2,3,30,-1`,
     'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9,10;BYSETPOS=2,-1',
     'FREQ=WEEKLY;INTERVAL=2;BYDAY=SA,SU;BYHOUR=1,2,3;BYSETPOS=-2,1',
-  ])('is that of a walk, wherever it begins and ends: %s', (rrule) => {
+  ])('equals that of a walk, for any beginning and end: %s', (rrule) => {
     const start = ms('2026-01-01T10:20:30Z')
     const near = fc.integer({ min: -3_000, max: 60 * 86_400_000 })
     fc.assert(

@@ -80,7 +80,7 @@ function theirTimes(rrule: string, dtstart: number, timezone: string): (number |
 }
 
 describe('rules, asked in every zone', () => {
-  it('are due when a second implementation says so, but for differences that are explained', { timeout: limitMs }, () => {
+  it('are due when a second implementation agrees, except for explained differences', { timeout: limitMs }, () => {
     const dice = seeded(5_545)
     const unexplained: string[] = []
     const explained = new Set<string>()

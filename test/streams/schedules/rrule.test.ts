@@ -83,13 +83,13 @@ describe('the examples of RFC 5545, section 3.8.5.3', () => {
 })
 
 describe('the ends of a rule', () => {
-  it('COUNT ends it after so many, in every question alike', () => {
+  it('COUNT ends it after this number, in every query alike', () => {
     const rule = source({ rrule: 'FREQ=DAILY;COUNT=3', dtstart })
     expect(countFires(rule, 0, 0, ms('2030-01-01T00:00:00Z'))).toBe(3)
     expect(iso(latestFire(rule, 0, 0, ms('2030-01-01T00:00:00Z')))).toBe('1997-09-04T13:00:00.000Z')
     expect(nextFire(rule, 0, ms('1997-09-04T13:00:00Z'))).toBeNull()
   })
-  it('exdates take occurrences out that COUNT has counted', () => {
+  it('exdates remove occurrences that COUNT has counted', () => {
     const rule = source({
       rrule: 'FREQ=DAILY;COUNT=3',
       dtstart,
@@ -99,7 +99,7 @@ describe('the ends of a rule', () => {
     expect(countFires(rule, 0, 0, ms('2030-01-01T00:00:00Z'))).toBe(2)
     expect(iso(latestFire(rule, 0, 0, ms('1997-09-03T20:00:00Z')))).toBe('1997-09-02T13:00:00.000Z')
   })
-  it('UNTIL without Z is a time on the wall, and a day is meant to its end', () => {
+  it('UNTIL without Z is a wall-clock time, and a date includes its whole day', () => {
     const times = (until: string): number =>
       countFires(source({ rrule: `FREQ=HOURLY;UNTIL=${until}`, dtstart, timezone: newYork }), 0, 0, ms('2030-01-01T00:00:00Z'))
     expect(times('19970902T120000')).toBe(4)
@@ -120,7 +120,7 @@ describe('a rule without dtstart', () => {
     const rule = source({ rrule: 'FREQ=DAILY;COUNT=2' }, { startAt: ms('2030-06-01T00:00:00Z') })
     expect(iterated(rule, appendedAt, 0, 9).map(iso)).toEqual(['2030-06-01T00:00:00.000Z', '2030-06-02T00:00:00.000Z'])
   })
-  it('does not make up for what was due before the append time', () => {
+  it('does not catch up for occurrences before the append time', () => {
     const rule = source({ rrule: 'FREQ=DAILY', dtstart })
     expect(iso(nextFire(rule, appendedAt, Number.NEGATIVE_INFINITY))).toBe('2030-05-06T13:00:00.000Z')
   })
@@ -128,12 +128,12 @@ describe('a rule without dtstart', () => {
 
 describe('daylight saving and rules of hours and less', () => {
   const winter = ms('2025-03-29T23:00:00Z')
-  it('go by elapsed time, two hours after two hours', () => {
+  it('follow elapsed time, two hours after two hours', () => {
     const rule = source({ rrule: 'FREQ=HOURLY;INTERVAL=2', dtstart: winter, timezone: 'Europe/Paris' })
     const found = iterated(rule, 0, ms('2025-03-29T23:00:00Z'), 4000)
     expect(found).toEqual(found.map((_, index) => winter + (index + 1) * 7_200_000))
   })
-  it('go by the clock when they name hours', () => {
+  it('follow the clock if they name hours', () => {
     const rule = source({ rrule: 'FREQ=HOURLY;BYHOUR=2', dtstart: ms('2025-03-28T23:30:00Z'), timezone: 'Europe/Paris' })
     expect(iterated(rule, 0, ms('2025-03-29T12:00:00Z'), 2).map(iso)).toEqual([
       '2025-03-30T01:00:00.000Z',
@@ -180,7 +180,7 @@ describe('a rule that cannot be used is refused with a reason', () => {
     expect(read.ok ? [] : read.problems.map(({ message }) => message)).toEqual([expect.stringMatching(reason)])
   })
   it.each(['FREQ=HOURLY;INTERVAL=24;BYHOUR=9', 'FREQ=DAILY;INTERVAL=7;BYDAY=MO', 'FREQ=MONTHLY;INTERVAL=12;BYMONTH=6'])(
-    'says of %s without a beginning that it needs one, which says whether it ever comes true',
+    'a rule %s without a beginning must have one, which decides whether it has an occurrence',
     (rrule) => {
       const read = (schedule: object) => definitionFromJson({ schedule: { rrule, ...schedule }, target: { handler: 'noop' } })
       const open = read({})
@@ -188,7 +188,7 @@ describe('a rule that cannot be used is refused with a reason', () => {
       expect(read({ dtstart: '2026-06-01T09:30:00Z' }).ok).toBe(true)
     },
   )
-  it('takes lower case and the name of the property', () => {
+  it('accepts lower case and the name of the property', () => {
     expect(definitionFromJson({ schedule: { rrule: 'rrule:freq=daily' }, target: { handler: 'noop' } }).ok).toBe(true)
   })
 })

@@ -30,25 +30,22 @@ const costOf = (question: () => unknown): number => {
 }
 
 describe('steps of a search', () => {
-  it.each(['UTC', 'Europe/Paris'])(
-    'stay few for counts of what comes true once a month or once in decades, in %s',
-    (timezone) => {
-      for (const rrule of [
-        'FREQ=MONTHLY;COUNT=10000;BYMONTHDAY=29;BYHOUR=3',
-        'FREQ=YEARLY;COUNT=10000;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO',
-        'FREQ=MONTHLY;BYMONTHDAY=29;BYMONTH=2;BYDAY=MO;BYSETPOS=-1',
-      ]) {
-        const rule = source({ rrule, timezone, dtstart: Date.UTC(2026, 0, 1) })
-        const first = stepsTaken()
-        nextInCalendar(freshCalendarOf(rule.schedule, null, 0), 0)
-        expect(stepsTaken() - first).toBeLessThan(firstTimeStepsMax / 3)
-        expect(validateDefinition(hostile(rrule, timezone))).toEqual([])
-        expect(costOf(() => nextFire(rule, 0, now))).toBeLessThan(firstTimeStepsMax)
-      }
-    },
-  )
+  it.each(['UTC', 'Europe/Paris'])('stay few for counts of rare times, once a month or once in decades, in %s', (timezone) => {
+    for (const rrule of [
+      'FREQ=MONTHLY;COUNT=10000;BYMONTHDAY=29;BYHOUR=3',
+      'FREQ=YEARLY;COUNT=10000;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO',
+      'FREQ=MONTHLY;BYMONTHDAY=29;BYMONTH=2;BYDAY=MO;BYSETPOS=-1',
+    ]) {
+      const rule = source({ rrule, timezone, dtstart: Date.UTC(2026, 0, 1) })
+      const first = stepsTaken()
+      nextInCalendar(freshCalendarOf(rule.schedule, null, 0), 0)
+      expect(stepsTaken() - first).toBeLessThan(firstTimeStepsMax / 3)
+      expect(validateDefinition(hostile(rrule, timezone))).toEqual([])
+      expect(costOf(() => nextFire(rule, 0, now))).toBeLessThan(firstTimeStepsMax)
+    }
+  })
 
-  it('end where a rule is too rare, which makes it invalid with a reason that names the limit', () => {
+  it('end if a rule is too rare, which makes it invalid with a reason that names the limit', () => {
     const tooRare = hostile('FREQ=HOURLY;INTERVAL=3600;BYMONTH=7,9;BYMONTHDAY=31;BYDAY=MO,FR', 'Australia/Lord_Howe')
     const before = stepsTaken()
     const [problem] = validateDefinition(tooRare)
@@ -62,7 +59,7 @@ describe('steps of a search', () => {
     expect(neverFires({ ...tooRare, startAt: 1 })).toContain('not found to within')
   })
 
-  it('are bounded for whatever rule is accepted, by search for the worst', { timeout: limitMs }, () => {
+  it('are bounded for every accepted rule, by a search for the worst', { timeout: limitMs }, () => {
     const dice = seeded(20_261_122)
     let [accepted, worst] = [0, { steps: 0, what: '' }]
     const ask = (what: string, question: () => unknown): void => {
@@ -93,7 +90,7 @@ describe('steps of a search', () => {
     expect(worst.steps, worst.what).toBeLessThan(questionStepsMax)
   })
 
-  it('stay few for instants that are left out and were never named, however often they are counted', () => {
+  it('stay few for excluded instants that the rule does not have, however often they are counted', () => {
     const dtstart = Date.UTC(2026, 0, 1, 3)
     const exdates = Array.from({ length: 1_000 }, (_, index) => dtstart + index * 3 * dayMs)
     const rare = source({ rrule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', timezone: 'Europe/Paris', dtstart, exdates })
@@ -104,7 +101,7 @@ describe('steps of a search', () => {
     expect(count()).toBe(1)
   })
 
-  it('are limited for all that is left out together, as one question may have to pass over it', () => {
+  it('are limited for all exclusions together, because one query may pass over all of them', () => {
     const dtstart = Date.UTC(2026, 0, 1, 3)
     const leaving = (rrule: string, most = 999) => {
       const { schedule } = source({ rrule, timezone: 'Europe/Paris', dtstart })
@@ -123,7 +120,7 @@ describe('steps of a search', () => {
     )
   })
 
-  it('are limited for what is left out where its time zone would have to be learned century after century', () => {
+  it('are limited for exclusions whose time zone would have to be computed century after century', () => {
     const leaving = (years: number, timezone: string) => {
       const exdates = Array.from({ length: years }, (_, index) => Date.UTC(1970 + index, 5, 15, 3, 0, 1))
       return { ...hostile('FREQ=DAILY', timezone), schedule: { ...hostile('FREQ=DAILY', timezone).schedule, exdates } }
@@ -142,7 +139,7 @@ describe('steps of a search', () => {
     expect(problems).toEqual([])
   })
 
-  it('are stopped from within, and counted again by whoever asks next', () => {
+  it('are stopped from within, and counted again for the next caller', () => {
     const rule = source({ rrule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', dtstart: now })
     const search = (): number | null => nextInCalendar(freshCalendarOf(rule.schedule, null, 0), now)
     expect(withinSteps(10, search)).toBeUndefined()
@@ -151,7 +148,7 @@ describe('steps of a search', () => {
 })
 
 describe('the end of a COUNT', () => {
-  it('is where a walk from the beginning ends, whoever looks how far', () => {
+  it('is where a walk from the beginning ends, for any range', () => {
     const dice = seeded(58)
     for (let made = 0; made < 300; made++) {
       const timezone = dice.pick(['UTC', 'Europe/Paris', 'Africa/Casablanca', 'Australia/Lord_Howe'])
@@ -180,7 +177,7 @@ describe('the end of a COUNT', () => {
 })
 
 describe('the table of years', () => {
-  it('says of each day of four centuries what the rule says', () => {
+  it('contains for each day of four centuries what the rule gives', () => {
     for (const text of [
       'FREQ=YEARLY;BYWEEKNO=1,53,-52,-53;BYDAY=MO,SU',
       'FREQ=YEARLY;BYYEARDAY=1,60,366,-1,-366',
@@ -211,7 +208,7 @@ describe('a cron expression that never comes true', () => {
   )
 
   it.each(['0 0 29 2 *', '0 0 30 2 MON', '0 0 L 2 *', '0 0 31 1 *', '0 0 LW 2 *', '0 0 29 2 +MON', '0 0 5W 2 *'])(
-    'is not confused with one that does: %s',
+    'is not confused with one that has an occurrence: %s',
     (expression) => expect(cronProblem(expression)).toBeUndefined(),
   )
 })

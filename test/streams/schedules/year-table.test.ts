@@ -13,7 +13,7 @@ const partsOf = (day: number) => {
   return { month: date.getUTCMonth(), date: date.getUTCDate(), weekday: date.getUTCDay() }
 }
 
-it('finds the next day that asking each would find', () => {
+it('the table finds the same next day as a test of each day', () => {
   const days = fc.integer({ min: dayOf(1970), max: dayOf(2400) })
   const named = fc.record({ month: fc.nat(11), date: fc.integer({ min: 1, max: 31 }), weekday: fc.option(fc.nat(6)) })
   fc.assert(
@@ -30,7 +30,7 @@ it('finds the next day that asking each would find', () => {
   )
 })
 
-it('is looked at once for each year, while each day of it counts as a step all the same', () => {
+it('the table is built once for each year, while each of its days counts as a step', () => {
   const days = new RRuleDays({ ...rruleOf('FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SA'), interval: 1 }, 0)
   const saturdays = [1992, 2020, 2048, 2076].map((year) => dayOf(year, 1, 29))
   let at = dayOf(1970)

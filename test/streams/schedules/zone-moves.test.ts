@@ -10,8 +10,8 @@ const minute = 60_000
 const timezone = 'America/Vancouver'
 const fresh = { latestFiredFor: null, skipped: 0 }
 
-describe('rules that stay', () => {
-  it('move nothing, whatever was decided about last', () => {
+describe('unchanged rules', () => {
+  it('move nothing, whatever the last decision', () => {
     fc.assert(
       fc.property(repeated(), ({ definition, appendedAt, after }) => {
         let at = nextFire(definition, appendedAt, after)
@@ -41,7 +41,7 @@ function minuteByMinute(hours: readonly number[], minutes: readonly number[], of
   }
 }
 
-describe('rules that change', () => {
+describe('changed rules', () => {
   const noon = ms('2030-06-12T12:00:00Z')
   const sample = fc.record({
     beforeMs: fc.integer({ min: -20, max: 24 }).map((halves) => halves * 30 * minute),
@@ -53,7 +53,7 @@ describe('rules that change', () => {
     forth: fc.boolean(),
   })
 
-  it('leave a next time that is the first on the clock behind the last that was decided about', () => {
+  it('give a next time that is the first on the clock after the last decided one', () => {
     let moved = 0
     fc.assert(
       fc.property(sample, ({ beforeMs, shift, changeAt, hours, minutes, decided, forth }) => {

@@ -33,19 +33,19 @@ describe('the index keys of a job', () => {
     expect(hex({ ...job, state: { ...state, status: 'COMPLETED', deadRuns: [] } })).toEqual([])
   })
 
-  it('say of a job that has no state yet what the state would', () => {
+  it('are for a job without a state those of its first state', () => {
     const broken: Job = { id: 'x', definition: { offset: 1, appendedAt: 0, bytes: Buffer.alloc(0), problem: 'bad' } }
     for (const job of [jobOf(), jobOf({ paused: true }), broken]) {
       expect(hex(job)).toEqual(hex({ ...job, state: pristineState(job) }))
     }
   })
 
-  it('are none once the job is gone', () => {
+  it('are none after the deletion of the job', () => {
     expect(indexKeysOf({ id: 'job-1' })).toEqual([])
     expect(mayChangeIndex(jobOf(), { id: 'job-1' })).toBe(true)
   })
 
-  it('are looked at again whenever they differ, and not for a run that comes and goes', () => {
+  it('are updated when they differ, and not for each run', () => {
     const plain = jobOf()
     const state = pristineState(plain)
     const jobs: Job[] = [
@@ -69,7 +69,7 @@ describe('the index keys of a job', () => {
 describe('a range of the index', () => {
   const ids = fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '\u{10ffff}', '~', '!') })
 
-  it('holds the jobs of its value and no others, in the order of their ids, behind the one that was last', () => {
+  it('contains exactly the jobs of its value, in the order of their ids, after the last one of the page before', () => {
     fc.assert(
       fc.property(fc.uniqueArray(ids), fc.constantFrom('a', 'ab'), fc.option(ids, { nil: undefined }), (all, tag, after) => {
         const keys = all.flatMap((id) => indexKeysOf(jobOf({ tags: ['a', 'ab', 'abc'] }, id)))

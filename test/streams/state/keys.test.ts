@@ -64,11 +64,11 @@ describe('the bytes of a key', () => {
   ])('of %s never change', (_, key, bytes) => {
     expect(hex(key)).toBe(parts(bytes))
   })
-  it('of a definition hold its place before its value', () => {
+  it('of a definition contain its offset before its value', () => {
     const value = definitionValue({ offset: 258, appendedAt: 1_750_000_000_123, bytes: Buffer.from('abc') })
     expect(hex(value)).toBe(parts('0000000000000102 000001977420dc7b 616263'))
   })
-  it('of kinds and prefixes are taken once and for all', () => {
+  it('of kinds and prefixes are unique for ever', () => {
     expect(prefix).toEqual({
       ...{ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 },
       ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57 },
@@ -103,22 +103,22 @@ const timer = (): fc.Arbitrary<Timer> =>
 const waiter = (): fc.Arbitrary<Waiter> =>
   fc.record({ key: jobId(), rank: fc.integer({ min: 0, max: 2 }), dueAt: number(), jobId: jobId(), runNo: number() })
 
-describe('what was made into bytes', () => {
-  it('comes back: a run that waits', () => {
+describe('an encoded key', () => {
+  it('decodes again: a run that waits', () => {
     fc.assert(
       fc.property(waiter(), (given) => {
         expect(waiterOfKey(waiterKey(given))).toEqual(given)
       }),
     )
   })
-  it('comes back: a timer', () => {
+  it('decodes again: a timer', () => {
     fc.assert(
       fc.property(timer(), (given) => {
         expect(timerOfKey(timerKey(given))).toEqual(given)
       }),
     )
   })
-  it('comes back: the job of a key', () => {
+  it('decodes again: the job of a key', () => {
     fc.assert(
       fc.property(jobId(), number(), (id, runNo) => {
         for (const key of [definitionKey(id), stateKey(id), runKey(id, runNo), snapshotKey(id, runNo), retainedDefinitionKey(id)])
@@ -126,7 +126,7 @@ describe('what was made into bytes', () => {
       }),
     )
   })
-  it('comes back: a definition with its place', () => {
+  it('decodes again: a definition with its offset', () => {
     const stored = fc.record({
       offset: number(),
       appendedAt: number(),
@@ -160,7 +160,7 @@ describe('the order of keys', () => {
       }),
     )
   })
-  it('of those that wait for one key is that of priority, due time, job and run, and no other key is among them', () => {
+  it('of runs that wait for one key is that of priority, due time, job and run, and no other key is among them', () => {
     const inOrder = (left: Waiter, right: Waiter): number =>
       left.rank - right.rank || left.dueAt - right.dueAt || byBytes(left.jobId, right.jobId) || left.runNo - right.runNo
     fc.assert(
@@ -173,7 +173,7 @@ describe('the order of keys', () => {
       }),
     )
   })
-  it('puts the bound of an instant before all timers of it and behind all earlier ones', () => {
+  it('puts the bound of an instant before all its timers and after all earlier ones', () => {
     fc.assert(
       fc.property(timer(), number(), (given, at) => {
         expect(Math.sign(Buffer.compare(timerKey(given), timerBound(at)))).toBe(given.dueAt >= at ? 1 : -1)
@@ -193,7 +193,7 @@ describe('the order of keys', () => {
       expect(inside.map((key) => key[0])).toEqual([first])
     }
   })
-  it('is that of their own: no two keys of different things are the same', () => {
+  it('keeps keys of different things different', () => {
     const thing = fc.record({ kind: fc.constantFrom('D', 'S', 'R', 'P', 'T'), id: jobId(), runNo: fc.nat(9), dueAt: fc.nat(5) })
     const keyOf = ({ kind, id, runNo, dueAt }: { kind: string; id: string; runNo: number; dueAt: number }): Buffer =>
       kind === 'D'

@@ -5,14 +5,14 @@ import { JobHistory } from '../runs/history.ts'
 const full = (): JobHistory => new JobHistory().define({ schedule: { at: 900_000 }, maxConcurrentRuns: 1 }).command('TRIGGER')
 
 describe('the decisions of a job', () => {
-  it('are counted together where one after another has the same reason, and only there', () => {
+  it('are counted together if consecutive ones have the same reason, and only then', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, maxConcurrentRuns: 1 }).downUntil(3_500)
     expect(job.until(6_000).state.decisions).toMatchObject([
       { what: 'SKIPPED', reason: 'catch-up', count: 2, scheduledFor: 1_000, at: 3_500 },
       { what: 'SKIPPED', reason: 'max-concurrent-runs', count: 3, scheduledFor: 4_000, at: 6_000 },
     ])
   })
-  it('have an entry for each command that somebody may ask for, and one for all that nobody waits for', () => {
+  it('have an entry for each command that a caller may ask for, and one for all others', () => {
     const job = full()
     for (const commandId of ['f1', 'f2']) job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId })
     for (const commandId of ['m1', 'm2']) job.command('TRIGGER', { commandId })
@@ -24,7 +24,7 @@ describe('the decisions of a job', () => {
       [null, 1, 'max-concurrent-runs'],
     ])
   })
-  it('are the last twelve besides those of commands that are still known', () => {
+  it('are the last twelve besides those of remembered commands', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 1_000 }, retry: { maxAttempts: 1 } })
     job.command('REDRIVE', { runNo: 7, commandId: 'asked' })
     for (let time = 1_000; time <= 20_000; time += 1_000) job.until(time).fail()
@@ -39,6 +39,6 @@ it.each([
   ['a trigger by hand', 'TRIGGER', { trigger: 'MANUAL' }, 'MANUAL'],
   ['a follow-up', 'TRIGGER', { trigger: 'FOLLOW_UP' }, 'FOLLOW_UP'],
   ['a redrive', 'REDRIVE', { runNo: 5 }, 'REDRIVE'],
-] as const)('%s that is refused is counted as what it is', (_, type, more, what) => {
+] as const)('%s that is refused is counted under its own name', (_, type, more, what) => {
   expect(full().command(type, more).last.notes).toMatchObject([{ kind: 'refused', what, count: 1 }])
 })

@@ -17,16 +17,16 @@ describe('the identity of a run', () => {
     expect(job.dispatched.map(({ runNo }) => runNo)).toEqual([1, 1, 1])
     expect(ids(job)).toEqual(['job/1@0-0', 'job/1@0-0', `job/1@2-${(1_000).toString(36)}`])
   })
-  it('keeps its life through new definitions, redrives and a deletion that is outlived', () => {
+  it('keeps its life through new definitions, redrives and a deletion without effect', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     job.define({ ...everySecond, payload: Buffer.from('x') }).fail('Error', { retryable: false })
     job.command('REDRIVE', { runNo: 1 }).remove({ observedOffset: 0 }).until(2_000)
     expect(ids(job)).toEqual(['job/1@0-0', 'job/2@0-0', 'job/3@0-0'])
   })
-  it('is another where jobs was made anew, so that offsets repeat', () => {
+  it('is another if jobs was recreated, so that offsets repeat', () => {
     expect(lifeOf({ offset: 3, appendedAt: 1 })).not.toBe(lifeOf({ offset: 3, appendedAt: 2 }))
   })
-  it('stays as it was for a job that has a state from before', () => {
+  it('is unchanged for a job with a state of an earlier version', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
     // As the codec reads what has no such field.
     job.job = { ...job.job, state: { ...job.state, life: '' } }
@@ -36,7 +36,7 @@ describe('the identity of a run', () => {
     job.remove().define(everySecond).until(3_000)
     expect(ids(job).at(-1)).toBe(`job/1@2-${(2_000).toString(36)}`)
   })
-  it('of a state that was written before has an empty life', () => {
+  it('has an empty life for a state of an earlier version', () => {
     const withoutLife = JSON.parse(JSON.stringify(jobStateSchema)) as Entry
     const fields = withoutLife.fields.find(({ name }) => name === 'state')?.type[1]?.fields ?? []
     fields.splice(
@@ -48,7 +48,7 @@ describe('the identity of a run', () => {
     const bytes = before.toBuffer({ state: { status: 'ACTIVE', specOffset: 4, runNo: 7 } })
     expect(now.fromBuffer(bytes, now.createResolver(before))).toMatchObject({ state: { life: '', specOffset: 4, runNo: 7 } })
   })
-  it('is never that of another run, whatever the ids', () => {
+  it('never equals that of another run, whatever the ids', () => {
     const piece = fc.oneof(fc.constantFrom('/', '@', '1', '/1', '@0-0', '1@0-0', 'a'), fc.string({ maxLength: 3 }))
     const jobId = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
     const life = fc.oneof(
@@ -65,7 +65,7 @@ describe('the identity of a run', () => {
     })
     fc.assert(check, { numRuns: 5_000, seed: 1 })
   })
-  it('goes with the commands of follow-ups', () => {
+  it('is part of the commands of follow-ups', () => {
     const job = new JobHistory()
       .define({ onSuccess: ['next'] })
       .until(1_000)

@@ -51,7 +51,7 @@ const taken: [status: RunStatus, waitsFor: ActiveRun['waitsFor'], takes: 'slot' 
 ]
 
 describe('a run of a key', () => {
-  it.each(taken)('that is %s and waits for %s takes a %s', (status, waitsFor, takes) => {
+  it.each(taken)('that is %s and waits for %s uses a %s', (status, waitsFor, takes) => {
     const run = runIn(status, waitsFor)
     expect(holdsSlot(run)).toBe(takes === 'slot')
     expect(waitsForSlot(run)).toBe(takes === 'place')
@@ -63,7 +63,7 @@ describe('a run of a key', () => {
   it.each([
     ['no limits', null],
     ['a rate alone', { ...keyed, concurrencyKey: null, rateKey: 'r' }],
-  ])('takes none with %s', (_, limits) => {
+  ])('uses none with %s', (_, limits) => {
     for (const [status, waitsFor] of taken) {
       const run = runIn(status, waitsFor, limits)
       expect([holdsSlot(run), waitsForSlot(run), waiterOf('job', run)]).toEqual([false, false, undefined])
@@ -112,7 +112,7 @@ it('the queue goes by priority', () => {
   expect((['HIGH', 'NORMAL', 'LOW'] as const).map(rankOf)).toEqual([0, 1, 2])
 })
 
-it('a place in the queue is another one as soon as anything of it differs', () => {
+it('an entry of the queue is another one if anything of it differs', () => {
   const place = { key: 'k', rank: 1, dueAt: 1_000, jobId: 'job', runNo: 2 }
   expect(isSameWaiter(place, { ...place })).toBe(true)
   for (const more of [{ key: 'z' }, { rank: 2 }, { dueAt: 1_001 }, { jobId: 'other' }, { runNo: 3 }])

@@ -14,8 +14,8 @@ import {
 
 const rate = fc.record({ limit: fc.integer({ min: 1, max: 5 }), perMs: fc.integer({ min: 1, max: 50 }) })
 
-describe('starts under a rate', () => {
-  it('of one limit are never more than it in any window, wherever that begins', () => {
+describe('starts under a rateLimit', () => {
+  it('of one limit never exceed it in any window', () => {
     fc.assert(
       fc.property(rate, fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 80 }), (given, wanted) => {
         const times = allGiven(given, wanted)
@@ -27,7 +27,7 @@ describe('starts under a rate', () => {
       }),
     )
   })
-  it('of jobs that ask with different limits keep that of each, counted back from its start', () => {
+  it('of jobs with different limits keep each limit, counted back from its start', () => {
     const asked = fc.record({ given: rate, at: fc.integer({ min: 0, max: 300 }) })
     fc.assert(
       fc.property(rate, fc.array(asked, { maxLength: 60 }), (largest, asks) => {
@@ -44,13 +44,13 @@ describe('starts under a rate', () => {
       }),
     )
   })
-  it('are given by arrival: none comes before one that was given earlier', () => {
+  it('are assigned by arrival: none comes before one that was assigned earlier', () => {
     expect(allGiven({ limit: 2, perMs: 10 }, [100, 50, 50, 50])).toEqual([100, 100, 110, 110])
   })
-  it('are given at once as long as there is room, and no later than needed after that', () => {
+  it('are assigned at once while there is room, and no later than needed after that', () => {
     expect(allGiven({ limit: 3, perMs: 1_000 }, [0, 0, 0, 0, 500, 1_500])).toEqual([0, 0, 0, 1_000, 1_000, 1_500])
   })
-  it('hold a smaller limit at once', () => {
+  it('obey a smaller limit at once', () => {
     const before = [0, 0, 0, 0].reduce<Starts | undefined>(
       (starts) => reserveStart(starts, { limit: 4, perMs: 100 }, 0).starts,
       undefined,
@@ -59,7 +59,7 @@ describe('starts under a rate', () => {
     expect(reserveStart(before, { limit: 4, perMs: 500 }, 10).at).toBe(500)
     expect(reserveStart(before, { limit: 5, perMs: 100 }, 10).at).toBe(10)
   })
-  it('come back from the log as they were', () => {
+  it('are read back from the log unchanged', () => {
     fc.assert(
       fc.property(rate, fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 30 }), (given, wanted) => {
         const starts = wanted.reduce<Starts | undefined>((before, at) => reserveStart(before, given, at).starts, undefined)
@@ -68,7 +68,7 @@ describe('starts under a rate', () => {
       }),
     )
   })
-  it('are kept no more than the limit, and forgotten when no clock can be so far behind', () => {
+  it('are kept up to the limit, and forgotten when no clock can be so far behind', () => {
     let starts: Starts | undefined
     for (let at = 0; at < 100; at++) starts = reserveStart(starts, { limit: 7, perMs: 1_000_000 }, at).starts
     expect(starts?.times).toHaveLength(7)
@@ -77,7 +77,7 @@ describe('starts under a rate', () => {
     expect(isOutdated({ lastAt: 0, perMs: 1_000 }, 3_601_000)).toBe(true)
     expect(isOutdated({ lastAt: 5, perMs: 1_000 }, 3_601_000)).toBe(false)
   })
-  it('are kept no more than the largest limit, also where others ask with a small one', () => {
+  it('are kept up to the largest limit, also if other jobs have a small one', () => {
     let starts = reserveStart(undefined, { limit: 5, perMs: 1_000_000 }, 0).starts
     for (let at = 1; at < 50; at++) {
       starts = reserveStart(starts, { limit: 1, perMs: 1 }, at).starts
@@ -96,7 +96,7 @@ describe('starts under a rate', () => {
 })
 
 describe('one more start', () => {
-  it('leaves those before it as they were, whoever goes on from them', () => {
+  it('does not change those before it, for any later use', () => {
     const operations = fc.array(fc.record({ from: fc.nat(40), forgotten: fc.nat(3), at: fc.nat(1_000) }), { maxLength: 40 })
     fc.assert(
       fc.property(operations, (asked) => {
@@ -119,7 +119,7 @@ describe('one more start', () => {
       }),
     )
   })
-  it('copies the others hardly ever, however many there are', () => {
+  it('rarely copies the others, however many there are', () => {
     const copies = vi.spyOn(Array.prototype, 'slice')
     onTestFinished(() => copies.mockRestore())
     let starts: Starts | undefined
@@ -130,32 +130,32 @@ describe('one more start', () => {
 })
 
 /** README, the rateLimit of clocks that were ahead: given for a time that has not come, they hold nobody up. */
-describe('starts that a clock which was ahead has given', () => {
+describe('starts that a clock assigned that was ahead', () => {
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
   const now = 1_800_000_000_000
   const rate = { limit: 1, perMs: hour }
   const next = (times: number[], givenAt: number | null): number =>
     reserveStart({ times: StartTimes.of(times), ...rate, givenAt }, rate, now, now).at
-  it('count as given now, when the clock was ahead by more than a minute', () => {
+  it('count as assigned now if the clock was ahead by more than a minute', () => {
     expect(next([now + day], now + day)).toBe(now + hour)
     expect(next([now + day], now + minute + 1)).toBe(now + hour)
   })
-  it('hold as they are, when the clock was ahead by no more than a minute', () => {
+  it('stay as they are if the clock was ahead by at most a minute', () => {
     expect(next([now + day], now + minute)).toBe(now + day + hour)
     expect(next([now - 1_000], now - 1_000)).toBe(now - 1_000 + hour)
   })
-  it('of a version that did not say when hold unless no start deadline of 30 days, and an hour between clocks, allows them', () => {
+  it('of an earlier version without an assignment time stay unless no start deadline of 30 days, and an hour between clocks, allows them', () => {
     expect(next([now + 30 * day + hour], null)).toBe(now + 30 * day + 2 * hour)
     expect(next([now + 30 * day + hour + 1], null)).toBe(now + hour)
     expect(next([now + day], null)).toBe(now + day + hour)
   })
-  it('leave alone what lies behind', () => {
+  it('do not change past ones', () => {
     const before = { times: StartTimes.of([now - 10, now + day]), limit: 3, perMs: hour, givenAt: now + day }
     expect([...reserveStart(before, { limit: 3, perMs: hour }, now, now).starts.times]).toEqual([now - 10, now, now])
   })
 })
 
-describe('the rate of a run', () => {
+describe('the rateLimit of a run', () => {
   const made = {
     concurrencyKey: null,
     concurrencyLimit: 1,
@@ -172,13 +172,13 @@ describe('the rate of a run', () => {
   it('is that of the definition in force, for the same key', () => {
     expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), made)).toEqual({ key: 'r', limit: 9, perMs: 90 })
   })
-  it('is that which the run was made with, where the definition has another key, none, or is gone', () => {
+  it('is that of the run itself if the definition has another key, none, or is lost', () => {
     const own = { key: 'r', limit: 2, perMs: 3 }
     expect(of(spec({ key: 'z', limit: 9, perMs: 90 }), made)).toEqual(own)
     expect(of(spec(), made)).toEqual(own)
     expect(of(undefined, made)).toEqual(own)
   })
-  it('is none without limits, or with slots alone', () => {
+  it('is none without limits, or with slots only', () => {
     expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), null)).toBeNull()
     expect(of(spec({ key: 'r', limit: 9, perMs: 90 }), { rateKey: null })).toBeNull()
   })

@@ -16,11 +16,11 @@ const withRun = ({ job, state }: JobHistory, more: Partial<ActiveRun>, moreState
   return { ...job, state: { ...state, active: [{ ...(run ?? expect.fail()), ...more }], ...moreState } }
 }
 
-describe('the timers of a job about which nothing was decided', () => {
+describe('the timers of a job without decisions', () => {
   it('are that of its first occurrence', () => {
     expect(timers(new JobHistory().define({ schedule: { everyMs: 10_000 } }).job)).toEqual(['fire of 0 at 10000'])
   })
-  it('are none where it is paused, cannot be used, or has nothing ahead', () => {
+  it('are none if it is paused, invalid, or has no future occurrence', () => {
     const definition = new JobHistory().define({ paused: true }).job.definition ?? expect.fail()
     const spec = definition.spec ?? expect.fail()
     expect(timers({ id: 'job', definition })).toEqual([])
@@ -32,7 +32,7 @@ describe('the timers of a job about which nothing was decided', () => {
     expect(timers({ id: 'job', definition: over })).toEqual([])
     expect(timers({ id: 'job' })).toEqual([])
   })
-  it('are the same as when something was decided, also with jitter', () => {
+  it('are the same as with a decision, also with jitter', () => {
     for (let appendedAt = 12_345; appendedAt < 20_000; appendedAt += 777) {
       const job = new JobHistory().until(appendedAt).define({ schedule: { everyMs: 60_000 }, jitterMs: 30_000 })
       const before = timers(job.job)
@@ -48,21 +48,21 @@ describe('the timers of a run', () => {
   it('that waits for a worker are its start deadline, with the grace of a report', () => {
     expect(timers(dispatched().job)).toEqual(['fire of 0 at 20000', 'startDeadline of 1 at 20000'])
   })
-  it('that is at work are its lease and its time limit, from its start', () => {
+  it('that is running are its lease and its time limit, from its start', () => {
     expect(timers(dispatched().until(11_000).report('STARTED').job)).toEqual([
       'fire of 0 at 20000',
       'lease of 1 at 13000',
       'attemptTimeout of 1 at 46000',
     ])
   })
-  it('that waits for a start are that start and its deadline; for one that it cannot use the deadline alone', () => {
+  it('that waits for a start are that start and its deadline; without a usable start only the deadline', () => {
     const waiting = { status: 'WAITING', waitsFor: 'RATE', startDeadlineAt: 15_000 } as const
     const [deadline, next] = ['startDeadline of 1 at 15000', 'fire of 0 at 20000']
     expect(timers(withRun(dispatched(), { ...waiting, dueAt: 14_999 }))).toEqual([next, deadline, 'start of 1 at 14999'])
     expect(timers(withRun(dispatched(), { ...waiting, dueAt: 15_000 }))).toEqual([next, deadline])
     expect(timers(withRun(dispatched(), { ...waiting, waitsFor: 'SLOT', dueAt: 10_000 }))).toEqual([next, deadline])
   })
-  it('keep its job from being deleted', () => {
+  it('prevent the deletion of its job', () => {
     const deleted = { status: 'COMPLETED', nextFireAt: null, nextDueAt: null, deleteAt: 99_000 } as const
     expect(timers(withRun(dispatched(), {}, deleted))).toEqual(['startDeadline of 1 at 20000'])
     const { job, state } = dispatched()

@@ -20,7 +20,7 @@ describe('a version token', () => {
     const job = new JobHistory().define(every(1_000, { version: first })).define(every(700, { version: second }))
     expect(interval(job)).toBe(taken ? 700 : 1_000)
   })
-  it('is compared with that in force, not with one that was dropped or replaced', () => {
+  it('is compared with the one in force, not with a dropped or replaced one', () => {
     const job = new JobHistory()
       .define(every(1_000, { version: 5 }))
       .define(every(700, { version: 3 }))
@@ -28,12 +28,12 @@ describe('a version token', () => {
     expect(interval(job)).toBe(1_000)
     expect(interval(job.define(every(300)).define(every(200, { version: 1 })))).toBe(200)
   })
-  it('protects nothing that cannot be used, and drops nothing that cannot', () => {
+  it('has no effect on an invalid definition, in either direction', () => {
     const job = new JobHistory().define(every(1_000, { version: 5 })).garble()
     expect(job.state.status).toBe('INVALID')
     expect(interval(job.define(every(700, { version: 1 })))).toBe(700)
   })
-  it('does not outlive the job', () => {
+  it('ends with the job', () => {
     const job = new JobHistory()
       .define(every(1_000, { version: 5 }))
       .remove()
@@ -47,26 +47,26 @@ describe('a dedupKey', () => {
     every(everyMs, { dedupKey: 'k', dedupWindowMs: 500, ...more })
   const sentAgain = (time: number, more: Definition = {}): JobHistory =>
     new JobHistory().define(keyed(1_000)).until(time).define(keyed(700, more))
-  it('that is repeated within the window is dropped, whatever else the definition says', () => {
+  it('that is repeated within the window is dropped, whatever else the definition contains', () => {
     expect(interval(sentAgain(0))).toBe(1_000)
     expect(interval(sentAgain(500))).toBe(1_000)
   })
-  it('that is repeated after the window is taken', () => {
+  it('that is repeated after the window is accepted', () => {
     expect(interval(sentAgain(501))).toBe(700)
   })
-  it('that is another, or none, is taken at once', () => {
+  it('that is different, or none, is accepted at once', () => {
     expect(interval(sentAgain(100, { dedupKey: 'other' }))).toBe(700)
     expect(interval(sentAgain(100, { dedupKey: null }))).toBe(700)
   })
-  it('has a window that counts from the one in force: repetitions do not lengthen it', () => {
+  it('has a window that counts from the one in force: repetitions do not extend it', () => {
     const job = sentAgain(400).until(800).define(keyed(600))
     expect(interval(job)).toBe(600)
   })
-  it('drops also what has a higher version', () => {
+  it('also drops a definition with a higher version', () => {
     const job = new JobHistory().define(keyed(1_000, { version: 1 })).define(keyed(700, { version: 2 }))
     expect(interval(job)).toBe(1_000)
   })
-  it('does not outlive the job', () => {
+  it('ends with the job', () => {
     expect(interval(new JobHistory().define(keyed(1_000)).remove().define(keyed(700)))).toBe(700)
   })
 })
@@ -76,7 +76,7 @@ describe('a definition that was dropped', () => {
     const job = new JobHistory().define(every(1_000, { version: 5, payload: Buffer.from('in force') })).until(time)
     return job.define(every(300, { version: 4, payload: Buffer.from('dropped') }))
   }
-  it('changes no time, no payload and no state but the note of it', () => {
+  it('changes no time, no payload and no state except the note about it', () => {
     const job = dropped(1_500).until(2_000)
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.dispatched.map(({ payload }) => String(payload))).toEqual(['in force', 'in force'])
@@ -91,7 +91,7 @@ describe('a definition that was dropped', () => {
     const job = new JobHistory().define(twice).define(twice).define(twice)
     expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'duplicate', count: 2 }])
   })
-  it('revives no job that is COMPLETED, and does not end a pause', () => {
+  it('revives no COMPLETED job, and does not end a pause', () => {
     const cancelled = dropped()
       .command('CANCEL')
       .define(every(300, { version: 4 }))
@@ -102,7 +102,7 @@ describe('a definition that was dropped', () => {
         .define(every(300, { version: 4 })).state.status,
     ).toBe('PAUSED')
   })
-  it('has the one in force kept in the changelog, for jobs may lose it to compaction; once is enough', () => {
+  it('makes the changelog keep the one in force, because jobs may lose it to compaction; once is enough', () => {
     const job = dropped()
     expect(job.kept?.offset).toBe(0)
     expect(job.state.definitionKept).toBe(true)
@@ -112,12 +112,12 @@ describe('a definition that was dropped', () => {
     ['by one that is taken', (job) => job.define(every(700, { version: 6 }))],
     ['by one that cannot be used', (job) => job.garble()],
     ['by a deletion', (job) => job.remove()],
-  ])('needs the other kept no longer when that is replaced %s', (_, act) => {
+  ])('needs no kept copy of the other after that is replaced %s', (_, act) => {
     const job = dropped()
     act(job)
     expect(job.kept).toBeNull()
   })
-  it.each([0, 1_500])('never takes effect after a restore, also when nothing had run: %d ms', (time) => {
+  it.each([0, 1_500])('never takes effect after a restore, also without any run: %d ms', (time) => {
     const job = dropped(time)
     const { definition, state } = job.job
     const record = { offset: 1, appendedAt: time, spec: definitionOf(every(300, { version: 4 })) }
@@ -133,20 +133,20 @@ describe('a definition that was dropped', () => {
   })
 })
 
-describe('a condition that a definition brings', () => {
+describe('a condition of a definition', () => {
   const over = (condition: number | 'any' | 'none', first = new JobHistory().define(every(1_000))): JobHistory =>
     first.define(every(700), false, condition)
-  it('holds over the definition that it names, and with any over whichever is in force', () => {
+  it('holds over the definition that it names, and with any over the one in force', () => {
     expect(interval(over(0))).toBe(700)
     expect(interval(over('any'))).toBe(700)
   })
-  it('that asks for none makes a job that is not there, and else is dropped', () => {
+  it('that asks for none makes a missing job, and otherwise drops the definition', () => {
     expect(interval(over('none', new JobHistory()))).toBe(700)
     const job = over('none')
     expect(interval(job)).toBe(1_000)
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'precondition' })
   })
-  it('drops the definition where another is in force, and says so', () => {
+  it('drops the definition if another is in force, and says so', () => {
     const job = over(0, new JobHistory().define(every(1_000)).define(every(900)))
     expect(interval(job)).toBe(900)
     expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'precondition' })
@@ -156,26 +156,26 @@ describe('a condition that a definition brings', () => {
     const job = new JobHistory().define(every(1_000)).define(every(900), false, 0).define(every(800), false, 0)
     expect(interval(job)).toBe(900)
   })
-  it('defines no job that is not there, and takes its record out of the log', () => {
+  it('defines no missing job, and removes its record from the log', () => {
     for (const job of [over('any', new JobHistory()), over(0, new JobHistory().define(every(1_000)).remove())]) {
       expect(job.job.definition).toBeUndefined()
       expect(job.job.state).toBeUndefined()
       expect(job.out.at(-1)).toMatchObject({ kind: 'tombstone' })
     }
   })
-  it('that a deletion brings lets it win over that definition alone, whatever was dropped since', () => {
+  it('of a deletion lets it win over that definition only, whatever was dropped since', () => {
     const job = new JobHistory().define(every(1_000)).define(every(900), false, 0).define(every(800), false, 0)
     expect(interval(job.remove({ onlyOver: 0 }))).toBe(900)
     expect(job.state.definitionKept).toBe(true)
     expect(job.remove({ onlyOver: 1 }).job).toEqual({ id: 'job' })
   })
-  it('is not asked again of what an owner has decided', () => {
+  it('is not checked again for decisions of an owner', () => {
     const job = new JobHistory().define(every(700), true, 5)
     expect(interval(job)).toBe(700)
   })
 })
 
-it('conditions are read from headers; what cannot be read never holds', () => {
+it('conditions are read from headers; an unreadable one never holds', () => {
   const read = (text: string) => onlyOverOf({ [onlyOverHeader]: Buffer.from(text) })
   expect([onlyOverOf({}), read('12'), read('*'), read('12x'), read('')]).toEqual([undefined, 12, 'any', -1, -1])
   expect([onlyOverOf({ [onlyNewHeader]: Buffer.from('') }), onlyOverHeaders('none')]).toEqual(['none', { [onlyNewHeader]: '' }])

@@ -8,25 +8,25 @@ import { jsonTexts } from '../jobs/json-texts.ts'
 const fields = (text: string): string[] => readJson(text).problems.map(({ field }) => field)
 
 describe('a JSON text', () => {
-  it('is refused where a name stands twice in an object, however it is spelled', () => {
+  it('is refused if a name is twice in an object, however it is spelled', () => {
     expect(fields('{"a":1,"a":2}')).toEqual(['a'])
     expect(fields('{"payload":{"list":[0,{"x":1,"\\u0078":2}]}}')).toEqual(['payload.list[1].x'])
     expect(fields('{"a":{"b":1},"b":{"a":2},"c":[{"a":1},{"a":2}]}')).toEqual([])
     expect(fields('{"odd name":{"":1,"":2}}')).toEqual(['["odd name"]'])
   })
-  it('is refused where a number is beyond what doubles hold', () => {
+  it('is refused if a number is beyond the range of doubles', () => {
     expect(fields('{"payload":{"n":[1,-1e400]}}')).toEqual(['payload.n[1]'])
     expect(fields(`[${'9'.repeat(400)}]`)).toEqual(['[0]'])
     expect(fields('[1.7976931348623157e308,5e-324,123456789012345678901234567890,"1e400"]')).toEqual([])
   })
-  it('is refused where a string has half of a character', () => {
+  it('is refused if a string has half of a character', () => {
     expect(fields('{"tags":["ok","\\ud800"]}')).toEqual(['tags[1]'])
     expect(fields('{"a":"\\udc00\\ud800"}')).toEqual(['a'])
     expect(fields('{"a":{"\\ud800":1}}')).toEqual(['a["\\ud800"]'])
     expect(fields('["\ud800"]')).toEqual(['[0]'])
     expect(fields('["\\ud83d\\ude00","😀","\\\\ud800"]')).toEqual([])
   })
-  it('is refused where it is nested too deep, whatever the depth', () => {
+  it('is refused if it is nested too deep', () => {
     const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
     expect(readJson(nested(jsonDepthMax)).problems).toEqual([])
     expect(readJson(nested(jsonDepthMax + 1)).problems).toMatchObject([{ limit: expect.stringContaining('128') as string }])
@@ -38,13 +38,13 @@ describe('a JSON text', () => {
 })
 
 describe('a payload in a JSON text', () => {
-  it('is a value where JSON.stringify writes the same text, else its text', () => {
+  it('is a value if JSON.stringify writes the same text, otherwise its text', () => {
     const payloadOf = (text: string): unknown => (readJson(`{"payload" : ${text} ,"b":1}`).value as { payload: unknown }).payload
     for (const text of ['{"a":[1,null]}', '"x"', '0', 'false', 'null']) expect(payloadOf(text)).toEqual(JSON.parse(text))
     for (const text of ['1.10', '9007199254740993', '-0', '1E2', '{ }', '{"b":1,"0":2}', '"\\u0041"', '[1,\n2]'])
       expect(payloadOf(text)).toEqual(new JsonText(text))
   })
-  it('is found wherever it stands, but not among headers and not within a payload', () => {
+  it('is found at any place, but not among headers and not within a payload', () => {
     const texts = (text: string): string[] => {
       const found: string[] = []
       JSON.stringify(readJson(text).value, function (this: Record<string, unknown>, key) {
@@ -72,7 +72,7 @@ describe('a payload in a JSON text', () => {
       { numRuns: 500 },
     )
   })
-  it('comes through beside texts that look like what marks it', () => {
+  it('is not confused with texts that look like its marker', () => {
     const text = '{"x":"\\\\ud8000","y":"\\"\\\\ud8000\\"","payload":1.0}'
     expect(writeJson(readJson(text).value)).toBe(text)
   })

@@ -20,7 +20,7 @@ function foreign(key: string, partitions: number): number {
 describe('the topics of a cluster', () => {
   const plans = () => topicPlans(topicNames('a.'), ['default', 'gpu'])
   const days = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text) / 86_400_000)
-  it('have names that never change: clients, grants and the logs of years go by them', () => {
+  it('have names that never change: clients, grants and old logs use them', () => {
     const lanes = ['high', 'normal', 'low'].flatMap((priority) => [priority, `${priority}.ahead`])
     expect(
       plans()
@@ -52,7 +52,7 @@ describe('the topics of a cluster', () => {
     expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
     expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
   })
-  it('have the time of their broker wherever an owner judges by it, which those of earlier versions may lack, but for jobs', () => {
+  it('have the time of their broker if an owner judges by it; those of earlier versions may lack it, except jobs', () => {
     const all = plans()
     const timed = all.filter(({ config }) => config['message.timestamp.type'] === 'LogAppendTime')
     expect(all.filter((plan) => !timed.includes(plan)).map(({ topic }) => topic)).toEqual([
@@ -66,7 +66,7 @@ describe('the topics of a cluster', () => {
       ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
     ])
   })
-  it('take what the writers send in one batch, whatever the brokers’ own limit is; those of earlier versions may lack it', () => {
+  it('accept what writers send in one batch, whatever the limit of the brokers; those of earlier versions may lack it', () => {
     for (const { config, advised } of plans()) {
       expect(Number(config['max.message.bytes'])).toBeGreaterThanOrEqual(1_048_588)
       expect(advised).toContain('max.message.bytes')
@@ -90,7 +90,7 @@ describe('the partition of a job id', () => {
       ),
     )
   })
-  it('with a tag is that of the tag, whatever stands around it', () => {
+  it('with a tag is that of the tag, whatever is around it', () => {
     fc.assert(
       fc.property(plain, tag, text, count, (before, shared, after, partitions) => {
         expect(partitionOf(`${before}{${shared}}${after}`, partitions)).toBe(foreign(shared, partitions))
@@ -119,7 +119,7 @@ describe('the partition of a job id', () => {
     ['a}b', 'a}b'],
     ['a}b{', 'a}b{'],
     ['{}', '{}'],
-  ])('of %s goes by %s', (id, hashed) => {
+  ])('of %s follows %s', (id, hashed) => {
     for (const partitions of [2, 7, 64]) expect(partitionOf(id, partitions)).toBe(keyPartitionOf(hashed, partitions))
   })
   it('spreads tags like ids', () => {
