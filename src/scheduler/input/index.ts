@@ -1,8 +1,7 @@
 /** From records as read to input for the fold, with limits on what waits. */
 export { AppliedWaits, type Wait } from './applied-waits.ts'
 export { Backpressure } from './backpressure.ts'
-export { EndOffsetQueries, type Range } from './end-offset-queries.ts'
-export { endOf, firstOffset, rangeOf, readableEnd, shrunk } from './end-offsets.ts'
+export { EndOffsetQueries, endOf, firstOffset, type Range, rangeOf, readableEnd, shrunk } from './end-offsets.ts'
 export { EventsWatermark } from './events-watermark.ts'
 export {
   InputBuffer,

@@ -1,11 +1,34 @@
 /** Options of a scheduler. */
 import type { Logger } from 'pino'
+import type {
+  DeadLetter,
+  DeadLetterInput,
+  Execution,
+  ExecutionEvent,
+  ExecutionInput,
+  JobCommand,
+  JobCommandInput,
+  JobDefinition,
+  StateEntry,
+  StateEntryInput,
+  WorkerControl,
+  WorkerControlInput,
+} from '../../../schemas/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Log, LogAdmin, PartitionStores, TargetTopics } from '../../ports/index.ts'
-import type { SchedulerCodecs } from './codecs.ts'
+import type { Codec, Log, LogAdmin, PartitionStores, TargetTopics } from '../../ports/index.ts'
+
+export interface SchedulerCodecs {
+  definition: Codec<JobDefinition, unknown>
+  command: Codec<JobCommand, JobCommandInput>
+  state: Codec<StateEntry, StateEntryInput>
+  execution: Codec<Execution, ExecutionInput>
+  event: Codec<ExecutionEvent, unknown>
+  deadLetter: Codec<DeadLetter, DeadLetterInput>
+  control: Codec<WorkerControl, WorkerControlInput>
+}
 
 export interface SchedulerOptions {
   log: Log

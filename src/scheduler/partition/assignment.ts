@@ -1,25 +1,25 @@
 /**
- * What a partition of this process keeps from its assignment to its end, across reopens: its role, its phase, and how the
- * process has fared with it. Everything else is made for each opening (partition-context.ts).
+ * What a partition of this process keeps from its assignment to its end, across reopens: its role, its phase, the leases, and
+ * the memory of failures. Everything else is made for each opening (partition-context.ts).
  */
 import { trustedMs } from '../../clock/index.ts'
-import { WakeSignal } from '../../concurrency/index.ts'
+import { type Semaphore, WakeSignal } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
-import type { PositionReset } from '../../ports/index.ts'
+import type { LogWriter, PositionReset } from '../../ports/index.ts'
 import { Leases, WorkerWatch } from '../activity/index.ts'
 import { batchRecordsMax, FailureIsolation } from '../commit/index.ts'
-import { type AppliedOffsets, AppliedWaits, type PartitionReader } from '../input/index.ts'
+import { type AppliedOffsets, AppliedWaits, type EndOffsetQueries, type PartitionReader, type Source } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import { idleCheckMs, StoreFailures } from '../state/index.ts'
-import { Closed, Interruption } from './interruption.ts'
-import type { SchedulerResources } from './process-context.ts'
+import type { HeavyTimerSlots } from '../timers/index.ts'
+import type { OpenTransactions } from './open-transactions.ts'
 
 export type Phase = 'restoring' | 'warming' | 'following' | 'claiming' | 'draining' | 'active' | 'closed'
 /** What the group assigned to this member: to own the partition, or to keep a standby copy. */
 export type PartitionRole = 'owner' | 'standby'
 
 /** Maximum time that a member keeps firing after it lost the partition, while no other member fences it (ADR 0003). */
-export const handoffMs = 30_000
+const handoffMs = 30_000
 /**
  * A store that lacks at most this many records is warm: they are read in a fraction of a second. It equals what a restore
  * leaves for the claim.
@@ -30,6 +30,42 @@ const warmRecordsMax = 1_000
  * (kafka/brokers/broker-isolation.ts).
  */
 const firedMsMax = 10_000
+
+/** What the partitions of one scheduler share in addition to its options. */
+export interface SchedulerResources {
+  commits: Semaphore
+  heavy: HeavyTimerSlots
+  /** Bytes at which reading pauses for one partition. */
+  inputBufferBytesMax: () => number
+  restores: Semaphore
+  standbyRestores: Semaphore
+  nonTransactionalWriter: LogWriter
+  /** The ends of the inputs. */
+  ends: Readonly<Record<Source, EndOffsetQueries>>
+  /** Open transactions that block a topic of a partition. */
+  openTransactions: Pick<OpenTransactions, 'of'>
+  /** Called whenever a partition enters another phase. */
+  phaseChanged: () => void
+}
+
+/** Thrown from a wait when the partition closes. */
+export class Closed extends Error {}
+
+/** Thrown from a wait when the role changes between owner and standby. The partition then restarts. */
+export class RoleChanged extends Error {}
+
+/** A promise that never resolves. It may reject without a listener. */
+export class Interruption {
+  readonly promise: Promise<never>
+  readonly reject: (error: Error) => void
+
+  constructor() {
+    const { promise, reject } = Promise.withResolvers<never>()
+    promise.catch(() => undefined)
+    this.promise = promise
+    this.reject = reject
+  }
+}
 
 export class Assignment {
   readonly partition: number

@@ -1,7 +1,7 @@
 /** Writes entries of the store to the changelog again, after offsets or a log restarted. */
 import { keyAfter, rangeOf } from '../../../streams/state/index.ts'
 import type { PartitionStore, RecordOut, StoreEntry, StoreOp } from '../../ports/index.ts'
-import { Closed } from './interruption.ts'
+import { Closed } from './assignment.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /** Limits of one transaction: records, and about their bytes. */

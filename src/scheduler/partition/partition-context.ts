@@ -25,9 +25,7 @@ import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
 import { type Checkpoint, type ForeignChangelog, HeavyJobs, idleCheckMs, TombstoneGuard } from '../state/index.ts'
 import { TimeIndex, ZoneRulesState } from '../timers/index.ts'
-import type { Assignment, PartitionRole, Phase } from './assignment.ts'
-import { Closed, Interruption } from './interruption.ts'
-import type { SchedulerResources } from './process-context.ts'
+import { type Assignment, Closed, Interruption, type PartitionRole, type Phase, type SchedulerResources } from './assignment.ts'
 import { RestoreProgress } from './restore-progress.ts'
 
 /** After this time without a record the reader may be at the end: control records and aborted records appear in no batch. */

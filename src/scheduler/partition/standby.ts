@@ -49,7 +49,7 @@ export async function follow(context: PartitionContext): Promise<void> {
 const [statesAtOnce, definitionsAtOnce] = [64, 8]
 
 /**
- * Like changelogOps (state/changelog-restore.ts), and also removes the keys that followed from the previous states: a standby
+ * Like changelogOps (state/derived-entries.ts), and also removes the keys that followed from the previous states: a standby
  * may follow for months, and each run leaves timers behind. It costs one read for each state.
  */
 export async function exactOps(codecs: SchedulerCodecs, store: PartitionStore, records: readonly RecordIn[]): Promise<StoreOp[]> {

@@ -21,8 +21,4 @@ export class HeavyJobs {
   of(jobId: string): number {
     return this.#bytes.get(jobId) ?? 0
   }
-
-  clear(): void {
-    this.#bytes.clear()
-  }
 }

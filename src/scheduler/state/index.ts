@@ -1,7 +1,6 @@
 /** State of a partition in the store and in the changelog. */
 
 export { type ChangelogState, type Claimed, emptyChangelogState, type ForeignChangelog } from './changelog.ts'
-export { changelogOps } from './changelog-restore.ts'
 export {
   type Checkpoint,
   checkpointOp,
@@ -15,9 +14,9 @@ export {
   readEntry,
   unusable,
 } from './checkpoint.ts'
+export { changelogOps, queueEntryOps } from './derived-entries.ts'
 export { HeavyJobs } from './heavy-jobs.ts'
 export { eachJob, keptBytes, knownDefinition, loadJobs, loadSnapshot, weightOf } from './job-loader.ts'
-export { queueEntryOps } from './queue-entries.ts'
 export { putRetainedDefinitions } from './retained-definitions.ts'
 export { StoreFailures, withStoreFaults, withStoresFaults, worksAfterMs } from './store-faults.ts'
 export { entryOf, loggedState } from './stored-entry.ts'

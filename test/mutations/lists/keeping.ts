@@ -152,7 +152,7 @@ export const keepingMutations = [
     [
       [
         'timers-lost',
-        scheduler('state/changelog-restore'),
+        scheduler('state/derived-entries'),
         'for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })',
         '',
         'a restore writes no timers',
@@ -160,7 +160,7 @@ export const keepingMutations = [
       ],
       [
         'waiters-lost',
-        scheduler('state/changelog-restore'),
+        scheduler('state/derived-entries'),
         'for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })',
         '',
         'a restore writes no queue',

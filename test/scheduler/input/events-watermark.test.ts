@@ -1,7 +1,7 @@
 /** The watermark of reports moves in bounded time wherever reports can be read, asks no more than it must, and never covers what was not read. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { Range } from '../../../src/scheduler/input/end-offset-queries.ts'
+import type { Range } from '../../../src/scheduler/input/end-offsets.ts'
 import { EventsWatermark } from '../../../src/scheduler/input/events-watermark.ts'
 import type { Timer } from '../../../streams/state/keys.ts'
 import { timerKind } from '../../../streams/state/keys.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PartitionStore } from '../../../src/ports/store.ts'
-import type { SchedulerCodecs } from '../../../src/scheduler/options/codecs.ts'
+import type { SchedulerCodecs } from '../../../src/scheduler/options/options.ts'
 import { recentMax, SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'

@@ -1,11 +1,17 @@
-/** Restore of the store from the changelog. Each record is put as it is; timers, queue entries and index keys are derived from the state. It reads nothing, so it runs at the speed of the log. */
+/**
+ * Entries of the store that follow from the state of a job: timers, queue entries and index keys. A restore puts them without
+ * reading anything, so it runs at the speed of the log.
+ */
+import type { JobState } from '../../../schemas/index.ts'
 import {
   emptyValue,
+  isSameWaiter,
   jobIdOfKey,
   prefix,
   stateIndexKeys,
   stateTimers,
   timerKey,
+  type Waiter,
   waiterKey,
   waitersOf,
 } from '../../../streams/state/index.ts'
@@ -30,6 +36,27 @@ export async function changelogOps(codecs: SchedulerCodecs, records: RecordIn[])
     for (const timer of stateTimers(jobId, state)) ops.push({ key: timerKey(timer), value: emptyValue })
     for (const waiter of waitersOf(jobId, state)) ops.push({ key: waiterKey(waiter), value: emptyValue })
     for (const index of stateIndexKeys(jobId, state)) ops.push({ key: index, value: emptyValue })
+  }
+  return ops
+}
+
+/** Queue entries of the runs of a job: the difference between two states. `onQueued` is called with each entry that is added. */
+export function queueEntryOps(
+  jobId: string,
+  before: JobState | undefined,
+  after: JobState | undefined,
+  onQueued: (waiter: Waiter) => void,
+): StoreOp[] {
+  if (before === after) return []
+  const [gone, there] = [waitersOf(jobId, before), waitersOf(jobId, after)]
+  const ops: StoreOp[] = []
+  for (const waiter of gone) {
+    if (!there.some((other) => isSameWaiter(waiter, other))) ops.push({ key: waiterKey(waiter), value: null })
+  }
+  for (const waiter of there) {
+    if (gone.some((other) => isSameWaiter(waiter, other))) continue
+    onQueued(waiter)
+    ops.push({ key: waiterKey(waiter), value: emptyValue })
   }
   return ops
 }
