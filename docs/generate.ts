@@ -1,10 +1,11 @@
 /**
- * Writes the pages that are made from the code, and the table of limits in README.md. Run it with `npm run generate`;
+ * Writes the pages and the types that are made from the code, and the table of limits in README.md. Run it with `npm run generate`;
  * a test fails when its output and a committed file differ.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { accessPage } from './pages/access.ts'
+import { answerTypes } from './pages/answer-types.ts'
 import { apiPage } from './pages/api.ts'
 import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
@@ -27,6 +28,7 @@ export function madeFiles(): Map<string, string> {
     ['docs/JOBS.md', jobsPage()],
     ['docs/METRICS.md', metricsPage()],
     ['docs/TOPICS.md', topicsPage()],
+    ['src/answers/answers.ts', answerTypes()],
     ['README.md', withLimits(readFileSync(`${root}README.md`, 'utf8'))],
   ])
 }

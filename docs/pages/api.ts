@@ -1,8 +1,6 @@
 /** docs/API.md: the routes, from the description that the API gives of itself. */
 
-import { createApi } from '../../src/api/api.ts'
 import { harmlessHeaders } from '../../src/api/http/redact.ts'
-import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,
@@ -14,6 +12,7 @@ import {
   unreadCharsMax,
 } from '../../src/api/schemas/limits.ts'
 import { code, heading, page, table } from './markdown.ts'
+import { openApiDocument as document } from './openapi.ts'
 
 interface Operation {
   summary: string
@@ -21,11 +20,6 @@ interface Operation {
   tags: string[]
   parameters?: { name: string; in: string }[]
 }
-
-/** The routes are registered and never called, so they need no options. */
-const { instance } = createApi({} as Parameters<typeof createApi>[0])
-const document: OpenApiDocument = (await instance.inject('/openapi.json')).json()
-await instance.close()
 
 const clientsInOtherLanguages = [
   '## Clients in other languages',

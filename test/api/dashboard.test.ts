@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readDashboard } from '../../src/api/http/dashboard-files.ts'
+import { statsMessageSchema } from '../../src/api/schemas/events.ts'
 import { listenersMax } from '../../src/api/schemas/limits.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createSystem } from './system-in-memory.ts'
@@ -109,6 +111,8 @@ describe('what the pages listen to', () => {
     expect(pulse.counts).toMatchObject({ dispatched: 3, ended: { SUCCEEDED: 2 } })
     expect(pulse.counts.lateness.filter(([, starts]: [number, number]) => starts > 0)).toEqual([[1.25, 1]])
     expect(pulse.partitions).toHaveLength(4)
+    const isMessage = new Ajv2020({ strict: false }).compile(statsMessageSchema)
+    expect(isMessage(pulse), JSON.stringify(isMessage.errors)).toBe(true)
     await system.api.stop()
     for (;;) if ((await reader?.read())?.done) break
   })

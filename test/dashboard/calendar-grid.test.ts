@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Forecast } from '../../src/dashboard/model/answers.ts'
+import type { Forecast } from '../../src/answers/answers.ts'
 import { gridOf, levelOf, palestOf, rangeOf } from '../../src/dashboard/model/calendar-grid.ts'
 
 const forecast = (from: Date, stepMs: number, counts: number[]): Forecast => ({
-  ...{ bucketMs: stepMs, overdue: 0, jobs: 1, estimate: false, until: from.toISOString() },
+  ...{ bucketMs: stepMs, overdue: 0, jobs: 1, sampled: 1, estimate: false },
+  ...{ from: from.toISOString(), to: from.toISOString(), until: from.toISOString() },
   buckets: counts.map((next, index) => ({ at: new Date(from.getTime() + index * stepMs).toISOString(), next, later: 1 })),
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Counts, StatsMessage } from '../../src/dashboard/model/answers.ts'
+import type { Counts, StatsMessage } from '../../src/answers/answers.ts'
 import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/model/rates.ts'
 
 const none: Counts = {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import type { Counts, PartitionState, StatsMessage } from '../../src/dashboard/model/answers.ts'
+import type { Counts, OwnerState, StatsMessage } from '../../src/answers/answers.ts'
 import type { Rates } from '../../src/dashboard/model/rates.ts'
 import { stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
 
-const fine: PartitionState = {
+const fine: OwnerState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
   ...{ underWay: { dispatched: 0, running: 0, waiting: 0 }, instance: 'a@b:1:c', url: null },
 }
-const stats = (at: number, dead: number, partitions: Partial<PartitionState>[] = [{}]): StatsMessage => ({
+const stats = (at: number, dead: number, partitions: Partial<OwnerState>[] = [{}]): StatsMessage => ({
   at,
   counts: { ended: { DEAD: dead } } as unknown as Counts,
   partitions: partitions.map((state, partition) => ({ ...fine, partition, ...state })),

@@ -5,7 +5,7 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import pkg from '../../../package.json' with { type: 'json' }
 import { problemType } from '../http/index.ts'
-import { instantSchema } from '../schemas/index.ts'
+import { instantSchema, statsMessageSchema } from '../schemas/index.ts'
 import { definitionJsonSchema } from './definition-json-schema.ts'
 
 export type JsonSchema = Record<string, unknown>
@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly RouteOptions[]): OpenApiDocumen
   const known = new Set<string>()
   const refer = (schema: JsonSchema): JsonSchema => hoisted(schema, components)
   // Some routes only name these schemas or give them another description, so they are registered first.
-  for (const schema of [definitionJsonSchema(), instantSchema]) hoisted(schema, components)
+  for (const schema of [definitionJsonSchema(), instantSchema, statsMessageSchema]) hoisted(schema, components)
   for (const route of routes) {
     const schema = (route.schema ?? {}) as RouteSchema
     if (route.method === 'HEAD' || schema.hide === true) continue

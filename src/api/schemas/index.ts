@@ -11,7 +11,7 @@ export {
 } from './commands.ts'
 export { instantSchema } from './common.ts'
 export { deadLetterSchema, deadLettersSchema, redriveManySchema } from './dead-letters.ts'
-export { eventsSchema, internalCountsSchema, sessionSchema } from './events.ts'
+export { eventsSchema, internalCountsSchema, sessionSchema, statsMessageSchema } from './events.ts'
 export {
   internalAppliedSchema,
   internalDeadRunSchema,

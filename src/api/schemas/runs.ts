@@ -1,5 +1,5 @@
 /** Schemas of the routes of runs, and of the route that explains a job. */
-import { closed, idParams, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
+import { closed, idParams, jobStatuses, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
 
 const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
@@ -27,7 +27,10 @@ export const runSchema = {
   title: 'Run',
   type: 'object',
   additionalProperties: false,
-  required: ['runId', 'jobId', 'runNo', 'status', 'trigger', 'scheduledFor', 'attempts', 'errors'],
+  required: [
+    ...['runId', 'jobId', 'runNo', 'status', 'trigger', 'scheduledFor', 'attempts'],
+    ...['startedAt', 'finishedAt', 'worker', 'result', 'errors'],
+  ],
   properties: {
     runId: { type: 'string', description: '<jobId>/<runNo>' },
     jobId: { type: 'string' },
@@ -65,6 +68,7 @@ export const runSchema = {
       items: {
         title: 'AttemptError',
         type: 'object',
+        required: ['attempt', 'at', 'worker', 'type', 'message'],
         properties: {
           attempt: { type: 'integer' },
           at: time,
@@ -148,7 +152,7 @@ export const whySchema = {
       required: ['id', 'status', 'why'],
       properties: {
         id: { type: 'string' },
-        status: { type: 'string' },
+        status: { type: 'string', enum: jobStatuses },
         why: {
           type: 'array',
           items: {

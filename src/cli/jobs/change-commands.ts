@@ -1,6 +1,7 @@
 /** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
 import type { Command } from 'commander'
 import { JsonText, readJson } from '../../../streams/text/index.ts'
+import type { CommandResult } from '../../answers/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import {
   type CommandFrame,
@@ -13,7 +14,6 @@ import {
   remoteCommand,
   remotely,
 } from '../remote/index.ts'
-import type { CommandAnswer } from './answers.ts'
 
 interface ChangeFlags extends RemoteFlags {
   idempotencyKey?: string
@@ -72,7 +72,7 @@ export function wordCommands(frame: CommandFrame): Command[] {
       .action((ids: string[], flags: ChangeFlags) =>
         remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
-            const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
+            const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
             return { facts, text: facts.applied ? `${done} (status ${facts.status}).` : laterText(facts) }
           }),
         ),
@@ -92,7 +92,7 @@ export function triggerCommand(frame: CommandFrame): Command {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) =>
-          doneOf(await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/trigger`, body, idempotencyOf(flags))),
+          doneOf(await shell.api.post<CommandResult>(path`/v1/jobs/${id}/trigger`, body, idempotencyOf(flags))),
         ),
       )
     })
@@ -110,7 +110,7 @@ export function backfillCommand(frame: CommandFrame): Command {
       remotely(frame, flags, (shell) =>
         forEach(shell, 'id', [id], async () => {
           const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
-          const facts = await shell.api.post<CommandAnswer>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
+          const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
           return { facts, text: facts.applied ? 'runs the range, one run at a time.' : laterText(facts) }
         }),
       ),
@@ -118,7 +118,7 @@ export function backfillCommand(frame: CommandFrame): Command {
 }
 
 /** Outcome of a command that creates a run. Throws when the owner created none. */
-export function doneOf(facts: CommandAnswer): Done {
+export function doneOf(facts: CommandResult): Done {
   if (!facts.applied) return { facts, text: laterText(facts) }
   if (facts.runId == null) throw new DuelogError('bad-request', `No run was created: ${facts.reason ?? 'the owner refused it'}.`)
   return { facts, text: `runs as ${facts.runId}.` }

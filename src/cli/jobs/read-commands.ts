@@ -1,6 +1,7 @@
 /** `duelog jobs get`, `list` and `why`. */
 import { type Command, Option } from 'commander'
 import { counted, writeJson } from '../../../streams/text/index.ts'
+import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
   type CommandFrame,
@@ -24,7 +25,7 @@ import {
   statusText,
   tableText,
 } from '../terminal/index.ts'
-import { type JobAnswer, scheduleText, targetText } from './answers.ts'
+import { scheduleText, targetText } from './job-text.ts'
 import { runPairs } from './run-text.ts'
 
 const rowsDefault = 100
@@ -40,7 +41,7 @@ export function getCommand(frame: CommandFrame): Command {
     .addOption(staleOption())
     .action((id: string, flags: RemoteFlags & { definition?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        const job = await api.get<JobAnswer>(path`/v1/jobs/${id}`, staleQueryOf(flags))
+        const job = await api.get<Job>(path`/v1/jobs/${id}`, staleQueryOf(flags))
         if (flags.definition) terminal.stdout.write(definitionText(job, json))
         else if (json) terminal.stdout.write(`${writeJson(job)}\n`)
         else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
@@ -100,13 +101,13 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
   const { api, json, terminal } = shell
   const rows: string[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
-  const take = (job: JobAnswer): void => {
+  const take = (job: Job): void => {
     if (json) terminal.stdout.write(`${writeJson(job)}\n`)
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
   const query = { status, tag, handler, idContains, dueBefore, ...staleQueryOf(flags) }
-  const more = await pagesOf<JobAnswer>(api, '/v1/jobs', query, 'jobs', limit, take, goOn)
+  const more = await pagesOf<Job>(api, '/v1/jobs', query, 'jobs', limit, take, goOn)
   if (!json) {
     terminal.stdout.write(
       rows.length === 0 ? 'No jobs.\n' : tableText(['ID', 'STATUS', 'NEXT', 'SCHEDULE', 'TARGET', 'LAST RUN'], rows, paint),
@@ -115,7 +116,7 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
   if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
-function rowOf(job: JobAnswer, paint: Paint): string[] {
+function rowOf(job: Job, paint: Paint): string[] {
   const last = job.lastRun === null ? '' : `${statusText(job.lastRun.status, paint)} ${job.lastRun.finishedAt ?? ''}`
   return [
     job.id,
@@ -127,12 +128,12 @@ function rowOf(job: JobAnswer, paint: Paint): string[] {
   ]
 }
 
-function definitionText({ id, definition, reason }: JobAnswer, oneJsonLine: boolean): string {
+function definitionText({ id, definition, reason }: Job, oneJsonLine: boolean): string {
   if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
   return `${writeJson({ id, ...definition }, oneJsonLine ? 0 : 2)}\n`
 }
 
-function jobText(job: JobAnswer, paint: Paint): string {
+function jobText(job: Job, paint: Paint): string {
   const { succeeded, failed, skipped, cancelled } = job
   const pairs: [string, string][] = [
     ['id', job.id],

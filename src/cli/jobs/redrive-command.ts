@@ -1,5 +1,6 @@
 /** `duelog runs redrive`: redrives dead runs by their IDs, or all that match a filter. */
 import type { Command } from 'commander'
+import type { CommandResult } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
   type CommandFrame,
@@ -12,7 +13,6 @@ import {
   type Shell,
 } from '../remote/index.ts'
 import { exitCodes, integer, numberText, oneLine, showProgress } from '../terminal/index.ts'
-import type { CommandAnswer } from './answers.ts'
 import { doneOf } from './change-commands.ts'
 import { routeOf } from './run-text.ts'
 
@@ -44,7 +44,7 @@ export function redriveCommand(frame: CommandFrame): Command {
         if (flags.dead) await redriveAll(shell, flags)
         else
           await forEach(shell, 'runId', names, async (name) =>
-            doneOf(await shell.api.post<CommandAnswer>(`${routeOf(name)}/redrive`, undefined, idempotencyOf(flags))),
+            doneOf(await shell.api.post<CommandResult>(`${routeOf(name)}/redrive`, undefined, idempotencyOf(flags))),
           )
       }),
     )

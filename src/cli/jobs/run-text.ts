@@ -1,9 +1,9 @@
 /** Runs in commands: the ID as typed, and the texts that show a run. */
 import { writeJson } from '../../../streams/text/index.ts'
+import type { Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { path } from '../remote/index.ts'
 import { type Paint, statusText } from '../terminal/index.ts'
-import type { RunAnswer } from './answers.ts'
 
 /** API path of a run ID as typed by the user. Throws `bad-usage` for an invalid one. A job ID may contain slashes. */
 export function routeOf(name: string): string {
@@ -17,7 +17,7 @@ export function routeOf(name: string): string {
   return path`/v1/runs/${jobId}/${runNo}`
 }
 
-export function runPairs(run: RunAnswer, paint: Paint): [string, string][] {
+export function runPairs(run: Run, paint: Paint): [string, string][] {
   const progress = run.progress == null ? '' : `${Math.round(run.progress * 100)} % ${run.message ?? ''}`
   const pairs: [string, string | null | undefined][] = [
     ['run', run.runId],
@@ -37,7 +37,7 @@ export function runPairs(run: RunAnswer, paint: Paint): [string, string][] {
 
 export const runHead = ['RUN', 'STATUS', 'SCHEDULED FOR', 'ATTEMPTS', 'STARTED', 'FINISHED', 'LAST ERROR']
 
-export function runRow(run: RunAnswer, paint: Paint): string[] {
+export function runRow(run: Run, paint: Paint): string[] {
   const error = run.errors.at(-1)
   const errorText = error === undefined ? '' : `${error.type}: ${error.message}`
   return [

@@ -1,6 +1,7 @@
 /** `duelog runs …`. */
 import { Command, Option } from 'commander'
 import { writeJson } from '../../../streams/text/index.ts'
+import type { CommandResult, Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
   type CommandFrame,
@@ -16,7 +17,6 @@ import {
   staleQueryOf,
 } from '../remote/index.ts'
 import { integer, numberText, painterOf, pairsText, tableText } from '../terminal/index.ts'
-import type { CommandAnswer, RunAnswer } from './answers.ts'
 import { laterText } from './change-commands.ts'
 import { redriveCommand } from './redrive-command.ts'
 import { routeOf, runHead, runPairs, runRow } from './run-text.ts'
@@ -57,12 +57,12 @@ function listCommand(frame: CommandFrame): Command {
         const { tag, handler, limit, state, dead } = flags
         const several = [id, dead, state].filter((given) => given !== undefined)
         if (several.length > 1) throw new DuelogError('bad-usage', 'Give only one of these: a job ID, --dead, --state.')
-        const runs: RunAnswer[] = []
+        const runs: Run[] = []
         const stale = staleQueryOf(flags)
         const [route, filter] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
         const query = { ...filter, ...stale }
-        const more = id === undefined && (await pagesOf<RunAnswer>(api, route, query, 'runs', limit, (run) => runs.push(run)))
-        if (id !== undefined) runs.push(...(await api.get<{ runs: RunAnswer[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
+        const more = id === undefined && (await pagesOf<Run>(api, route, query, 'runs', limit, (run) => runs.push(run)))
+        if (id !== undefined) runs.push(...(await api.get<{ runs: Run[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
         if (json) for (const run of runs) terminal.stdout.write(`${writeJson(run)}\n`)
         else if (runs.length === 0) terminal.stdout.write('No runs.\n')
@@ -85,7 +85,7 @@ function getCommand(frame: CommandFrame): Command {
     .addOption(staleOption())
     .action((name: string, flags: RemoteFlags & { stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
-        const run = await api.get<RunAnswer>(routeOf(name), staleQueryOf(flags))
+        const run = await api.get<Run>(routeOf(name), staleQueryOf(flags))
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(json ? `${writeJson(run)}\n` : pairsText(runPairs(run, paint), paint))
       }),
@@ -101,7 +101,7 @@ function cancelCommand(frame: CommandFrame): Command {
     .action((names: string[], flags: RemoteFlags & { idempotencyKey?: string }) =>
       remotely(frame, flags, (shell) =>
         forEach(shell, 'runId', names, async (name) => {
-          const facts = await shell.api.post<CommandAnswer>(`${routeOf(name)}/cancel`, undefined, idempotencyOf(flags))
+          const facts = await shell.api.post<CommandResult>(`${routeOf(name)}/cancel`, undefined, idempotencyOf(flags))
           return {
             facts,
             text: facts.applied ? 'is cancelled.' : laterText(facts),

@@ -3,8 +3,9 @@
  * it with the Node of the planned upgrade against the current cluster, of this version of Duelog or an earlier one.
  */
 import type { Command } from 'commander'
+import type { Job } from '../../answers/index.ts'
 import { zoneRulesVersion } from '../../process/index.ts'
-import { type JobAnswer, scheduleText } from '../jobs/index.ts'
+import { scheduleText } from '../jobs/index.ts'
 import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
 import { exitCodes, hasReader, integer, numberText, painterOf, tableText } from '../terminal/index.ts'
 import { type JobMove, moveOf } from './job-move.ts'
@@ -35,7 +36,7 @@ async function diff(shell: Shell, limit: number): Promise<void> {
   const totals = { jobs: 0, moved: 0, later: 0, unclear: 0 }
   const rows: string[][] = []
   let shown = 0
-  const take = async (job: JobAnswer): Promise<void> => {
+  const take = async (job: Job): Promise<void> => {
     const move = moveOf(job)
     if (move === undefined) return
     totals.jobs++
@@ -51,12 +52,12 @@ async function diff(shell: Shell, limit: number): Promise<void> {
     if (json) terminal.stdout.write(`${JSON.stringify(lineOf(job, move, since))}\n`)
     else rows.push(rowOf(job, move, since))
   }
-  const page: JobAnswer[] = []
+  const page: Job[] = []
   const goOn = async (): Promise<boolean> => {
     for (const job of page.splice(0)) await take(job)
     return hasReader(terminal.stdout)
   }
-  await pagesOf<JobAnswer>(api, '/v1/jobs', {}, 'jobs', Number.MAX_SAFE_INTEGER, (job) => page.push(job), goOn)
+  await pagesOf<Job>(api, '/v1/jobs', {}, 'jobs', Number.MAX_SAFE_INTEGER, (job) => page.push(job), goOn)
   const found = totals.moved + totals.later
   if (!json) {
     if (rows.length > 0) {
@@ -74,7 +75,7 @@ async function diff(shell: Shell, limit: number): Promise<void> {
   if (found > 0) shell.exit(exitCodes.failed.code)
 }
 
-function lineOf(job: JobAnswer, { from, to, timezone }: JobMove, since: number | null): object {
+function lineOf(job: Job, { from, to, timezone }: JobMove, since: number | null): object {
   return {
     id: job.id,
     timezone,
@@ -85,7 +86,7 @@ function lineOf(job: JobAnswer, { from, to, timezone }: JobMove, since: number |
   }
 }
 
-function rowOf(job: JobAnswer, { from, to }: JobMove, since: number | null): string[] {
+function rowOf(job: Job, { from, to }: JobMove, since: number | null): string[] {
   const moved = to === undefined ? 'unknown' : to === from ? 'the same' : (isoOf(to) ?? 'never')
   const byMs = to === undefined || to === null || to === from ? '' : minutesText(to - from)
   return [job.id, scheduleText(job.definition), isoOf(from) ?? '', moved, byMs, (isoOf(since) ?? '').slice(0, 10)]

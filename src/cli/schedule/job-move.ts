@@ -2,14 +2,7 @@
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionFromJson } from '../../../streams/definitions/index.ts'
 import { followsZone, nextByRules } from '../../../streams/schedules/index.ts'
-import type { Definition, JobAnswer } from '../jobs/index.ts'
-
-/** Position of a job in its schedule, as reported by an API that supports changing rules. */
-export interface PlaceAnswer {
-  anchorAt: string
-  decidedFor: { at: string; offsetMs: number } | null
-  latestFiredFor: string | null
-}
+import type { Job } from '../../answers/index.ts'
 
 export interface JobMove {
   timezone: string
@@ -23,7 +16,7 @@ export interface JobMove {
 const movedMsMax = 26 * 3_600_000
 
 /** Undefined for a job without a next time or without a time zone. */
-export function moveOf(job: JobAnswer & { place?: PlaceAnswer }): JobMove | undefined {
+export function moveOf(job: Job): JobMove | undefined {
   const spec = specOf(job.definition)
   if (spec === undefined || job.nextFireAt === null || !followsZone(spec)) return undefined
   const from = Date.parse(job.nextFireAt)
@@ -52,7 +45,7 @@ export function moveOf(job: JobAnswer & { place?: PlaceAnswer }): JobMove | unde
 const unknown = { decidedFor: null, skipped: 0 }
 
 /** Only the schedule: other fields of the definition may be redacted for the caller. */
-function specOf(definition: Definition | null): JobDefinition | undefined {
+function specOf(definition: Job['definition']): JobDefinition | undefined {
   if (definition === null) return undefined
   const { schedule, startAt, endAt } = definition
   const window = { ...(startAt !== undefined && { startAt }), ...(endAt !== undefined && { endAt }) }

@@ -1,6 +1,6 @@
 /** Notices of what an action did, also for screen readers, and confirmations before actions that cannot be undone. */
 import { signal } from '@preact/signals'
-import type { Commanded } from './answers.ts'
+import type { CommandResult } from '../../answers/index.ts'
 import { RequestProblem } from './request.ts'
 
 export interface Notice {
@@ -23,8 +23,8 @@ export function say(text: string, bad = false): void {
 
 /** Sends a request and shows its outcome. `done` gives the text, unless the owner has not applied the command yet or refused it. */
 export async function act(
-  request: () => Promise<Commanded | undefined>,
-  done: (answer: Commanded | undefined) => string,
+  request: () => Promise<CommandResult | undefined>,
+  done: (answer: CommandResult | undefined) => string,
 ): Promise<boolean> {
   try {
     const answer = await request()

@@ -1,5 +1,5 @@
 /** Grid of a forecast: rows of hours with columns of minutes, or rows of days with columns of hours. */
-import type { Forecast } from './answers.ts'
+import type { Forecast } from '../../answers/index.ts'
 
 export type Step = 'minute' | 'hour'
 

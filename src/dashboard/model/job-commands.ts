@@ -1,10 +1,12 @@
 /** Commands for jobs and runs. Each shows its outcome as a notice. */
+
+import type { CommandResult, Job, Run } from '../../answers/index.ts'
 import { act, confirmed } from './actions.ts'
-import type { Commanded, Job, Run } from './answers.ts'
 import { ask, path } from './request.ts'
 import { counted } from './words.ts'
 
-const command = (parts: (string | number)[]): Promise<Commanded> => ask<Commanded>(path(parts), { method: 'POST', body: {} })
+const command = (parts: (string | number)[]): Promise<CommandResult> =>
+  ask<CommandResult>(path(parts), { method: 'POST', body: {} })
 
 export const runNow = (id: string): Promise<boolean> =>
   act(

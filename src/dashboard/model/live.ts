@@ -6,7 +6,7 @@
  * The stats messages of the last 10 minutes are kept for the charts. Data older than 5 s counts as stale, whatever the state of the connection.
  */
 import { computed, signal } from '@preact/signals'
-import type { StatsMessage } from './answers.ts'
+import type { StatsMessage } from '../../answers/index.ts'
 import { eventsOf } from './event-stream.ts'
 import { headersOf, problemOf } from './request.ts'
 

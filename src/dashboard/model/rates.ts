@@ -1,5 +1,5 @@
 /** Rates and percentiles between two stats messages. Their counts only grow, so the difference is what happened between them. */
-import type { Counts, StatsMessage } from './answers.ts'
+import type { Counts, StatsMessage } from '../../answers/index.ts'
 
 export interface Rates {
   /** Length of the interval. */

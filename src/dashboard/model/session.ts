@@ -1,6 +1,8 @@
 /** Session of the user: a token that is kept until the tab closes, and its role. */
 import { computed, effect, signal } from '@preact/signals'
-import type { Role, Session } from './answers.ts'
+import type { Session } from '../../answers/index.ts'
+
+type Role = Session['role']
 
 const storageKey = 'duelog.token'
 

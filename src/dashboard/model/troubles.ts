@@ -1,5 +1,5 @@
 /** Current problems, the most urgent first. */
-import type { StatsMessage } from './answers.ts'
+import type { StatsMessage } from '../../answers/index.ts'
 import type { Rates } from './rates.ts'
 import { counted, duration } from './words.ts'
 

@@ -1,5 +1,5 @@
 /** Texts for times, durations, numbers, schedules and targets. */
-import type { Schedule, Target } from './answers.ts'
+import type { Run, Schedule, Target } from '../../answers/index.ts'
 
 const number = new Intl.NumberFormat('en')
 export const count = (value: number): string => number.format(value)
@@ -67,19 +67,21 @@ function format(zone: string): Intl.DateTimeFormat {
 
 /** When the job fires, in one line. */
 export function scheduleWords(schedule: Schedule): string {
-  if (schedule.cron !== undefined) return schedule.cron
-  if (schedule.everyMs !== undefined) return `every ${duration(schedule.everyMs)}`
-  if (schedule.rrule !== undefined) return schedule.rrule.replace(/^RRULE:/, '').replaceAll('\n', ' ')
-  if (schedule.delayMs !== undefined) return `once, ${duration(schedule.delayMs)} after it was accepted`
+  if (schedule.cron != null) return schedule.cron
+  if (schedule.everyMs != null) return `every ${duration(schedule.everyMs)}`
+  if (schedule.rrule != null) return schedule.rrule.replace(/^RRULE:/, '').replaceAll('\n', ' ')
+  if (schedule.delayMs != null) return `once, ${duration(schedule.delayMs)} after it was accepted`
   return 'once'
 }
 
 /** What the job runs, in one line. */
 export function targetWords({ handler, topic, http }: Target): string {
-  if (handler !== undefined) return handler
-  if (topic !== undefined) return `topic ${topic.name}`
-  if (http !== undefined) return `${http.method ?? 'POST'} ${http.url}`
+  if (handler != null) return handler
+  if (topic != null) return `topic ${topic.name}`
+  if (http != null) return `${http.method ?? 'POST'} ${http.url}`
   return ''
 }
+
+export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const satisfies readonly Run['status'][]
 
 export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')

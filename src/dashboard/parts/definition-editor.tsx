@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
-import { type Definition, type Fire, RequestProblem } from '../model/index.ts'
+import { type DueTime, type JobDefinition, RequestProblem } from '../model/index.ts'
 import { FireList, preview } from './next-fires.tsx'
 import { Empty } from './states.tsx'
 
@@ -24,15 +24,15 @@ export function DefinitionEditor({ text }: { text: Signal<string> }) {
   )
 }
 
-export const textOf = (definition: Definition | null | undefined): string => writeJson(definition ?? {}, 2)
+export const textOf = (definition: JobDefinition | null | undefined): string => writeJson(definition ?? {}, 2)
 
-export function parseDefinition(text: string): { definition?: Definition; problem: string } {
+export function parseDefinition(text: string): { definition?: JobDefinition; problem: string } {
   try {
     const { value, problems } = readJson(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return { problem: 'The definition must be a JSON object.' }
     if (problems.length > 0) return { problem: problems.map(({ message }) => message).join(' ') }
-    const definition = value as Definition
+    const definition = value as JobDefinition
     // Line breaks that the editor added must not reach handlers.
     if (definition.payload instanceof JsonText) definition.payload = compact(definition.payload.text)
     return { definition, problem: '' }
@@ -48,8 +48,8 @@ function compact(text: string): unknown {
   return JSON.stringify(value) === line ? value : new JsonText(line)
 }
 
-export function FirePreview({ definition }: { definition: Definition | undefined }) {
-  const fires = useSignal<Fire[] | undefined>(undefined)
+export function FirePreview({ definition }: { definition: JobDefinition | undefined }) {
+  const fires = useSignal<DueTime[] | undefined>(undefined)
   const problem = useSignal('')
   const schedule = definition?.schedule
   const key = JSON.stringify(schedule)

@@ -1,6 +1,6 @@
 /** Fire times that a change of a definition adds, removes and moves, as the owner would compute them. Nothing is written. */
 import { writeJson } from '../../../streams/text/index.ts'
-import { ask, count, type Definition, duration, type PlannedJob, useResource } from '../model/index.ts'
+import { ask, count, duration, type JobDefinition, type PlannedJob, useResource } from '../model/index.ts'
 import { Empty, Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
 
@@ -10,7 +10,7 @@ const listed = 5
 
 interface FireChangesProps {
   id: string
-  definition: Definition | undefined
+  definition: JobDefinition | undefined
 }
 
 export function FireChanges({ id, definition }: FireChangesProps) {

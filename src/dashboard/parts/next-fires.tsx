@@ -1,14 +1,14 @@
 /** Next fires of a job, in the viewer's and the job's time zone, with notes on clock changes. */
-import { ask, type Fire, type Job, type Schedule, useResource } from '../model/index.ts'
+import { ask, type DueTime, type Job, type Schedule, useResource } from '../model/index.ts'
 import { Empty, Problem } from './states.tsx'
 import { When } from './when.tsx'
 
 const shown = 8
 
 /** Fires strictly after `from` (epoch ms). Delays and intervals count from it. */
-export async function preview(schedule: Schedule, from: number | undefined, signal?: AbortSignal): Promise<Fire[]> {
+export async function preview(schedule: Schedule, from: number | undefined, signal?: AbortSignal): Promise<DueTime[]> {
   const body = { schedule, count: shown, ...(from === undefined ? {} : { from }) }
-  const { fires } = await ask<{ fires: Fire[] }>('/v1/schedules/preview', { method: 'POST', body, ...(signal && { signal }) })
+  const { fires } = await ask<{ fires: DueTime[] }>('/v1/schedules/preview', { method: 'POST', body, ...(signal && { signal }) })
   return fires
 }
 
@@ -31,7 +31,7 @@ function noFiresText({ status, definition }: Job): string {
 }
 
 /** The owner gives the first fire. The others are computed from the schedule, counted from the first. */
-async function firesOf({ nextFireAt, definition }: Job, signal: AbortSignal): Promise<Fire[]> {
+async function firesOf({ nextFireAt, definition }: Job, signal: AbortSignal): Promise<DueTime[]> {
   if (nextFireAt === null || definition === null) return []
   const atMs = Date.parse(nextFireAt)
   const first = { at: nextFireAt, atMs }
@@ -40,7 +40,7 @@ async function firesOf({ nextFireAt, definition }: Job, signal: AbortSignal): Pr
   return [first, ...rest.slice(0, shown - 1)]
 }
 
-export function FireList({ fires, zone }: { fires: readonly Fire[]; zone: string | undefined }) {
+export function FireList({ fires, zone }: { fires: readonly DueTime[]; zone: string | undefined }) {
   return (
     <ol class="fires">
       {fires.map(({ at, note }) => (

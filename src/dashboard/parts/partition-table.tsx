@@ -1,11 +1,12 @@
 /** Table of partitions: owner, phase and backlog. */
-import { count, duration, type PartitionState } from '../model/index.ts'
+import { count, duration, type OwnerState } from '../model/index.ts'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 
 const phaseWords = {
   active: '',
   restoring: 'reading its changelog',
+  following: 'keeping a copy',
   claiming: 'taking over',
   closed: 'nothing fires',
 } as const
@@ -23,7 +24,7 @@ const columns = [
   { title: 'Overdue by', number: true },
 ]
 
-export function PartitionTable({ partitions }: { partitions: readonly PartitionState[] }) {
+export function PartitionTable({ partitions }: { partitions: readonly OwnerState[] }) {
   return (
     <Table of="partitions" columns={columns}>
       {partitions.map((state) => (
@@ -33,7 +34,7 @@ export function PartitionTable({ partitions }: { partitions: readonly PartitionS
   )
 }
 
-function Row(state: PartitionState) {
+function Row(state: OwnerState) {
   const {
     partition,
     phase,

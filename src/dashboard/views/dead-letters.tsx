@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import {
   act,
   ask,
-  type Commanded,
+  type CommandResult,
   confirmed,
   count,
   counted,
@@ -93,7 +93,7 @@ async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<RunP
 
 async function redriveAll(runs: readonly Run[]): Promise<void> {
   const answers = await Promise.allSettled(
-    runs.map(({ jobId, runNo }) => ask<Commanded>(path(['runs', jobId, runNo, 'redrive']), { method: 'POST', body: {} })),
+    runs.map(({ jobId, runNo }) => ask<CommandResult>(path(['runs', jobId, runNo, 'redrive']), { method: 'POST', body: {} })),
   )
   const redriven = answers.filter(({ status }) => status === 'fulfilled').length
   const refused = answers.find((answer): answer is PromiseRejectedResult => answer.status === 'rejected')

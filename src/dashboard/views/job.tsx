@@ -5,6 +5,7 @@ import {
   count,
   go,
   type Job,
+  type JobExplanation,
   jobHref,
   mayOperate,
   path,
@@ -12,7 +13,6 @@ import {
   scheduleWords,
   targetWords,
   useResource,
-  type Why,
 } from '../model/index.ts'
 import { Empty, Heading, JobActions, Loading, NextFires, Problem, RunStrip, RunTable, Status, When } from '../parts/index.ts'
 import { JobEdit } from './job-edit.tsx'
@@ -20,14 +20,14 @@ import { JobEdit } from './job-edit.tsx'
 interface Shown {
   job: Job
   runs: Run[]
-  why: Why['why']
+  why: JobExplanation['why']
 }
 
 async function load(id: string, signal: AbortSignal): Promise<Shown> {
   const [job, { runs }, { why }] = await Promise.all([
     ask<Job>(path(['jobs', id]), { signal }),
     ask<{ runs: Run[] }>(path(['jobs', id, 'runs']), { signal }),
-    ask<Why>(path(['jobs', id, 'why']), { signal }),
+    ask<JobExplanation>(path(['jobs', id, 'why']), { signal }),
   ])
   return { job, runs, why }
 }
@@ -157,7 +157,7 @@ function Count({ name, value }: { name: string; value: number }) {
   )
 }
 
-function Reasons({ why }: { why: Why['why'] }) {
+function Reasons({ why }: { why: JobExplanation['why'] }) {
   if (why.length === 0) return <Empty>Nothing is blocking this job, and no occurrence was skipped.</Empty>
   return (
     <ul class="reasons">

@@ -1,0 +1,873 @@
+// Made by docs/generate.ts from the OpenAPI document: change the schemas in src/api/schemas, then run `npm run generate`.
+
+export type FieldProblem = {
+  field: string
+  value?: any
+  limit: string
+  message: string
+}
+
+export type Problem = {
+  'type': string
+  /** Meaning of the code. */
+  title: string
+  status: number
+  /** What happened, where, and what to do. */
+  detail: string
+  /** Stable; programs may rely on it. */
+  code: 'bad-config' | 'bad-request' | 'bad-definition' | 'bad-job-id' | 'bad-usage' | 'unauthorized' | 'forbidden' | 'unsupported-media-type' | 'too-many-requests' | 'identity-unavailable' | 'overloaded' | 'payload-too-large' | 'not-found' | 'command-refused' | 'not-tracked' | 'version-conflict' | 'wait-timeout' | 'not-ready' | 'peer-refused' | 'encode-failed' | 'record-refused' | 'undecodable' | 'registry-unavailable' | 'broker-unavailable' | 'unreachable' | 'fenced' | 'unsafe-topic' | 'log-shrunk' | 'kafka-denied' | 'foreign-data' | 'embedded-failed' | 'handler-missing' | 'internal'
+  /** Whether the same request may succeed later. */
+  retriable: boolean
+  /** Identifies the request in the log of the server. */
+  instance?: string
+  problems?: FieldProblem[]
+}
+
+export type Instant = string | number
+
+export type Schedule = {
+  /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. */
+  at?: Instant | null
+  /** One run so long after the broker appended the definition, but not before startAt. Unit: ms. */
+  delayMs?: number | null
+  /** A run each so many milliseconds, counted from the anchor. Unit: ms. */
+  everyMs?: number | null
+  /** With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later. Unit: epoch ms. */
+  anchor?: Instant | null
+  /** With everyMs: START counts from the last nominal time, END from the end of the last run. */
+  'from'?: 'START' | 'END'
+  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin. */
+  cron?: string | null
+  /** With cron and rrule: the IANA time zone in which they are read. */
+  timezone?: string
+  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at. */
+  rrule?: string | null
+  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down. Unit: epoch ms. */
+  dtstart?: Instant | null
+  /** With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same. Unit: epoch ms. */
+  exdates?: Instant[]
+  /** With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been. */
+  dstGap?: 'NEXT_VALID' | 'SKIP' | 'SHIFT'
+  /** With cron and rrule: at which of its two instants a wall-clock time that comes twice is due. */
+  dstOverlap?: 'FIRST' | 'LAST' | 'BOTH'
+}
+
+export type Bytes = {
+  base64: string
+}
+
+export type TextOrBytes = string | Bytes
+
+export type TopicTarget = {
+  /** Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist. */
+  name: string
+  /** Key of the record. Without it the job id. */
+  key?: TextOrBytes | null
+  /** Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key. */
+  partition?: number | null
+}
+
+export type HttpTarget = {
+  /** Where the request goes. User and password have no place in it; use headers. */
+  url: string
+  /** Method of the request. */
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Headers of the request, besides those of the definition and our own. */
+  headers?: {
+    [key: string]: string
+  }
+}
+
+export type Target = {
+  /** Name of the handler that a worker registered. */
+  handler?: string | null
+  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. */
+  topic?: TopicTarget | null
+  /** A worker of the pool sends the payload in a request, at least once (built-in handler http). */
+  http?: HttpTarget | null
+  /** With handler and http: pool of workers that serve the run; each pool has its own executions topics. */
+  pool?: string
+}
+
+export type FixedBackoff = {
+  /** The delay. Unit: ms. */
+  delayMs: number
+}
+
+export type LinearBackoff = {
+  /** One step. Unit: ms. */
+  stepMs: number
+}
+
+export type ExponentialBackoff = {
+  /** Delay of the first retry. Unit: ms. */
+  baseMs: number
+  /** Growth from one retry to the next. */
+  factor?: number
+  /** Upper bound of the delay. Unit: ms. */
+  maxMs?: number
+}
+
+export type Backoff = {
+  /** One delay for each retry; the last repeats. Empty: not set. Unit: ms. */
+  list?: number[]
+  /** The same delay each time. */
+  fixed?: FixedBackoff | null
+  /** The n-th retry waits n steps. */
+  linear?: LinearBackoff | null
+  /** The n-th retry waits base × factor^(n−1), at most maxMs. */
+  exponential?: ExponentialBackoff | null
+}
+
+export type Retry = {
+  /** Attempts of one run, the first included; then it is dead-lettered. */
+  maxAttempts?: number
+  backoff?: Backoff
+  /** A run is given up instead of retried when its next attempt would be due so long after its nominal time. Unit: ms. */
+  maxAgeMs?: number | null
+  /** Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same. */
+  jitter?: number
+  /** Error types that are dead-lettered at once. */
+  nonRetryable?: string[]
+}
+
+export type RateLimit = {
+  /** What the limit is for. At most 256 bytes, no control characters. */
+  key: string
+  /** The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires. */
+  limit: number
+  /** Length of the window, wherever it begins. Unit: ms. */
+  perMs: number
+}
+
+export type JobDefinition = {
+  /** Job id. Required in a batch; optional if the path has it. */
+  id?: string
+  schedule: Schedule
+  /** Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal. Unit: ms. */
+  jitterMs?: number
+  target: Target
+  /** Media type of the payload. application/json is parsed for the handler. */
+  contentType?: string | null
+  /** Headers handed to the handler as they are. */
+  headers?: {
+    [key: string]: TextOrBytes
+  }
+  /** Which executions topic of the pool carries the run; a full worker reads higher ones first. */
+  priority?: 'HIGH' | 'NORMAL' | 'LOW'
+  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. */
+  pinTo?: string | null
+  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. */
+  trackRuns?: boolean
+  retry?: Retry
+  /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. */
+  attemptTimeoutMs?: number
+  /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. */
+  leaseMs?: number
+  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise). Unit: ms. */
+  startDeadlineMs?: number
+  /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. */
+  catchUp?: 'SKIP' | 'LATEST' | 'ALL'
+  /** With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted. */
+  catchUpMax?: number
+  /** An occurrence fired later than this is a misfire. Unit: ms. */
+  misfireThresholdMs?: number
+  /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. */
+  overlap?: 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
+  /** The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. */
+  maxConcurrentRuns?: number
+  /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. */
+  concurrencyKey?: string | null
+  /** With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time. */
+  concurrencyLimit?: number
+  /** Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}. */
+  rateLimit?: RateLimit | null
+  /** No occurrence is due before it. Unit: epoch ms. */
+  startAt?: Instant | null
+  /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. */
+  endAt?: Instant | null
+  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. */
+  expireAt?: Instant | null
+  /** Scheduled runs after which the job is COMPLETED. */
+  maxRuns?: number | null
+  /** True defines the job without letting it fire until it is resumed. */
+  paused?: boolean
+  /** Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken. */
+  version?: number | null
+  /** A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped. */
+  dedupKey?: string | null
+  /** With dedupKey: how long. Unit: ms. */
+  dedupWindowMs?: number
+  /** Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so. */
+  onSuccess?: string[]
+  /** Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess. */
+  onFailure?: string[]
+  /** Words to find the job by. */
+  tags?: string[]
+  /** A completed job whose last run succeeded is deleted after so long. Unit: ms. */
+  retainCompletedMs?: number
+  /** A completed job whose last run failed, expired or is dead is deleted after so long. Unit: ms. */
+  retainFailedMs?: number
+  /** Any JSON value. Text if contentType is not JSON. */
+  payload?: any
+  /** The payload as bytes, instead of payload. */
+  payloadBase64?: string
+}
+
+export type Accepted = {
+  id: string
+  /** Version of the definition, as in the ETag header. */
+  etag: string
+  partition: number
+  offset: number
+  applied: boolean
+  /** With wait=applied: status of the job with this definition. INVALID: it does not fire, and reason says why. */
+  status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  /** With status INVALID: why. */
+  reason?: string
+  /** With 202: the change is durable, but the owner did not confirm it in time. */
+  code?: 'wait-timeout'
+  detail?: string
+  /** Allowed but probably unintended, such as a circle of onSuccess and onFailure. Absent: no warnings. */
+  warnings?: string[]
+}
+
+export type DecidedOccurrence = {
+  /** Time in ISO 8601, UTC. */
+  at: string
+  /** Local time minus UTC at that time. */
+  offsetMs: number
+}
+
+export type SchedulePlace = {
+  /** Time in ISO 8601, UTC. */
+  anchorAt: string
+  /** The last occurrence that became a run or a skip. */
+  decidedFor: DecidedOccurrence | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  latestFiredFor: string | null
+}
+
+export type AttemptError = {
+  attempt: number
+  /** Time in ISO 8601, UTC. */
+  at: string
+  worker: string | null
+  'type': string
+  message: string
+}
+
+export type Run = {
+  /** <jobId>/<runNo> */
+  runId: string
+  jobId: string
+  runNo: number
+  status: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD' | 'WAITING'
+  trigger: 'SCHEDULE' | 'MANUAL' | 'REDRIVE' | 'BACKFILL' | 'FOLLOW_UP'
+  commandId?: string | null
+  /** Time in ISO 8601, UTC. */
+  scheduledFor: string
+  /** Number of attempts, including the current one. */
+  attempts: number
+  /** While active: when the current attempt must start. */
+  dueAt?: string
+  /** While active: when the current attempt was dispatched. */
+  dispatchedAt?: string
+  /** While active: the current attempt must start before this time. */
+  startDeadlineAt?: string
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it. */
+  waitsFor?: ('SLOT' | 'RATE' | null) | ('SLOT' | 'RATE' | null)
+  /** Time in ISO 8601, UTC; null if there is none. */
+  startedAt: string | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  finishedAt: string | null
+  worker: string | null
+  /** While it runs: the completed share that the handler reported last, from 0 to 1. */
+  progress?: number | null
+  /** While it runs: the last progress message of the handler. */
+  message?: string | null
+  /** While it runs: when the last heartbeat was read. */
+  checkedAt?: string | null
+  /** The return value of the handler. */
+  result: any
+  /** Which part of the final report was left out, and why. */
+  note?: string | null
+  /** The last five failed attempts. */
+  errors: AttemptError[]
+}
+
+export type Job = {
+  id: string
+  etag: string
+  status: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  /** Why the job is INVALID, or why its last occurrence was skipped. */
+  reason: string | null
+  /** Nominal time of the next occurrence. */
+  nextFireAt: string | null
+  /** Time at which it is due, with jitter. Null without jitterMs. */
+  nextDueAt: string | null
+  place?: SchedulePlace
+  /** Number of the last run. */
+  runNo: number
+  scheduledRuns: number
+  succeeded: number
+  failed: number
+  skipped: number
+  cancelled: number
+  /** Numbers of dead runs that can be redriven. */
+  deadRuns: number[]
+  active: Run[]
+  /** Null before the first run. */
+  lastRun: Run | null
+  /** Null while the job is INVALID because its bytes could not be read. */
+  definition: JobDefinition | null
+}
+
+export type StaleCopy = {
+  partition: number
+  /** Null: not known. */
+  behindRecords: number | null
+}
+
+export type JobPage = {
+  jobs: Job[]
+  /** Number of jobs that were searched for this page. */
+  searched: number
+  /** Cursor of the next page; null at the end. A page may be short, even empty, and still have one. */
+  cursor: string | null
+  /** With stale=true: partitions that were read from a copy, as in the header Duelog-Stale. Absent if all owners answered. */
+  stale?: StaleCopy[]
+}
+
+export type Reason = {
+  code: string
+  text: string
+  /** Time in ISO 8601, UTC; null if there is none. */
+  at: string | null
+  /** The refused command, if the reason is one. */
+  commandId?: string
+}
+
+export type JobExplanation = {
+  id: string
+  status: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  why: Reason[]
+}
+
+export type TriggerRequest = {
+  /** Replaces the payload of the definition; same form. */
+  payload?: any
+  /** The payload as base64. */
+  payloadBase64?: string
+}
+
+export type CommandResult = {
+  /** Derived from Idempotency-Key if the request had one. */
+  commandId: string
+  /** Whether the owner confirmed within 5 s that it applied the command. */
+  applied: boolean
+  /** The created run. Null: none was created, or it is no longer kept; see reason. */
+  runId?: string | null
+  reason?: string | null
+  /** Status of the job after the command. */
+  status?: string
+  code?: 'wait-timeout'
+  detail?: string
+}
+
+export type BackfillRequest = {
+  /** First nominal time, inclusive. */
+  'from': Instant
+  /** End, exclusive; at most now. */
+  to: Instant
+}
+
+export type RunPage = {
+  runs: Run[]
+  /** Cursor of the next page; null at the end. */
+  cursor: string | null
+  /** With stale=true: partitions that were read from a copy, as in the header Duelog-Stale. Absent if all owners answered. */
+  stale?: StaleCopy[]
+}
+
+export type RunList = {
+  runs: Run[]
+}
+
+export type DeadLetterPage = {
+  runs: Run[]
+  /** Cursor of the next page; null at the end. */
+  cursor: string | null
+  /** With stale=true: partitions that were read from a copy, as in the header Duelog-Stale. Absent if all owners answered. */
+  stale?: StaleCopy[]
+}
+
+export type DeadExecution = {
+  target: object
+  priority: string
+  attempt: number
+  /** Offset in the topic jobs of the definition from which the run was created. */
+  specOffset: number
+  contentType?: string
+  /** As in a definition. */
+  payload?: any
+  payloadBase64?: string
+  /** Viewers see only the values of allowed headers; others are redacted. */
+  headers: object
+}
+
+export type DeadLetter = {
+  run: Run
+  execution: DeadExecution
+}
+
+export type RedriveRequest = {
+  tag?: string
+  handler?: string
+  /** Maximum number of runs. */
+  max?: number
+}
+
+export type RunLeft = {
+  runId: string
+  /** Why it was not redriven. */
+  detail: string
+}
+
+export type RedriveResult = {
+  /** Dead runs that were redriven. */
+  runIds: string[]
+  /** Dead runs that match but were not redriven, because their jobs have as many active runs as maxConcurrentRuns allows. Send the request again when some of these have ended. The list has at most 1000 entries. */
+  left: RunLeft[]
+  /** Whether the filter may match further runs. */
+  more: boolean
+}
+
+export type PlanRequest = {
+  /** Definitions with their ids. */
+  jobs: JobDefinition[]
+  /** Length of the compared time range, from now on. */
+  horizonMs?: number
+  /** Maximum number of times of each job that are compared, before and after the change. */
+  maxFires?: number
+}
+
+export type MovedFire = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+}
+
+export type PlannedFires = {
+  added: string[]
+  removed: string[]
+  /** Pairs of a removed time and the added time next to it. */
+  moved: MovedFire[]
+  /** Number of times that stay. */
+  kept: number
+  /** End of the comparison: the horizon, or earlier if there were too many times. */
+  until: string
+}
+
+export type PlannedJob = {
+  id: string | null
+  /** Effect of writing the definition. UNCHANGED: the same definition is in force. DROPPED: its version or dedupKey prevents it. INVALID: see problems. */
+  action: 'CREATE' | 'UPDATE' | 'UNCHANGED' | 'DROPPED' | 'INVALID'
+  /** ETag of the definition in force, for If-Match; null if there is none. */
+  etag?: string | null
+  /** Fields that differ from the definition in force. */
+  changed?: string[]
+  /** Fields in force with values that are redacted for viewers. They were not compared. Absent: all fields were compared. */
+  hidden?: string[]
+  /** Why it would be DROPPED, or the job INVALID. */
+  reason?: string | null
+  fires?: PlannedFires
+  /** Allowed but probably unintended: a circle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched. */
+  warnings?: string[]
+  problems?: FieldProblem[]
+}
+
+export type PlanTotals = {
+  create: number
+  update: number
+  unchanged: number
+  dropped: number
+  invalid: number
+  added: number
+  removed: number
+  moved: number
+  kept: number
+}
+
+export type Plan = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+  jobs: PlannedJob[]
+  totals: PlanTotals
+}
+
+export type ForecastBucket = {
+  /** Start of the step. */
+  at: string
+  /** Jobs whose next occurrence is due in it. Exact, up to until. */
+  next: number
+  /** Occurrences of the same jobs after their next one. Rounded; estimated if estimate is true. */
+  later: number
+}
+
+export type Forecast = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+  bucketMs: number
+  buckets: ForecastBucket[]
+  /** Occurrences that were due before from and have not fired yet. */
+  overdue: number
+  /** Jobs whose next occurrence is in the range. */
+  jobs: number
+  /** Jobs among these whose later occurrences were computed; they represent the others. */
+  sampled: number
+  /** Whether later is an estimate: from a sample, or because jobs recur too often. */
+  estimate: boolean
+  /** End of the counted range: to, or earlier if there are too many occurrences. */
+  until: string
+}
+
+export type AuditRecord = {
+  /** Time in ISO 8601, UTC. */
+  at: string
+  /** Name of the token, or its role; the subject of a JWT; local without authentication. */
+  actor: string
+  role: string | null
+  /** The requested change, such as PUT, DELETE or PAUSE. */
+  action: string
+  jobId: string | null
+  runNo: number | null
+  /** DONE, or the code of the error. */
+  outcome: string
+  /** HTTP status of the answer. */
+  status: number
+  /** Version of the written definition: its partition and offset. */
+  version?: string | null
+  /** For a change of many jobs or runs: the number that was changed. */
+  done?: number | null
+  /** The number that was not changed. */
+  refused?: number | null
+  requestId: string
+  address: string
+  /** The API process. */
+  instance: string
+}
+
+export type AuditPage = {
+  records: AuditRecord[]
+  /** Cursor of the next page; null at the end. */
+  cursor: string | null
+}
+
+export type PreviewRequest = {
+  schedule: Schedule
+  /** Only times after this one. Default: now. */
+  'from'?: Instant
+  count?: number
+}
+
+export type DueTime = {
+  /** Time in ISO 8601, UTC. */
+  at: string
+  /** Epoch ms. */
+  atMs: number
+  /** How daylight saving moved this time. */
+  note?: string
+}
+
+export type Preview = {
+  fires: DueTime[]
+}
+
+export type EffectiveSetting = {
+  name: string
+  /** Null if it is absent or secret. */
+  value: string | null
+  /** Whether it was set. False: the default applies. */
+  given: boolean
+  secret: boolean
+  unit: string | null
+  description: string
+}
+
+export type TopicPlan = {
+  topic: string
+  /** Name of the schema of its record values. */
+  schema: string
+  config: {
+    [key: string]: string
+  }
+}
+
+export type Settings = {
+  settings: EffectiveSetting[]
+  topics: TopicPlan[]
+  /** Number of partitions of every topic. */
+  partitions: number
+}
+
+export type OwnerLag = {
+  jobs: number
+  commands: number
+  events: number
+}
+
+export type UnderWay = {
+  dispatched?: number
+  running?: number
+  waiting?: number
+}
+
+export type PositionReset = {
+  topic: string
+  'from': number
+  to: number
+  reason: 'beyond-end' | 'expired' | 'lost'
+  /** Time in ISO 8601, UTC. */
+  at: string
+}
+
+export type OpenTransaction = {
+  topic: string
+  offset: number
+  records: number
+  /** Time in ISO 8601, UTC. */
+  since: string
+}
+
+export type ZoneWalk = {
+  checked: number
+  moved: number
+}
+
+export type Standby = {
+  /** name@host:pid:boot */
+  instance: string | null
+  /** Null for the process that answers. */
+  url: string | null
+  /** following: it keeps up with the logs. restoring: it still reads them. */
+  phase: 'restoring' | 'following' | 'claiming' | 'closed'
+  /** Number of records that its copy lacks, by its own knowledge; null while its store cannot be read. */
+  behindRecords: number | null
+  /** Version of its time zone rules; null if not known. */
+  zoneRules: string | null
+}
+
+export type Partition = {
+  partition: number
+  /** active: it fires. restoring: its owner reads the logs. claiming: its owner takes it over. closed: no owner answers for it. */
+  phase: 'restoring' | 'claiming' | 'active' | 'closed'
+  /** Time in ms that the oldest due timer has waited; 0 if none is overdue. */
+  overdueMs: number
+  /** Why its owner decides nothing at the moment, in any phase: its clock is not trusted. Null: no problem. */
+  problem?: string | null
+  /** Offsets of each log that the owner has not applied yet; null while it is not active. */
+  lag: OwnerLag | null
+  /** Records read and not yet applied. */
+  mailboxDepth: number
+  jobsOffset: number
+  underWay: UnderWay
+  /** Records that remain to be read in the restore. */
+  restoreRemaining: number
+  /** All records of the restore. */
+  restoreTotal: number
+  /** Completed share of the restore, from 0 to 1; null without an owner. */
+  restoreShare: number | null
+  instance: string | null
+  /** Null for the process that answers. */
+  url: string | null
+  /** Version of the time zone rules of its owner, such as 2026a; null if not known. */
+  zoneRules: string | null
+  /** Whether a standby has other rules than the owner. The rules of the owner apply. */
+  zoneRulesDiffer: boolean
+  /** The last position of the owner that lay outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started. */
+  lastReset: PositionReset | null
+  /** A transaction that a client has left open for a minute or longer. Until it ends, the `records` from `offset` on cannot be read. `since`: when the owner of the partition first saw it. Null: none is known. */
+  openTransaction: OpenTransaction | null
+  /** While its jobs are checked after a change of these rules: the number checked, and the number whose next time moved. Otherwise null. */
+  zoneWalk: ZoneWalk | null
+  /** Processes that keep a copy of the partition for a takeover. */
+  standbys: Standby[]
+}
+
+export type PartitionList = {
+  partitions: Partition[]
+}
+
+export type WorkerPool = {
+  pool: string
+  /** Maximum number of concurrent handlers. */
+  slots: number | null
+  /** Number of partitions of executions topics that it reads. */
+  partitions: number
+}
+
+export type Worker = {
+  /** name@host:pid:boot */
+  instance: string
+  name: string | null
+  host: string | null
+  pid: number | null
+  /** Release of Duelog; null for a worker that is not from Duelog. */
+  version: string | null
+  /** Whether it is a member of a group. False: it has left, but a run of it has not ended yet. */
+  connected: boolean
+  pools: WorkerPool[]
+  /** Number of started attempts that have not ended. */
+  running: number
+  /** Some of these runs. */
+  runIds: string[]
+  /** When an owner last read a report of this worker; null if none has. */
+  lastHeardAt: string | null
+}
+
+export type WorkerList = {
+  workers: Worker[]
+}
+
+export type Health = {
+  status: 'ok'
+}
+
+export type Finding = {
+  /** When it was found. */
+  at: string
+  kind: string
+  /** Job id, or run as jobId/runNo. */
+  what: string
+  detail: string
+}
+
+export type Proof = {
+  /** Number of partitions that an auditor reads and reports about. */
+  audited: number
+  /** Number of all partitions. */
+  partitions: number
+  /** When the audit of the last of these partitions began; null if none is audited. */
+  since: string | null
+  /** In every partition, everything that was due up to this time is judged. Null: not yet. */
+  judgedUntil: string | null
+  /** Records of the log that remain to be read. */
+  behindRecords: number
+  /** Number of records read. */
+  records: number
+  /** Records that are broken or not from Duelog. */
+  unreadable: number
+  /** Number of judged runs. */
+  runs: number
+  /** Nominal times that were compared with the schedule. */
+  occurrences: number
+  /** Faults of all kinds. */
+  found: number
+  /** Faults by kind: lost, missed, duplicate, early, overdue, undispatched, gap, ended-twice. */
+  findings: {
+    [key: string]: number
+  }
+  /** Number of runs and times that could not be judged, by reason: runs, definition, calendar. */
+  unjudged: {
+    [key: string]: number
+  }
+  /** The last faults, newest first. */
+  recent: Finding[]
+}
+
+export type Session = {
+  role: 'viewer' | 'operator' | 'admin'
+  /** False: this system requires no token. */
+  authentication: boolean
+}
+
+export type Counts = {
+  /** Definitions that were applied. */
+  definitions: number
+  /** Attempts handed to workers. */
+  dispatched: number
+  /** Records written to topic targets. */
+  written: number
+  /** Failed attempts that are retried. */
+  retries: number
+  leasesLost: number
+  /** Runs that ended, by status. */
+  ended: {
+    [key: string]: number
+  }
+  /** Skipped occurrences, by reason. */
+  skipped: {
+    [key: string]: number
+  }
+  /** Reported starts by lateness, as pairs: upper bound in ms (null: none), and the number of starts up to it and later than the bound before. */
+  lateness: any[][]
+}
+
+export type OwnerState = {
+  partition: number
+  phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
+  /** Records that remain to be read in the restore. */
+  restoreRemaining: number
+  /** All records of the restore. */
+  restoreTotal: number
+  /** Records read and not yet applied. */
+  mailboxDepth: number
+  jobsOffset: number
+  /** Time in ms that the oldest due timer has waited; 0 if none is overdue. */
+  overdueMs: number
+  /** Version of the time zone rules of the owner, such as 2026a. */
+  zoneRules?: string
+  /** While its jobs are checked after a change of these rules. */
+  zoneWalk?: {
+    checked: number
+    moved: number
+  } | null
+  /** Why the owner decides nothing at the moment. */
+  problem?: string | null
+  /** The last position that lay outside its log. */
+  lastReset?: {
+    topic: string
+    'from': number
+    to: number
+    reason: 'beyond-end' | 'expired' | 'lost'
+    /** Epoch ms. */
+    at: number
+  } | null
+  /** A transaction that blocks one of its topics. */
+  openTransaction?: {
+    topic: string
+    offset: number
+    records: number
+    /** Epoch ms. */
+    since: number
+  } | null
+  underWay: {
+    dispatched: number
+    running: number
+    waiting: number
+  }
+  /** name@host:pid:boot; null if no member is assigned or it does not answer. */
+  instance: string | null
+  /** Null for the process that answers, and without an owner. */
+  url: string | null
+}
+
+export type StatsMessage = {
+  /** Epoch ms. */
+  at: number
+  counts: Counts
+  partitions: OwnerState[]
+  /** Findings of the auditors, and the time up to which they have judged; null if unknown. Absent in earlier versions. */
+  proof?: {
+    found: number
+    audited: number
+    /** Epoch ms. */
+    judgedUntil: number | null
+  } | null
+}
