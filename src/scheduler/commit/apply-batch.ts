@@ -143,7 +143,7 @@ class BatchStep {
       }
       decision.extraTimers.push({ ...timer, dueAt: this.#now + rearmMs })
     }
-    if (verdict === undefined && !decision.failed) this.#batchResult.effects.popped(timer)
+    if (verdict === undefined && !decision.failed) this.#batchResult.effects.timerTaken(timer)
     // The timer may still follow from the state. Then it is checked again, but not at once in an endless loop.
     else this.#batchResult.deferred.push({ timer, untilMs: this.#now + culpritWaitMs })
     this.#take(job, decision)

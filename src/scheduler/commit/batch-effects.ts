@@ -49,7 +49,7 @@ export class Effects {
   readonly #loaded = new Map<string, { job: Job; timers: Timer[]; restored: boolean }>()
   readonly #changed = new Map<string, { job: Job; logged: boolean }>()
   readonly #extraTimers: Timer[] = []
-  readonly #popped = new Map<string, Timer[]>()
+  readonly #takenTimers = new Map<string, Timer[]>()
   /** Topics of users that receive records. */
   readonly targets = new Set<string>()
   #logged = false
@@ -140,10 +140,10 @@ export class Effects {
   }
 
   /** A timer that was taken. It is removed whatever was decided. */
-  popped(timer: Timer): void {
+  timerTaken(timer: Timer): void {
     this.#ops.push({ key: timerKey(timer), value: null })
-    const timers = this.#popped.get(timer.jobId)
-    if (timers === undefined) this.#popped.set(timer.jobId, [timer])
+    const timers = this.#takenTimers.get(timer.jobId)
+    if (timers === undefined) this.#takenTimers.set(timer.jobId, [timer])
     else timers.push(timer)
   }
 
@@ -177,7 +177,7 @@ export class Effects {
     const loaded = this.#loaded.get(job.id)
     const before = loaded?.timers ?? []
     const after = timersOf(job)
-    const popped = this.#popped.get(job.id) ?? []
+    const taken = this.#takenTimers.get(job.id) ?? []
     for (const timer of before) {
       if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })
     }
@@ -186,7 +186,7 @@ export class Effects {
       // A timer that was taken in this batch is deleted by it. A changed job may need it again, also one without a state before
       // and after, because it was deleted and defined again in between. An unchanged job has decided to wait for something
       // else, such as a renewed lease.
-      const stored = timer.kind !== timerKind.delete && !popped.some((other) => sameTimer(timer, other))
+      const stored = timer.kind !== timerKind.delete && !taken.some((other) => sameTimer(timer, other))
       const isUnchanged = job.state === loaded?.job.state && job.definition === loaded?.job.definition
       if (known && (isUnchanged || stored)) continue
       onTimerScheduled(timer)

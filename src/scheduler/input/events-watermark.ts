@@ -1,8 +1,8 @@
 /**
- * The time up to which reports were read: every report that was durable in execution-events by `readUntil` is folded. A timer that would
+ * The time up to which reports were read: every report that was durable in execution-events by `readUntil` is applied. A timer that would
  * end an attempt because of a missing report waits here until `readUntil` covers the time that the timer judges (ADR 0033).
  *
- *   timer deferred ──► query for the end of execution-events ──► all reports up to it are folded ──► readUntil = time of the query
+ *   timer deferred ──► query for the end of execution-events ──► all reports up to it are applied ──► readUntil = time of the query
  *                          └── no answer: the query is repeated
  *
  * Nothing else waits for it: the loop continues to fire during a query.
@@ -86,8 +86,9 @@ export class EventsWatermark {
   }
 
   /**
-   * Advances `readUntil` as far as reports were folded, starts a query if one is needed, and returns the timers that may judge. Throws
-   * DuelogError `log-shrunk` if execution-events ends before the offset up to which it was read: its present records were not read.
+   * Advances `readUntil` as far as reports were applied, starts a query if one is needed, and returns the timers that may judge.
+   * Throws DuelogError `log-shrunk` if execution-events ends before the offset up to which it was read: its present records were
+   * not read.
    */
   released(): Timer[] {
     const nowMs = this.#place.shared.clock.nowMs()

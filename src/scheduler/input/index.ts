@@ -1,4 +1,4 @@
-/** From records as read to input for the fold, with limits on what waits. */
+/** From records as read to input of a batch, with limits on what waits. */
 export { AppliedWaits, type Wait } from './applied-waits.ts'
 export { Backpressure } from './backpressure.ts'
 export { EndOffsetQueries, endOf, firstOffset, type Range, rangeOf, readableEnd, shrunk } from './end-offsets.ts'

@@ -1,4 +1,7 @@
-/** Input records that were read and not yet folded, in order for each topic, with limits above which reading pauses; and the names of the inputs of a fold. */
+/**
+ * Input records that were read and are not applied yet, in order for each topic. Reading pauses above the limits of the buffer.
+ * Also the names of the inputs of a batch.
+ */
 import type { ExecutionEvent } from '../../../schemas/index.ts'
 import type { ReplyTo } from '../../../streams/jobs/index.ts'
 import type { Input, Timer, Waiter } from '../../../streams/state/index.ts'
@@ -150,7 +153,7 @@ export class InputBuffer {
     return taken
   }
 
-  /** Puts back records of the last `take` that were not folded. */
+  /** Puts back records of the last `take` that were not applied. */
   putBack(inputRecords: InputRecord[]): void {
     this.#records.putBack(inputRecords)
     this.#hasWaited ||= inputRecords.length === this.#taken

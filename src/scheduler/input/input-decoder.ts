@@ -1,5 +1,5 @@
 /**
- * Decoder from records to input records for the fold. A bad record becomes an input record that carries only its offset. It is counted
+ * Decoder from records to input records of a batch. A bad record becomes an input record that carries only its offset. It is counted
  * and logged with topic, partition and offset, and never stops a partition.
  */
 import type { Logger } from 'pino'
@@ -180,7 +180,10 @@ export class InputDecoder {
     return inputRecord
   }
 
-  /** A heartbeat of a known attempt ends here: it only renews a lease, counted from the time when it was read. All other reports are folded. */
+  /**
+   * A heartbeat of a known attempt ends here: it only renews a lease, counted from the time when it was read. All other reports
+   * are applied.
+   */
   #event(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const { codecs, leases, workers } = this.#options
     return afterDecoding<ExecutionEvent, InputRecord>(codecs.event, record, (report) => {

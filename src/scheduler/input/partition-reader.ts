@@ -19,7 +19,7 @@ export class PartitionReader {
   readonly #passed = new Map<ReadSource, number>()
   /** Last known end of the log, with records that nobody can read yet. */
   readonly #ends = new Map<ReadSource, number>()
-  /** True: nothing more is read, even if the group assigns the partition. An owner that shuts down folds only the records it has. */
+  /** True: nothing more is read, even if the group assigns the partition. An owner that shuts down applies only the records it has. */
   isSilent = false
 
   constructor(reader: GroupReader, names: TopicNames, partition: number) {

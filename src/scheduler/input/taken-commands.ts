@@ -32,7 +32,10 @@ interface CommandPositions {
   readonly hasReports: boolean
 }
 
-/** The values for the committed position once these records are folded. The owner's clock limits the append time, so a broker whose clock is ahead does not make later commands look taken. */
+/**
+ * The values for the committed position once these records are applied. The owner's clock limits the append time, so a broker
+ * whose clock is ahead does not make later commands look taken.
+ */
 export function commandsRead(
   { logged, applied, hasReports }: CommandPositions,
   clock: Pick<Clock, 'nowMs'>,

@@ -13,7 +13,7 @@ export interface Checkpoint {
   clusterId: string
   jobsOffset: number
   stateOffset: number
-  /** Claim under which jobs was last folded; -1: never. */
+  /** Claim under which jobs was last applied; -1: never. */
   claimOffset: number
   /** When the store had last read all of its logs (tombstone-guard.ts). */
   savedAtMs: number
@@ -83,8 +83,8 @@ export function outdated({ savedAtMs }: Checkpoint, nowMs: number, retentionMs: 
 }
 
 /**
- * Whether the store has folded definitions after its owner was replaced, and so without the states of the next owner. An owner logs how
- * far it has folded jobs, but not each time. So a store that is further than the log says is valid as long as no other owner has
+ * Whether the store has applied definitions after its owner was replaced, and so without the states of the next owner. An owner logs how
+ * far it has applied jobs, but not each time. So a store that is further than the log says is valid as long as no other owner has
  * logged anything since.
  */
 export const isBesideTheLog = (local: Pick<Checkpoint, 'jobsOffset' | 'claimOffset'>, changelogState: Position | null): boolean =>

@@ -92,8 +92,8 @@ export const turnMutations = [
       [
         'popped-timer-lost',
         scheduler('commit/batch-effects'),
-        'timer.kind !== timerKind.delete && !popped.some(',
-        'timer.kind !== timerKind.delete || !popped.some(',
+        'timer.kind !== timerKind.delete && !taken.some(',
+        'timer.kind !== timerKind.delete || !taken.some(',
         'a timer that a changed state needs once more is not set again',
         'seeds 1-60',
       ],
