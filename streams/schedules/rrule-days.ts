@@ -17,7 +17,7 @@ const horizonDay = dayOf(horizonAt)
 const dayNumber = (year: number, month: number, day: number): number => dayOf(Date.UTC(year, month - 1, day))
 const yearOf = (day: number): number => new Date(day * dayMs).getUTCFullYear()
 /** Days that are checked one by one before a table of years is worth its memory. */
-const untabledMax = 200
+const singleDaysMax = 200
 /** Daily periods that are skipped at once. The search still ends where its steps end. */
 const daysAtOnce = 366
 const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7
@@ -49,7 +49,7 @@ export class RRuleDays implements Days {
     while (at < end && searched < daysSearchedMax) {
       const first = at
       const next = Math.min(end, this.#contiguousUntil(period, at + Math.min(daysAtOnce, daysSearchedMax - searched)))
-      for (; at < next && this.#looked < untabledMax; at++) if (this.matches(at)) return at
+      for (; at < next && this.#looked < singleDaysMax; at++) if (this.matches(at)) return at
       if (at < next) {
         const found = this.#years.next(at, next)
         // Each skipped day counts as one step, as if it had been checked by itself, because verdicts depend on steps.
@@ -136,7 +136,7 @@ export class RRuleDays implements Days {
   /** Whether the BY parts name a day; the interval is ignored. */
   matches(day: number): boolean {
     step()
-    if (this.#looked < untabledMax) {
+    if (this.#looked < singleDaysMax) {
       this.#looked++
       return this.#names(day)
     }

@@ -1,4 +1,4 @@
-/** docker/compose.yaml is a compose file, and what it says of our services and their neighbours holds together. */
+/** docker/compose.yaml is a compose file, and what it says of our services and their neighbors holds together. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What the broker itself refuses: the job that causes it is INVALID, and its neighbours fire on. */
+/** What the broker itself refuses: the job that causes it is INVALID, and its neighbors fire on. */
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'

@@ -17,7 +17,7 @@ const count = 8_000
 const commitMs = 50
 const dueAt = beginMs + 100_000
 
-/** `decided`: number of decisions for each job of the burst. `lateMs`: time of each neighbour from its due time until it is in the log. */
+/** `decided`: number of decisions for each job of the burst. `lateMs`: time of each neighbor from its due time until it is in the log. */
 async function fired(limits: Partial<JobDefinitionInput>) {
   const driver = new SchedulerDriver(1, 'owners', { leadMsMax: 10_000 })
   driver.boot('A')

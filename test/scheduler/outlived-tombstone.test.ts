@@ -14,7 +14,7 @@ const later = { retry: { backoff: { list: [1_000] } } }
 it('a trigger in the cycle of the deletion keeps its run, and the definition survives compaction and an empty store', async () => {
   const { driver, owner, deleteAt } = await completed()
   await driver.advance(deleteAt - driver.time.nowMs - 5, 10_000)
-  // The commit of a neighbour is in progress when the deletion falls due and the trigger is read.
+  // The commit of a neighbor is in progress when the deletion falls due and the trigger is read.
   const { promise, resolve } = Promise.withResolvers<void>()
   driver.commitGate = promise
   driver.command('nobody', { type: 'PAUSE', commandId: 'x' })

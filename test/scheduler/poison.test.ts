@@ -1,4 +1,4 @@
-/** Content that no record can hold: it never reaches a transaction, and the neighbours of its job fire on time. */
+/** Content that no record can hold: it never reaches a transaction, and the neighbors of its job fire on time. */
 import { describe, expect, it } from 'vitest'
 import { checkSizes } from '../../src/kafka/writing/request-batches.ts'
 import { definitionKey } from '../../streams/state/keys.ts'

@@ -31,7 +31,7 @@ test('a run that its worker has reported in time keeps its lease, though its new
     await driver.advance(10_000, 1_000)
     driver.report(run, 'HEARTBEAT')
   }
-  // The neighbour's commits say that all of these were read: no owner reads them again.
+  // The neighbor's commits say that all of these were read: no owner reads them again.
   await driver.advance(6_000, 1_000)
   driver.kill(owner)
   // A rebuilt store has the timer of the lease at the time that the start of the run had set.

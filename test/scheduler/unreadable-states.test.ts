@@ -1,4 +1,4 @@
-/** States that cannot be read, in a store or in the changelog: only their job is affected, and its neighbours continue to fire. */
+/** States that cannot be read, in a store or in the changelog: only their job is affected, and its neighbors continue to fire. */
 import { describe, expect, it } from 'vitest'
 import { snapshotKey, stateKey } from '../../streams/state/keys.ts'
 import { executionIdOf } from '../../streams/state/run-identity.ts'

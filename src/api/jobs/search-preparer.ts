@@ -16,7 +16,7 @@ export interface SearchPreparerOptions {
 }
 
 /** No job has it, so an owner reads all jobs that it has. */
-const nobodysHandler = '\u0001'
+const unusedHandler = '\u0001'
 
 export class SearchPreparer {
   readonly #context: SearchPreparerOptions
@@ -51,7 +51,7 @@ export class SearchPreparer {
     let after: string | undefined
     do {
       const from = clock.steadyMs()
-      const { next } = await owners.ask(partition, (owner) => owner.list(partition, { handler: nobodysHandler }, 1, after))
+      const { next } = await owners.ask(partition, (owner) => owner.list(partition, { handler: unusedHandler }, 1, after))
       after = next
       if (after !== undefined) await this.#rest(clock.steadyMs() - from)
     } while (after !== undefined && this.#isWanted())

@@ -47,7 +47,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     timerSource.defer(context.reports.released().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
-    // How late an unscanned timer is, is unknown.
+    // Before the first scan the due time of the next timer is unknown.
     context.dueAt = dueAt === 0 ? now : dueAt
     metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
     metrics.mailboxDepth.set({ partition }, inputBuffer.depth)

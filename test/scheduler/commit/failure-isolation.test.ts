@@ -1,4 +1,4 @@
-/** Commit cycles that fail whenever they include one job: that job is found and isolated, and its neighbours continue to fire. */
+/** Commit cycles that fail whenever they include one job: that job is found and isolated, and its neighbors continue to fire. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { DeadLetter, JobState } from '../../../schemas/generated.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
@@ -74,7 +74,7 @@ function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500
   expect(late).toBeLessThanOrEqual(lateMs)
 }
 
-/** Another process takes over, and the neighbours continue to fire there. */
+/** Another process takes over, and the neighbors continue to fire there. */
 async function takeOver(driver: SchedulerDriver, first: Process): Promise<Process> {
   driver.kill(first)
   const second = driver.boot('B')
@@ -221,7 +221,7 @@ describe('a record that the log always refuses', () => {
       records.some(({ topic, key }) => topic.startsWith('model.executions') && String(key) === 'poison')
     const counts = refusing(driver, isPoison, tooLarge)
     driver.define('poison', { schedule: { delayMs: 500 }, target: { handler: 'x' }, payload: Buffer.alloc(100_000) })
-    // One commit in 50 ms: three or more neighbours are due in each commit cycle.
+    // One commit in 50 ms: three or more neighbors are due in each commit cycle.
     for (let step = 0; step < 160; step++) {
       const gate = Promise.withResolvers<void>()
       driver.commitGate = gate.promise

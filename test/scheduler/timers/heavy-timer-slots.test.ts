@@ -1,4 +1,4 @@
-/** Jobs of half a megabyte, many at once: what a turn writes and holds is bounded, and light neighbours fire between them. */
+/** Jobs of half a megabyte, many at once: what a turn writes and holds is bounded, and light neighbors fire between them. */
 import { expect, it } from 'vitest'
 import { recordBytes } from '../../../streams/topics/record-size.ts'
 import { names } from '../../model/world.ts'
