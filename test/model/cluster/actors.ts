@@ -1,4 +1,7 @@
-/** Everybody around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under test. */
+/**
+ * The actors around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under
+ * test.
+ */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
 import type { Codec, RecordIn, RecordOut } from '../../../src/ports/log.ts'
 import { replyHeaders } from '../../../streams/jobs/receipt.ts'
@@ -41,7 +44,7 @@ export class Workers {
   readonly #told = new Set<string>()
   readonly #unsent: RecordOut[] = []
   #again: (() => void) | undefined
-  /** What becomes of the runs they take. */
+  /** The outcomes of the runs they take. */
   fates: Partial<Record<SimulatedOutcome, number>> = {
     succeed: 5,
     'succeed-at-once': 3,
@@ -52,7 +55,7 @@ export class Workers {
     release: 1,
   }
 
-  /** What they ask for when they fail, in ms. Null: they leave it to the job. */
+  /** The retry delays they request when they fail, in ms. Null: the job decides. */
   retryAfterMs: readonly (number | null)[] = [null, null, 0, 700, 3_000]
 
   constructor(cluster: Cluster) {
@@ -65,7 +68,7 @@ export class Workers {
     return this.#unread().length > 0
   }
 
-  /** Takes one execution. A group may give one out again after a rebalance. */
+  /** Takes one Execution. A group may deliver one again after a rebalance. */
   take(): void {
     const { chance } = this.#cluster
     const { place, log } = chance.pick(this.#unread())
@@ -80,7 +83,7 @@ export class Workers {
     this.#next.set(place, next)
   }
 
-  /** Of a pinned run its worker may be told again. */
+  /** The owner may redeliver a pinned run. */
   #isTold({ topic }: RecordIn, execution: Execution): boolean {
     return topic === names.control && this.#told.has(keyOf(execution))
   }
@@ -94,7 +97,7 @@ export class Workers {
 
   #work(execution: Execution, partition: number): void {
     const { chance } = this.#cluster
-    // Its worker says nothing, whatever becomes of it.
+    // Its worker never reports.
     if (!execution.tracked) return
     const fate = chance.weighted(this.fates)
     if (fate === 'vanish') return
@@ -144,7 +147,7 @@ export class Forwarder {
     this.#cluster = cluster
   }
 
-  /** True time at which the next record is of age. */
+  /** True time at which the next record is due. */
   get nextMs(): number {
     if (this.#cluster.isFull) return Number.POSITIVE_INFINITY
     return Math.min(Number.POSITIVE_INFINITY, ...this.#heads().map(({ dueMs }) => dueMs))
@@ -200,7 +203,7 @@ export class Users {
     this.#definitions = new Definitions(cluster)
   }
 
-  /** Something that a user does. Returns what. */
+  /** One action of a user. Returns its description. */
   act(): string {
     const { chance } = this.#cluster
     const id = chance.pick(jobIds)
@@ -224,7 +227,7 @@ export class Users {
     const { chance, log, isHeavy } = this.#cluster
     if (this.#bursts++ >= (isHeavy ? heavyBurstsMax : burstsMax)) return 'nothing'
     const kind = chance.pick(['triggers', 'storm'] as const)
-    // Together in one partition.
+    // All in one partition.
     const ids = kind === 'triggers' ? ['e{t}', 'f{t}'] : Array.from({ length: stormJobs }, (_, at) => `s${at}{t}`)
     const definition = this.#definitions.ofBurst()
     for (const id of ids) this.#define(id, definition)

@@ -1,9 +1,9 @@
 /**
- * Whole clusters under a virtual clock: the real scheduler in one or two processes over a simulated log, group and disk, with every step
- * of theirs in an order that a seed chooses, and every misfortune between any two of them.
+ * Whole clusters under a virtual clock: the real scheduler in one or two processes over a simulated log, group and disk. A seed
+ * chooses the order of all steps, and the failures between any two of them.
  *
- * DUELOG_MODEL_HISTORIES sets how many histories, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a failure,
- * and DUELOG_MODEL_TRACE=1 prints what happened in it, step by step. DUELOG_MODEL_SWITCHES turns on what switches.ts has off. Long runs:
+ * DUELOG_MODEL_HISTORIES sets how many histories run, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a
+ * failure, and DUELOG_MODEL_TRACE=1 prints it step by step. DUELOG_MODEL_SWITCHES turns on what switches.ts has off. Long runs:
  * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
-/** So that none takes as long as a test may, however many there are. */
+/** The size of a round keeps each test below its time limit. */
 const rounds = Math.max(10, Math.ceil(histories / 8))
 
 describe('a cluster under random histories', () => {
@@ -21,7 +21,7 @@ describe('a cluster under random histories', () => {
     const [from, to] = [Math.ceil((histories * round) / rounds), Math.ceil((histories * (round + 1)) / rounds)]
     if (from === to) continue
     it(`keeps every promise in the histories of the seeds ${firstSeed + from} to ${firstSeed + to - 1}`, async () => {
-      // All seeds of a round are judged: one red run names each of them.
+      // All seeds of a round are judged, so one red run names each failed seed.
       const red: Record<number, string[]> = {}
       for (let seed = firstSeed + from; seed < firstSeed + to; seed++) {
         const problems = await history(seed)

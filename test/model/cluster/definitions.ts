@@ -1,4 +1,4 @@
-/** Random definitions. Each history has users of one kind, so that some go deep where others go wide. */
+/** Random definitions. Each history has users of one kind, so some histories go deep and others wide. */
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
 import { ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
@@ -10,7 +10,7 @@ export const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 /** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
 export const madeHeader = 'made'
 
-/** The keys of limits, which stay the same all through a history. */
+/** The keys of limits, constant during a history. */
 const slotsOf = { one: 1, three: 3 } as const
 const ratesOf = { slow: { limit: 1, perMs: 900 }, bursts: { limit: 3, perMs: 4_000 } } as const
 
@@ -189,7 +189,7 @@ export class Definitions {
     }
   }
 
-  /** Only to later ids, or two jobs could trigger one another for ever. */
+  /** Only to later ids, otherwise two jobs could trigger one another for ever. */
   #links(id: string): Partial<JobDefinitionInput> {
     const chance = this.#chance
     const some = (): string[] =>

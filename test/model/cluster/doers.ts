@@ -51,14 +51,14 @@ interface Slot {
 const guardMs = 1_000
 export const trustedAheadMs = 3_000
 
-/** Until a process that could not start is started again, as by whatever keeps it running. */
+/** The time until a process that could not start is started again, as by a supervisor. */
 const againMs = 1_000
 
 export class Doers {
   readonly parts: ReadonlySet<Part>
   /** What none of them may do. */
   readonly problems: string[] = []
-  /** Most that any of their clocks was ahead of true time. */
+  /** The most that any of their clocks was ahead of true time. */
   aheadMs = 0
   #peaceful = false
   readonly #cluster: Cluster
@@ -80,12 +80,12 @@ export class Doers {
     return this.#slots.flatMap(({ doer }) => doer?.members ?? [])
   }
 
-  /** Starts whatever does not run. */
+  /** Starts every doer that does not run. */
   boot(): void {
     for (const slot of this.#slots) if (slot.doer === undefined) this.#boot(slot)
   }
 
-  /** Nothing bad happens to them any more. */
+  /** Ends all failures. */
   rest(): void {
     this.#peaceful = true
     for (const { doer } of this.#slots) {
@@ -219,7 +219,7 @@ export class Doers {
     slot.doer = undefined
   }
 
-  /** As SIGTERM does. */
+  /** Stops as after SIGTERM. */
   #stop(slot: Slot, doer: Doer): void {
     doer.started = false
     void doer.doing.stop().then(() => {

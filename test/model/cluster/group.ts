@@ -10,7 +10,7 @@ import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'
 
-/** So long after it was last heard of, a member may have been thrown out. */
+/** A member may be removed this long after its last heartbeat. */
 export const sessionMs = 10_000
 
 /** What a fetch brings of one partition, in bytes, or one record. */
@@ -34,7 +34,7 @@ export class Group {
   readonly io: Io
   readonly chance: Chance
   readonly members = new Set<Member>()
-  /** What went wrong that no member may do. */
+  /** What no member may do, and one did. */
   readonly faults: string[] = []
   readonly #sharing: Sharing
   #generation = 0
@@ -46,7 +46,7 @@ export class Group {
     this.chance = chance
   }
 
-  /** Assigns anew. Members that stand still are thrown out. */
+  /** Assigns again. Suspended members are removed. */
   rebalance(): void {
     this.#generation++
     for (const member of this.members) {
@@ -56,7 +56,7 @@ export class Group {
     if (this.#sharing === 'by the rule') return this.#shareByRule()
     for (const member of this.members)
       member.promised = { generation: this.#generation, partitions: [], standbys: [], awaited: [] }
-    // Who is about to leave gets nothing while others stay.
+    // A member that is about to leave gets nothing while others stay.
     const staying = [...this.members].filter(({ isLeaving }) => !isLeaving)
     const members = staying.length > 0 ? staying : [...this.members]
     const start = this.chance.int(0, 7)
@@ -122,14 +122,14 @@ export class Member implements GroupReader {
   #started = Promise.withResolvers<void>()
   #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
   #rejoins: { isTold: boolean; resolve(): void; reject(error: Error): void }[] = []
-  /** It has told the group that it is about to leave. */
+  /** Whether it has told the group that it is about to leave. */
   isLeaving = false
   #isOutOfReach = false
   #joins = 0
   #generation = 0
   /** By the steady clock of its machine: when the group heard of it last. */
   #countedAtMs = Number.NEGATIVE_INFINITY
-  /** Neither the group nor the logs can be reached. */
+  /** Whether neither the group nor the logs can be reached. */
   isCutOff = false
   /** Hears of each place that it is sent to. */
   onSeek: ((position: Position) => void) | undefined
@@ -263,7 +263,7 @@ export class Member implements GroupReader {
     return this.machine.alive && !this.machine.frozen && !this.#stopped
   }
 
-  /** What it can do now. */
+  /** The steps it can do at this time. */
   get moves(): ('learn' | 'beat' | 'rejoin' | 'fetch')[] {
     if (!this.#live || this.#joins + (this.promised ? 1 : 0) === 0) return []
     if (this.isCutOff) return []
