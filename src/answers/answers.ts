@@ -809,6 +809,34 @@ export type Counts = {
   lateness: any[][]
 }
 
+export type OwnerZoneWalk = {
+  checked: number
+  moved: number
+}
+
+export type OwnerPositionReset = {
+  topic: string
+  'from': number
+  to: number
+  reason: 'beyond-end' | 'expired' | 'lost'
+  /** Epoch ms. */
+  at: number
+}
+
+export type OwnerOpenTransaction = {
+  topic: string
+  offset: number
+  records: number
+  /** Epoch ms. */
+  since: number
+}
+
+export type OwnerActiveRuns = {
+  dispatched: number
+  running: number
+  waiting: number
+}
+
 export type OwnerState = {
   partition: number
   phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
@@ -824,38 +852,25 @@ export type OwnerState = {
   /** Version of the time zone rules of the owner, such as 2026a. */
   zoneRules?: string
   /** While its jobs are checked after a change of these rules. */
-  zoneWalk?: {
-    checked: number
-    moved: number
-  } | null
+  zoneWalk?: OwnerZoneWalk | null
   /** Why the owner decides nothing at the moment. */
   problem?: string | null
   /** The last position that lay outside its log. */
-  lastReset?: {
-    topic: string
-    'from': number
-    to: number
-    reason: 'beyond-end' | 'expired' | 'lost'
-    /** Epoch ms. */
-    at: number
-  } | null
+  lastReset?: OwnerPositionReset | null
   /** A transaction that blocks one of its topics. */
-  openTransaction?: {
-    topic: string
-    offset: number
-    records: number
-    /** Epoch ms. */
-    since: number
-  } | null
-  underWay: {
-    dispatched: number
-    running: number
-    waiting: number
-  }
+  openTransaction?: OwnerOpenTransaction | null
+  underWay: OwnerActiveRuns
   /** name@host:pid:boot; null if no member is assigned or it does not answer. */
   instance: string | null
   /** Null for the process that answers, and without an owner. */
   url: string | null
+}
+
+export type ProofSummary = {
+  found: number
+  audited: number
+  /** Epoch ms. */
+  judgedUntil: number | null
 }
 
 export type StatsMessage = {
@@ -864,10 +879,5 @@ export type StatsMessage = {
   counts: Counts
   partitions: OwnerState[]
   /** Findings of the auditors, and the time up to which they have judged; null if unknown. Absent in earlier versions. */
-  proof?: {
-    found: number
-    audited: number
-    /** Epoch ms. */
-    judgedUntil: number | null
-  } | null
+  proof?: ProofSummary | null
 }

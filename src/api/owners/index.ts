@@ -2,6 +2,7 @@
 
 export { forecastOf } from './forecast-sum.ts'
 export { callerHeader, encodeInternalJson } from './internal-json.ts'
+export { ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'
 export { listPartitions } from './partitions.ts'
 export { countsOf, type ProcessCounts, sumOf } from './process-counts.ts'

@@ -2,26 +2,13 @@
  * The partitions of another process, queried over its internal routes (routes/internal-routes.ts), which never forward a query.
  */
 import { createHash } from 'node:crypto'
-import type { Execution, FinishedRun } from '../../../schemas/index.ts'
 import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
 import { answerText } from '../../network/index.ts'
-import type {
-  ActiveRunView,
-  Asker,
-  DueCounts,
-  JobFilter,
-  JobQueries,
-  JobView,
-  ListedJobs,
-  PartitionProof,
-  PartitionView,
-  StoredJob,
-  WhyView,
-  WorkerRuns,
-} from '../../ports/index.ts'
+import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
 import { callerHeader, decodeInternalJson } from './internal-json.ts'
-import type { RemoteOwner } from './owner-directory.ts'
+import type { Owner, RemoteOwner } from './owner.ts'
+import { type AnyCall, ownerCalls, partitionsPath, standbyCalls, type Values } from './owner-calls.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
 
@@ -37,56 +24,26 @@ export interface RemoteQueriesOptions {
 /** Maximum characters of another process's error text. */
 const detailCharsMax = 2_000
 
-type Query = Record<string, string | number | boolean | undefined>
-
 /** Every call rejects with `not-ready` if the process cannot be reached, is too slow, or does not own the partition. */
 export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof {
-  const get = (path: string, query: Query = {}, waitMs = 0, asker?: Asker): Promise<Record<string, unknown>> =>
-    ask(new URL(`/internal/v1/partitions${path}${queryText(query)}`, url), waitMs, options, asker)
-  const jobPath = (partition: number, id: string): string => `/${partition}/jobs/${encodeURIComponent(id)}`
-  const jobs = (of: Query): JobQueries => ({
-    async job(partition, id) {
-      return (await get(jobPath(partition, id), of)).job as JobView | undefined
-    },
-    async list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker) {
-      return (await get(`/${partition}/jobs`, { ...filter, limit, after, ...of }, 0, asker)) as unknown as ListedJobs
-    },
-    async runs(partition, id) {
-      return (await get(`${jobPath(partition, id)}/runs`, of)).runs as
-        | { active: ActiveRunView[]; finished: FinishedRun[] }
-        | undefined
-    },
-    async why(partition, id) {
-      return (await get(`${jobPath(partition, id)}/why`, of)).why as WhyView | undefined
-    },
-    async deadRun(partition, id, runNo) {
-      return (await get(`${jobPath(partition, id)}/dead-runs/${runNo}`, of)).execution as Execution | undefined
-    },
-  })
+  const called =
+    ({ path, field, request }: AnyCall, more: Values) =>
+    async (...args: never[]): Promise<unknown> => {
+      const { params, query, waitMs = 0, asker } = request(...args)
+      const place = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+      const body = await ask(new URL(`${partitionsPath}${place}${queryText({ ...query, ...more })}`, url), waitMs, options, asker)
+      return field === undefined ? body : body[field]
+    }
+  const queries = (table: Record<string, AnyCall>, more: Values = {}): unknown =>
+    Object.fromEntries(Object.entries(table).map(([name, call]) => [name, called(call, more)]))
+  const read = async <Answer>(path: string, field: string): Promise<Answer> =>
+    (await ask(new URL(path, url), 0, options))[field] as Answer
   return {
-    ...jobs({}),
-    copies: jobs({ stale: true }),
-    async partitions() {
-      return (await get('')).partitions as PartitionView[]
-    },
-    async counts() {
-      return (await ask(new URL('/internal/v1/counts', url), 0, options)).counts as ProcessCounts
-    },
-    async proof() {
-      return (await ask(new URL('/internal/v1/proof', url), 0, options)).proof as PartitionProof[]
-    },
-    async stored(partition, id) {
-      return (await get(`${jobPath(partition, id)}/stored`)).job as StoredJob | undefined
-    },
-    async forecast(partition, range, asker) {
-      return (await get(`/${partition}/forecast`, { ...range }, 0, asker)).counts as DueCounts
-    },
-    async workers(partition) {
-      return (await get(`/${partition}/workers`)).workers as WorkerRuns[]
-    },
-    async applied(partition, offsets, timeoutMs) {
-      return (await get(`/${partition}/applied`, { ...offsets, timeoutMs }, timeoutMs)).applied === true
-    },
+    ...(queries({ ...standbyCalls, ...ownerCalls }) as Omit<Owner, 'copies'>),
+    copies: queries(standbyCalls, { stale: true }) as JobQueries,
+    partitions: () => read<PartitionView[]>(partitionsPath, 'partitions'),
+    counts: () => read<ProcessCounts>('/internal/v1/counts', 'counts'),
+    proof: () => read<PartitionProof[]>('/internal/v1/proof', 'proof'),
   }
 }
 
@@ -153,7 +110,7 @@ function causeOf(error: unknown): string {
   return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
 }
 
-function queryText(query: Query): string {
+function queryText(query: Values): string {
   const given = Object.entries(query).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
   return given.length === 0
     ? ''

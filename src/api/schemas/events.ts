@@ -65,12 +65,13 @@ const ownerStateSchema = {
     overdueMs: { type: 'number', description: 'Time in ms that the oldest due timer has waited; 0 if none is overdue.' },
     zoneRules: { type: 'string', description: 'Version of the time zone rules of the owner, such as 2026a.' },
     zoneWalk: orNull(
-      { type: 'object', required: ['checked', 'moved'], properties: { checked: count, moved: count } },
+      { title: 'OwnerZoneWalk', type: 'object', required: ['checked', 'moved'], properties: { checked: count, moved: count } },
       'While its jobs are checked after a change of these rules.',
     ),
     problem: { type: ['string', 'null'], description: 'Why the owner decides nothing at the moment.' },
     lastReset: orNull(
       {
+        title: 'OwnerPositionReset',
         type: 'object',
         required: ['topic', 'from', 'to', 'reason', 'at'],
         properties: {
@@ -85,6 +86,7 @@ const ownerStateSchema = {
     ),
     openTransaction: orNull(
       {
+        title: 'OwnerOpenTransaction',
         type: 'object',
         required: ['topic', 'offset', 'records', 'since'],
         properties: { topic: { type: 'string' }, offset: count, records: count, since: epochMs },
@@ -92,6 +94,7 @@ const ownerStateSchema = {
       'A transaction that blocks one of its topics.',
     ),
     underWay: {
+      title: 'OwnerActiveRuns',
       type: 'object',
       required: ['dispatched', 'running', 'waiting'],
       properties: { dispatched: count, running: count, waiting: count },
@@ -116,6 +119,7 @@ export const statsMessageSchema = {
     partitions: { type: 'array', items: ownerStateSchema },
     proof: orNull(
       {
+        title: 'ProofSummary',
         type: 'object',
         required: ['found', 'audited', 'judgedUntil'],
         properties: { found: count, audited: count, judgedUntil: { type: ['integer', 'null'], description: 'Epoch ms.' } },

@@ -9,19 +9,9 @@ export {
   resumeSchema,
   triggerSchema,
 } from './commands.ts'
-export { instantSchema } from './common.ts'
+export { closed, instantSchema } from './common.ts'
 export { deadLetterSchema, deadLettersSchema, redriveManySchema } from './dead-letters.ts'
 export { eventsSchema, internalCountsSchema, sessionSchema, statsMessageSchema } from './events.ts'
-export {
-  internalAppliedSchema,
-  internalDeadRunSchema,
-  internalForecastSchema,
-  internalJobSchema,
-  internalListSchema,
-  internalPartitionsSchema,
-  internalReadSchema,
-  internalWorkersSchema,
-} from './internal.ts'
 export { batchSchema, deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './jobs.ts'
 export {
   appliedWaitMs,

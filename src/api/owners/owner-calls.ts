@@ -1,0 +1,150 @@
+/**
+ * The queries that a process asks the owner of a partition in another process, over HTTP: one table of their paths, schemas and
+ * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
+ * are not part of the public API.
+ */
+import type { Asker, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
+import { closed, listChunkMax } from '../schemas/index.ts'
+
+/** Path of the partitions of a process. The paths of the calls follow it. */
+export const partitionsPath = '/internal/v1/partitions'
+/** A call ends after this wait at the latest. */
+const appliedWaitMsMax = 60_000
+
+export type Values = Record<string, string | number | boolean | undefined>
+
+/** What the caller sends. `waitMs`: how long the owner may take in addition to the usual time limit. */
+interface Request {
+  params: Values
+  query?: Values
+  waitMs?: number
+  asker?: Asker | undefined
+}
+
+interface OwnerCall<Name extends keyof PartitionQueries> {
+  path: string
+  schema: { hide: true; params: object; querystring: object }
+  /** Field of the body that holds the answer. Absent: the body is the answer. */
+  field?: string
+  /** What the caller makes of the arguments. */
+  request: (...args: PartitionQueries[Name] extends (...args: infer Args) => unknown ? Args : never) => Request
+  /** What the owner does with params and query. */
+  answer: (queries: PartitionQueries, given: never, asker: Asker) => Promise<unknown>
+}
+
+/** The same, of a standby too: with `stale=true` in the query, any store of the process may answer. */
+interface StandbyCall<Name extends keyof JobQueries> extends Omit<OwnerCall<Name>, 'answer'> {
+  answer: (queries: JobQueries, given: never, asker: Asker) => Promise<unknown>
+}
+
+/** Any of the calls, for code that goes through the table. */
+export interface AnyCall {
+  path: string
+  field?: string
+  request: (...args: never[]) => Request
+}
+
+type OwnerName = Exclude<keyof PartitionQueries, keyof JobQueries | 'copies' | 'partitions'>
+
+const integer = (minimum: number) => ({ type: 'integer', minimum }) as const
+const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
+const ofPartition = closed({ partition: integer(0) }, ['partition'])
+const ofJob = closed({ partition: integer(0), id: text }, ['partition', 'id'])
+const schemaOf = (params: object, querystring: object) => ({ hide: true, params, querystring }) as const
+const stale = { stale: flag }
+
+interface OfPartition {
+  partition: number
+}
+type OfJob = OfPartition & { id: string }
+
+export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
+  job: {
+    path: '/:partition/jobs/:id',
+    schema: schemaOf(ofJob, closed(stale)),
+    field: 'job',
+    request: (partition, id) => ({ params: { partition, id } }),
+    answer: (queries, { partition, id }: OfJob) => queries.job(partition, id),
+  },
+  list: {
+    path: '/:partition/jobs',
+    schema: schemaOf(
+      ofPartition,
+      closed(
+        {
+          ...{ status: text, tag: text, handler: text, dead: flag, idPrefix: text, idContains: text, runStatus: text },
+          ...{ active: flag, dueBefore: { type: 'integer' } },
+          ...{ limit: { ...integer(1), maximum: listChunkMax }, after: text, ...stale },
+        },
+        ['limit'],
+      ),
+    ),
+    request: (partition, filter, limit, after, asker) => ({ params: { partition }, query: { ...filter, limit, after }, asker }),
+    answer: (queries, given: OfPartition & JobFilter & { limit: number; after?: string; stale?: boolean }, asker) => {
+      const { partition, limit, after, stale: _, ...filter } = given
+      return queries.list(partition, filter, limit, after, asker)
+    },
+  },
+  runs: {
+    path: '/:partition/jobs/:id/runs',
+    schema: schemaOf(ofJob, closed(stale)),
+    field: 'runs',
+    request: (partition, id) => ({ params: { partition, id } }),
+    answer: (queries, { partition, id }: OfJob) => queries.runs(partition, id),
+  },
+  why: {
+    path: '/:partition/jobs/:id/why',
+    schema: schemaOf(ofJob, closed(stale)),
+    field: 'why',
+    request: (partition, id) => ({ params: { partition, id } }),
+    answer: (queries, { partition, id }: OfJob) => queries.why(partition, id),
+  },
+  deadRun: {
+    path: '/:partition/jobs/:id/dead-runs/:runNo',
+    schema: schemaOf(closed({ partition: integer(0), id: text, runNo: integer(1) }, ['partition', 'id', 'runNo']), closed(stale)),
+    field: 'execution',
+    request: (partition, id, runNo) => ({ params: { partition, id, runNo } }),
+    answer: (queries, { partition, id, runNo }: OfJob & { runNo: number }) => queries.deadRun(partition, id, runNo),
+  },
+}
+
+export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
+  stored: {
+    path: '/:partition/jobs/:id/stored',
+    schema: schemaOf(ofJob, closed({})),
+    field: 'job',
+    request: (partition, id) => ({ params: { partition, id } }),
+    answer: (queries, { partition, id }: OfJob) => queries.stored(partition, id),
+  },
+  forecast: {
+    path: '/:partition/forecast',
+    schema: schemaOf(ofPartition, closed({ from: integer(0), to: integer(0), bucketMs: integer(1) }, ['from', 'to', 'bucketMs'])),
+    field: 'counts',
+    request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
+    answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker),
+  },
+  workers: {
+    path: '/:partition/workers',
+    schema: schemaOf(ofPartition, closed({})),
+    field: 'workers',
+    request: (partition) => ({ params: { partition } }),
+    answer: (queries, { partition }: OfPartition) => queries.workers(partition),
+  },
+  applied: {
+    path: '/:partition/applied',
+    schema: schemaOf(
+      ofPartition,
+      closed({ jobs: integer(0), commands: integer(0), timeoutMs: { ...integer(0), maximum: appliedWaitMsMax } }, ['timeoutMs']),
+    ),
+    field: 'applied',
+    request: (partition, offsets, timeoutMs) => ({
+      params: { partition },
+      query: { ...offsets, timeoutMs },
+      waitMs: timeoutMs,
+    }),
+    answer: (queries, given: OfPartition & { jobs?: number; commands?: number; timeoutMs: number }) => {
+      const { partition, timeoutMs, ...offsets } = given
+      return queries.applied(partition, offsets, timeoutMs)
+    },
+  },
+}
