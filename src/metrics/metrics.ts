@@ -53,7 +53,7 @@ export function createMetrics() {
       'Records of an input topic that its owner has not applied yet; the ends of transactions count too, as in the lag of a consumer group.',
       ['topic', 'partition'],
     ),
-    mailboxDepth: gauge('mailbox_depth', 'Records read and not yet folded.', ['partition']),
+    mailboxDepth: gauge('mailbox_depth', 'Records read and not yet applied.', ['partition']),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     standbyBehind: gauge(
       'standby_behind_records',
@@ -62,7 +62,7 @@ export function createMetrics() {
     ),
     positionsReset: counter(
       'positions_reset_total',
-      'Positions that lay outside their log, because it was truncated, made anew, or expired unread; reading went on at its beginning.',
+      'Positions outside their log, because it was truncated, created again, or expired before it was read. Reading continued at its beginning.',
       ['topic', 'reason'],
     ),
     openTransaction: gauge(

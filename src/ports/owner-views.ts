@@ -106,7 +106,7 @@ export interface PartitionView {
   zoneWalk?: { checked: number; moved: number } | null
   /** Records of changelog and definitions still to be read while restoring. */
   restoreRemaining: number
-  /** Records read and not yet folded. */
+  /** Records read and not yet applied. */
   mailboxDepth: number
   /** Value of restoreRemaining at the start of the restore; 0 while nothing is restored. */
   restoreTotal: number

@@ -28,7 +28,7 @@ export class TierLane implements TopicPartition {
     metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     logger.error(
       { topic, partition, offset: next, end },
-      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     this.next = undefined
   }

@@ -11,12 +11,12 @@ export function addLimitProblems(definition: JobDefinition, problems: Problem[])
   if (rateLimit !== null) addKeyProblems('rateLimit.key', rateLimit.key, problems)
   if (concurrencyKey === null && concurrencyLimit !== 1) {
     const limit = 'only with concurrencyKey'
-    const message = `concurrencyLimit is ${concurrencyLimit}, but has a meaning ${limit}; give the key or leave the limit out.`
+    const message = `concurrencyLimit is ${concurrencyLimit}, but it is allowed ${limit}; give the key or leave the limit out.`
     problems.push(contradiction('concurrencyLimit', concurrencyLimit, limit, message))
   }
   if (concurrencyKey !== null && target.topic !== null) {
     const limit = 'only with target.handler and target.http'
-    const message = `concurrencyKey is ${quoted(concurrencyKey)}, but has a meaning ${limit}: a record in a topic takes no time; rateLimit works with every target.`
+    const message = `concurrencyKey is ${quoted(concurrencyKey)}, but it is allowed ${limit}: a record in a topic takes no time; rateLimit works with every target.`
     problems.push(contradiction('concurrencyKey', concurrencyKey, limit, message))
   }
 }

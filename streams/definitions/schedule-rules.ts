@@ -129,13 +129,13 @@ function wholeSeconds(field: string, at: number): Problem {
 
 function lastOfEveryHour(): Problem {
   const limit = 'a schedule that does not name every hour'
-  const message = `schedule.dstOverlap is "LAST", which would lose an hour of a schedule that goes by elapsed time; allowed: with ${limit}.`
+  const message = `schedule.dstOverlap is "LAST", which would lose an hour of a schedule that counts elapsed time; allowed: with ${limit}.`
   return contradiction('schedule.dstOverlap', 'LAST', limit, message)
 }
 
 function onlyWith(field: string, value: unknown, beside: readonly string[]): Problem {
   const limit = `only with ${beside.map((name) => `schedule.${name}`).join(' or ')}`
-  return contradiction(field, value, limit, `${field} is ${quoted(value)}, but has a meaning ${limit}; leave it out.`)
+  return contradiction(field, value, limit, `${field} is ${quoted(value)}, but it is allowed ${limit}; leave it out.`)
 }
 
 function disorder(field: string, value: number, how: string, other: number, limit: string): Problem {

@@ -19,7 +19,7 @@ export function addTargetProblems({ target, payload, headers }: JobDefinition, p
   }
   if (target.topic !== null && target.pool !== 'default') {
     const limit = 'only with target.handler and target.http'
-    const message = `target.pool is ${quoted(target.pool)}, but has a meaning ${limit}; leave it out.`
+    const message = `target.pool is ${quoted(target.pool)}, but it is allowed ${limit}; leave it out.`
     problems.push(contradiction('target.pool', target.pool, limit, message))
   }
   if (target.topic !== null && /^\.{1,2}$/.test(target.topic.name)) {

@@ -19,7 +19,7 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
     const message = `${field} is ${quoted(value)}, but trackRuns is false: ${why}; allowed: ${allowed}.`
     problems.push(contradiction(field, value, allowed, message))
   }
-  const unheard = 'nobody hears when a run ends'
+  const unheard = 'the owner does not learn when a run ends'
   if (overlap !== 'ALLOW') refuse('overlap', overlap, unheard, 'ALLOW, or trackRuns true')
   // A run that waits for its start is not dispatched yet, so maxConcurrentRuns may limit those.
   if (maxConcurrentRuns !== maxConcurrentRunsDefault && rateLimit === null)
@@ -33,10 +33,16 @@ export function addTrackingProblems(definition: JobDefinition, problems: Problem
   if (onSuccess.length > 0) refuse('onSuccess', onSuccess, unheard, 'nothing, or trackRuns true')
   if (onFailure.length > 0) refuse('onFailure', onFailure, unheard, 'nothing, or trackRuns true')
   if (retry.maxAttempts > 1 && !isRetryDefault(definition))
-    refuse('retry.maxAttempts', retry.maxAttempts, 'nobody hears that a run failed', '1, or no retry, or trackRuns true')
+    refuse(
+      'retry.maxAttempts',
+      retry.maxAttempts,
+      'the owner does not learn that a run failed',
+      '1, or no retry, or trackRuns true',
+    )
   // A slot of the key is released at the end of a run.
   if (concurrencyKey !== null) refuse('concurrencyKey', concurrencyKey, unheard, 'nothing, or trackRuns true')
-  if (pinTo !== null) refuse('pinTo', pinTo, 'nobody hears whether that worker has it', 'nothing, or trackRuns true')
+  if (pinTo !== null)
+    refuse('pinTo', pinTo, 'the owner does not learn whether that worker has the run', 'nothing, or trackRuns true')
   if (target.topic !== null)
     refuse('target.topic', target.topic, 'the run of a topic target is known to have succeeded', 'trackRuns true')
 }

@@ -22,7 +22,7 @@ const problemCharsMax = 200
 
 /** The replacement of an unreadable state. Its runs have a new life, because their numbers start again at 1. */
 export function unreadableState(job: Job, problem: string): JobState {
-  const reason = `What was decided about the job cannot be read (${problem.slice(0, problemCharsMax).toWellFormed()}); define it anew, or delete it.`
+  const reason = `What was decided about the job cannot be read (${problem.slice(0, problemCharsMax).toWellFormed()}); define it again, or delete it.`
   const life = `${lifeOf(job.definition)}u`
   return { ...pristineState(job), status: 'INVALID', reason, life, nextFireAt: null, nextDueAt: null }
 }

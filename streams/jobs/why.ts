@@ -2,6 +2,7 @@
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
 import { type Job, pristineState } from '../state/index.ts'
+import { duration } from '../text/index.ts'
 
 export interface Reason {
   /** A stable word for programs. */
@@ -20,9 +21,8 @@ const reasons: Record<string, string> = {
   overlap: 'an earlier run was still active',
   'CANCELLED overlap': 'a later occurrence replaced it',
   'max-concurrent-runs': 'the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too',
-  'chain-depth':
-    'its chain of follow-ups had reached the maximum length; check whether these jobs trigger each other in a circle',
-  'chain-runs': 'the maximum number of runs had followed from one run; check whether these jobs trigger each other in a circle',
+  'chain-depth': 'its chain of follow-ups had reached the maximum length; check whether these jobs trigger each other in a cycle',
+  'chain-runs': 'the maximum number of runs had followed from one run; check whether these jobs trigger each other in a cycle',
   expired: 'its job had ended at its expireAt',
   command: 'a command requested it',
   attempts: 'it had no attempts left',
@@ -113,8 +113,9 @@ function present(state: JobState, nowMs: number): Reason[] {
   if (state.waiting) say('waiting', 'The next occurrence is due and waits until one of the active runs ends.', state.nextFireAt)
   else if (state.status === 'ACTIVE' && state.nextFireAt !== null) {
     const dueAt = state.nextDueAt ?? state.nextFireAt
-    const due = dueAt <= nowMs ? 'is due now' : `is due in ${dueAt - nowMs} ms`
-    const jitter = dueAt === state.nextFireAt ? '' : `, ${dueAt - state.nextFireAt} ms after its nominal time by its jitter`
+    const due = dueAt <= nowMs ? 'is due now' : `is due in ${duration(dueAt - nowMs)}`
+    const jitter =
+      dueAt === state.nextFireAt ? '' : `, ${duration(dueAt - state.nextFireAt)} after its nominal time because of its jitter`
     say('scheduled', `The next occurrence ${due}${jitter}.`, dueAt)
   }
   for (const run of state.active) {
@@ -129,7 +130,7 @@ function present(state: JobState, nowMs: number): Reason[] {
 function completedText({ runNo, skipped, anchorAt }: JobState): string {
   if (runNo + skipped > 0) return 'The job has no further occurrence.'
   const from = new Date(anchorAt).toISOString()
-  return `The job has no occurrence: its schedule, which was taken at ${from}, names none from then on, or its window and its end leave none.`
+  return `The job has no occurrence: its schedule, which was accepted at ${from}, has none after that time, or its window leaves none.`
 }
 
 /** What a run waits for, and since or until when. */

@@ -19,7 +19,9 @@ export function dstNote(definition: ScheduleSource, appendedAt: number, before: 
   const walls = recurrence.wall(era.offsetMs)
   const wall = at + era.offsetMs
   if (walls.next(wall - 1) !== wall) return movedNote(schedule, era, walls, at)
-  const policy = recurrence.everyHour ? 'each counts, as the schedule goes by elapsed time' : `dstOverlap ${schedule.dstOverlap}`
+  const policy = recurrence.everyHour
+    ? 'each counts, because the schedule counts elapsed time'
+    : `dstOverlap ${schedule.dstOverlap}`
   if (wall >= era.until + era.followingMs) return `${clockOf(wall)} comes twice; this is the first time (${policy}).`
   if (wall < era.from + era.previousMs) return `${clockOf(wall)} comes twice; this is the second time (${policy}).`
   if (era.from <= before || era.offsetMs <= era.previousMs) return undefined

@@ -88,7 +88,7 @@ function verdictOf(calendar: Calendar, schedule: Schedule, startAt: number | nul
   if (from > calendar.from && nextInCalendar(calendar, calendar.from - 1) !== null) return undefined
   const firstIso = new Date(first).toISOString()
   const ends = schedule.rrule !== null && rruleOf(schedule.rrule).until !== undefined && first > calendar.until
-  if (!ends) return 'exdates leaves nothing of it'
+  if (!ends) return 'exdates removes all of its occurrences'
   // The append time of a definition is not known here, and is most likely later.
   return schedule.dtstart === null && startAt === null ? undefined : `it would first come true at ${firstIso}, after its UNTIL`
 }

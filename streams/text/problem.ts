@@ -1,5 +1,5 @@
 /** A problem with a user's input, in a form that API, CLI and client can show. */
-import { counted } from './counted.ts'
+import { counted } from './quantities.ts'
 
 export interface Problem {
   /** Path of the field, such as schedule.everyMs or tags[3]; empty for the value as a whole. */

@@ -1,5 +1,6 @@
 /** The model of the pages: answers of the API, live data, actions, routes, texts. */
 
+export { duration } from '../../../streams/text/index.ts'
 export type {
   AttemptError,
   CommandResult,
@@ -37,7 +38,6 @@ export {
   activeStatuses,
   count,
   counted,
-  duration,
   instant,
   rate,
   relative,

@@ -1,7 +1,9 @@
 /** Current problems, the most urgent first. */
+
+import { duration } from '../../../streams/text/index.ts'
 import type { StatsMessage } from '../../answers/index.ts'
 import type { Rates } from './rates.ts'
-import { counted, duration } from './words.ts'
+import { counted } from './words.ts'
 
 export interface Trouble {
   text: string

@@ -157,7 +157,7 @@ export class ControlConsumer {
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(
       { topic, partition, offset: next, end: highWatermark },
-      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     this.#next.set(partition, 0)
     this.#begin.set(partition, 0)

@@ -214,7 +214,7 @@ export class ExecutionConsumer {
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(
       { topic, partition, offset: next, end: highWatermark },
-      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and made anew. It is read from its beginning.`,
+      `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     lane.beginAnew()
     // This moves the group's position into the log soon. Otherwise the lane's next owner would run all of it.

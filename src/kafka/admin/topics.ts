@@ -68,7 +68,7 @@ async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], lo
     if (!ends.some(({ high }) => Number(high) > 0)) continue
     logger.error(
       { lost, present: topic },
-      `${lost.join(', ')} had to be made anew, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted, and with that whatever stood there. See docs/adr/0034.`,
+      `${lost.join(', ')} had to be created again, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted, and with that whatever stood there. See docs/adr/0034.`,
     )
     return
   }

@@ -55,7 +55,7 @@ export class Heartbeats {
   get interval(): number {
     const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
     const asNumber = (): number => {
-      if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins anew.'), { type: 'REBALANCE_IN_PROGRESS' })
+      if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins again.'), { type: 'REBALANCE_IN_PROGRESS' })
       return isDue() ? Number.NEGATIVE_INFINITY : this.#intervalMs
     }
     return { valueOf: asNumber } as unknown as number

@@ -288,7 +288,7 @@ class BatchStep {
     metrics.invalid.inc({ reason: 'refused-by-log' })
     logger.error(
       { topic: names[source], partition, offset, jobId },
-      `A record cannot be applied and is skipped; its job is INVALID until it is defined anew: ${reason}`,
+      `A record cannot be applied and is skipped; its job is INVALID until it is defined again: ${reason}`,
     )
   }
 
@@ -319,7 +319,7 @@ class BatchStep {
       const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
         { err: error, jobId: job.id, input: input.kind, ...place },
-        'A rule failed; the job is INVALID until it is defined anew.',
+        'A rule failed; the job is INVALID until it is defined again.',
       )
       return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`, this.#now, runOf(input))
     }

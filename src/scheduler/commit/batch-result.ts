@@ -38,6 +38,6 @@ export function tellUnreadable({ partition, shared }: CommitContext, { id, unrea
   shared.metrics.invalid.inc({ reason: 'unreadable-state' })
   shared.logger.error(
     { partition, jobId: id, input: kind },
-    `What was decided about a job cannot be read; it is INVALID until it is defined anew or deleted: ${unreadable}`,
+    `What was decided about a job cannot be read; it is INVALID until it is defined again or deleted: ${unreadable}`,
   )
 }

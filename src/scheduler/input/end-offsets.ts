@@ -29,7 +29,7 @@ export const readableEnd = ({ earliest, next }: Range): number => (earliest < ne
 
 /** The error for a log that ends at `end` although it was read up to `next`. A log does not shrink by itself. */
 export function shrunk(topic: string, partition: number, end: number, next: number): DuelogError {
-  const message = `${topic}/${partition} ends at ${end} and was read up to ${next}: it was truncated, or deleted and made anew.`
+  const message = `${topic}/${partition} ends at ${end} and was read up to ${next}: it was truncated, or deleted and created again.`
   return new DuelogError('log-shrunk', message)
 }
 

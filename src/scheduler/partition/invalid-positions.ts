@@ -70,7 +70,7 @@ function reportLost(context: PartitionContext): void {
   metrics.positionsReset.inc({ topic: names.state, reason: 'lost' })
   logger.error(
     { topic: names.state, partition: context.partition },
-    `${names.state}/${context.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin anew from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
+    `${names.state}/${context.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin again from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
   )
 }
 
@@ -88,7 +88,7 @@ export function reportReset(
   const what =
     reason === 'expired'
       ? `${counted(range.earliest - offset, 'record expired before it was', 'records expired before they were')} read`
-      : 'it was truncated, or deleted and made anew'
+      : 'it was truncated, or deleted and created again'
   logger.error(
     { topic, partition: context.partition, offset, ...range, reason },
     `Position ${offset} lies outside of ${topic}/${context.partition}, which goes from ${range.earliest} to ${range.next}: ${what}. It is read from its beginning.`,

@@ -119,7 +119,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     reportReset(context, 'state', this.#from, this.#found, 'beyond-end')
     logger.error(
       { topic: names.state, partition: context.partition, entries },
-      `${names.state}/${context.partition} was truncated, or deleted and made anew. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
+      `${names.state}/${context.partition} was truncated, or deleted and created again. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
     )
   }
 
@@ -195,6 +195,6 @@ export async function leaveLog(context: PartitionContext, otherLog: 'ours' | 'th
   const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
   await context.store.apply([checkpointOp(mark)])
   const then = otherLog === 'theirs' ? ', and another owner has continued in it' : ''
-  const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and made anew${then}.`
+  const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and created again${then}.`
   return new DuelogError('log-shrunk', message)
 }

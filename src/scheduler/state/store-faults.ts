@@ -39,7 +39,7 @@ export function withStoresFaults(stores: PartitionStores): PartitionStores {
   return {
     held: () => stores.held(),
     open: named('opened', (partition) => stores.open(partition)),
-    wipe: named('built anew', (partition) => stores.wipe(partition)),
+    wipe: named('rebuilt', (partition) => stores.wipe(partition)),
   }
 }
 

@@ -68,7 +68,7 @@ export class TombstoneGuard {
     if (this.#hasSlept)
       throw new DuelogError(
         'not-ready',
-        'The process slept for longer than deletions are kept in the log; the store is checked anew.',
+        'The process slept for longer than deletions are kept in the log; the store is checked again.',
       )
   }
 

@@ -17,7 +17,7 @@ describe('a target', () => {
     expect(refused({ pool: 'web' })).toMatch(/none of them is set/)
   })
   it('has a pool only if a worker runs it', () => {
-    expect(refused({ topic: { name: 't' }, pool: 'web' })).toMatch(/^target\.pool is "web", but has a meaning only with/)
+    expect(refused({ topic: { name: 't' }, pool: 'web' })).toMatch(/^target\.pool is "web", but it is allowed only with/)
   })
   it('has topic names that Kafka accepts', () => {
     for (const name of ['', 'a b', '..', 'x'.repeat(250)]) expect(refused({ topic: { name } })).toMatch(/target\.topic\.name/)

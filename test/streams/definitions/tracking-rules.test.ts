@@ -25,7 +25,7 @@ describe('a definition with trackRuns false', () => {
   it.each([
     [
       { overlap: 'SKIP' },
-      'overlap is "SKIP", but trackRuns is false: nobody hears when a run ends; allowed: ALLOW, or trackRuns true.',
+      'overlap is "SKIP", but trackRuns is false: the owner does not learn when a run ends; allowed: ALLOW, or trackRuns true.',
     ],
     [{ overlap: 'QUEUE_ONE' }, 'overlap is "QUEUE_ONE"'],
     [{ overlap: 'CANCEL_PREVIOUS' }, 'overlap is "CANCEL_PREVIOUS"'],

@@ -18,7 +18,7 @@ describe('a job whose state cannot be read', () => {
   it('is INVALID, names the reason and the remedy, and has no timer', () => {
     const { job, state } = unreadable()
     expect(state).toMatchObject({ status: 'INVALID', nextFireAt: null, nextDueAt: null, runNo: 0 })
-    expect(state.reason).toBe('What was decided about the job cannot be read (No such schema.); define it anew, or delete it.')
+    expect(state.reason).toBe('What was decided about the job cannot be read (No such schema.); define it again, or delete it.')
     expect(timersOf(job)).toEqual([])
     const lengthOf = (problem: string): number => unreadable(problem).state.reason?.length ?? 0
     expect(lengthOf('x'.repeat(500)) - lengthOf('')).toBe(200)

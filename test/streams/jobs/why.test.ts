@@ -11,7 +11,7 @@ const codes = (job: JobHistory): string[] => why(job).map(({ code }) => code)
 
 describe('the present state', () => {
   it.each<[string, JobHistory, Partial<Reason>]>([
-    ['nothing decided yet', every(), { code: 'scheduled', at: 1_000, text: 'The next occurrence is due in 1000 ms.' }],
+    ['nothing decided yet', every(), { code: 'scheduled', at: 1_000, text: 'The next occurrence is due in 1 s.' }],
     ['paused by command', every().command('PAUSE'), { code: 'paused', text: expect.stringContaining('by a command') }],
     ['paused by definition', every({ paused: true }), { code: 'paused', text: expect.stringContaining('by its definition') }],
     ['a bad definition', new JobHistory().garble('No cron.'), { code: 'invalid', text: expect.stringContaining('No cron.') }],

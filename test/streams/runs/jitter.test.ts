@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { answerTo } from '../../../streams/jobs/receipt.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
 import type { KnownDefinition } from '../../../streams/state/job.ts'
+import { duration } from '../../../streams/text/quantities.ts'
 import { JobHistory } from './history.ts'
 
 const minute = 60_000
@@ -39,11 +40,11 @@ describe('a job with jitter', () => {
       {
         code: 'scheduled',
         at: nextDueAt,
-        text: `The next occurrence is due in ${nextDueAt} ms, ${late} ms after its nominal time by its jitter.`,
+        text: `The next occurrence is due in ${duration(nextDueAt ?? 0)}, ${duration(late)} after its nominal time because of its jitter.`,
       },
     ])
     const [plain] = whyOf(new JobHistory().define({ schedule: { everyMs: minute } }).job, 0)
-    expect(plain).toMatchObject({ at: minute, text: 'The next occurrence is due in 60000 ms.' })
+    expect(plain).toMatchObject({ at: minute, text: 'The next occurrence is due in 1 min.' })
   })
   it('shows when its next occurrence is due in any state: after a run, after skips, paused, and none if there is none', () => {
     const job = new JobHistory().define({ ...jittered, catchUp: 'SKIP', misfireThresholdMs: 0, maxRuns: 3 })
