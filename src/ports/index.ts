@@ -1,28 +1,32 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export { decodeExecution } from './execution-decoder.ts'
 export type {
-  ActiveRunView,
-  Asker,
   Batch,
   Codec,
   FenceOptions,
   GroupPositions,
   GroupReader,
   GroupReaderOptions,
-  Heartbeat,
-  JobQueries,
-  JobView,
-  ListedJobs,
   Log,
+  LogAdmin,
   LogWriter,
-  PartitionQueries,
   Position,
   RecordIn,
   RecordOut,
+  TopicPartition,
   TransactionalWriter,
-  WhyView,
 } from './log.ts'
-export type { LogAdmin, TopicPartition } from './log-admin.ts'
+export {
+  type ActiveRunView,
+  type Asker,
+  type Heartbeat,
+  type JobQueries,
+  type JobView,
+  type ListedJobs,
+  type PartitionQueries,
+  sizeOfView,
+  type WhyView,
+} from './owner-queries.ts'
 export {
   type DueCounts,
   type DueRange,
@@ -38,4 +42,3 @@ export {
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export type { TargetTopics } from './target-topics.ts'
-export { sizeOfView } from './view-size.ts'

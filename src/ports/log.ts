@@ -2,16 +2,7 @@
  * Port to the log for the doers (scheduler, executor, retrier, api, client). They know only these interfaces. src/kafka implements them
  * over kafkajs, tests implement them in memory, and src/system/system.ts connects the two.
  */
-import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
-import type { Reason } from '../../streams/jobs/index.ts'
-import type { LogAdmin, TopicPartition } from './log-admin.ts'
-import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 import type { StandbyOptions } from './standby.ts'
-
-export type { LogAdmin, TopicPartition } from './log-admin.ts'
-export type { DueCounts, DueRange, JobFilter, PartitionView, RunsUnderWay, StoredJob, WorkerRuns } from './owner-views.ts'
-export type { StandbyOptions } from './standby.ts'
-export type { TargetTopics } from './target-topics.ts'
 
 /** A record as read. `offset` and `timestampMs` are exact: both stay below 2^53. */
 export interface RecordIn {
@@ -156,97 +147,24 @@ export interface Codec<Value, Input = Value> {
   decode(bytes: Buffer): Value | Promise<Value>
 }
 
-/** The last heartbeat of a running attempt. */
-export interface Heartbeat {
-  /** The owner's clock when it read the heartbeat, epoch ms. */
-  checkedAt: number
-  /** Completed share, from 0 to 1. */
-  progress: number | null
-  message: string | null
-}
-
-/** An active run with the last heartbeat of its current attempt. An owner knows heartbeats only since it owns the partition. */
-export interface ActiveRunView extends ActiveRun {
-  heartbeat: Heartbeat | null
-}
-
-/** A job as its owner sees it. */
-export interface JobView {
-  id: string
-  /** Partition and offset of the definition in force; the API's ETag is `"<partition>.<offset>"`. */
+/** A partition of a topic. */
+export interface TopicPartition {
+  topic: string
   partition: number
-  offset: number
-  /** Absent while the job is INVALID because its bytes could not be decoded. */
-  definition: JobDefinition | undefined
-  status: JobStatus
-  /** Nominal time of the next occurrence. */
-  nextFireAt: number | null
-  /** With jitter: its due time. Null: it is due at its nominal time. */
-  nextDueAt: number | null
-  /** For a schedule in a time zone: the basis of its next time. Absent for others, and from an earlier version of Duelog. */
-  place?: { anchorAt: number; decidedFor: DecidedTime | null; latestFiredFor: number | null }
-  runNo: number
-  scheduledRuns: number
-  succeeded: number
-  failed: number
-  skipped: number
-  cancelled: number
-  reason: string | null
-  active: ActiveRunView[]
-  lastRun: FinishedRun | null
-  /** Dead runs that can be redriven. */
-  deadRuns: number[]
 }
 
-export interface ListedJobs {
-  jobs: JobView[]
-  /** Cursor for the next call; absent at the end. */
-  next?: string
-  /** Number of jobs that were checked. */
-  looked: number
-}
-
-/** Why a job fired or did not. */
-export interface WhyView {
-  status: JobStatus
-  /** Present obstacles first, then refusals, newest first. Never empty. */
-  reasons: Reason[]
-}
-
-/** Caller of a long request. Callers are served in turn, and an aborted request is not processed. */
-export interface Asker {
-  /** A token, a subject or an address; the same text for the same caller. */
-  caller: string
-  /** Aborted if the caller no longer wants the answer. Default: never. */
-  signal?: AbortSignal | undefined
-}
-
-/** Queries for jobs. Every call rejects with DuelogError `not-ready` if this process has no such store. */
-export interface JobQueries {
-  job(partition: number, id: string): Promise<JobView | undefined>
-  /** Jobs in id order after `after`. One call reads about 10,000 jobs at most, so a page may be short or empty while `next` is set. */
-  list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker): Promise<ListedJobs>
-  why(partition: number, id: string): Promise<WhyView | undefined>
-  /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
-  runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
-  /** Snapshot of a dead run, as a redrive uses it; undefined if the run cannot be redriven. */
-  deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
-}
-
-/** Queries to the owner of a partition. Every call rejects with DuelogError `not-ready` if this process is not the active owner. */
-export interface PartitionQueries extends JobQueries {
-  /** The same queries on any store of this process, of a standby or during a restore. The answers may be stale. */
-  readonly copies: JobQueries
-  partitions(): PartitionView[]
-  /** The job as it is stored; undefined if there is none. */
-  stored(partition: number, id: string): Promise<StoredJob | undefined>
-  /** Future occurrences. It reads a bounded number of timers and definitions; the counts say how far they go. */
-  forecast(partition: number, range: DueRange, asker?: Asker): Promise<DueCounts>
-  /** Workers that have sent reports since this owner has the partition, at most 1,000. */
-  workers(partition: number): Promise<WorkerRuns[]>
-  /**
-   * Resolves true once the owner has applied the records at these offsets, and false after `timeoutMs`. Without offsets: once its running
-   * commit cycle has ended, so that its store has everything that readers of the log can know by now.
-   */
-  applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
+/** Offsets and metadata from the brokers. */
+export interface LogAdmin {
+  /** Earliest and next offset of each partition. Records after an open transaction do not count, because readers cannot reach them. */
+  offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
+  /** End of each partition, with the records after an open transaction. Absent: not available. */
+  highWatermarks?(topic: string): Promise<Map<number, number>>
+  clusterId(): Promise<string>
+  /** Committed offset of the group for each partition of the topic. Partitions without a commit are absent. */
+  committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
+  /** Members of a group with their decoded user data and assignment. */
+  groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
+  /** Ids of the consumer groups with this prefix. */
+  groups(prefix: string): Promise<string[]>
+  close(): Promise<void>
 }

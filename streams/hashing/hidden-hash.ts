@@ -3,7 +3,7 @@
  * redacted values. They are compared with the values of the definition in force, which does not know those of an earlier one (ADR 0060).
  */
 import type { JobDefinition } from '../../schemas/index.ts'
-import { fnv } from './fnv.ts'
+import { fnv } from './hashes.ts'
 
 type Hiding = Pick<JobDefinition, 'headers' | 'target'>
 

@@ -24,13 +24,12 @@ import {
   type Timer,
   timerKind,
 } from '../state/index.ts'
-import { retryDelayMaxMs, retryDelayMs } from './backoff.ts'
+import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
 import { aheadMsMax, executionOf, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
-import { tierFor } from './retry-tier.ts'
+import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
-import { redeliver } from './tell.ts'
 
 /** Errors of failed attempts that a run keeps. */
 const errorsKept = 5

@@ -1,6 +1,7 @@
-/** Backoff before the next attempt of a run. It is a pure function of run and attempt, so a replay makes the same decision. */
+/** Backoff before the next attempt of a run, and its delay topic. It is a pure function of run and attempt, so a replay makes the same decision. */
 import { type AvroRecord, type Backoff, fieldOf, jobDefinitionSchema, type Retry } from '../../schemas/index.ts'
 import { hashFraction } from '../hashing/index.ts'
+import { retryTiers } from '../topics/index.ts'
 
 const backoffSchema = fieldOf(fieldOf(jobDefinitionSchema, 'retry').type as AvroRecord, 'backoff').type as AvroRecord
 
@@ -23,4 +24,11 @@ function plainDelayMs({ list, fixed, linear, exponential }: Backoff, retryNo: nu
   if (linear !== null) return linear.stepMs * retryNo
   if (exponential !== null) return Math.min(exponential.baseMs * exponential.factor ** (retryNo - 1), exponential.maxMs)
   return list[Math.min(retryNo, list.length) - 1] ?? 0
+}
+
+export type RetryTier = (typeof retryTiers)[number]
+
+/** The largest tier that is not longer than the delay. Undefined for delays below the smallest, where only the time index waits. */
+export function tierFor(delayMs: number): RetryTier | undefined {
+  return retryTiers.findLast((tier) => tier.delayMs <= delayMs)
 }

@@ -2,8 +2,7 @@
  * One walk over a JSON text that the engine has accepted. It finds what JavaScript values would hide (duplicate names, numbers out of
  * the range of doubles, lone surrogates, too deep nesting) and the texts of payloads and results.
  */
-import { validText } from './plain-text.ts'
-import { contradiction, type Problem, problemsMax, quoted } from './problem.ts'
+import { contradiction, type Problem, problemsMax, quoted, validText } from './problem.ts'
 
 /** Maximum nesting of arrays and objects. Readers in other languages may refuse deeper nesting. */
 export const jsonDepthMax = 128

@@ -1,7 +1,5 @@
 /** The topics: names, settings, and the partition of a key. */
-export { topicAllowance } from './allowed-topics.ts'
-export { markHeader, markKey } from './mark.ts'
-export { recordBytes } from './record-size.ts'
+export { markHeader, markKey, recordBytes } from './log-records.ts'
 export {
   executionsRetentionMs,
   keyPartitionOf,
@@ -11,6 +9,7 @@ export {
   type TopicNames,
   type TopicPlan,
   tombstoneRetentionMs,
+  topicAllowance,
   topicNames,
   topicPlans,
 } from './topics.ts'

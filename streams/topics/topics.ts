@@ -161,3 +161,14 @@ function murmur2(data: Buffer): number {
   hash = Math.imul(hash ^ (hash >>> 13), mix)
   return hash ^ (hash >>> 15)
 }
+
+/**
+ * Whether a job or a receipt may write to a topic of the user. `patterns`: allowed names, in which `*` matches any characters.
+ * Topics with Duelog's own prefix are never allowed.
+ */
+export function topicAllowance(patterns: readonly string[], prefix: string): (topic: string) => boolean {
+  const matchers = patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`))
+  return (topic) => !topic.startsWith(prefix) && matchers.some((matcher) => matcher.test(topic))
+}
+
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -6,7 +6,7 @@ import { peerToken } from '../../src/api/guards/peers.ts'
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
-import type { Asker } from '../../src/ports/log.ts'
+import type { Asker } from '../../src/ports/owner-queries.ts'
 import { stepsSpent } from '../../streams/schedules/steps.ts'
 import { createSystem } from './system-in-memory.ts'
 

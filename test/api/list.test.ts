@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listsAtOnce } from '../../src/api/schemas/limits.ts'
-import type { JobView } from '../../src/ports/log.ts'
+import type { JobView } from '../../src/ports/owner-queries.ts'
 import { atNoonDefinition, createSystem, type MemorySystem } from './system-in-memory.ts'
 
 async function all({ api }: MemorySystem, query = ''): Promise<{ ids: string[]; pages: number[] }> {

@@ -3,26 +3,13 @@ import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
 import type { AuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
-import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/internal-json.ts'
+import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/owner-calls.ts'
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import type {
-  ActiveRunView,
-  Codec,
-  DueCounts,
-  DueRange,
-  Heartbeat,
-  JobFilter,
-  JobQueries,
-  JobView,
-  LogWriter,
-  PartitionQueries,
-  PartitionView,
-  RecordOut,
-  StoredJob,
-  WorkerRuns,
-} from '../../src/ports/log.ts'
+import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
+import type { ActiveRunView, Heartbeat, JobQueries, JobView, PartitionQueries } from '../../src/ports/owner-queries.ts'
+import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from '../../src/ports/owner-views.ts'
 import { ownerProblem } from '../../src/ports/owner-views.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Reason } from '../../streams/jobs/why.ts'

@@ -3,7 +3,7 @@
  * previous run.
  */
 import { expect, it } from 'vitest'
-import { recordBytes } from '../../streams/topics/record-size.ts'
+import { recordBytes } from '../../streams/topics/log-records.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const payload = Buffer.alloc(500_000, 'x')

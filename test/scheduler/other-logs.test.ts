@@ -1,7 +1,7 @@
 /** A `job-state` that was truncated, or deleted and recreated: no decision is lost, and nothing is done twice. */
 import { expect, test } from 'vitest'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
-import { markHeader, markKey } from '../../streams/topics/mark.ts'
+import { markHeader, markKey } from '../../streams/topics/log-records.ts'
 import { type Disk, metrics, type Process } from '../model/cluster/process.ts'
 import { names, repliesTopic } from '../model/world.ts'
 import { type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'

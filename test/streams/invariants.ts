@@ -49,7 +49,7 @@ export class Invariants {
     for (const output of out) {
       if (output.kind !== 'dispatch' || output.execution.attempt !== 1) continue
       const { runNo, trigger, scheduledFor, pinTo } = output.execution
-      // The same attempt once more, for a worker that was not there (streams/runs/telling.ts).
+      // The same attempt once more, for a worker that was not there (streams/runs/redelivery.ts).
       if (pinTo !== null && runNo <= this.#lastRunNo && job.state?.active.some((run) => run.runNo === runNo)) continue
       must(this.#limited || runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
       this.#lastRunNo = Math.max(runNo, this.#lastRunNo)

@@ -1,6 +1,6 @@
 /** Whether a process should go on: what /livez and /readyz say. */
 import { describe, expect, it } from 'vitest'
-import type { PartitionView } from '../../src/ports/log.ts'
+import type { PartitionView } from '../../src/ports/owner-views.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { ProcessHealth } from '../../src/system/health.ts'
 

@@ -1,8 +1,7 @@
 /** Who owns a partition, and questions to owners in this process and in others. */
 
 export { forecastOf } from './forecast-sum.ts'
-export { callerHeader, encodeInternalJson } from './internal-json.ts'
-export { ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
+export { callerHeader, encodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'
 export { listPartitions } from './partitions.ts'
 export { countsOf, type ProcessCounts, sumOf } from './process-counts.ts'

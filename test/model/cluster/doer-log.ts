@@ -3,7 +3,7 @@
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports/log.ts'
-import { markHeader } from '../../../streams/topics/mark.ts'
+import { markHeader } from '../../../streams/topics/log-records.ts'
 import { Group, Member } from './group.ts'
 import type { Machine } from './io.ts'
 import { type Cluster, tellTime } from './process.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JobFilter, JobView } from '../../../src/ports/log.ts'
+import type { JobView } from '../../../src/ports/owner-queries.ts'
+import type { JobFilter } from '../../../src/ports/owner-views.ts'
 import { listedBytesMax, listJobsOf } from '../../../src/scheduler/queries/job-search.ts'
 import { SearchIndex } from '../../../src/scheduler/queries/search-index.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'

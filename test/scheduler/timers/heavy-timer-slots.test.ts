@@ -1,6 +1,6 @@
 /** Jobs of half a megabyte, many at once: what a turn writes and holds is bounded, and light neighbors fire between them. */
 import { expect, it } from 'vitest'
-import { recordBytes } from '../../../streams/topics/record-size.ts'
+import { recordBytes } from '../../../streams/topics/log-records.ts'
 import { names } from '../../model/world.ts'
 import { beginMs, SchedulerDriver } from '../../tools/scheduler-driver.ts'
 

@@ -1,7 +1,7 @@
 /** The targets of a definition: which may be given, and how they look in JSON. */
 import { describe, expect, it } from 'vitest'
 import { definitionFromJson, definitionToJson } from '../../../streams/definitions/definition-json.ts'
-import { topicAllowance } from '../../../streams/topics/allowed-topics.ts'
+import { topicAllowance } from '../../../streams/topics/topics.ts'
 
 const read = (target: unknown, more: object = {}) => definitionFromJson({ schedule: { delayMs: 0 }, target, ...more })
 const refused = (target: unknown, more: object = {}): string => {

@@ -57,7 +57,7 @@ describe('a job with nothing to fire because its time is over', () => {
     const job = define({ target, ...definition })
     expect(job.state?.status).toBe('COMPLETED')
     expect(whyIn(job)).toMatch(
-      /^The job has no occurrence: its schedule, which was taken at 1970-01-01T00:00:00.000Z, names none/,
+      /^The job has no occurrence: its schedule, which was accepted at 1970-01-01T00:00:00.000Z, has none after that time/,
     )
   })
   it('has no further occurrence after its run', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BackoffInput, jobDefinitionSchema, type Retry } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { hashFraction } from '../../../streams/hashing/hash-fraction.ts'
-import { retryDelayMaxMs, retryDelayMs } from '../../../streams/runs/backoff.ts'
+import { hashFraction } from '../../../streams/hashing/hashes.ts'
+import { retryDelayMaxMs, retryDelayMs, tierFor } from '../../../streams/runs/backoff.ts'
 
 function retryOf(backoff: BackoffInput | undefined, jitter = 0): Retry {
   return completeDefinition({ schedule: { at: 0 }, target: { handler: 'a' }, retry: { backoff, jitter } }).retry
@@ -82,5 +82,24 @@ describe('jitter', () => {
     expect(['', 'a', 'job/1/1', 'ü😀'].map((text) => Math.floor(hashFraction(text) * 2 ** 32))).toEqual([
       2872998923, 2448022055, 146020771, 1255708759,
     ])
+  })
+})
+
+describe('the delay topic of a backoff', () => {
+  it.each([
+    [0, undefined],
+    [999, undefined],
+    [1000, '1s'],
+    [4999, '1s'],
+    [5000, '5s'],
+    [30_000, '30s'],
+    [47_000, '30s'],
+    [120_000, '2m'],
+    [599_999, '2m'],
+    [600_000, '10m'],
+    [3_600_000, '1h'],
+    [86_400_000, '1h'],
+  ])('of %i ms is the largest tier not longer than it', (delayMs, name) => {
+    expect(tierFor(delayMs)?.name).toBe(name)
   })
 })

@@ -18,6 +18,6 @@ export function redeliver(draft: Decision, run: ActiveRun, { now }: Context): vo
     return
   }
   const waitedMs = Math.min(now - Math.max(dueAt, dispatchedAt), redeliverMsMax)
-  const told = patchRun(draft, run, { tellAt: now + Math.max(waitedMs, leaseMs) })
-  draft.out.push({ kind: 'tell', execution: executionOf(draft.job, told, dispatchedAt) })
+  const redelivered = patchRun(draft, run, { tellAt: now + Math.max(waitedMs, leaseMs) })
+  draft.out.push({ kind: 'tell', execution: executionOf(draft.job, redelivered, dispatchedAt) })
 }

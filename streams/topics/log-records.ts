@@ -1,4 +1,4 @@
-/** The size of a record in the log, for every limit in bytes. */
+/** Records of any topic: their size in the log, and marks. */
 
 /** Most bytes in the log for length, offset and time deltas, key and value lengths, and for the lengths of each header. */
 const overheadBytes = 32
@@ -16,3 +16,8 @@ export function recordBytes({ key, value, headers }: SizedRecord): number {
   for (const name in headers) bytes += headerOverheadBytes + 3 * name.length + Buffer.byteLength(headers[name] ?? '')
   return bytes
 }
+
+/** Header of a mark: a record that every reader skips. Its writer finds the end of a log (ADR 0018) or learns the broker's time (ADR 0039). */
+export const markHeader = 'duelog-mark'
+/** Key of a mark. No job can have this id, so compaction removes no definition because of it. */
+export const markKey = '\u0000duelog-mark'

@@ -1,6 +1,6 @@
 /** The size of a record in the log, against Kafka's record format. */
 import { expect, it } from 'vitest'
-import { recordBytes } from '../../../streams/topics/record-size.ts'
+import { recordBytes } from '../../../streams/topics/log-records.ts'
 
 it('is at least the size in the log, and little more', () => {
   const varint = (value: number): number => (value < 64 ? 1 : value < 8_192 ? 2 : value < 1_048_576 ? 3 : 4)
