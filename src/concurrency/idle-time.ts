@@ -1,7 +1,7 @@
 /**
- * Idle time of the event loop, for searches that can wait: calculations on request, forecasts, and definitions as they are read. Runs fire
- * to the millisecond in the same thread. So each piece of a search is followed by a rest. The busier the loop is, the longer the rest,
- * because the work after a search, such as folding and storing a definition, costs more than the search.
+ * Idle time of the event loop, for searches that can wait: calculations on request, forecasts, and definitions as they are read.
+ * Runs fire to the millisecond in the same thread. So each piece of a search is followed by a rest. The busier the loop is, the
+ * longer the rest, because the work after a search, such as applying and storing a definition, costs more than the search.
  *
  * No result depends on it. It only decides when work continues. Work always continues, but with a busy loop rarely.
  */

@@ -5,8 +5,8 @@
  */
 export const commitSlots = 2
 /**
- * Large restores at once: one folds while the other waits for its store. More would share the same thread, and each store that is filled
- * at full speed takes about 30 MB more than later.
+ * Large restores at once: one applies records while the other waits for its store. More would share the same thread, and each
+ * store that is filled at full speed takes about 30 MB more than later.
  */
 export const restoreSlots = 2
 /** Large restores of standbys have a slot of their own, so that no owner waits for one. */

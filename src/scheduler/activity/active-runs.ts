@@ -1,6 +1,7 @@
 /**
- * The jobs of a partition with active runs, and the number of runs by status. Soft state for people who watch. It is kept from what is
- * folded, so a new owner knows at first only the jobs that it has folded itself. It finds the others by the timers of their runs.
+ * The jobs of a partition with active runs, and the number of runs by status. Soft state, for people. It follows from what is
+ * applied, so a new owner knows at first only the jobs that it has applied itself. It finds the others by the timers of their
+ * runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
 import { timerBound, timerOfKey } from '../../../streams/state/index.ts'

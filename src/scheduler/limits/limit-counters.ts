@@ -1,6 +1,6 @@
 /**
- * Limit counters: the shared limits as one fold sees them. They are loaded for the keys that the fold may touch. Each decision changes
- * them, so that decisions of one batch see each other. At the end they are logged with the states that they count.
+ * Limit counters: the shared limits as one batch sees them. They are loaded for the keys that the batch may touch. Each decision
+ * changes them, so that decisions of one batch see each other. At the end they are logged with the states that they count.
  */
 import type { JobState, StateEntryInput } from '../../../schemas/index.ts'
 import {
@@ -104,7 +104,7 @@ export class LimitCounters implements Limits {
     return keys
   }
 
-  /** Forgets outdated starts, unless this fold has given new ones. */
+  /** Forgets outdated starts, unless this batch has given new ones. */
   forget(key: string): void {
     const line = this.#starts.get(key)
     if (line !== undefined && line.starts === line.was) line.starts = undefined
