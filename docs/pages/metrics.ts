@@ -1,5 +1,5 @@
 /** docs/METRICS.md: what /metrics shows, from src/metrics/metrics.ts. */
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { code, heading, page, table } from './markdown.ts'
 
 interface MetricFacts {
@@ -32,7 +32,7 @@ groups:
 
 export function metricsPage(): string {
   // prom-client's types leave out what each metric is.
-  const metrics = createMetrics().registry.getMetricsAsArray() as unknown as MetricFacts[]
+  const metrics = newMetrics().registry.getMetricsAsArray() as unknown as MetricFacts[]
   const ours = metrics.filter(({ name }) => name.startsWith('duelog_'))
   return page(
     heading(

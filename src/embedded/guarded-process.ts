@@ -98,13 +98,13 @@ async function lineIn(
   failure: (how: string) => DuelogError,
 ): Promise<void> {
   const found = Promise.withResolvers<void>()
-  const look = (): void => {
+  const check = (): void => {
     if (pattern.test(readLog(file))) found.resolve()
   }
-  const unwatch = onChange(file, look)
+  const unwatch = onChange(file, check)
   const limit = setTimeout(() => found.reject(failure(`was not ready within ${startMsMax / 1000} s`)), startMsMax)
   exited.then(() => found.reject(failure('ended while it was starting')))
-  look()
+  check()
   try {
     await found.promise
   } finally {
@@ -113,16 +113,16 @@ async function lineIn(
   }
 }
 
-const lookMs = 100
+const pollMs = 100
 
-function onChange(file: string, look: () => void): () => void {
+function onChange(file: string, changed: () => void): () => void {
   try {
-    const watcher = watch(file, look).on('error', () => {})
+    const watcher = watch(file, changed).on('error', () => {})
     return () => watcher.close()
   } catch {
     // The kernel has no free watches, or the file system supports none: poll instead.
-    watchFile(file, { interval: lookMs }, look)
-    return () => unwatchFile(file, look)
+    watchFile(file, { interval: pollMs }, changed)
+    return () => unwatchFile(file, changed)
   }
 }
 

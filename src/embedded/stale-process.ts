@@ -10,7 +10,7 @@ export function markOf(dataDir: string): string {
 
 /** How long an ended process may take before it is killed. */
 const stopMsMax = 20_000
-const lookMs = 50
+const pollMs = 50
 
 /**
  * Stops the process that the pid file names, if it carries our mark, and removes the file.
@@ -23,9 +23,9 @@ export async function stopStale(pidFile: string, dataDir: string): Promise<numbe
   if (found) {
     send(pid, 'SIGTERM')
     // The kernel reports the end of a process only to its parent, which is dead here: this is the only place that must poll.
-    for (let leftMs = stopMsMax; await ours(); leftMs -= lookMs) {
+    for (let leftMs = stopMsMax; await ours(); leftMs -= pollMs) {
       if (leftMs <= 0) send(pid, 'SIGKILL')
-      await wait(lookMs)
+      await wait(pollMs)
     }
   }
   await rm(pidFile, { force: true })

@@ -69,7 +69,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       wantRegistry && !later ? startRegistry(context, started) : undefined,
     ])
     for (const process of running) watch(process, options)
-    options.logger.info({ broker, dataDir }, `embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up`)
+    options.logger.info({ broker, dataDir }, `The embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up.`)
     if (later) registryUp = startLater()
     const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
     // onExit reports the failure to a caller that does not await it.

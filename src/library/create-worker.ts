@@ -22,7 +22,7 @@ import {
   type HandlersFor,
   handlerProblem,
 } from '../executor/index.ts'
-import { createMetrics, type Metrics } from '../metrics/index.ts'
+import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
 import { requireKnown } from './known-options.ts'
 
@@ -93,7 +93,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
   }
   const logger = options.logger ?? pino({ name, level: 'warn', ...limitRecordLogs() })
-  const metrics = options.metrics ?? createMetrics()
+  const metrics = options.metrics ?? newMetrics()
   const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
   const clock = processClock({ stepMsMax, needsProof: false, metrics, logger })
   const { log, names, openCodecs } = clusterOf({ ...options, logger }, clock.appended)

@@ -19,7 +19,7 @@ function makersIn(registry: Registry) {
 }
 
 /** A fresh set, so that two systems in one process do not share counts. */
-export function createMetrics() {
+export function newMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const { counter, gauge, histogram } = makersIn(registry)
@@ -152,4 +152,4 @@ export function createMetrics() {
     staleEvents: counter('stale_events_total', 'Events of attempts that are no longer current.', ['type']),
   }
 }
-export type Metrics = ReturnType<typeof createMetrics>
+export type Metrics = ReturnType<typeof newMetrics>

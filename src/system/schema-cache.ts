@@ -33,10 +33,11 @@ export async function openCodecs(
     isProven: clusterId !== undefined && (await readFile(path, 'utf8').catch(() => '')) === home,
     onProven: () =>
       writePrivate(path, home).catch((error) =>
-        logger.warn({ err: error }, `${path} cannot be written; starts wait for the registry.`),
+        logger.warn({ err: error }, `${path} cannot be written. Each start waits for the registry.`),
       ),
     signal: checking.signal,
-    onAway: (error) => logger.warn({ err: error }, 'The schema registry is away; the ids that are known are used meanwhile.'),
+    onAway: (error) =>
+      logger.warn({ err: error }, 'The schema registry cannot be reached. The known schema ids are used meanwhile.'),
     onForeign: vitals.died,
     onRefused: (sentence) => logger.warn(sentence),
   })

@@ -8,7 +8,7 @@ import { clockOf, endParts, type Step, startClock } from '../cluster/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Handlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
-import { createMetrics, type Metrics } from '../metrics/index.ts'
+import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { keepPrivate, limitRecordLogs, newInstance, zoneRulesVersion } from '../process/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
@@ -105,7 +105,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
     clusterIdOf(log),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
   ])
-  logger.info({ partitions }, 'Start: the topics are as they must be')
+  logger.info({ partitions }, 'Start: the topics are checked.')
   const home = { dataDir: config.dataDir, clusterId }
   const auth = config.registryAuth
   const standing = { registryAnswered: false }
@@ -113,7 +113,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { registryUp: whenUp, startRegistry: onNeeded } = embedded
   const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
-  logger.info({ registryUrl }, 'Start: the schemas are known')
+  logger.info({ registryUrl }, 'Start: the schema ids are known.')
   const parts: ProcessContext = {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
@@ -124,12 +124,12 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   await startTargets(parts)
   await startExecuting(parts, { brokers, registryUrl }, options.handlers)
   await startIntake(parts)
-  logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined')
+  logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined their groups.')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   const auditor = auditorOf(parts, scheduler)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   parts.url = await startHttp(parts, scheduler, auditor)
-  logger.info({ url: parts.url }, 'Start: HTTP is served')
+  logger.info({ url: parts.url }, 'Start: HTTP is served.')
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
     await scheduler.start()
@@ -147,7 +147,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
 }
 
 function metricsOfThisNode(): Metrics {
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   metrics.tzInfo.set({ version: zoneRulesVersion, icu: process.versions.icu ?? 'none' }, 1)
   return metrics
 }

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { peerToken } from '../../src/api/guards/peers.ts'
 import { bodyBytesMax, bodyReceiveMs } from '../../src/api/schemas/limits.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
 import { atNoon, createSystem } from './system-in-memory.ts'
 
@@ -255,7 +255,7 @@ describe('what the API answers', () => {
         },
       }),
     )
-    const metrics = createMetrics()
+    const metrics = newMetrics()
     await using system = createSystem({ apiTokens, logger, metrics })
     system.log.hold = () => Promise.reject(new Error('the disk is full of private things'))
     let answered = ''

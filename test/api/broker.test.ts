@@ -9,7 +9,7 @@ import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { type Codecs, createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { connectLog } from '../../src/kafka/log.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReader, LogAdmin, LogWriter, RecordIn } from '../../src/ports/log.ts'
 import { partitionOf, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { atNoon, MemoryOwner, view } from './system-in-memory.ts'
@@ -71,10 +71,10 @@ beforeAll(async () => {
     instance: 'owner@test:1:1',
     owners: directory(owner),
     local: owner,
-    metrics: createMetrics(),
+    metrics: newMetrics(),
     health,
   })
-  asking = createApi({ ...shared, instance: 'asking@test:1:2', owners: directory(), metrics: createMetrics(), health })
+  asking = createApi({ ...shared, instance: 'asking@test:1:2', owners: directory(), metrics: newMetrics(), health })
   const url = await owning.listen('127.0.0.1', 0)
   const joined = Promise.withResolvers<void>()
   reader = log.reader({

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readDashboard } from '../../src/api/http/dashboard-files.ts'
 import { statsMessageSchema } from '../../src/api/schemas/events.ts'
 import { listenersMax } from '../../src/api/schemas/limits.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { createSystem } from './system-in-memory.ts'
 
 function built(): ReturnType<typeof readDashboard> {
@@ -96,7 +96,7 @@ describe('what the pages listen to', () => {
   })
 
   it('are stats messages with the counts of all owners, and end when the process stops', async () => {
-    const metrics = createMetrics()
+    const metrics = newMetrics()
     metrics.dispatched.inc({ pool: 'default' }, 3)
     metrics.runs.inc({ status: 'SUCCEEDED' }, 2)
     metrics.reportedLateness.observe(0.0011)

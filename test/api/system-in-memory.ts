@@ -6,7 +6,7 @@ import type { AuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
 import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/owner-calls.ts'
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
 import type { ActiveRunView, Heartbeat, JobQueries, JobView, PartitionQueries } from '../../src/ports/owner-queries.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from '../../src/ports/owner-views.ts'
@@ -331,7 +331,7 @@ export function createSystem(change: Partial<ApiOptions> = {}): MemorySystem {
     views: async () => owner.partitions().map((partition) => ({ ...partition, instance: 'i@h:1:b', url: null })),
   }
   const api = createApi({
-    ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: createMetrics(), instance: 'i@h:1:b' },
+    ...{ writer: log, codecs, names, partitions, owners, local: owner, metrics: newMetrics(), instance: 'i@h:1:b' },
     admin: memoryAdmin,
     trail: memoryTrail(log),
     clock: { nowMs: () => nowMs, steadyMs: () => nowMs, at: () => () => {} },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
 
 const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()
@@ -66,7 +66,7 @@ describe('probes, metrics and partitions', () => {
   })
 
   it('gives metrics in the form of Prometheus', async () => {
-    const metrics = createMetrics()
+    const metrics = newMetrics()
     metrics.deadLetters.inc(3)
     await using system = createSystem({ metrics })
     const answer = await system.api.instance.inject('/metrics')

@@ -4,7 +4,7 @@ import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
 import { Auditor } from '../../src/auditor/role.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
@@ -16,7 +16,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Au
 
 it('the auditor judges nothing while its clock is ahead, and continues when it is right again', async () => {
   const manual = new ManualClock()
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   const clock = processClock({ clock: manual, stepMsMax: 2_000, needsProof: false, metrics, logger: silent })
   clock.start(async () => {
     const sentMs = manual.steadyMs()

@@ -3,10 +3,10 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { findingKinds, unjudgedReasons } from '../../src/auditor/findings/findings.ts'
 import { findingListenersOf } from '../../src/auditor/role.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 
 it('the metric has each kind of fault and each reason from the start, at 0', async () => {
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   findingListenersOf({ metrics, logger: pino({ level: 'silent' }) })
   const text = await metrics.registry.metrics()
   for (const kind of findingKinds) expect(text).toContain(`duelog_audit_findings_total{kind="${kind}"} 0`)

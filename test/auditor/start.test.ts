@@ -4,7 +4,7 @@ import type { AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
 import { Auditor } from '../../src/auditor/role.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { GroupReaderOptions } from '../../src/ports/log.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
@@ -29,7 +29,7 @@ it('joins when it starts, retries after a failure, and never joins after it is s
         topics: async () => [],
       },
       ...{ codecs: {}, names: topicNames('test.'), instance: 'auditor@test:1:a', userData: () => null, clock, graceMs: 1_000 },
-      ...{ metrics: createMetrics(), pacing: new Pacing(() => 1) },
+      ...{ metrics: newMetrics(), pacing: new Pacing(() => 1) },
       logger: { debug() {}, info() {}, warn() {}, error: (facts: unknown) => void errors.push(facts) },
       stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
     }) as unknown as AuditorRoleOptions

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startMsMax, up } from '../../src/cli/commands/up-command.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { System, SystemOptions } from '../../src/system/system.ts'
 import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
 import { FakeTerminal } from './fake-terminal.ts'
@@ -23,7 +23,7 @@ function fakeSystem(registryAnswered: boolean) {
       registryUrl: 'http://r',
       registryAnswered,
       partitions: 4,
-      metrics: createMetrics(),
+      metrics: newMetrics(),
       ready: async () => void asked.push('ready'),
       stop: async () => void asked.push('stop'),
     }

@@ -1,7 +1,7 @@
 /** The guard and its questions: which answers may end a stop. */
 import { expect, it } from 'vitest'
 import { GuardedClock } from '../../src/clock/guarded-clock.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { ManualClock } from '../tools/manual-clock.ts'
 
 const hourMs = 3_600_000
@@ -16,7 +16,7 @@ it.each([0, hourMs])(
       clock: manual,
       stepMsMax: 2_000,
       needsProof: true,
-      metrics: createMetrics(),
+      metrics: newMetrics(),
       logger: silent,
     })
     // The one on our machine has our clock.
@@ -47,7 +47,7 @@ it.each([0, hourMs])(
 
 it('a question that nobody answers keeps a clock that was set right no longer than its time', async () => {
   const manual = new ManualClock()
-  const clock = new GuardedClock({ clock: manual, stepMsMax: 2_000, needsProof: true, metrics: createMetrics(), logger: silent })
+  const clock = new GuardedClock({ clock: manual, stepMsMax: 2_000, needsProof: true, metrics: newMetrics(), logger: silent })
   const say = (): void => {
     const sentMs = manual.steadyMs()
     clock.appended({ source: 'broker 1', sentMs, receivedMs: sentMs, brokerMs: manual.nowMs() - manual.skewMs })

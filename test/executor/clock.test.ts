@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
 import { misdatedMsMin } from '../../src/executor/consume/misdated-executions.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { LoopbackLog } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
@@ -16,7 +16,7 @@ function worker(handlers: ConstructorParameters<typeof Harness>[0] = {}, log = n
   const manual = new ManualClock()
   const clock: GuardedClock = processClock({
     ...{ clock: manual, stepMsMax: 2_000, needsProof: false },
-    ...{ metrics: createMetrics(), logger: silent },
+    ...{ metrics: newMetrics(), logger: silent },
   })
   const tell = (): void => {
     const sentMs = manual.steadyMs()

@@ -5,7 +5,7 @@ import type { ExecutionEvent, ExecutionInput } from '../../schemas/generated.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { RecordOut } from '../../src/ports/log.ts'
 import { partitionOf, priorities, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { openLog, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
@@ -76,7 +76,7 @@ export async function openCluster() {
       handlers: { noop: () => undefined },
       instance: `worker@test:1:${randomUUID().slice(0, 4)}`,
       clock: systemClock,
-      metrics: createMetrics(),
+      metrics: newMetrics(),
       logger: silent,
       drainMs: 1_000,
       ...options,

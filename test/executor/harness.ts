@@ -16,7 +16,7 @@ import { Executor, type ExecutorOptions } from '../../src/executor/executor.ts'
 import { type Handlers, isBatchHandler } from '../../src/executor/handlers/handler.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
@@ -59,7 +59,7 @@ export interface Place {
 export class Harness {
   readonly clock: ManualClock
   readonly log: LoopbackLog
-  readonly metrics = createMetrics()
+  readonly metrics = newMetrics()
   readonly executor: Executor
   /** jobId of every start, in order, with the time of it. */
   readonly starts: { jobId: string; atMs: number }[] = []

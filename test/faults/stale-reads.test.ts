@@ -8,7 +8,7 @@ import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { connectLog } from '../../src/kafka/log.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { PartitionQueries } from '../../src/ports/owner-queries.ts'
 import { partitionOf, topicPlans } from '../../streams/topics/topics.ts'
 import { schedulerOf } from '../tools/duelog-process-scheduler.ts'
@@ -36,7 +36,7 @@ async function openApi(
   })
   const api = createApi({
     ...{ writer, codecs, names, partitions, owners, admin, trail, instance, local },
-    ...{ metrics: createMetrics(), clock: systemClock, logger: pino({ level: 'silent' }) },
+    ...{ metrics: newMetrics(), clock: systemClock, logger: pino({ level: 'silent' }) },
     health: () => ({ live: true, ready: true, reasons: [] }),
   })
   test.onTestFinished(async () => {

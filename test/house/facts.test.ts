@@ -5,7 +5,7 @@ import { generate, generateSettings, generateTexts } from '../../schemas/generat
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { errorTable } from '../../src/errors/errors.ts'
 import { builtInHandlers } from '../../src/executor/handlers/built-in.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { filesIn, type HouseFile, readHouseFile, withoutComments } from './tree.ts'
 
 const program = filesIn(['src', 'streams'])
@@ -45,7 +45,7 @@ function fieldNames(type: unknown): string[] {
 const unproved = (names: readonly string[], proofs: readonly HouseFile[]): string[] =>
   names.filter((name) => !proofs.some(({ text }) => new RegExp(`\\b${name}\\b`).test(withoutComments(text))))
 
-/** Properties of createMetrics that nothing in the program sets. */
+/** Properties of newMetrics that nothing in the program sets. */
 function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): string[] {
   const code = files.filter(({ path }) => path !== 'src/metrics/metrics.ts').map(({ text }) => withoutComments(text))
   return names.filter(
@@ -88,7 +88,7 @@ test('every field of a definition is used by a test of a whole Duelog on the rea
 })
 
 test('every metric is measured', () => {
-  const names = Object.keys(createMetrics()).filter((name) => name !== 'registry' && name !== 'sources')
+  const names = Object.keys(newMetrics()).filter((name) => name !== 'registry' && name !== 'sources')
   expect(unsetMetrics(names, program)).toEqual([])
 })
 

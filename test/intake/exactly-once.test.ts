@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
 import { ForeignIntake } from '../../src/intake/intake.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { brokers, makeTopics, openLog, openWriter, registryUrl, uniquePrefix, Watcher } from '../kafka/harness.ts'
@@ -58,7 +58,7 @@ test('each foreign record becomes one definition, in the order of its partition'
       targets: anyTarget,
       instance,
       clock: systemClock,
-      metrics: createMetrics(),
+      metrics: newMetrics(),
       logger: pino({ level: 'silent' }),
     })
     onTestFinished(() => intake.stop())
@@ -119,7 +119,7 @@ test('the position of the group passes the ends of transactions, which readers n
   }
   const intake = new ForeignIntake({
     ...{ log: watched, definition, names, prefix, topics: { etf1: [schedules], karafka: [] }, targets: anyTarget },
-    ...{ instance: 'one', clock: systemClock, metrics: createMetrics(), logger: pino({ level: 'silent' }) },
+    ...{ instance: 'one', clock: systemClock, metrics: newMetrics(), logger: pino({ level: 'silent' }) },
   })
   onTestFinished(() => intake.stop())
   await intake.start()

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
 import { SourceLane } from '../../src/intake/source-lane.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { FenceOptions, GroupReader } from '../../src/ports/log.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
@@ -36,7 +36,7 @@ test('a lane that has ended does not pause the partition of the lane that replac
     log,
     names: topicNames('t.'),
     prefix: 't.',
-    metrics: createMetrics(),
+    metrics: newMetrics(),
     clock,
     logger: pino({ level: 'silent' }),
   }
@@ -62,7 +62,7 @@ test.each([
   ['lies beyond its end', 50, 2, 'beyond-end'],
   ['was overtaken by retention', 1, 2, 'expired'],
 ] as const)('a position that %s', async (_, committed, begins, reason) => {
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   const sought: number[] = []
   const reader = {
     nextHeartbeat: async () => {},
@@ -112,7 +112,7 @@ test('each transaction contains the position it has translated up to, and at mos
   }
   const logger = pino({ level: 'silent' })
   const names = topicNames('t.')
-  const shared = { log, names, prefix: 't.', metrics: createMetrics(), clock: new ManualClock(), logger }
+  const shared = { log, names, prefix: 't.', metrics: newMetrics(), clock: new ManualClock(), logger }
   const lane = new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
   await lane.claim()
   const nonsense = (from: number, count: number, bytes: number) =>
@@ -146,7 +146,7 @@ test('the position passes hidden records after all records before them are trans
     admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
   }
   const logger = pino({ level: 'silent' })
-  const shared = { log, names: topicNames('t.'), prefix: 't.', metrics: createMetrics(), clock: new ManualClock(), logger }
+  const shared = { log, names: topicNames('t.'), prefix: 't.', metrics: newMetrics(), clock: new ManualClock(), logger }
   const lane = new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)
   await lane.passed(1)
   await lane.claim()
@@ -176,7 +176,7 @@ test('a lane connects before it fences, after its next heartbeat, and does not f
     admin: async () => ({ committed: async () => [], offsets: async () => [], close: async () => {} }),
   }
   const shared = {
-    ...{ log, names: topicNames('t.'), prefix: 't.', metrics: createMetrics(), clock: new ManualClock() },
+    ...{ log, names: topicNames('t.'), prefix: 't.', metrics: newMetrics(), clock: new ManualClock() },
     logger: pino({ level: 'silent' }),
   }
   const laneOf = () => new SourceLane(shared as unknown as IntakeOptions, reader, 'etf1', 'schedules', 0)

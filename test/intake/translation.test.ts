@@ -3,10 +3,10 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { IntakeOptions } from '../../src/intake/options.ts'
 import { translated } from '../../src/intake/translation.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { codecs, names } from '../model/world.ts'
 
-const metrics = createMetrics()
+const metrics = newMetrics()
 const options = {
   definition: codecs.definition,
   names,

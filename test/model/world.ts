@@ -24,7 +24,7 @@ import type { Clock } from '../../src/clock/clock.ts'
 import { Semaphore } from '../../src/concurrency/semaphore.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, RecordIn, RecordOut } from '../../src/ports/log.ts'
 import type { TargetTopics } from '../../src/ports/target-topics.ts'
 import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
@@ -219,7 +219,7 @@ class Owner {
 
   private constructor(world: World, applied: AppliedOffsets, logged: ChangelogState) {
     this.#world = world
-    const metrics = createMetrics()
+    const metrics = newMetrics()
     const { clock } = world
     const targets: TargetTopics = {
       problem: ({ name }) => (name === ordersTopic && !world.ordersThere ? `Topic ${name} does not exist.` : undefined),

@@ -40,15 +40,15 @@ it('writes one line a minute about retries, with the number that was left out', 
     logger.error({ partition }, 'The worker lost its group session and joins again.')
   logger.warn({ topic: 'jobs', offset: 1 }, 'Foreign schedules could not be taken; they are taken again.')
   logger.warn({ partition: 1 }, 'A record waits for the schema registry; firing goes on.')
-  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
-  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
+  logger.warn('The schema registry cannot be reached. The known schema ids are used meanwhile.')
+  logger.warn('The schema registry cannot be reached. The known schema ids are used meanwhile.')
   expect(lines).toHaveLength(4)
   pass(60_000)
   logger.error({ partition: 3 }, 'The worker lost its group session and joins again.')
-  logger.warn('The schema registry is away; the ids that are known are used meanwhile.')
+  logger.warn('The schema registry cannot be reached. The known schema ids are used meanwhile.')
   expect(lines.slice(4)).toMatchObject([
     { partition: 3, linesLeftOut: 11 },
-    { linesLeftOut: 1, msg: expect.stringContaining('registry is away') },
+    { linesLeftOut: 1, msg: expect.stringContaining('registry cannot be reached') },
   ])
   logger.info('Broker b:1 answers again.')
   logger.info('Broker b:1 answers again.')

@@ -1,7 +1,7 @@
 /** The retry forwarder on a real broker. */
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock/clock.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { Retrier } from '../../src/retrier/retrier.ts'
 import { openCluster } from '../executor/cluster.ts'
 import { silent } from '../executor/harness.ts'
@@ -19,7 +19,7 @@ it('forwards committed retries of the first tier once each, no earlier than its 
       names,
       instance: 'retrier@test:1:a',
       clock: systemClock,
-      metrics: createMetrics(),
+      metrics: newMetrics(),
       logger: silent,
       leadMs,
     })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ExecutionEvent } from '../../schemas/generated.ts'
 import type { GuardedClock } from '../../src/clock/guarded-clock.ts'
 import { processClock } from '../../src/cluster/process-clock.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { Retrier } from '../../src/retrier/retrier.ts'
 import { codecs, executionOf, names, silent } from '../executor/harness.ts'
 import { LoopbackLog, type LoopbackReader } from '../tools/loopback-log.ts'
@@ -12,7 +12,7 @@ class Harness {
   readonly clock: ManualClock
   readonly guarded: GuardedClock
   readonly log: LoopbackLog
-  readonly metrics = createMetrics()
+  readonly metrics = newMetrics()
   readonly retrier: Retrier
 
   constructor({ time = new VirtualTime(), log = new LoopbackLog(), leadMs = 0 } = {}) {
@@ -20,7 +20,7 @@ class Harness {
     this.log = log
     this.guarded = processClock({
       ...{ clock: this.clock, stepMsMax: 2_000, needsProof: false },
-      ...{ metrics: createMetrics(), logger: silent },
+      ...{ metrics: newMetrics(), logger: silent },
     })
     const { guarded: clock, metrics } = this
     this.retrier = new Retrier({

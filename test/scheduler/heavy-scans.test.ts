@@ -1,6 +1,6 @@
 /** Scans of a whole store with heavy jobs: few jobs are in memory at the same time. */
 import { expect, it } from 'vitest'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { entriesOf } from '../../src/scheduler/partition/changelog-rewrite.ts'
 import { SearchIndex } from '../../src/scheduler/queries/search-index.ts'
 import { ZoneWalk } from '../../src/scheduler/timers/zone-walk.ts'
@@ -64,7 +64,7 @@ it('a store that is logged again is read in pieces', async () => {
 
 it('the walk over all jobs after new time zone rules reads in pieces', async () => {
   const { store, seen } = watched()
-  const walk = new ZoneWalk(0, store, { codecs, clock: new ManualClock(), metrics: createMetrics() })
+  const walk = new ZoneWalk(0, store, { codecs, clock: new ManualClock(), metrics: newMetrics() })
   await walk.checkNext(() => {}, 50)
   expect(walk.view.checked).toBe(50)
   await walk.checkNext(() => {}, 50)

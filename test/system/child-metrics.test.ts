@@ -1,13 +1,13 @@
 /** Metrics of executor processes beside those of the process they belong to. */
 import { describe, expect, it } from 'vitest'
 import { expose, shownOf } from '../../src/metrics/exposition.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import { type Channel, ChildMetrics, childAnswerMsMax, tellMetrics } from '../../src/system/child-metrics.ts'
 import { ManualClock, rest } from '../tools/manual-clock.ts'
 
 /** A child with metrics of its own, over a channel as JSON as it is in life. It may be deaf. */
 function child(name: string, clock = new ManualClock()) {
-  const state = { metrics: createMetrics(), connected: true, deaf: false, asked: 0 }
+  const state = { metrics: newMetrics(), connected: true, deaf: false, asked: 0 }
   let hear: (message: unknown) => void = () => {}
   const told = new ChildMetrics(name, clock, (message) => {
     state.asked++
@@ -21,7 +21,7 @@ function child(name: string, clock = new ManualClock()) {
     send: (message) => told.received(JSON.parse(JSON.stringify(message))),
   }
   const born = (): void => {
-    state.metrics = createMetrics()
+    state.metrics = newMetrics()
     tellMetrics(channel, () => shownOf(state.metrics.registry))
   }
   born()
@@ -40,7 +40,7 @@ const linesOf = (text: string, start: string): string[] =>
 
 describe('the metrics of executor processes', () => {
   it('are added to ours under the same labels', async () => {
-    const [own, one, two] = [createMetrics(), child('executor-1'), child('executor-2')]
+    const [own, one, two] = [newMetrics(), child('executor-1'), child('executor-2')]
     own.sources.add(one.told.source).add(two.told.source)
     one.state.metrics.attempts.inc({ pool: 'default', outcome: 'succeeded' }, 3)
     two.state.metrics.attempts.inc({ pool: 'default', outcome: 'succeeded' }, 4)
@@ -63,7 +63,7 @@ describe('the metrics of executor processes', () => {
   })
 
   it('include the metrics of Node, with the name of each process', async () => {
-    const [own, one] = [createMetrics(), child('executor-1')]
+    const [own, one] = [newMetrics(), child('executor-1')]
     own.sources.add(one.told.source)
     const text = await expose(own.registry, own.sources)
     const memory = linesOf(text, 'process_resident_memory_bytes')
@@ -80,17 +80,17 @@ describe('the metrics of executor processes', () => {
   })
 
   it('are absent without such processes', async () => {
-    const own = createMetrics()
+    const own = newMetrics()
     own.dispatched.inc({ pool: 'default' })
     expect(linesOf(await expose(own.registry, own.sources), 'duelog_dispatched')).toHaveLength(1)
   })
 })
 
 describe('a child', () => {
-  const attempts = async (own: ReturnType<typeof createMetrics>): Promise<number> =>
+  const attempts = async (own: ReturnType<typeof newMetrics>): Promise<number> =>
     Number(linesOf(await expose(own.registry, own.sources), 'duelog_attempts_total{')[0]?.split(' ')[1] ?? 0)
   const setUp = () => {
-    const [own, one] = [createMetrics(), child('executor-1')]
+    const [own, one] = [newMetrics(), child('executor-1')]
     own.sources.add(one.told.source)
     const count = (times: number): void => one.state.metrics.attempts.inc({ pool: 'p', outcome: 'succeeded' }, times)
     return { own, one, count }

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { ProcessContext } from '../../src/system/process-context.ts'
 import { startIntake } from '../../src/system/targets.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
@@ -32,7 +32,7 @@ function partsOf(env: Record<string, string>, there: readonly string[]) {
     DUELOG_INTAKE_KARAFKA_TOPICS: 'other-foreign',
     ...env,
   })
-  const [names, metrics, logger] = [topicNames('t.'), createMetrics(), pino({ level: 'silent' })]
+  const [names, metrics, logger] = [topicNames('t.'), newMetrics(), pino({ level: 'silent' })]
   const targets = { allows: () => true }
   const parts = { ...{ config, log, names, metrics, logger, targets }, codecs: {}, partitions: 3, instance: 'i', undo: [] }
   return { parts: parts as unknown as ProcessContext, made, readers }

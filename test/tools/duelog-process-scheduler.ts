@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { type Clock, systemClock } from '../../src/clock/clock.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { connectLog, type LogOptions } from '../../src/kafka/log.ts'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Log, RecordOut } from '../../src/ports/log.ts'
 import type { PartitionStore, PartitionStores } from '../../src/ports/store.ts'
 import { newInstance } from '../../src/process/instance.ts'
@@ -34,7 +34,7 @@ export async function schedulerOf(
   const names = topicNames(plan.prefix)
   const plans = topicPlans(names, ['default'])
   const instance = newInstance()
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   const logger = pino(
     { level: 'info' },
     {

@@ -97,7 +97,7 @@ const pathText = (path: readonly string[]): string => path.map((id) => quoted(id
 
 /** The warning about a definition that closes a cycle. */
 export const cycleWarning = (path: readonly string[]): string =>
-  `These jobs trigger each other in a circle: ${pathText(path)}. A chain of their runs ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
+  `These jobs trigger each other in a cycle: ${pathText(path)}. A chain of their runs ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
 
 /** The text about a chain that ended, with its cycle if it had one. */
 export function chainText({ path, complete }: ChainCycle): string {

@@ -4,13 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { httpHandlerName } from '../../../streams/runs/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { LogWriter } from '../../ports/index.ts'
-import { addressGuard } from './address-guard.ts'
+import { addressGuard, ownAddresses } from './address-guard.ts'
 import type { Handler, Handlers, Run } from './handler.ts'
 import { NonRetryableError } from './handler-errors.ts'
-import { httpHandler } from './http.ts'
+import { httpHandler, signingKeyOf } from './http.ts'
 import { kafkaProduceHandler } from './kafka-produce.ts'
-import { ownAddresses } from './own-addresses.ts'
-import { signingKeyOf } from './standard-webhooks.ts'
 
 const sleepMsMax = 604_800_000
 

@@ -2,6 +2,7 @@
  * Makes the request of an http target. 2xx is success. 408, 425, 429, 5xx and network errors are retried, after Retry-After if
  * the server sends it. Everything else is final. Redirects are not followed: a server must not choose where a payload goes.
  */
+import { createHmac } from 'node:crypto'
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import type { HttpTarget } from '../../../schemas/index.ts'
@@ -9,7 +10,6 @@ import type { Clock } from '../../clock/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import type { Handler, Run } from './handler.ts'
 import { NonRetryableError, RetryLaterError } from './handler-errors.ts'
-import { signed } from './standard-webhooks.ts'
 
 export interface HttpHandlerOptions {
   guard: AddressGuard
@@ -133,4 +133,17 @@ async function startOf(answer: IncomingMessage): Promise<string> {
     if (bytes > bodyReadBytesMax) break
   }
   return Buffer.concat(kept).toString('utf8')
+}
+
+/** Bytes of a key such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`. */
+export const signingKeyOf = (text: string): Buffer => Buffer.from(text.replace(/^whsec_/, ''), 'base64')
+
+/**
+ * Signs a request according to https://www.standardwebhooks.com, so that any of its libraries can verify the sender. `id` is
+ * the same for each attempt of a run. It contains no full stop, which separates the signed parts.
+ */
+function signed(id: string, body: Buffer, key: Buffer, nowMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1_000))
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }

@@ -36,14 +36,14 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     if (partitions !== wanted.partitions && wanted.partitionsByDefault !== true)
       logger.warn(
         { partitions, configured: wanted.partitions },
-        `${jobs?.topic} has ${counted(partitions, 'partition')}; the configured number is ignored`,
+        `${jobs?.topic} has ${counted(partitions, 'partition')}; the configured number is ignored.`,
       )
     // Check before creating: a refused start should not leave topics behind.
     checkCounts(counts, partitions)
     await checkSettings(admin, present)
     const missing = wanted.plans.filter(({ topic }) => !existing.has(topic))
     const lost = missing.filter(({ schema }) => core.has(schema)).map(({ topic }) => topic)
-    if (lost.length > 0) await tellOfLost(admin, lost, present, logger)
+    if (lost.length > 0) await reportLost(admin, lost, present, logger)
     const created = await createTopics(admin, missing, partitions, wanted.replication)
     if (created.length < missing.length) {
       // Another process created some at the same time: its topics must fit as well.
@@ -62,13 +62,13 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
 const core: ReadonlySet<string> = new Set(['job-definition', 'job-state', 'job-command', 'execution-event'])
 
 /** If a lost topic were recreated silently, it would look like a topic of a new cluster. */
-async function tellOfLost(admin: Admin, lost: string[], present: TopicPlan[], logger: Logger): Promise<void> {
+async function reportLost(admin: Admin, lost: string[], present: TopicPlan[], logger: Logger): Promise<void> {
   for (const { topic } of present) {
     const ends = await withRetry(() => admin.fetchTopicOffsets(topic))
     if (!ends.some(({ high }) => Number(high) > 0)) continue
     logger.error(
       { lost, present: topic },
-      `${lost.join(', ')} had to be created again, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted, and with that whatever stood there. See docs/adr/0034.`,
+      `${lost.join(', ')} had to be created again, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted with all their records. See docs/adr/0034.`,
     )
     return
   }

@@ -14,7 +14,7 @@ import { answeredOffset, withBoundedFetches, withLostCoordinators } from '../kaf
 import { IdleFetches } from './idle-fetches.ts'
 import { Pace } from './pace.ts'
 import { recordsOf } from './records.ts'
-import { tellUnread } from './unreadable-records.ts'
+import { reportUnread } from './unreadable-records.ts'
 
 export interface BoundedRead {
   /**
@@ -174,7 +174,7 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
         eachBatch: ({ batch: { topic, partition, messages } }) => {
           const place = `${topic}/${partition}`
           const records = recordsOf(topic, partition, messages)
-          if (records.length < messages.length) tellUnread(messages, { topic, partition }, settings)
+          if (records.length < messages.length) reportUnread(messages, { topic, partition }, settings)
           const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
           return handOver(records, span, pace, options).catch(ended.reject)
         },

@@ -22,7 +22,7 @@ import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/i
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
 import { recordsOf } from './records.ts'
-import { tellUnread } from './unreadable-records.ts'
+import { reportUnread } from './unreadable-records.ts'
 
 /** Limit of batches that are handed over concurrently; below it, the number of partitions read. */
 const concurrencyMax = 256
@@ -48,7 +48,7 @@ export class KafkaGroupReader implements GroupReader {
   #open = new Set<EachBatchPayload>()
   readonly #order = new FetchOrder()
   #beating: NodeJS.Timeout | undefined
-  #endReach: (() => void) | undefined
+  #cancelReachWatch: (() => void) | undefined
   #settleStart: { resolve(): void; reject(error: Error): void } | undefined
 
   /**
@@ -76,7 +76,7 @@ export class KafkaGroupReader implements GroupReader {
     }
     const { assignment = 'round-robin' } = options
     // If the membership ends first, the next one sends it.
-    if (assignment !== 'round-robin') this.#endReach = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
+    if (assignment !== 'round-robin') this.#cancelReachWatch = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
     const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
@@ -203,7 +203,7 @@ export class KafkaGroupReader implements GroupReader {
 
   #end(): void {
     this.#stopped = true
-    this.#endReach?.()
+    this.#cancelReachWatch?.()
     this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
   }
 
@@ -285,7 +285,7 @@ export class KafkaGroupReader implements GroupReader {
     const joins = this.#joins
     const next = Number(payload.batch.lastOffset()) + 1
     const batch: Batch = { topic, partition, records: recordsOf(topic, partition, messages), highWatermark: +highWatermark, next }
-    if (batch.records.length < messages.length) tellUnread(messages, batch, this.#settings)
+    if (batch.records.length < messages.length) reportUnread(messages, batch, this.#settings)
     try {
       const settled = batch.records.length === 0 ? undefined : this.#options.onBatch(batch)
       if (settled !== undefined) await this.#beatUntil(payload, settled)

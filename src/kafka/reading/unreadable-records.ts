@@ -7,7 +7,7 @@ import type { FetchedMessage } from '../decoding/index.ts'
 /** Why the message represents unreadable records; undefined for nearly all. */
 export const unreadOf = (message: KafkaMessage): FetchedMessage['unread'] => (message as Pick<FetchedMessage, 'unread'>).unread
 
-export function tellUnread(messages: readonly KafkaMessage[], place: TopicPartition, settings: LogSettings): void {
+export function reportUnread(messages: readonly KafkaMessage[], place: TopicPartition, settings: LogSettings): void {
   for (const message of messages) {
     const unread = unreadOf(message)
     if (unread === undefined) continue

@@ -53,7 +53,7 @@ describe('a definition that closes a cycle', () => {
     const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
     const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
     const { out } = await duelogHere(['jobs', 'plan', '-'], { env, input })
-    expect(out).toContain(`\n  warning These jobs trigger each other in a circle: ${cycle}.`)
+    expect(out).toContain(`\n  warning These jobs trigger each other in a cycle: ${cycle}.`)
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { countsOf, sumOf } from '../../../src/api/owners/process-counts.ts'
-import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { newMetrics } from '../../../src/metrics/metrics.ts'
 
 async function counted(dispatched: number, lateSeconds: number[]) {
-  const metrics = createMetrics()
+  const metrics = newMetrics()
   metrics.dispatched.inc({ pool: 'a' }, dispatched)
   metrics.dispatched.inc({ pool: 'b' })
   metrics.skipped.inc({ reason: 'overlap' }, 2)

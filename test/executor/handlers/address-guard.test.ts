@@ -3,9 +3,7 @@ import { BlockList } from 'node:net'
 import type { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
-import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
-import { meaningsOf } from '../../../src/executor/handlers/embedded-addresses.ts'
-import { ownAddresses } from '../../../src/executor/handlers/own-addresses.ts'
+import { addressGuard, meaningsOf, ownAddresses } from '../../../src/executor/handlers/address-guard.ts'
 
 describe('an address has inside', () => {
   it.each([

@@ -8,8 +8,7 @@ import { systemClock } from '../../../src/clock/clock.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { addressGuard } from '../../../src/executor/handlers/address-guard.ts'
 import type { Run } from '../../../src/executor/handlers/handler.ts'
-import { delayOf, httpHandler } from '../../../src/executor/handlers/http.ts'
-import { signingKeyOf } from '../../../src/executor/handlers/standard-webhooks.ts'
+import { delayOf, httpHandler, signingKeyOf } from '../../../src/executor/handlers/http.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 

@@ -4,7 +4,7 @@ import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import type { IdleTime } from '../../../src/concurrency/idle-time.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
-import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { newMetrics } from '../../../src/metrics/metrics.ts'
 import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports/log.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/ports/store.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
@@ -22,7 +22,7 @@ export const lingerMs = 25
 export const tombstoneRetentionMs = 7 * 86_400_000
 
 /** Registering the metrics of Node itself takes long; the histories of one test share one set. */
-export const metrics = createMetrics()
+export const metrics = newMetrics()
 export const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
 export interface Cluster {

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { newMetrics } from '../../../src/metrics/metrics.ts'
 import { knownDefinition } from '../../../src/scheduler/state/job-loader.ts'
 import { LostTimerSweeper } from '../../../src/scheduler/timers/lost-timer-sweeper.ts'
 import { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
@@ -15,7 +15,7 @@ import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
 
 const minute = 60_000
 const startAt = 1_800_000_000_000
-const metrics = createMetrics()
+const metrics = newMetrics()
 
 let now: number
 let store: MemoryStore

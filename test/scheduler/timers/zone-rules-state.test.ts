@@ -1,13 +1,13 @@
 /** What is said of the time zone rules of a partition's owners, by one claim after another. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { newMetrics } from '../../../src/metrics/metrics.ts'
 import { ZoneRulesState } from '../../../src/scheduler/timers/zone-rules-state.ts'
 
 it('a warning of other rules names the remedy; there is none for an earlier version without recorded rules', () => {
   const lines: { level: number; msg: string }[] = []
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
-  const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics: createMetrics(), logger })
+  const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics: newMetrics(), logger })
   zones.claimed('')
   expect(lines).toMatchObject([{ level: 30, msg: expect.stringContaining('earlier version') }])
   zones.claimed('2025a')
