@@ -158,7 +158,7 @@ export class Retrier {
   async #batch(batch: Batch): Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined) return
-    if (batch.highWatermark < (lane.next ?? 0)) lane.beginAnew(batch.highWatermark, this.#options)
+    if (batch.highWatermark < (lane.next ?? 0)) lane.startOver(batch.highWatermark, this.#options)
     lane.isBehind = true
     for (
       let at = 0;

@@ -23,7 +23,7 @@ export class TierLane implements TopicPartition {
   }
 
   /** The records that are in the log now are forwarded as usual. Owners detect lost retries by themselves. */
-  beginAnew(end: number, { metrics, logger }: Pick<RetrierOptions, 'metrics' | 'logger'>): void {
+  startOver(end: number, { metrics, logger }: Pick<RetrierOptions, 'metrics' | 'logger'>): void {
     const { topic, partition, next } = this
     metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     logger.error(

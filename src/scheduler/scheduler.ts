@@ -36,7 +36,7 @@ export class Scheduler {
   #groupPositions: GroupPositions | undefined
   readonly #warmth: StandbyWarmth
   readonly #withdrawal: Withdrawal
-  readonly #endTrust: (() => void) | undefined
+  readonly #cancelTrustWatch: (() => void) | undefined
   readonly #handOver: HandOver
   #stopping: Promise<void> | undefined
 
@@ -53,7 +53,7 @@ export class Scheduler {
       isWarm: (number) => this.#partitions.get(number)?.isWarm === true,
       isTakingOver: () => [...this.#partitions.values()].some(({ phase }) => phase === 'claiming' || phase === 'draining'),
     })
-    this.#endTrust = options.clock.guard?.onTrusted(() => {
+    this.#cancelTrustWatch = options.clock.guard?.onTrusted(() => {
       for (const partition of this.#partitions.values()) partition.wake()
       this.#warmth.check()
     })
@@ -157,7 +157,7 @@ export class Scheduler {
     const fires = [...this.#partitions.values()].some(({ phase }) => phase === 'active')
     if (this.#reader !== undefined && fires) await this.#handOver.run(this.#reader)
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
-    this.#endTrust?.()
+    this.#cancelTrustWatch?.()
     this.#openTransactions?.stop()
     this.#groupPositions?.stop()
     await this.#reader?.stop()

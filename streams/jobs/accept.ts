@@ -7,6 +7,7 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { neverProblem } from '../definitions/index.ts'
 import {
+  announceCancellation,
   completeIfDone,
   executionOf,
   goOnWithBackfill,
@@ -14,7 +15,6 @@ import {
   type NextFire,
   snapshotNosOf,
   startQueued,
-  tellOfCancel,
 } from '../runs/index.ts'
 import { decidedTime, firstFire, nextByRules, nextFire } from '../schedules/index.ts'
 import {
@@ -216,7 +216,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (state !== undefined) {
     draft.dropRing = state.runNo > 1
     for (const run of state.active) {
-      tellOfCancel(draft, run, 'deleted')
+      announceCancellation(draft, run, 'deleted')
       draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
     }
     draft.snapshotDeletes.push(...snapshotNosOf(state))

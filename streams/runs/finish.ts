@@ -68,12 +68,12 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
 
 /** Ends a run before it has ended by itself. Later reports of its worker are stale; the worker is told to stop. */
 export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
-  tellOfCancel(draft, run, reason)
+  announceCancellation(draft, run, reason)
   finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
 }
 
 /** Tells the workers that the attempt must not run or must stop. No worker knows an attempt that was not dispatched. */
-export function tellOfCancel(draft: Decision, { runNo, attempt, specOffset, status }: ActiveRun, reason: string): void {
+export function announceCancellation(draft: Decision, { runNo, attempt, specOffset, status }: ActiveRun, reason: string): void {
   if (status !== 'RETRY_WAIT' && status !== 'WAITING') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
 }
 

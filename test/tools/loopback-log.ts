@@ -59,13 +59,13 @@ export class LoopbackLog implements Log {
   /** Simulates that somebody deleted the topic and it was made again. */
   recreate(topic: string, partition: number): void {
     this.#log.recreate(this.#log.at(topic, partition))
-    for (const reader of this.readers) reader.beginAnew(topic, partition)
+    for (const reader of this.readers) reader.startOver(topic, partition)
   }
 
   /** Simulates that the log lost its tail. */
   truncate(topic: string, partition: number, from: number): void {
     this.#log.truncate(this.#log.at(topic, partition), from)
-    for (const reader of this.readers) reader.beginAnew(topic, partition)
+    for (const reader of this.readers) reader.startOver(topic, partition)
   }
 
   #append(records: RecordOut[]): Map<string, number> {
@@ -192,7 +192,7 @@ export class LoopbackReader implements GroupReader {
   }
 
   /** The position of the reader is not in the log any more, so it starts from the beginning. */
-  beginAnew(topic: string, partition: number): void {
+  startOver(topic: string, partition: number): void {
     if (this.#positions.has(placeOf({ topic, partition }))) this.#positions.set(placeOf({ topic, partition }), 0)
   }
 

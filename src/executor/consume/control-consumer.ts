@@ -124,7 +124,7 @@ export class ControlConsumer {
 
   async #batch(batch: Batch): Promise<void> {
     const { partition, records } = batch
-    if (batch.highWatermark < (this.#next.get(partition) ?? 0)) this.#beginAnew(batch)
+    if (batch.highWatermark < (this.#next.get(partition) ?? 0)) this.#startOver(batch)
     const cancels: Cancellation[] = []
     const runs: { record: RecordIn; execution: Execution }[] = []
     for (const record of records) {
@@ -152,7 +152,7 @@ export class ControlConsumer {
    * Without this, its records would count as read. Cancellations and pinned runs would be lost until it is as long as it was
    * before.
    */
-  #beginAnew({ topic, partition, highWatermark }: Batch): void {
+  #startOver({ topic, partition, highWatermark }: Batch): void {
     const next = this.#next.get(partition) ?? 0
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(

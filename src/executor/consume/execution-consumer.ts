@@ -196,7 +196,7 @@ export class ExecutionConsumer {
   #batch(batch: Batch): void | Promise<void> {
     const lane = this.#lanes.get(`${batch.topic}/${batch.partition}`)
     if (lane === undefined || !lane.owned || this.#stopped || this.#away) return
-    if (batch.highWatermark < lane.reach) this.#beginAnew(lane, batch)
+    if (batch.highWatermark < lane.reach) this.#startOver(lane, batch)
     return this.#take(lane, batch.records, 0)
   }
 
@@ -209,14 +209,14 @@ export class ExecutionConsumer {
   }
 
   /** kafkajs reads such a log from its beginning. Without this, its records would count as seen. */
-  #beginAnew(lane: Lane, { highWatermark }: Batch): void {
+  #startOver(lane: Lane, { highWatermark }: Batch): void {
     const { topic, partition, next } = lane
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(
       { topic, partition, offset: next, end: highWatermark },
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
-    lane.beginAnew()
+    lane.startOver()
     // This moves the group's position into the log soon. Otherwise the lane's next owner would run all of it.
     this.#options.onDone(lane)
   }

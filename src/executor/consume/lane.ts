@@ -158,7 +158,7 @@ export class Lane implements TopicPartition {
    * The log was truncated or recreated, and is read from its beginning. It may hold records that were already taken, and new
    * records may reuse old offsets. The append time distinguishes them.
    */
-  beginAnew(): void {
+  startOver(): void {
     const { owned } = this
     const offset = this.#queue[this.#head]?.offset ?? this.next
     if (offset !== undefined) this.#passed = [...this.#passed, { offset, untilMs: this.#readMs }].slice(-passedMax)

@@ -41,7 +41,7 @@ export class IdleFetches {
   /** Records were read: all counts restart. */
   progress(): void {
     this.#lostSinceMs = undefined
-    this.#beginAnew()
+    this.#startOver()
   }
 
   /**
@@ -50,11 +50,11 @@ export class IdleFetches {
    */
   lost(): boolean {
     this.#lostSinceMs ??= this.#nowMs()
-    this.#beginAnew()
+    this.#startOver()
     return this.#nowMs() - this.#lostSinceMs >= lostMsMax
   }
 
-  #beginAnew(): void {
+  #startOver(): void {
     for (const broker of this.#brokers.values()) broker.rounds = 0
   }
 }

@@ -18,7 +18,7 @@ import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
-import { type BatchResult, tellUnreadable } from './batch-result.ts'
+import { type BatchResult, reportUnreadable } from './batch-result.ts'
 import type { CommitContext } from './commit-context.ts'
 import { isActive, retriesIn, startLatenessMs } from './commit-metrics.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
@@ -309,7 +309,7 @@ class BatchStep {
       limits: this.#candidates.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }
-    if (job.unreadable !== undefined) tellUnreadable(this.#context, job, input)
+    if (job.unreadable !== undefined) reportUnreadable(this.#context, job, input)
     try {
       return step(job, input, context)
     } catch (error) {

@@ -34,7 +34,7 @@ export interface BatchResult {
 }
 
 /** Logged at each access to the job: a timer checks again after a while, other inputs when a caller asks for something. */
-export function tellUnreadable({ partition, shared }: CommitContext, { id, unreadable }: Job, { kind }: Input): void {
+export function reportUnreadable({ partition, shared }: CommitContext, { id, unreadable }: Job, { kind }: Input): void {
   shared.metrics.invalid.inc({ reason: 'unreadable-state' })
   shared.logger.error(
     { partition, jobId: id, input: kind },

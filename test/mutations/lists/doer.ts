@@ -78,8 +78,8 @@ export const doerMutations = [
       [
         'left-behind-new-log',
         'src/executor/consume/execution-consumer.ts',
-        'if (batch.highWatermark < lane.reach) this.#beginAnew(lane, batch)',
-        'if (batch.highWatermark < 0) this.#beginAnew(lane, batch)',
+        'if (batch.highWatermark < lane.reach) this.#startOver(lane, batch)',
+        'if (batch.highWatermark < 0) this.#startOver(lane, batch)',
         'executions of a topic that was made anew pass for seen',
       ],
       [

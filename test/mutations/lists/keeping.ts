@@ -247,7 +247,7 @@ export const keepingMutations = [
       [
         'workers-not-told',
         'streams/jobs/accept.ts',
-        "      tellOfCancel(draft, run, 'deleted')\n",
+        "      announceCancellation(draft, run, 'deleted')\n",
         '',
         'runs of a deleted job are cancelled at no worker',
       ],
