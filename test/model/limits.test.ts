@@ -1,4 +1,4 @@
-/** Limits that jobs share, through the real fold, store and restore: queues, crashes between any two steps, sweeps. */
+/** Limits that jobs share, through the real commit cycle, store and restore: queues, crashes between any two steps, sweeps. */
 import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput } from '../../schemas/generated.ts'
 import { positionKey } from '../../src/scheduler/state/checkpoint.ts'
@@ -23,7 +23,10 @@ async function settle(world: World): Promise<void> {
   while ((await world.settle()) === 'crashed');
 }
 
-/** Executions until there are no more, each ended before the next look; `held` hears how many were out at once. */
+/**
+ * Executions until there are no more. Each one ends before the next step. `held` gets the number of attempts that are out at
+ * once.
+ */
 async function runAll(world: World, held: (count: number) => void = () => {}): Promise<string[]> {
   const order: string[] = []
   for (;;) {
@@ -62,7 +65,7 @@ describe('a key with more runs than slots', () => {
     })
     expect(most).toBe(3)
     expect(new Set(order).size).toBe(60)
-    // The first three went before anybody waited.
+    // The first three were dispatched before a run waited.
     const ranks = order.slice(3).map((id) => Number(id.slice(-4)) % 3)
     expect(ranks).toEqual(ranks.toSorted())
     expect(world.store.getNow([slotsKey('k')])).toEqual([null])
@@ -126,7 +129,7 @@ describe('a key whose jobs have different limits', () => {
     world.now = dueAt + 10
     await settle(world)
     expect(world.handOut().map(({ jobId }) => jobId)).toEqual(['holder'])
-    // Defined anew, so that its queue is looked at; the first of it is asked, and refused.
+    // It is defined again, so its queue is checked: its first run is asked, and refused.
     define(world, 'second', { concurrencyLimit: 6, schedule: { at: dueAt + 2 } })
     await settle(world)
     world.now += 3_600_001

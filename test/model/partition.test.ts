@@ -29,7 +29,7 @@ type Action =
     }
   | { do: 'remove' | 'pause' | 'resume' | 'trigger'; job: number }
   | { do: 'garbage'; job: number }
-  /** The topic that job 0 writes to comes and goes. */
+  /** The topic that job 0 writes to is deleted and created again. */
   | { do: 'topic'; there: boolean }
   | { do: 'wait'; ms: number }
   | { do: 'crash'; at: CrashPoint }
@@ -109,7 +109,7 @@ class History {
     switch (action.do) {
       case 'define': {
         const { schedule, catchUp, maxRuns } = action
-        // A topic's run is known to have succeeded, and nobody hears of the END of one that is not tracked.
+        // A run of a topic target is known to have succeeded, and the END of an untracked run is never known.
         const trackRuns = action.trackRuns || action.job === 0 || schedule.from === 'END'
         const { overlap, pinTo } = trackRuns ? action : { overlap: 'ALLOW' as const, pinTo: null }
         const retry = { maxAttempts: trackRuns ? 3 : 1, backoff: { list: [400, 1_700] } }
@@ -167,7 +167,7 @@ class History {
 
   #work(outcome: Extract<Action, { do: 'workers' }>['outcome']): void {
     for (const execution of this.world.handOut()) {
-      // Its worker says nothing.
+      // Its worker reports nothing.
       if (!execution.tracked) continue
       const { jobId, runNo, attempt, specOffset } = execution
       const event = { jobId, runNo, attempt, specOffset, at: this.world.now, startedAt: this.world.now, worker: 'w' }
@@ -179,7 +179,7 @@ class History {
     }
   }
 
-  /** A job's life ends with each tombstone: then its runs are numbered anew. */
+  /** A job's life ends with each tombstone: then its run numbers begin at 1 again. */
   lifeOf({ jobId, specOffset }: Pick<Execution, 'jobId' | 'specOffset'>): number {
     return this.world
       .log(names.jobs)
@@ -193,7 +193,7 @@ class History {
     for (const execution of this.world.executions()) {
       const { jobId, runNo, attempt, dueAt, dispatchedAt, specOffset, scheduledFor, trigger } = execution
       const life = `${jobId} life ${this.lifeOf(execution)}`
-      // The worker of a pinned one is told again as long as it does not start.
+      // A pinned run is sent to its worker again until it starts.
       if (execution.pinTo !== null && attempts.has(`${life} ${runNo}/${attempt}`)) continue
       expect(attempts, 'each attempt is dispatched once').not.toContain(`${life} ${runNo}/${attempt}`)
       attempts.add(`${life} ${runNo}/${attempt}`)
@@ -211,7 +211,10 @@ class History {
       ).toEqual(numbers.map((_, index) => index + 1))
   }
 
-  /** What is written to a topic of the user's is a run by itself: once, and never before its time. The payload is the definition's place. */
+  /**
+   * A record in a topic of the user is a run by itself: once, and never before its time. The payload is the place of the
+   * definition.
+   */
   checkRecords(): void {
     const seen = new Set<string>()
     for (const { key, value, headers, timestampMs } of this.world.log(ordersTopic)) {
@@ -224,7 +227,7 @@ class History {
     }
   }
 
-  /** Of a run that is not tracked the owner keeps nothing but that it was handed out. */
+  /** For an untracked run the owner keeps nothing but that it was handed out. */
   async checkUntracked(): Promise<void> {
     const untracked = this.world.executions().filter(({ tracked }) => !tracked)
     for (const { attempt, trigger } of untracked)
@@ -256,9 +259,11 @@ class History {
     expect(fired).toEqual(due)
   }
 
-  /** The fold of jobs and job-state from nothing is the live store, byte for byte, and every timer that follows from it is there. */
+  /**
+   * A store rebuilt from jobs and job-state equals the live store, byte for byte, and every timer that follows from it is there.
+   */
   async checkRebuild(): Promise<void> {
-    // A new owner with the store as it is: what the old one had put off, it decides at once, as any new owner would.
+    // A new owner with the same store decides at once what the old owner had deferred, as any new owner would.
     this.world.crashAt = undefined
     this.world.dropOwner()
     await this.settle()
@@ -277,7 +282,7 @@ const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, pr
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 
-/** Every timer and every index key that follows from what is known is there. */
+/** Every timer and every index key that follows from the known jobs is there. */
 async function expectDerived(store: MemoryStore): Promise<void> {
   const jobs = new Map<string, Job>()
   for (const [hexKey, hexValue] of store.dump()) {
@@ -294,7 +299,7 @@ async function expectDerived(store: MemoryStore): Promise<void> {
   for (const known of jobs.values()) {
     for (const key of indexKeysOf(known)) expect(keys, `${known.id} can be found by ${key}`).toContain(key.toString('hex'))
     for (const timer of timersOf(known)) {
-      // A renewed lease has its timer later than the state says: heartbeats are not logged.
+      // A renewed lease has a later timer than the state says, because heartbeats are not logged.
       const same = (other: Timer): boolean =>
         other.jobId === timer.jobId && other.kind === timer.kind && other.runNo === timer.runNo
       const there = timers.some((other) => same(other) && (other.dueAt === timer.dueAt || timer.kind === timerKind.lease))
@@ -305,7 +310,7 @@ async function expectDerived(store: MemoryStore): Promise<void> {
 
 describe('a partition under random histories', () => {
   it('fires each occurrence exactly once, never early, and can be rebuilt from the logs byte for byte', async () => {
-    // For a soak: more runs, and DUELOG_MODEL_SEED=random or one of one's own.
+    // For long runs: more histories, and DUELOG_MODEL_SEED=random or your own seed.
     const numRuns = Number(process.env.DUELOG_MODEL_RUNS ?? 300)
     const wanted = process.env.DUELOG_MODEL_SEED ?? '20261121'
     const seed = wanted === 'random' ? Date.now() : Number(wanted)

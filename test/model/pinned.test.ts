@@ -1,4 +1,4 @@
-/** What owners make of runs that are pinned to one worker, and what they keep of heartbeats. */
+/** How owners treat runs that are pinned to one worker, and which heartbeats they keep. */
 import { expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, WorkerControl } from '../../schemas/generated.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
@@ -63,7 +63,7 @@ it('it is redelivered until it is started, and not after', async () => {
     await world.settle()
     if (told(world).length > before) tellings.push(second)
   }
-  // After a lease, then after as long as it has waited already, at most each two minutes.
+  // After a lease, then after as long as it has waited already, at most every two minutes.
   expect(tellings).toEqual([10, 20, 40, 80, 160, 280, 400])
   const attempts = told(world).map(({ execution }) => [execution.attempt, execution.startDeadlineAt])
   expect(new Set(attempts.map(String)).size).toBe(1)

@@ -1,6 +1,6 @@
 /**
- * A whole partition without a broker: in-memory logs with transactions, a virtual clock, workers that do as they are told, and owners
- * that die at any step of a commit. The rules, the fold, the effects, the time index and the restore are the real ones.
+ * A whole partition without a broker: in-memory logs with transactions, a virtual clock, scripted workers, and owners that die at
+ * any step of a commit. The rules, the commit cycle, the effects, the time index and the restore are the real ones.
  */
 import { pino } from 'pino'
 import type {
@@ -51,7 +51,7 @@ import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
 export const names: TopicNames = topicNames('model.')
 export const leadMs = 100
-/** Topics of the user's: one that jobs write to, and one for receipts. */
+/** Topics of the user: one that jobs write to, and one for receipts. */
 export const ordersTopic = 'orders'
 export const repliesTopic = 'replies'
 
@@ -74,7 +74,7 @@ export const codecs = {
   event: { encode(value: ExecutionEventInput): Buffer }
 }
 
-/** Where an owner dies. */
+/** The step at which an owner dies. */
 export type CrashPoint = 'before-send' | 'after-send' | 'after-commit' | 'after-apply'
 export class Crash extends Error {}
 
@@ -113,7 +113,7 @@ export class World {
     this.append({ topic: names.jobs, key: id, value: null, headers: this.#asking() })
   }
 
-  /** Every second record asks for a receipt: one that does not may need no commit. */
+  /** Every second record asks for a receipt, because a record without one may need no commit. */
   #asking(): Record<string, string> {
     const { length } = this.log(names.jobs)
     if (length % 2 === 0) return {}
@@ -141,7 +141,7 @@ export class World {
     return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
   }
 
-  /** Executions that no worker was given yet. */
+  /** Executions that no worker has yet. */
   handOut(): Execution[] {
     const fresh: Execution[] = []
     for (const [topic, records] of this.records) {
@@ -155,7 +155,7 @@ export class World {
     return fresh
   }
 
-  /** Records of the delay topics whose time has come go back to the owner. */
+  /** Records of the delay topics whose delay is over go back to the owner. */
   forwardRetries(forwarded: Map<string, number>): void {
     for (const [topic, records] of this.records) {
       if (!topic.startsWith('model.retry.')) continue
@@ -167,7 +167,7 @@ export class World {
     }
   }
 
-  /** Lets the owner do all that is to be done now. A crash ends it; the next call takes over from what is left. */
+  /** Lets the owner do all of its present work. A crash ends it; the next call takes over from what is left. */
   async settle(): Promise<'settled' | 'crashed'> {
     try {
       this.#owner ??= await Owner.takeOver(this)
@@ -181,7 +181,7 @@ export class World {
     }
   }
 
-  /** The owner is gone; its store stays, is lost, or comes back as it was. */
+  /** The owner dies; its store stays, is lost, or is restored to an earlier state. */
   dropOwner(store: MemoryStore = this.store): void {
     this.#owner = undefined
     this.store = store
@@ -195,14 +195,14 @@ export class World {
 const carriesExecutions = (topic: string): boolean =>
   topic === names.control || (topic.startsWith('model.executions.') && topic !== names.deadLetters)
 
-/** A pinned one is wrapped in what its worker is told; a cancellation is none. */
+/** A pinned Execution is inside a record for its worker; a cancellation has none. */
 function executionIn(topic: string, value: Buffer): Execution | undefined {
   if (topic !== names.control) return codecs.execution.decode(value) as Execution
   const { execution } = codecs.control.decode(value) as WorkerControl
   return execution === null ? undefined : (codecs.execution.decode(execution) as Execution)
 }
 
-/** An owner that has not come to rest by then never will. */
+/** An owner that is not at rest by then never will be. */
 const turnsMax = 2_000
 const logger = pino({ level: 'silent' })
 const sources = ['jobs', 'commands', 'events'] as const
@@ -262,7 +262,7 @@ class Owner {
     const index = new TimeIndex(crashing)
     const heavyJobs = new HeavyJobs()
     this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
-    // What no reader is shown does not exist here.
+    // Here there are no records that readers do not see.
     const reader = { isOpen: () => false, next: () => 0, reach: () => 0, end: () => 0 }
     this.#context = {
       shared: this.#shared,
@@ -283,7 +283,7 @@ class Owner {
         nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },
         commits: new Semaphore(1),
       },
-      // All reports are taken in before any timer is.
+      // All reports are applied before any timer.
       reports: { readUntil: Number.POSITIVE_INFINITY, room: 0 },
       positions: new LogPositions(reader, () => false, applied, logged),
     }

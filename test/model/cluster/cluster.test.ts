@@ -13,7 +13,7 @@ import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
-/** The size of a round keeps each test below its time limit. */
+/** Histories of one test. The size keeps each test below its time limit. */
 const rounds = Math.max(10, Math.ceil(histories / 8))
 
 describe('a cluster under random histories', () => {

@@ -1,15 +1,15 @@
-/** What must be true of attempts that a worker has begun which lives on: each ends with a report, unless its owner has cancelled it. */
+/** What must be true of attempts that a living worker has begun: each ends with a report, unless its owner has cancelled it. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import { read, readable, shown, topics } from './reading.ts'
 import { attemptName, type Reports } from './reports.ts'
 
-/** What a report may be on its way at rest, in ms. */
+/** How long a report may take in a cluster at rest, in ms. */
 const patienceMs = 3_000
 
 const isFinal = (type: string): boolean => type === 'SUCCEEDED' || type === 'FAILED' || type === 'RELEASED'
 
-/** Of a cluster at rest. */
+/** For a cluster at rest. */
 export function begunProblems(log: MemoryLog, reports: Reports, { begun, nowMs }: Facts): string[] {
   const cancelled = shown(log, topics.control).flatMap(({ record }) => {
     const said = readable(read.control, record?.value)

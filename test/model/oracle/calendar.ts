@@ -1,6 +1,6 @@
 /**
- * Nominal times of a schedule, written from docs/JOBS.md with other libraries than the program's: cron-parser and rrule-temporal;
- * intervals by hand.
+ * Nominal times of a schedule, written from docs/JOBS.md. It uses other libraries than the program: cron-parser and
+ * rrule-temporal. Intervals are computed by hand.
  */
 import { CronExpressionParser } from 'cron-parser'
 import { RRuleTemporal } from 'rrule-temporal'
@@ -8,7 +8,7 @@ import type { JobDefinition } from '../../../schemas/generated.ts'
 
 type Times = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt'>
 
-/** First nominal time after an instant; null when there is none. `appendedAt`: when the broker appended the definition. */
+/** First nominal time after an instant; null if there is none. `appendedAt`: when the broker appended the definition. */
 export function occurrenceAfter(spec: Times, appendedAt: number, after: number): number | null {
   const { schedule, startAt, endAt } = spec
   const found = foundAfter(spec, appendedAt, after)
@@ -16,7 +16,7 @@ export function occurrenceAfter(spec: Times, appendedAt: number, after: number):
   return schedule.at !== null && found < (startAt ?? found) ? null : found
 }
 
-/** Nominal times after an instant and up to another, at most so many. */
+/** Nominal times after an instant and up to another, at most this number. */
 export function occurrencesBetween(spec: Times, appendedAt: number, after: number, upTo: number, most = 100_000): number[] {
   const times: number[] = []
   let at = occurrenceAfter(spec, appendedAt, after)
@@ -27,12 +27,12 @@ export function occurrencesBetween(spec: Times, appendedAt: number, after: numbe
   return times
 }
 
-/** Those of a range, whether or not the definition was there at the time: what a backfill makes. */
+/** Nominal times of a range, whether or not the definition existed then. A backfill makes these. */
 export function timesInRange(spec: Times, appendedAt: number, from: number, to: number): number[] {
   const since = Math.max(from, spec.startAt ?? from)
   const { schedule } = spec
   const origin = schedule.anchor ?? spec.startAt ?? appendedAt
-  // As if it had been written before all of that; an interval keeps its grid.
+  // As if it had been written before the range; an interval keeps its grid.
   const early = { ...spec, schedule: { ...schedule, ...(schedule.everyMs !== null && { anchor: origin % schedule.everyMs }) } }
   return occurrencesBetween({ ...early, startAt: null }, 0, since - 1, to - 1)
 }
@@ -44,7 +44,7 @@ function foundAfter({ schedule, startAt }: Times, appendedAt: number, after: num
     const due = Math.max(appendedAt + delayMs, startAt ?? 0)
     return due > after ? due : null
   }
-  // None before startAt; and none that was over when the definition came.
+  // No time before startAt, and none that had passed when the definition came.
   const open = startAt !== null && startAt >= appendedAt ? startAt : appendedAt + 1
   if (everyMs !== null) {
     const origin = anchor ?? startAt ?? appendedAt
@@ -69,7 +69,7 @@ function cronFrom(cron: string, tz: string, least: number): number {
 function rruleFrom({ rrule, dtstart, timezone }: JobDefinition['schedule'], begin: number, least: number): number | null {
   const start = dtstart ?? begin
   return remembered(`${rrule} ${timezone} ${start}`, least, () => {
-    // The library counts from the beginning: rules of seconds and minutes without COUNT begin anew each so many periods.
+    // The library counts from the beginning. So rules of seconds and minutes without COUNT begin again after a number of periods.
     const [, period = '', interval = '1'] = /^FREQ=(SECOND|MINUTE)LY(?:;INTERVAL=(\d+))?/.exec(rrule ?? '') ?? []
     const stepMs = Number(interval) * (period === 'SECOND' ? 1_000 : period === 'MINUTE' ? 60_000 : 0)
     const nearer = stepMs > 0 && least > start ? start + Math.floor((least - start) / stepMs) * stepMs : start
@@ -78,7 +78,7 @@ function rruleFrom({ rrule, dtstart, timezone }: JobDefinition['schedule'], begi
   })
 }
 
-/** The last answers: the same question is asked of each run. */
+/** The last answers. The same question is asked for each run. */
 const answers = new Map<string, number | null>()
 function remembered<Answer extends number | null>(about: string, least: number, answer: () => Answer): Answer {
   const question = `${about} ${least}`

@@ -14,7 +14,9 @@ interface Taken {
   command: JobCommand
   offset: number
   order: number
-  /** The sender got no answer and sent it again: it does nothing, unless the job was not there the first time. */
+  /**
+   * The sender got no answer and sent the command again. The repeat does nothing, unless the job did not exist the first time.
+   */
   isRepeated: boolean
 }
 
@@ -28,7 +30,7 @@ export function commandProblems(
   const problems: string[] = []
   const commands = commandsOf(log)
   checkOnce(ledger, whole ? [] : commands, problems)
-  // Where offsets were given twice nobody can say which record one means.
+  // If an offset was used twice, it does not say which record is meant.
   if (!exact || !whole) return problems
   for (const partition of new Set(transactions.map(({ partition }) => partition))) {
     const mine = transactions.filter((each) => each.partition === partition)
@@ -49,7 +51,7 @@ function commandsOf(log: MemoryLog): Taken[] {
     const command = readable(read.command, record?.value)
     if (record === undefined || command === undefined || !isJobId(record.key)) return []
     const jobId = record.key.toString()
-    // What belongs elsewhere was moved there.
+    // A record that belongs to another partition was moved there.
     if (partitionOfJob(jobId, log.partitions) !== record.partition) return []
     const name = `${jobId} ${command.commandId}`
     const isRepeated = sent.has(name)
@@ -58,11 +60,11 @@ function commandsOf(log: MemoryLog): Taken[] {
   })
 }
 
-/** What holds of a job since a command. */
+/** What is true of a job since a command. */
 interface Hold {
   by: 'PAUSE' | 'CANCEL'
   commandId: string
-  /** Definitions from here on end a CANCEL. */
+  /** A definition from this one on ends a CANCEL. */
   jobsOffset: number
   lifeNo: number
 }
@@ -88,7 +90,7 @@ function checkInForce(lives: Lives, commands: Taken[], transactions: Decided[], 
   }
 }
 
-/** While a job is held nothing of its schedule begins. */
+/** While a job is held, no run of its schedule begins. */
 function checkChange({ jobId, before, after, ended }: Change, holds: Map<string, Hold>, lives: Lives, problems: string[]): void {
   const hold = holds.get(jobId)
   if (hold === undefined) return
@@ -97,7 +99,7 @@ function checkChange({ jobId, before, after, ended }: Change, holds: Map<string,
   if (after === undefined || lifeNo !== hold.lifeNo || isRevived) return void holds.delete(jobId)
   const runs = [...after.active, ...ended, ...(after.lastRun === null ? [] : [after.lastRun])]
   const begun = runs.filter(({ runNo, trigger }) => trigger === 'SCHEDULE' && runNo > (before?.runNo ?? 0))
-  // A RESUME that the same transaction has taken is looked at below.
+  // A RESUME that the same transaction has taken is judged below.
   const goesOn = hold.by === 'PAUSE' && after.status !== 'PAUSED' && !after.pausedByCommand
   for (const { runNo } of begun)
     if (!goesOn) problems.push(`${lifeName(jobId, lifeNo)}/${runNo} began after the ${hold.by} ${hold.commandId} had been taken`)
@@ -109,19 +111,19 @@ interface Books {
   problems: string[]
 }
 
-/** What one transaction has made of the commands of a job that it has taken. */
+/** The effects of the commands of one job that one transaction has taken. */
 function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, decided: Decided, books: Books): void {
   const { holds, lives, problems } = books
   const lifeNo = lifeNoOf(lives.get(jobId), change?.after?.specOffset ?? -1)
   const [before, after] = [change?.before, change?.after]
   const { position, positionBefore } = decided
-  // Where one transaction takes definitions as well nobody can say from outside what came first.
+  // If one transaction takes definitions as well, their order cannot be seen from outside.
   const [from, to] = [positionBefore?.jobsOffset ?? 0, position?.jobsOffset ?? 0]
   const isNew = (lives.get(jobId) ?? []).some(
     ({ definitions, endedBy }) =>
       definitions.some(({ offset }) => offset >= from && offset < to) || (endedBy?.offset ?? -1) >= from,
   )
-  // A job that is not there, or was deleted and begun anew meanwhile: nobody can say from outside what came first.
+  // The job does not exist, or was deleted and defined again in the meantime. The order cannot be seen from outside.
   if (
     after === undefined ||
     lifeNo < 0 ||
@@ -132,7 +134,7 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
     return
   }
   const name = lifeName(jobId, lifeNo)
-  // One that was sent before the job was first defined may have been taken before it was there.
+  // A command that was sent before the first definition may have been taken before the job existed.
   const definedAt = before === undefined ? (lives.get(jobId)?.[lifeNo]?.definitions[0]?.order ?? 0) : 0
   for (const { command, isRepeated, order } of taken)
     if (!isRepeated && order > definedAt) checkMade(name, command, change as Change, problems)
@@ -144,7 +146,7 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
   if (type === 'RESUME') return void (holds.get(jobId)?.by === 'PAUSE' && holds.delete(jobId))
   if (type === 'PAUSE' && !after.pausedByCommand && after.status !== 'COMPLETED')
     problems.push(`${name} is ${after.status} although it has taken the PAUSE ${commandId}`)
-  // CANCEL, and a PAUSE of what goes on.
+  // CANCEL, and a PAUSE of a job that is active.
   const redefined = before !== undefined && before.specOffset !== after.specOffset
   if (type === 'CANCEL' && !redefined) {
     const old = after.active.filter(({ runNo, trigger }) => runNo <= (before?.runNo ?? 0) && trigger === 'SCHEDULE')
@@ -155,7 +157,7 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
   else holds.set(jobId, { by: type as Hold['by'], commandId, jobsOffset: position?.jobsOffset ?? 0, lifeNo })
 }
 
-/** A TRIGGER that was taken has made a run, or says why not; and a run that was to be cancelled has ended. */
+/** A TRIGGER that was taken has made a run, or has a reason why not. A run that was to be cancelled has ended. */
 function checkMade(name: string, command: JobCommand, { before, after, ended }: Change, problems: string[]): void {
   if (after === undefined) return
   const { type, commandId, runNo } = command
@@ -171,15 +173,15 @@ function checkMade(name: string, command: JobCommand, { before, after, ended }: 
   const refused = after.decisions.some((decision) => decision.commandId === commandId) || command.trigger === 'FOLLOW_UP'
   const made = runs.some((run) => run.commandId === commandId)
   const full = after.decisions.length >= 12 || runs.length >= 10
-  // Taken while there was no such job; a definition that stands behind it came in the same transaction.
+  // The command was taken while the job did not exist. A definition after it came in the same transaction.
   if (before === undefined && after.runNo === 0) return
   if (!made && !refused && !full) problems.push(`${name} has taken the TRIGGER ${commandId} and made no run`)
 }
 
-/** So many commands a job remembers (docs/TOPICS.md). */
+/** Number of commands that a job remembers (docs/TOPICS.md). */
 const remembered = 32
 
-/** A command makes one run, however often it is sent. `readAgain`: commands that may be read again where a log has lost its tail. */
+/** A command makes one run, however often it is sent. `readAgain`: commands that may be read again after a log lost its end. */
 function checkOnce({ runs }: Ledger, readAgain: Taken[], problems: string[]): void {
   const made = new Map<string, number>()
   for (const { jobId, lifeNo, runNo, commandId, trigger } of runs.values()) {
@@ -192,14 +194,14 @@ function checkOnce({ runs }: Ledger, readAgain: Taken[], problems: string[]): vo
   }
 }
 
-/** Whether the job took so many others since that it does not know the command any more. */
+/** Whether the job has taken so many other commands since then that it does not remember this one. */
 function isForgotten(jobId: string, commandId: string, commands: Taken[]): boolean {
   const mine = commands.filter((each) => each.jobId === jobId).map(({ command }) => command.commandId)
   const first = mine.indexOf(commandId)
   return first >= 0 && new Set(mine.slice(first + 1)).size >= remembered
 }
 
-/** What stood in the log when an owner took over holds for all that it does of itself. */
+/** What was in the log at a takeover holds for everything that the new owner does by itself. */
 function checkTakeovers(log: MemoryLog, lives: Lives, commands: Taken[], transactions: Decided[], problems: string[]): void {
   const claims = transactions.filter(({ isClaim }) => isClaim)
   for (const { execution, sequence } of dispatchesOf(log)) {
@@ -228,7 +230,7 @@ function checkTakeovers(log: MemoryLog, lives: Lives, commands: Taken[], transac
   }
 }
 
-/** A PAUSE of what is COMPLETED does nothing. */
+/** A PAUSE of a COMPLETED job does nothing. */
 const isCompleted = (jobId: string, { offset }: Taken, transactions: Decided[]): boolean =>
   transactions
     .filter(({ position }) => (position?.commandsOffset ?? 0) <= offset)

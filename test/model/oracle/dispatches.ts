@@ -1,6 +1,6 @@
 /**
- * What must be true of a history, judged from the logs alone: each definition and deletion in the order of its log, each execution that
- * a read_committed reader sees, each state that was committed.
+ * What must be true of a history, judged from the logs alone: each definition and deletion in the order of its log, each
+ * Execution that a read_committed reader sees, each state that was committed.
  */
 import type { Execution } from '../../../schemas/generated.ts'
 import type { RecordIn } from '../../../src/ports/log.ts'
@@ -23,13 +23,13 @@ export interface Dispatch {
   order: number
 }
 
-/** The execution that a record carries; undefined for another word to the workers, and for what is none. */
+/** The Execution that a record carries; undefined for other messages to workers. */
 function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
   const framed = topic === topics.control ? readable(read.control, value)?.execution : value
   return readable(read.execution, framed)
 }
 
-/** Each attempt as its workers were first told of it. */
+/** Each attempt as it was first sent to its workers. */
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
   const told = new Set<string>()
   return tellingsOf(log).filter(({ execution: { jobId, specOffset, runNo, attempt, pinTo } }) => {
@@ -38,7 +38,7 @@ export function dispatchesOf(log: MemoryLog): Dispatch[] {
   })
 }
 
-/** The worker of a pinned run is told of it again as long as it does not start. */
+/** A pinned run is sent to its worker again until the worker starts it. */
 export function tellingsOf(log: MemoryLog): Dispatch[] {
   return [...shown(log, topics.executions), ...shown(log, topics.control)]
     .flatMap(({ record, transaction, at, order }) => {
@@ -75,10 +75,10 @@ interface Judged extends Dispatch {
 const nameOf = ({ execution: { jobId, runNo, attempt }, lifeNo }: Judged): string =>
   `${jobId}(life ${lifeNo})/${runNo}/${attempt}`
 
-/** Runs of these definitions may be records in a topic of the user's, which no worker is given. */
+/** Runs of these definitions may be records in a topic of the user, which no worker gets. */
 const writesToTopic = ({ definitions }: Life): boolean => definitions.some(({ spec }) => spec?.target.topic)
 
-/** Each attempt once, runs and attempts without a gap and in order. */
+/** Each attempt occurs once; runs and attempts have no gap and are in order. */
 function checkNumbers(dispatches: Judged[], problems: string[]): void {
   const runs = new Map<string, number>()
   const attempts = new Map<string, number>()
@@ -88,7 +88,7 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
     const run = `${life}/${runNo}`
     if (attempt === 1) {
       const before = runs.get(life) ?? 0
-      // One that waits for a limit may be overtaken, or never go.
+      // A run that waits for a limit may be overtaken, or may never be dispatched.
       const loose = writesToTopic(dispatch.life) ? runNo <= before : runNo !== before + 1
       if (loose && !isLimited(dispatch)) problems.push(`${run} came after run ${before}`)
       runs.set(life, runNo)
@@ -98,22 +98,22 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
   }
 }
 
-/** Whether any definition of the job's life had a limit. */
+/** Whether any definition in the life of the job had a limit. */
 const isLimited = ({ life }: Judged): boolean => hasLimit(life)
 
-/** Nominal times are those of the schedule, each once as long as the schedule stays; and nothing is dispatched before its lead. */
+/** Nominal times are those of the schedule, each once while the schedule stays. Nothing is dispatched earlier than its lead. */
 function checkTimes(dispatches: Judged[], problems: string[]): void {
   const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
     const { execution, life } = dispatch
     const { scheduledFor, trigger, attempt, specOffset, dueAt, dispatchedAt } = execution
-    // One that was released keeps its time, also for an owner whose clock is behind.
+    // A released attempt keeps its time, also if the clock of its owner is behind.
     const run = `${execution.jobId} ${dispatch.lifeNo} ${execution.runNo}`
     const released = dueTimes.get(run) === dueAt
     dueTimes.set(run, dueAt)
-    // By the owner's clock, which may be wrong, and in truth.
-    // One that was queued was due already for the owner that queued it, and may start under a later definition.
+    // By the owner's clock, which may be wrong, and by true time. A queued run was due already for the owner that queued it, and
+    // may start under a later definition.
     const queued = life.definitions.some(({ offset, spec }) => offset <= specOffset && spec?.overlap === 'QUEUE_ONE')
     if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
@@ -125,7 +125,7 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
       problems.push(`${nameOf(dispatch)} fired an invalid definition`)
       continue
     }
-    // The schedule may have been in force since an earlier definition, whose append time then still counts.
+    // The schedule may have been in force since an earlier definition. Then the append time of that definition counts.
     let since = at
     for (let index = at - 1; index >= 0; index--) {
       const before = life.definitions[index]
@@ -147,11 +147,11 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
   }
 }
 
-/** What a run is made of. */
+/** The parts of a run that never change. */
 const makingOf = ({ payload, handler, httpTarget, pinTo, priority }: Execution): string =>
   JSON.stringify([markOf(payload), handler, httpTarget?.url, pinTo, priority])
 
-/** A run keeps the payload and all else that it was made with, whatever becomes of its job. */
+/** A run keeps its payload and all its other parts, whatever happens to its job. */
 function checkPayloads(dispatches: Judged[], problems: string[]): void {
   const first = new Map<string, string>()
   for (const dispatch of dispatches) {
@@ -170,7 +170,7 @@ function checkPayloads(dispatches: Judged[], problems: string[]): void {
   }
 }
 
-/** Once a deletion was applied, or stood in the log when an owner took over, nothing of what it deleted is dispatched. */
+/** Once a deletion was applied, or was in the log at a takeover, nothing that it deleted is dispatched. */
 function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]): void {
   for (const { partition, log: changelog } of placesOf(log, topics.state)) {
     const mine = dispatches.filter(({ execution }) => partitionOfJob(execution.jobId, log.partitions) === partition)
@@ -196,7 +196,7 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
       }
     }
     for (const dispatch of mine) {
-      // A trigger and a deletion come from different topics: one that was sent before the deletion may be read before it.
+      // A trigger and a deletion come from different topics: a trigger that was sent before the deletion may be read first.
       if (dispatch.execution.trigger !== 'SCHEDULE') continue
       const { endedBy } = dispatch.life
       const claim = claims.findLast(({ sequence }) => sequence < dispatch.sequence)
@@ -206,12 +206,12 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
   }
 }
 
-/** When a transaction's control record was appended: from then on it is committed. */
+/** When the control record of a transaction was appended: from then on it is committed. */
 function orderOfCommit(archive: Entry[], { transaction }: Entry): number {
   return archive.find((entry) => entry.transaction === transaction && entry.record === undefined)?.order ?? 0
 }
 
-/** A scheduled run was never begun beside as many as its definition allows. */
+/** A scheduled run never began beside as many runs as its definition allows. */
 function checkOverlap(log: MemoryLog, lives: Lives, problems: string[]): void {
   for (const { log: changelog } of placesOf(log, topics.state)) {
     for (const { record } of changelog.archive.filter(isShown)) {

@@ -1,11 +1,11 @@
-/** What must be true of ends: each run has one, nothing of it is dispatched after it, and what follows from it follows once. */
+/** What must be true of ends: each run has one end, nothing of it is dispatched after that, and each follow-up happens once. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { tellingsOf } from './dispatches.ts'
 import type { Ledger, Run } from './ledger.ts'
 import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
 import { read, readable, shown, topics } from './reading.ts'
 
-/** `exact`: nothing was compacted away before an owner had read it. */
+/** `exact`: no record was removed by compaction before an owner had read it. */
 export function endingProblems(log: MemoryLog, lives: Lives, ledger: Ledger, exact: boolean): string[] {
   const problems: string[] = []
   checkDispatches(log, lives, ledger, problems)
@@ -26,7 +26,7 @@ function checkDispatches(log: MemoryLog, lives: Lives, { runs }: Ledger, problem
   }
 }
 
-/** A dead run has one letter, and nobody else has. */
+/** A dead run has one dead letter, and no other run has one. */
 function checkDeadLetters(log: MemoryLog, lives: Lives, { runs }: Ledger, problems: string[]): void {
   const letters = new Map<string, number>()
   for (const { record } of shown(log, topics.deadLetters)) {
@@ -61,7 +61,7 @@ function followUpsOf(log: MemoryLog): FollowUp[] {
   })
 }
 
-/** The end of a run tells each job that is to follow once, and no other. */
+/** The end of a run triggers each of its follow-up jobs once, and no other job. */
 function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], problems: string[]): void {
   const told = new Map<string, string[]>()
   for (const { target, commandId } of commands) {
@@ -78,7 +78,7 @@ function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], pro
   }
 }
 
-/** The jobs that the end of a run is to trigger; undefined where the definition changed in the same transaction. */
+/** The jobs that the end of a run must trigger; undefined if the definition changed in the same transaction. */
 function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Lives): string[] | undefined {
   if (end === undefined) return undefined
   const definitions = lives.get(jobId)?.[lifeNo]?.definitions ?? []
@@ -91,7 +91,7 @@ function followersOf({ jobId, lifeNo, end, endedUnder }: Run, lives: Lives): str
   return possible.every((each) => String(each) === String(first)) ? first : undefined
 }
 
-/** Who was told to follow runs, if it was known to be there before and stays. */
+/** A triggered job runs if it existed before and stays. */
 function checkFollowers(lives: Lives, { runs, firstLogged, full }: Ledger, commands: FollowUp[], problems: string[]): void {
   const made = new Set([...runs.values()].map(({ jobId, commandId }) => `${jobId} ${commandId}`))
   for (const { target, commandId, order } of commands) {
@@ -100,7 +100,7 @@ function checkFollowers(lives: Lives, { runs, firstLogged, full }: Ledger, comma
       const logged = firstLogged.get(lifeName(target, index))
       return life.endedBy === undefined && logged !== undefined && logged < order
     })
-    // One that is over, whose topic was missing, or that had no room is told in vain.
+    // A job that is over, whose topic is missing, or that has no room does not run.
     if (full.has(lifeName(target, lifeNo))) continue
     const usable = of[lifeNo]?.definitions.every(({ spec }) => spec?.expireAt === null && spec.target.topic === null)
     if (usable && !made.has(`${target} ${commandId}`)) problems.push(`${target} was told ${commandId} and did not run`)

@@ -1,34 +1,37 @@
-/** What the oracle is told of a history besides its logs: what its world went through. Everything else it reads. */
+/** What the oracle knows of a history besides its logs: the faults of its world. Everything else it reads. */
 import type { Execution } from '../../../schemas/generated.ts'
 
 export interface Facts {
   /** True time of the judgement. */
   nowMs: number
-  /** No stretch of time was so long that records went before anybody read them, or that skips are only estimated. */
+  /** No period was so long that records expired before they were read, or that skips are only estimated. */
   exact: boolean
   /** Jobs that a command ended at some time. */
   cancelled: ReadonlySet<string>
-  /** Most that any machine's clock was ever ahead of true time, and behind, in ms. 0: all were right. */
+  /** How far any machine's clock was at most ahead of true time, and behind it, in ms. 0: all were right. */
   aheadMs: number
   behindMs: number
-  /** Most that the clock of any worker or forwarder was ahead of true time, in ms. */
+  /** How far the clock of any worker or forwarder was at most ahead of true time, in ms. */
   doersAheadMs: number
-  /** Attempts whose handlers workers have called that live on, and the true time of that. */
+  /** Attempts whose handlers were called by workers that are still alive, with the true time of the call. */
   begun: readonly { worker: string; execution: Execution; atMs: number }[]
-  /** The topic that jobs write to was always there. */
+  /** The topic that jobs write to always existed. */
   steady: boolean
-  /** No log ever lost what had been read of it, or could have been. */
+  /** No log ever lost records that had been read, or could have been read. */
   whole: boolean
-  /** Stretches of true time in which nothing befell more than single jobs. */
+  /** Periods of true time in which every fault concerned single jobs only. */
   calms: readonly { fromMs: number; toMs: number }[]
-  /** Bytes of records that one process had read in one partition and not folded, when they were most. */
+  /** The maximum bytes of records that one process had read in one partition and not applied. */
   waiting: readonly { who: string; partition: number; bytes: number }[]
-  /** Bytes of jobs that one process had read in one partition for one turn, with those of the largest of them, when they were most. */
+  /**
+   * The maximum bytes of jobs that one process had read in one partition for one commit cycle, with the bytes of the largest of
+   * these jobs.
+   */
   loads: readonly { who: string; partition: number; bytes: number; largest: number }[]
   /** Each attempt must have been necessary. */
   necessity: boolean
-  /** Duelog's own deletion of a job leaves what has been revived meanwhile. */
+  /** Duelog's own deletion of a job leaves a job that was defined again in the meantime. */
   revivalsStay: boolean
-  /** The program tells the workers of runs whose job is deleted. */
+  /** The program cancels the runs of a deleted job at their workers. */
   deletionsTellWorkers: boolean
 }

@@ -1,8 +1,10 @@
-/** What must be true of foreign schedules: each that can be taken is one record on jobs, and no other record there says it came of it. */
+/**
+ * What must be true of foreign schedules: each valid one is one record on jobs, and no other record there claims to come from it.
+ */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { headerNames, shown, topics } from './reading.ts'
 
-/** The topics of the simulated cluster that hold schedules of other schedulers, by how those write them (docs/TARGETS.md). */
+/** The topics of the simulated cluster with schedules of other schedulers, in the formats of these (docs/TARGETS.md). */
 const foreign = { etf1: 'foreign.etf1', karafka: 'foreign.karafka' } as const
 const sourceHeader = 'duelog-source'
 

@@ -1,4 +1,4 @@
-/** All that the oracle asks of a history, in words; empty when nothing is wrong. */
+/** Every fault that the oracle finds in a history, in words; empty if there is none. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { begunProblems } from './begun.ts'
 import { commandProblems } from './commands.ts'
@@ -21,7 +21,7 @@ import { attemptProblems, sizeProblems } from './sizes.ts'
 import { transactionsOf } from './transactions.ts'
 import { vanishingProblems } from './vanishing.ts'
 
-/** Of a cluster that has come to rest. */
+/** For a cluster that has come to rest. */
 export function judgementOf(log: MemoryLog, facts: Facts): string[] {
   const lives = livesOf(log)
   const ledger = ledgerOf(log, lives)

@@ -1,4 +1,4 @@
-/** How late a partition fires when nothing befalls it any more, whatever troubles single jobs: not at all, as far as time is measured here. */
+/** How late a partition fires when there is no fault but of single jobs: not at all, within the precision of this simulation. */
 import type { Execution } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
@@ -7,11 +7,11 @@ import type { Ledger } from './ledger.ts'
 import { hasLimit, type Life, type Lives, lifeNoOf } from './lives.ts'
 
 /**
- * So long after the last misfortune a partition may fire late, in ms: until the group has noticed who died, transactions that were left
- * open have ended, a clock is trusted again and what was missed is caught up with.
+ * How long after the last fault a partition may fire late, in ms: until the group has noticed the death of a member, open
+ * transactions have ended, a clock is trusted again and the backlog is done.
  */
 const settledMs = 30_000
-/** What may be late then: a lead, and the way of a record through the log, in ms. */
+/** What may be late then, in ms: a lead, and the time that a record takes through the log. */
 const latenessMsMax = 100
 
 export function latenessProblems(log: MemoryLog, lives: Lives, ledger: Ledger, { calms }: Facts): string[] {
@@ -25,7 +25,7 @@ export function latenessProblems(log: MemoryLog, lives: Lives, ledger: Ledger, {
   })
 }
 
-/** When the last of the runs before it ended, where they were as many as its definition allows. */
+/** When the last of the earlier runs ended, if there were as many as its definition allows. */
 function roomAt(lives: readonly Life[], { runs }: Ledger, { jobId, specOffset, runNo, dueAt }: Execution): number {
   const lifeNo = lifeNoOf(lives, specOffset)
   const most = lives[lifeNo]?.definitions.find(({ offset }) => offset === specOffset)?.spec?.maxConcurrentRuns ?? 1
@@ -36,7 +36,7 @@ function roomAt(lives: readonly Life[], { runs }: Ledger, { jobId, specOffset, r
   return ends.length < most ? dueAt : Math.max(...ends)
 }
 
-/** For a slot or a start, or for the run before it. */
+/** It waits for a slot, for a start, or for the run before it. */
 function waitsForOthers(lives: readonly Life[] = [], specOffset: number): boolean {
   const life = lives.find(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
   return life === undefined || hasLimit(life) || life.definitions.some(({ spec }) => spec?.overlap === 'QUEUE_ONE')

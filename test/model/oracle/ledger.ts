@@ -1,4 +1,4 @@
-/** Every run of a history, as the committed changelogs tell of it, and how it ended. */
+/** Every run of a history, as the committed changelogs show it, and how it ended. */
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
@@ -12,7 +12,7 @@ export interface Run {
   commandId: string | null
   scheduledFor: number
   end: FinishedRun | undefined
-  /** Transaction that ended it. */
+  /** The transaction that ended it. */
   endedIn: Transaction | undefined
   /** Definitions that may have been in force when it ended. */
   endedUnder: number[]
@@ -20,13 +20,13 @@ export interface Run {
 
 export interface Ledger {
   runs: Map<string, Run>
-  /** When each life of a job was first logged: order among all appends. */
+  /** When each life of a job was first logged, as the order among all appends. */
   firstLogged: Map<string, number>
   /** The last state of each life of a job. */
   states: Map<string, JobState>
   /** Why runs were given up. */
   letters: Map<string, string>
-  /** The state of each job that has one now. */
+  /** The current state of each job that has one. */
   last: Map<string, JobState>
   /** Lives of jobs that had no room for a run that a command asked for. */
   full: Set<string>
@@ -60,7 +60,7 @@ function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobSt
     const entry = record.value === null ? undefined : read.state(record.value)
     if (kind === 'R') {
       if (entry?.run) rings.set(id, [...(rings.get(id) ?? []), entry.run])
-      // They were of a life that ended in this very transaction: nothing of the one that began in it is deleted so soon.
+      // They belong to a life that ended in this transaction: nothing of the life that began in it is deleted so soon.
       else rings.delete(id)
       continue
     }

@@ -1,6 +1,6 @@
 /**
- * What must be true of limits that jobs share, after each transaction of any owner: no more runs hold a key than it has slots, what was
- * logged of a key is what the states of the jobs say, and no window has more starts than its rate allows.
+ * What must be true of limits that jobs share, after each transaction of any owner. No more runs hold a key than it has slots.
+ * The logged counts of a key agree with the states of the jobs. No window has more starts than its rate allows.
  */
 import type { ActiveRun, JobState, KeySlots } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
@@ -14,7 +14,7 @@ interface Limits {
   rates: Map<string, { limit: number; perMs: number }>
 }
 
-/** The keys of a history and their limits, which its users leave as they are all through it. */
+/** The keys of a history and their limits. Its users never change them. */
 function limitsOf(lives: Lives): Limits {
   const limits: Limits = { slots: new Map(), rates: new Map() }
   for (const { spec } of [...lives.values()].flat().flatMap(({ definitions }) => definitions)) {
@@ -24,7 +24,7 @@ function limitsOf(lives: Lives): Limits {
   return limits
 }
 
-/** From the dispatch of an attempt to its end a run holds its slot, and while it waits for the start that it was given. */
+/** A run holds its slot from the dispatch of an attempt to its end, and while it waits for its start. */
 const holds = ({ status, waitsFor }: ActiveRun): boolean =>
   status === 'DISPATCHED' || status === 'RUNNING' || (status === 'WAITING' && waitsFor === 'RATE')
 const waits = ({ status, waitsFor }: ActiveRun): boolean => status === 'WAITING' && waitsFor === 'SLOT'
@@ -83,7 +83,7 @@ function checkStarts(
   lives: Lives,
   problems: string[],
 ): void {
-  // What was given back before its time goes again with the start that it had.
+  // An attempt that was given back before its time is dispatched again with the same start.
   const starts = new Map<string, number>()
   for (const { execution } of dispatches) {
     const { jobId, specOffset, runNo, dueAt } = execution

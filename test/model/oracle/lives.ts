@@ -1,4 +1,4 @@
-/** What users have written of jobs: which definitions were in force one after the other, and what ended a life of a job. */
+/** What users have written about jobs: which definitions were in force one after the other, and what ended a life of a job. */
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { partitionOfJob } from './partitions.ts'
@@ -11,16 +11,16 @@ export interface Definition {
   appendedAt: number
   /** Order among all appends. */
   order: number
-  /** Absent when it cannot be used. */
+  /** Absent if it cannot be used. */
   spec: JobDefinition | undefined
 }
 
-/** A job's definitions between two deletions. */
+/** The definitions of a job between two deletions. */
 export interface Life {
   definitions: Definition[]
-  /** Of the last one that was not taken. */
+  /** Of the last definition that was not taken. */
   droppedOffset: number
-  /** Offset and order of the tombstone that ended it, and whether a user wrote that. */
+  /** Offset and order of the tombstone that ended it, and whether a user wrote it. */
   endedBy: { offset: number; order: number; byUser: boolean } | undefined
 }
 
@@ -35,7 +35,7 @@ export const lifeNoOf = (lives: readonly Life[] | undefined, specOffset: number)
 export const lifeName = (jobId: string, lifeNo: number): string => `${jobId}(life ${lifeNo})`
 export const runName = (jobId: string, lifeNo: number, runNo: number): string => `${lifeName(jobId, lifeNo)}/${runNo}`
 
-/** What says that a definition is the same schedule as the one before. */
+/** Text that is equal for two definitions with the same schedule. */
 export const timesOf = ({ spec }: Pick<Definition, 'spec'>): string =>
   spec === undefined ? '' : JSON.stringify([spec.schedule, spec.startAt, spec.endAt])
 
@@ -63,7 +63,8 @@ function take(lives: Lives, id: string, { record, visibleOrder: order }: Shown, 
     const observed = headers[headerNames.observedOffset]
     const until = headers[headerNames.observedDeleteAt]
     const isDue = (deleteAt: number | null): boolean => until === undefined || Number(until.toString()) === deleteAt
-    // Duelog's own counts only for what it has seen, and where the job has not been revived since: then the job goes at once.
+    // Duelog's own tombstone counts only for what it has seen, and only if the job was not defined again since. Then the job is
+    // deleted at once.
     const counts = observed === undefined || Number(observed.toString()) >= Math.max(inForceOffset(life), life.droppedOffset)
     const gone =
       observed === undefined ||
@@ -88,7 +89,7 @@ function soundSpec(value: Buffer): JobDefinition | undefined {
   return spec !== undefined && isSound(spec) ? spec : undefined
 }
 
-/** Whether the definition is not taken because of its version, or as a duplicate of the one in force. */
+/** Whether the definition is refused because of its version, or as a duplicate of the one in force. */
 function isDropped(inForce: Definition | undefined, next: Definition): boolean {
   const [old, spec] = [inForce?.spec, next.spec]
   if (inForce === undefined || old === undefined || spec === undefined) return false
@@ -96,10 +97,10 @@ function isDropped(inForce: Definition | undefined, next: Definition): boolean {
   return spec.dedupKey !== null && spec.dedupKey === old.dedupKey && next.appendedAt <= inForce.appendedAt + spec.dedupWindowMs
 }
 
-/** A job was forgotten in the changelog, by a transaction that has taken these records of `jobs`. */
+/** A transaction that has taken these records of `jobs` deleted the job in the changelog. */
 interface Deletion {
   specOffset: number
-  /** When it was to be deleted, as its last state said. */
+  /** When it was to be deleted, by its last state. */
   deleteAt: number | null
   from: number
   to: number
@@ -120,7 +121,7 @@ function deletionsOf(archive: Entry[]): Map<string, Deletion[]> {
     if (kind !== 'S') continue
     const state = entry?.state ?? undefined
     const before = known.get(id)
-    // A state that begins anew in the same transaction hides the end of the one before; it names another life.
+    // A state that begins again in the same transaction hides the end of the one before; it names another life.
     if (before !== undefined && state?.life !== before.life) {
       const deletion = { specOffset: before.specOffset, deleteAt: before.deleteAt, from: jobsOffset, to: jobsOffset }
       deletions.set(id, [...(deletions.get(id) ?? []), deletion])

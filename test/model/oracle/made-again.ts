@@ -1,4 +1,4 @@
-/** What must be true of runs that somebody asked for again: backfills and redrives. */
+/** What must be true of runs that a command repeats: backfills and redrives. */
 import type { JobCommand } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { timesInRange } from './calendar.ts'
@@ -31,7 +31,7 @@ function checkBackfills(log: MemoryLog, lives: Lives, { runs, states }: Ledger, 
     const commands = asked.get(`${jobId} ${commandId}`) ?? []
     const times = of.map(({ scheduledFor }) => scheduledFor)
     for (const time of times) {
-      // Also where somebody who got no answer has sent it again.
+      // Also if a sender without an answer has sent it again.
       if (times.filter((other) => other === time).length > 1) problems.push(`${name} ran ${time} twice`)
       if (!commands.some(({ from, to }) => time >= (from ?? 0) && time < (to ?? 0)))
         problems.push(`${name} ran ${time}, which nobody asked for`)
@@ -55,7 +55,7 @@ function backfillsAsked(log: MemoryLog): Map<string, JobCommand[]> {
   for (const { record } of shown(log, topics.commands)) {
     const command = readable(read.command, record?.value)
     if (!record?.key || command?.type !== 'BACKFILL') continue
-    // What is moved stands in both partitions and is one command.
+    // A moved command is in both partitions and is one command.
     if (partitionOfJob(record.key.toString(), log.partitions) !== record.partition) continue
     const name = `${record.key} ${command.commandId}`
     asked.set(name, [...(asked.get(name) ?? []), command])
@@ -63,7 +63,7 @@ function backfillsAsked(log: MemoryLog): Map<string, JobCommand[]> {
   return asked
 }
 
-/** Nominal times in a range; undefined where they have another origin than the calendar. */
+/** Nominal times in a range; undefined if they do not come from the calendar. */
 function occurrences({ definitions: [definition] }: Life, from: number, to: number): number[] | undefined {
   const { spec, appendedAt } = definition ?? {}
   if (spec === undefined || appendedAt === undefined || (spec.schedule.everyMs === null && spec.schedule.cron === null))
@@ -71,7 +71,7 @@ function occurrences({ definitions: [definition] }: Life, from: number, to: numb
   return timesInRange(spec, appendedAt, from, to)
 }
 
-/** A redrive is made as a run that died was, and each of those is made again once. */
+/** A redrive repeats a dead run with its input, and each dead run is repeated once. */
 function checkRedrives(log: MemoryLog, lives: Lives, problems: string[]): void {
   const died = new Map<string, number>()
   const nameOf = (jobId: string, specOffset: number, scheduledFor: number, payload: Buffer | null): string =>

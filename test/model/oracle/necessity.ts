@@ -1,6 +1,6 @@
 /**
- * Whether each attempt was necessary, and each end has its cause. No attempt is lost whose worker was heard in time, none timed out or
- * expired of which a report was durable before; and what is recorded as reported was reported, of that very attempt.
+ * Whether each attempt was necessary, and each end has its cause. No attempt is lost whose worker reported in time. None times
+ * out or expires if a report of it was durable before. What is recorded as reported was reported, for exactly that attempt.
  */
 import type { ActiveRun, AttemptError, FinishedRun } from '../../../schemas/generated.ts'
 import type { Facts } from './facts.ts'
@@ -8,17 +8,17 @@ import { type Life, type Lives, lifeName, lifeNoOf } from './lives.ts'
 import { attemptName, type Report, type Reports } from './reports.ts'
 import type { Change, Decided } from './transactions.ts'
 
-/** What a worker's clock may be off, and what a record takes to be read, in ms. */
+/** The error of a worker's clock and the time until a record is read, together, in ms. */
 const toleranceMs = 100
-/** The owner waits so long for a worker's own report of a timeout, in ms. */
+/** How long the owner waits for a worker's own report of a timeout, in ms. */
 const timeoutGraceMs = 5_000
-/** The log keeps reports so long (docs/TOPICS.md), in ms; what nobody has read until then is heard by nobody. */
+/** How long the log keeps reports (docs/TOPICS.md), in ms. A report that was not read by then is never read. */
 const keptMs = 7 * 86_400_000
 
 interface Judged {
   name: string
   life: Life
-  /** The attempt as it stood before the transaction. */
+  /** The attempt as it was before the transaction. */
   run: ActiveRun
   reports: Report[]
 }
@@ -39,7 +39,7 @@ export function necessityProblems(lives: Lives, transactions: Decided[], reports
       )
         continue
       for (const run of before.active) {
-        // What the forwarder says before an attempt is no word of its worker.
+        // A report of the forwarder before an attempt is not a report of its worker.
         const of = (reports.get(attemptName({ jobId, ...run })) ?? []).filter(({ type }) => type !== 'RETRY_DUE')
         const name = `${lifeName(jobId, lifeNo)}/${run.runNo}/${run.attempt}`
         judge({ name, life, run, reports: of }, outcomeOf(run, change, ended), decided, facts, problems)
@@ -54,7 +54,7 @@ interface Outcome {
   end: FinishedRun | undefined
 }
 
-/** What the transaction made of an attempt. */
+/** The effect of the transaction on an attempt. */
 function outcomeOf(run: ActiveRun, { after }: Change, ended: FinishedRun[]): Outcome {
   const end = [...(after?.lastRun ? [after.lastRun] : []), ...ended].find(({ runNo }) => runNo === run.runNo)
   const still = after?.active.find(({ runNo }) => runNo === run.runNo)
@@ -70,12 +70,12 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
   const sameAttempt = end !== undefined && end.attempts === run.attempt
   if (end?.status === 'SUCCEEDED' && sameAttempt && !isRecord && !known('SUCCEEDED'))
     problems.push(`${name} ended as SUCCEEDED, and no worker had reported that of it`)
-  // An owner whose topic is missing says so itself.
+  // An owner whose topic is missing reports that itself.
   const isOurs = isRecord && error?.type === 'TopicUnavailable'
   const byOwner = error?.type === 'LeaseLost' || (error?.type === 'AttemptTimeout' && !known('FAILED'))
   if (error !== undefined && !byOwner && !isOurs && !known('FAILED'))
     problems.push(`${name} failed with ${error.type}, which nobody reported`)
-  // Of a clock that was wrong nobody can say when something fell due; and what was lost was not heard.
+  // With a wrong clock it is unknown when something fell due. A lost report was not read.
   if (!facts.necessity || facts.aheadMs + facts.behindMs > 0 || !facts.whole) return
   const reports = judged.reports.filter(({ isGone, appendedAt }) => !isGone || decided.at - appendedAt < keptMs)
   if (error?.type === 'LeaseLost' && !wasSilent(run, reports, error.at))
@@ -89,7 +89,7 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
     if (first.at < dueAt - toleranceMs)
       problems.push(`${name} timed out at ${error.at}, and had ended before ${dueAt}: ${told(reports)}`)
   }
-  // A heartbeat before a start is no start.
+  // A heartbeat before a start is not a start.
   const heard = reports.find(({ type }) => type !== 'HEARTBEAT')
   if (end?.status === 'EXPIRED' && sameAttempt && run.status === 'DISPATCHED' && heard !== undefined) {
     if (heard.at < run.startDeadlineAt - toleranceMs)
@@ -97,7 +97,7 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
   }
 }
 
-/** Whether there was a stretch of a lease, up to when it was decided, in which nothing of the attempt became durable. */
+/** Whether there was a period of one lease, up to the decision, in which no report of the attempt became durable. */
 function wasSilent({ leaseMs }: ActiveRun, reports: Report[], decidedAt: number): boolean {
   const times = reports.filter(({ at }) => at <= decidedAt).map(({ at }) => at)
   return [...times.slice(1), decidedAt].some((at, index) => at - (times[index] ?? at) >= leaseMs - toleranceMs)

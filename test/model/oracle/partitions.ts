@@ -6,7 +6,7 @@ const murmur2 = createRequire(import.meta.url)('kafkajs/src/producer/partitioner
 
 const known = new Map<string, number>()
 
-/** Of a job id: what stands between its first brace and the next closing one decides, if that is anything. */
+/** For a job id: the text between its first opening brace and the next closing brace decides, unless it is empty. */
 export function partitionOfJob(id: string, partitions: number): number {
   const name = `${partitions} ${id}`
   const found = known.get(name)
@@ -17,5 +17,5 @@ export function partitionOfJob(id: string, partitions: number): number {
   return partition
 }
 
-/** Of any other key. */
+/** For any other key. */
 export const partitionOfKey = (key: string, partitions: number): number => (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions

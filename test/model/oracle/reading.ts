@@ -56,7 +56,7 @@ function reader<Value>(name: string, id: number): (bytes: Buffer) => Value {
   }
 }
 
-/** Each record is asked about many times, so what was read is kept; but no copies of what is long. */
+/** Each record is read many times, so decoded values are cached, but no copies of long values. */
 function shared<Value>(value: Value, bytes: Buffer): Value {
   const fields = value as Record<string, unknown>
   for (const [name, field] of Object.entries(fields)) {
@@ -66,11 +66,11 @@ function shared<Value>(value: Value, bytes: Buffer): Value {
   return value
 }
 
-/** What two payloads are compared by. */
+/** A text by which two payloads are compared. */
 export const markOf = (payload: Buffer | null | undefined): string | undefined =>
   payload && payload.length > copiedBytesMax ? `${payload.length} bytes, ${crc32(payload)}` : payload?.toString()
 
-/** The registry of the simulated cluster gave out these ids. Each throws for bytes that are none. */
+/** The registry of the simulated cluster gave these ids. Each decoder throws for invalid bytes. */
 export const read = {
   definition: reader<JobDefinition>('job-definition', 1),
   command: reader<JobCommand>('job-command', 2),
@@ -81,7 +81,7 @@ export const read = {
   control: reader<WorkerControl>('worker-control', 7),
 }
 
-/** What a read gives, or undefined where the bytes are none. */
+/** The result of a read, or undefined for invalid bytes. */
 export function readable<Value>(how: (bytes: Buffer) => Value, bytes: Buffer | null | undefined): Value | undefined {
   if (bytes === null || bytes === undefined) return undefined
   try {
@@ -91,7 +91,7 @@ export function readable<Value>(how: (bytes: Buffer) => Value, bytes: Buffer | n
   }
 }
 
-/** What a read_committed reader is shown. */
+/** What a read_committed reader gets. */
 export const isShown = ({ record, transaction }: Entry): boolean =>
   record !== undefined && (transaction === undefined || transaction.state === 'committed')
 
@@ -101,7 +101,7 @@ export interface Shown extends Entry {
   visibleOrder: number
 }
 
-/** Every record that was ever shown in the topics whose names begin so, also what is gone from the log since. */
+/** Every record that was ever visible in the topics whose names begin with this, also records that the log has lost since. */
 export const shown = (log: MemoryLog, topicStart: string): Shown[] =>
   placesOf(log, topicStart).flatMap((place) => shownIn(place.log.archive))
 
@@ -117,7 +117,7 @@ export function shownIn(archive: Entry[]): Shown[] {
 
 export const placesOf = (log: MemoryLog, topicStart: string): readonly Place[] => log.allOf(topicStart)
 
-/** A key of the changelog: one letter that says what, then whose. */
+/** A key of the changelog: one letter for the kind, then the id. */
 export function keyOf(key: Buffer): { kind: string; subject: string; name: string } {
   const kind = String.fromCharCode(key[0] ?? 0)
   const end = key.indexOf(0, 1)

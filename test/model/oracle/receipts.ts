@@ -1,12 +1,12 @@
-/** What must be true of receipts: who asked is answered once, whatever died, and not again by those who build their stores anew. */
+/** What must be true of receipts: each request is answered once, whatever died, and not again after a store was rebuilt. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { headerNames, shown, topics } from './reading.ts'
 
-/** `exact`: nothing was compacted away before an owner had read it. */
+/** `exact`: no record was removed by compaction before an owner had read it. */
 export function receiptProblems(log: MemoryLog, exact: boolean): string[] {
   const answers = new Map<string, number>()
   for (const id of correlations(log, 'replies')) answers.set(id, (answers.get(id) ?? 0) + 1)
-  // A record that was moved asks in both partitions; it is one question.
+  // A moved record asks in both partitions; it is one request.
   const asked = new Set(correlations(log, topics.jobs))
   const problems: string[] = []
   for (const [id, count] of answers) {

@@ -1,11 +1,11 @@
-/** What must be true of a topic of the user's: each run that succeeded is one record there, never early, and in order. */
+/** What must be true of a topic of the user: each run that succeeded is one record there, never early, and in order. */
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { hasLimit, type Lives, lifeName, runName } from './lives.ts'
 import { headerNames, isShown, placesOf } from './reading.ts'
 
-/** The topic of the user's that jobs write to, and the header that names each definition. */
+/** The topic of the user that jobs write to, and the header that names each definition. */
 const ordersTopic = 'orders'
 const madeHeader = 'made'
 
@@ -29,12 +29,12 @@ export function recordProblems(log: MemoryLog, lives: Lives, { runs }: Ledger, f
     const run = runs.get(name)
     if (run?.end !== undefined && (run.end.status !== 'SUCCEEDED' || run.endedIn !== transaction))
       problems.push(`${name} was written in another transaction than that which ended it as ${run.end.status}`)
-    // By true time: beyond what its owner's clock was ahead at most there is no excuse.
+    // By true time: a record may be early only by as much as the clock of its owner was ahead.
     if (at < scheduledFor - facts.aheadMs) problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const [life] = lives.get(jobId)?.slice(lifeNo) ?? []
     const order = `${place} ${lifeName(jobId, lifeNo)}`
-    // One that waits for a limit is overtaken by those of a definition that has none.
-    // As long as the topic was always there no run waited for it while a later one did not.
+    // A run that waits for a limit is overtaken by runs of a definition without a limit. As long as the topic always existed, no
+    // run waited for it while a later one did not.
     const inOrder = facts.steady && life !== undefined && (life.definitions.length === 1 || !hasLimit(life))
     if (inOrder && runNo < (latest.get(order) ?? 0)) problems.push(`${name} was written after run ${latest.get(order)}`)
     latest.set(order, runNo)

@@ -1,4 +1,4 @@
-/** What workers have reported, attempt by attempt: what is durable and when it became so. */
+/** What workers have reported, for each attempt: what is durable and when it became durable. */
 import type { ExecutionEvent } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { read, readable, shown, topics } from './reading.ts'
@@ -7,16 +7,16 @@ export interface Report {
   type: ExecutionEvent['type']
   errorType: string | undefined
   appendedAt: number
-  /** When it became visible, and its order then among all appends. */
+  /** When it became visible, and its order among all appends. */
   at: number
   order: number
-  /** Retention has taken it from the log since. */
+  /** It has expired from the log since. */
   isGone: boolean
 }
 
 export type Reports = Map<string, Report[]>
 
-/** What names an attempt. */
+/** The name of an attempt. */
 export interface AttemptName {
   jobId: string
   specOffset: number

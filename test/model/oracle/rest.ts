@@ -1,15 +1,17 @@
-/** What must be true of jobs once everything has come to rest: nothing is overdue, nothing hangs, and each occurrence was run or counted. */
+/**
+ * What must be true of jobs once everything is at rest: no run is overdue, no run hangs, and each occurrence was run or counted.
+ */
 import type { JobState } from '../../../schemas/generated.ts'
 import { occurrenceAfter, occurrencesBetween } from './calendar.ts'
 import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { type Definition, type Life, type Lives, lifeName, timesOf } from './lives.ts'
 
-/** What may be late at rest: a lead and the way of a record through the log, in ms. */
+/** What may be late at rest, in ms: a lead and the time that a record takes through the log. */
 const patienceMs = 100
-/** Workers report a timeout themselves; the owner waits so long for that, in ms. */
+/** How long the owner waits for a worker's own report of a timeout, in ms. */
 const graceMs = 5_000
-/** A retry that its delay topic lost, or whose report was lost, is made so much later (docs/TOPICS.md), in ms. */
+/** How much later a retry is made if its delay topic or its report was lost (docs/TOPICS.md), in ms. */
 const lostRetryMs = 60_000
 
 export function restProblems(lives: Lives, ledger: Ledger, facts: Facts): string[] {
@@ -34,7 +36,7 @@ export function restProblems(lives: Lives, ledger: Ledger, facts: Facts): string
   return problems
 }
 
-/** Nothing was decided about it: then nothing of it is due yet. */
+/** Nothing was decided about the job, so nothing of it is due yet. */
 function checkUndecided(id: string, { definitions, droppedOffset }: Life, nowMs: number, problems: string[]): void {
   const [first] = definitions
   if (definitions.length > 1 || droppedOffset >= 0 || first?.spec === undefined || first.spec.paused) return
@@ -49,7 +51,7 @@ function checkJob(id: string, { definitions }: Life, state: JobState, { nowMs, w
   const mayHandOver = definitions.some(({ spec }) => spec?.trackRuns === false)
   const { succeeded, failed, cancelled, active, runNo, queuedFor, backfill } = state
   const ended = succeeded + failed + cancelled
-  // Those that are not tracked leave no count.
+  // Untracked runs leave no count.
   if (ended + active.length > runNo || (!mayHandOver && ended + active.length !== runNo))
     problems.push(`${id} has ${runNo} runs, ${ended} ended`)
   const dueAt = state.nextDueAt ?? state.nextFireAt
@@ -66,14 +68,14 @@ function checkJob(id: string, { definitions }: Life, state: JobState, { nowMs, w
   }
 }
 
-/** With one schedule in a whole life, every occurrence up to now was run or counted as skipped. */
+/** If a life had only one schedule, every occurrence up to now was run or counted as skipped. */
 function checkCounts(id: string, { definitions }: Life, state: JobState, facts: Facts, problems: string[]): void {
   const usable = definitions.filter(({ spec }) => spec !== undefined)
   const [first] = usable
   if (first?.spec === undefined || usable.length < definitions.length) return
   const { spec, appendedAt } = first
   if (usable.some((other) => timesOf(other) !== timesOf(first)) || usable.some(({ spec }) => spec?.maxRuns !== null)) return
-  // A cancelled or expired job counts no further.
+  // A cancelled or expired job counts no further occurrences.
   if (spec.expireAt !== null || (state.nextFireAt === null && spec.endAt === null) || facts.cancelled.has(id)) return
   if (spec.schedule.from === 'END' || spec.schedule.delayMs !== null) return
   const until = state.nextFireAt === null ? Number.MAX_SAFE_INTEGER : state.nextFireAt - 1

@@ -1,16 +1,16 @@
-/** What must be true of delay topics: each retry in them is reported to its owner when it is of age, and not before. */
+/** What must be true of delay topics: each retry in them is reported to its owner when its delay is over, and not before. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import { read, readable, shown, topics } from './reading.ts'
 import { attemptName, type Reports } from './reports.ts'
 
-/** A retry is reported so much before it is due, and takes so long through the log at rest, in ms. */
+/** How much before its due time a retry is reported, and how long it takes through the log at rest, in ms. */
 const leadMs = 100
 const patienceMs = 3_000
 
 const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** As the topic's name says (docs/TOPICS.md). */
+/** By the name of the topic (docs/TOPICS.md). */
 function delayMsOf(topic: string): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(topic.slice(topics.retry.length)) ?? []
   const delayMs = Number(count) * (unitsMs[unit] ?? Number.NaN)
@@ -30,7 +30,7 @@ export function retryProblems(log: MemoryLog, reports: Reports, { exact, whole, 
       if (report.appendedAt < dueMs - leadMs - doersAheadMs)
         problems.push(`${name} was reported ${dueMs - report.appendedAt} ms before it was of age`)
     }
-    // What retention, or a log that was lost, has taken nobody can report.
+    // A record that has expired, or that the log has lost, cannot be reported.
     if (exact && whole && said.length === 0 && dueMs + patienceMs < nowMs)
       problems.push(`${name} is of age since ${dueMs} and was never reported`)
   }

@@ -6,14 +6,17 @@ import { type Lives, lifeNoOf, runName } from './lives.ts'
 import { isShown, placesOf, read, readable, shown, topics } from './reading.ts'
 import { attemptName, type Reports } from './reports.ts'
 
-/** What a broker takes by default, less what it adds itself, in bytes. */
+/** The largest record that a broker takes by default, less its own overhead, in bytes. */
 const recordBytesMax = 1_000_000
 
-/** A turn writes 4 MiB (docs/adr/0035); one record may come on top of what was estimated. */
+/** A commit cycle writes 4 MiB (docs/adr/0035). One record may be larger than was estimated. */
 const transactionBytesMax = 4 * 1_048_576 + recordBytesMax
-/** A turn loads 8 MiB of jobs, or one job, in slices of 2 MiB (docs/adr/0047). */
+/** A commit cycle loads 8 MiB of jobs, or one job, in slices of 2 MiB (docs/adr/0047). */
 const loadedBytesMax = 10 * 1_048_576
-/** A mailbox has 8 MiB at most (docs/adr/0047). A fetch of up to 4 MiB may come on top, and the megabyte that a turn has taken. */
+/**
+ * An input buffer has 8 MiB at most (docs/adr/0047). A fetch of up to 4 MiB may be added, and the megabyte that a commit cycle
+ * has taken.
+ */
 const waitingBytesMax = 13 * 1_048_576
 
 export function sizeProblems(log: MemoryLog, { waiting, loads }: Facts): string[] {
@@ -29,7 +32,7 @@ export function sizeProblems(log: MemoryLog, { waiting, loads }: Facts): string[
   ]
 }
 
-/** What an owner wrote at once. */
+/** What an owner wrote in one request. */
 function transactionProblems(log: MemoryLog): string[] {
   const bytes = new Map<Transaction, number>()
   for (const { log: each } of placesOf(log, ''))
@@ -48,7 +51,7 @@ function recordProblems(log: MemoryLog): string[] {
   )
 }
 
-/** A run that has used up its attempts had as many as its job allows, those not counted that a worker gave back. */
+/** A run that has used up its attempts had as many as its job allows. Attempts that a worker gave back do not count. */
 export function attemptProblems(log: MemoryLog, lives: Lives, ledger: Ledger, reports: Reports): string[] {
   const problems: string[] = []
   for (const { record } of shown(log, topics.deadLetters)) {
@@ -65,7 +68,7 @@ export function attemptProblems(log: MemoryLog, lives: Lives, ledger: Ledger, re
       const given = reports.get(attemptName({ jobId, specOffset, runNo, attempt }))?.some(({ type }) => type === 'RELEASED')
       if (given && !errors.some((error) => error.attempt === attempt)) released++
     }
-    // With a definition that cannot be used the default counts.
+    // For an invalid definition the default counts.
     const least = Math.min(...definitions.map(({ spec }) => spec?.retry.maxAttempts ?? 5))
     if (attempts - released < least)
       problems.push(

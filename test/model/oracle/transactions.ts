@@ -1,14 +1,14 @@
-/** The changelog of a partition as its readers get it: one transaction after the other, each with the inputs that are decided by it. */
+/** The changelog of a partition as its readers get it: one transaction after the other, each with the inputs that it decides. */
 import type { FinishedRun, JobState, Position } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import { keyOf, placesOf, portionsOf, read, topics } from './reading.ts'
 
 export interface Change {
   jobId: string
-  /** Undefined: there was none, or is none any more. */
+  /** Undefined: there never was one, or it is deleted. */
   before: JobState | undefined
   after: JobState | undefined
-  /** Ended runs that are told of beside the last one. */
+  /** Ended runs besides the last one. */
   ended: FinishedRun[]
 }
 
@@ -21,9 +21,9 @@ export interface Decided {
   /** True time of its first record. */
   at: number
   changes: Change[]
-  /** Inputs that are decided by it and all before it, as it says; absent in a claim. */
+  /** Inputs that this transaction and all before it have decided, by its position; absent in a claim. */
   position: Position | undefined
-  /** As the one before said. */
+  /** By the transaction before. */
   positionBefore: Position | undefined
   isClaim: boolean
 }

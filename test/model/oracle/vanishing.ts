@@ -1,4 +1,7 @@
-/** Whether no life of a job ends without an end: who disappears was deleted by a user, or was over and past its retention; and its runs with it. */
+/**
+ * Whether each life of a job ends with a reason: a job that disappears was deleted by a user, or was over and past its retention,
+ * and its runs with it.
+ */
 import type { ActiveRun } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
@@ -53,7 +56,7 @@ function checkEnd(
     problems.push(`${name} was taken away as over while it was ${before.status} with ${before.active.length} active runs`)
 }
 
-/** Whoever may be at work on it is told. */
+/** The worker that may run it gets a cancellation. */
 function checkRun(jobId: string, life: string, run: ActiveRun, cancelled: Set<string>, facts: Facts, problems: string[]): void {
   if (!facts.deletionsTellWorkers || (run.status !== 'RUNNING' && run.status !== 'DISPATCHED')) return
   if (!cancelled.has(runOf({ jobId, ...run })))
