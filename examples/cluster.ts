@@ -1,9 +1,9 @@
-/** Where the examples find Duelog: where `npm start` puts it, unless the environment says otherwise. */
+/** The addresses at which the examples find Duelog: those of `npm start`, unless the environment has others. */
 export const cluster = {
   brokers: process.env.KAFKA_BROKERS ?? '127.0.0.1:19092',
   registryUrl: process.env.SCHEMA_REGISTRY_URL ?? 'http://127.0.0.1:18081/apis/ccompat/v7',
   topicPrefix: process.env.DUELOG_TOPIC_PREFIX ?? 'duelog.',
 }
 
-/** The HTTP API. */
+/** URL of the HTTP API. */
 export const apiUrl = process.env.DUELOG_URL ?? 'http://127.0.0.1:8080'

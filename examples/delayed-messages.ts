@@ -1,6 +1,7 @@
 /**
- * Delayed messages: Kafka records that appear in a topic of yours later, once, not before their time. The owner of the job writes the
- * record itself, so there is no worker here. Duelog must be allowed to: DUELOG_TARGET_TOPICS='example.*'
+ * Delayed messages: Kafka records that appear in a topic of yours later, exactly once, and not before their time. The owner of
+ * the job writes the record itself, so no worker is needed. Duelog must be allowed to write there:
+ * DUELOG_TARGET_TOPICS='example.*'
  */
 import { createClient } from 'duelog'
 import { Kafka, logLevel } from 'kafkajs'
@@ -13,7 +14,7 @@ const admin = kafka.admin()
 await admin.connect()
 await admin.createTopics({ topics: [{ topic }] })
 
-// Readers use read_committed, which is the default of kafkajs. This one begins at the end of the topic.
+// Readers use read_committed, the default of kafkajs. This reader begins at the end of the topic.
 const offsets = await admin.fetchTopicOffsets(topic)
 await admin.disconnect()
 const consumer = kafka.consumer({ groupId: `example-${process.pid}` })

@@ -1,8 +1,8 @@
 /**
- * A fan-out: 10,000 notifications at one instant, sent by at most 50 at a time. Duelog dispatches the herd ahead of its time and Kafka
- * holds it, so the worker begins when the instant comes and goes as fast as its concurrency lets it.
- * One worker's `concurrency` is the cheapest bound. Over several workers, or for one kind of job among others, a `concurrencyKey` with its
- * `concurrencyLimit` bounds them all together.
+ * A fan-out: 10,000 notifications at one instant, at most 50 in progress at a time. Duelog dispatches the burst before it is due
+ * and Kafka holds it. So the worker begins at the instant, and its concurrency alone sets the speed.
+ * The `concurrency` of one worker is the cheapest limit. A `concurrencyKey` with its `concurrencyLimit` limits all workers
+ * together, or one kind of job among others.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient, createWorker } from 'duelog'
@@ -22,7 +22,7 @@ const worker = createWorker({
   handlers: {
     notify: async (run) => {
       mostAtOnce = Math.max(mostAtOnce, ++running)
-      await wait(5) // the call to whoever sends notifications
+      await wait(5) // here your code calls the service that sends notifications
       running--
       sent.add(run.executionId)
       if (sent.size === count) all.resolve()

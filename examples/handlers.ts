@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Handlers } from '../src/library/index.ts'
 
 const handlers: Handlers = {
-  /** Tells its progress, ends early when its signal asks for it, and returns what is kept as the run's result. */
+  /** Reports its progress, ends early when its signal is aborted, and returns the result of the run. */
   async 'send-report'(run) {
     const { to } = run.payload as { to: string }
     for (const page of [1, 2, 3]) {
@@ -18,7 +18,7 @@ const handlers: Handlers = {
     return { sentTo: to, reportOf: new Date(run.scheduledFor).toISOString() }
   },
 
-  /** Fails twice out of three times: the job's backoff decides when it is tried again. */
+  /** Fails two times out of three. The backoff of the job decides when it is tried again. */
   'flaky-check'(run) {
     if (run.attempt % 3 !== 0) throw new Error(`not yet, at attempt ${run.attempt}`)
   },

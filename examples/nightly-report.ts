@@ -1,6 +1,6 @@
 /**
- * A nightly report for offices in three zones: at four in the morning of each, summer and winter. The handler reports on the night it was
- * made for, not on the time it happens to run: so a night that was missed, or is asked for again, gives the same report.
+ * A nightly report for offices in three time zones, at 04:00 local time of each, in summer and winter. The handler uses the night
+ * of the occurrence, not the time of the run. So a night that was missed, or is requested again, gives the same report.
  */
 import { createWorker } from 'duelog'
 import { apiUrl, cluster } from './cluster.ts'
@@ -8,7 +8,7 @@ import { apiUrl, cluster } from './cluster.ts'
 const offices = { berlin: 'Europe/Berlin', 'new-york': 'America/New_York', tokyo: 'Asia/Tokyo' }
 const dayMs = 86_400_000
 
-/** Jobs go by HTTP here, because `?wait=applied` answers when the owner knows them. */
+/** This example writes jobs by HTTP, because `?wait=applied` answers when the owner has applied the definition. */
 const call = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(apiUrl + path, body === undefined ? { method } : { method, headers, body: JSON.stringify(body) })
@@ -44,7 +44,7 @@ for (const [office, timezone] of Object.entries(offices)) {
   const next = fires.filter(({ atMs }) => atMs > now)
   console.log(`${office}: the next nights are ${next.map(({ at }) => at).join(', ')}`)
 
-  // Nobody wants to wait for the night here: the last one's report, made now.
+  // The example does not wait for the next night. It makes the report of the last night at once.
   const last = fires.findLast(({ atMs }) => atMs <= now)?.atMs ?? now
   await call('POST', `${jobPath(office)}/backfill`, { from: last, to: last + 1 })
 }

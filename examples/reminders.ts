@@ -1,11 +1,11 @@
 /**
- * Reminders: somebody left a full cart, and hears of it later, unless they bought meanwhile or came back.
- * One job for each cart, named after it: to write it again is to put it off, to cancel it is to forget it.
+ * Reminders: a customer leaves a full cart and gets a reminder later, unless the customer buys or comes back before that.
+ * Each cart has one job, named after it. Writing the job again postpones the reminder. Canceling the job removes it.
  */
 import { createClient, createWorker } from 'duelog'
 import { cluster } from './cluster.ts'
 
-const later = 1_500 // ms; a day in a real shop
+const later = 1_500 // in ms; a real shop would wait for a day
 
 const client = createClient(cluster)
 const reminded: string[] = []
@@ -30,9 +30,9 @@ const remind = (to: string) =>
 await remind('ann')
 await remind('bob')
 await remind('carol')
-await client.cancel('reminder/bob') // Bob has bought.
+await client.cancel('reminder/bob') // Bob buys.
 await done.promise
-await remind('carol') // Carol came back and left again: a new reminder under the same name.
+await remind('carol') // Carol comes back and leaves again: a new reminder under the same name.
 await client.cancel('reminder/carol')
 
 console.log(`reminded: ${reminded.sort().join(', ')}`)

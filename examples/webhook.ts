@@ -1,6 +1,6 @@
 /**
- * A webhook with retries: the receiver is down twice, then answers. Each attempt carries the same idempotency key, and a signature by
- * which the receiver knows that it comes from you.
+ * A webhook with retries: the receiver fails twice, then answers. Each attempt carries the same idempotency key, and a signature
+ * that proves to the receiver that the request comes from you.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { cluster } from './cluster.ts'
 
 const secret = randomBytes(32).toString('base64')
 
-// The receiver. It would live elsewhere.
+// The receiver. In production it runs elsewhere.
 const delivered = Promise.withResolvers<string>()
 let requests = 0
 const receiver = createServer(async (request, response) => {
@@ -27,7 +27,8 @@ const receiver = createServer(async (request, response) => {
 await once(receiver, 'listening')
 const { port } = receiver.address() as { port: number }
 
-// Requests are made by a worker with the built-in handler `http`; it needs no code of yours. Addresses that are not public have to be allowed.
+// A worker makes the requests with the built-in handler `http`, which needs no code of yours. Addresses that are not public must
+// be allowed.
 const worker = createWorker({ ...cluster, handlers: {}, httpAllow: ['127.0.0.1'], httpSigningKey: `whsec_${secret}` })
 await worker.start()
 

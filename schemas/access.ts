@@ -7,15 +7,15 @@ export type AclOperation = 'Read' | 'Write' | 'Create' | 'Describe' | 'DescribeC
 
 export interface AclEntry {
   resource: 'topic' | 'group' | 'transactional-id' | 'cluster'
-  /** The name; with `prefixed` the beginning of the names. */
+  /** The name of the resource. With `prefixed`: the beginning of the names. */
   name: string
   pattern: 'literal' | 'prefixed'
   operations: readonly AclOperation[]
-  /** The purpose. */
+  /** The purpose of the entry, as a sentence of docs/ACCESS.md. */
   why: string
 }
 
-/** The roles of DUELOG_ROLES, and programs that are no Duelog process. */
+/** The roles of DUELOG_ROLES, and the programs that are not Duelog processes. */
 export type AccessRole = 'scheduler' | 'executor' | 'retrier' | 'api' | 'intake' | 'auditor' | 'setup' | 'worker' | 'client'
 
 export const accessRoles: Record<AccessRole, string> = {
@@ -31,17 +31,20 @@ export const accessRoles: Record<AccessRole, string> = {
 }
 
 export interface AccessNames {
-  /** DUELOG_TOPIC_PREFIX. */
+  /** The value of DUELOG_TOPIC_PREFIX. */
   prefix: string
-  /** Topics that jobs write to, receipts go to, or the handler kafka.produce writes to; a `*` at the end stands for any characters. */
+  /**
+   * Topics that jobs write to, that receipts go to, or that the handler kafka.produce writes to. A `*` at the end matches any
+   * characters.
+   */
   targets: readonly string[]
-  /** Topics of other schedulers, for the role intake. */
+  /** Topics of other schedulers that the role intake reads. */
   foreign: readonly string[]
   /** The pools of a worker. */
   pools: readonly string[]
 }
 
-/** The entries that a role needs, each resource once. A process with several roles needs the entries of all of them. */
+/** The entries that a role needs, one for each resource. A process with several roles needs the entries of all of them. */
 export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
   const { prefix } = names
   const topic = (name: string, operations: AclOperation[], why: string): AclEntry => ({

@@ -1,4 +1,6 @@
-/** The shape of our .avsc files, and a field's type made plain: nullable or not, and named types looked up. */
+/**
+ * The parts of an .avsc file that Duelog uses, and the type of a field as one of a few shapes: null and named types are resolved.
+ */
 export interface AvroField {
   readonly name: string
   readonly type: unknown
@@ -20,7 +22,7 @@ export interface AvroRecord {
   readonly fields: readonly AvroField[]
 }
 
-/** A field of a record, for its limits. Throws for a name that the schema does not have. */
+/** Finds a field of a record, for example to read its limits. Throws for a name that the schema does not have. */
 export function fieldOf(schema: Pick<AvroRecord, 'fields'>, name: string): AvroField {
   const field = schema.fields.find((candidate) => candidate.name === name)
   if (field === undefined) throw new Error(`The schema has no field ${name}; whoever reads its limits has to change with it.`)
@@ -35,19 +37,19 @@ interface AvroEnum {
 
 export type Primitive = 'string' | 'bytes' | 'int' | 'long' | 'double' | 'boolean'
 
-/** What a value of a type looks like. */
+/** The shape of a value of one Avro type. */
 export type Shape =
   | { kind: Primitive; nullable: boolean }
   | { kind: 'enum'; nullable: boolean; symbols: readonly string[] }
   | { kind: 'record'; nullable: boolean; record: AvroRecord }
   | { kind: 'array' | 'map'; nullable: boolean; items: unknown }
 
-/** Named types met so far: an .avsc file writes a type out once and names it afterwards. */
+/** The named types read so far. An .avsc file writes a type in full once, and later uses its name. */
 export type Names = Map<string, AvroRecord | AvroEnum>
 
 const primitives: readonly string[] = ['string', 'bytes', 'int', 'long', 'double', 'boolean']
 
-/** Throws for a shape that our schemas do not use, so that a new one is noticed when the program loads. */
+/** Throws for a shape that our schemas do not use, so that a new shape is noticed when the program loads. */
 export function shapeOf(type: unknown, names: Names): Shape {
   if (Array.isArray(type)) {
     const branches = type.filter((branch) => branch !== 'null')

@@ -125,7 +125,7 @@ interface SettingSchema {
   client?: boolean
 }
 
-/** The text of settings.ts. Settings of client commands are left out, because a running Duelog does not read them. */
+/** The text of settings.ts. It leaves out settings of client commands, because a running Duelog does not read them. */
 export function generateSettings(): string {
   const { properties } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as {
     properties: Record<string, SettingSchema>
@@ -151,7 +151,7 @@ ${values.join('')}}
 `
 }
 
-/** `leadMsMax` for DUELOG_LEAD_MS_MAX. */
+/** The name of a setting in code: `leadMsMax` for DUELOG_LEAD_MS_MAX. */
 const settingKey = (name: string): string =>
   name
     .slice('DUELOG_'.length)

@@ -1,4 +1,4 @@
-/** What a record is: its fields with units, defaults and limits; what each role needs of the ACLs; the settings. */
+/** What a record is: its fields with units, defaults and limits. Also the Kafka ACLs that each role needs, and the settings. */
 export { type AccessRole, type AclEntry, accessOf, accessRoles } from './access.ts'
 export { type AvroField, type AvroRecord, fieldOf, type Names, type Shape, shapeOf } from './avro-schema.ts'
 export { default as settingsSchema } from './config.json' with { type: 'json' }

@@ -10,7 +10,7 @@ import { filesIn, type HouseFile, readHouseFile, withoutComments } from './tree.
 
 const program = filesIn(['src', 'streams'])
 
-/** Codes in the first column of a Markdown table whose heading is `head`. */
+/** The codes in the first column of the Markdown table whose heading is `head`. */
 function firstColumn(text: string, head: string): string[] {
   const start = text.indexOf(`| ${head} |`)
   const table = text.slice(start, text.indexOf('\n\n', start) < 0 ? undefined : text.indexOf('\n\n', start))
@@ -30,7 +30,7 @@ function writtenErrorTypes(files: readonly HouseFile[]): string[] {
   return [...new Set(found)].sort()
 }
 
-/** Last names of all the fields of a record and of the records in it. */
+/** The last part of the name of each field of a record, and of the records in it. */
 function fieldNames(type: unknown): string[] {
   if (Array.isArray(type)) return type.flatMap(fieldNames)
   if (typeof type !== 'object' || type === null) return []
@@ -45,7 +45,7 @@ function fieldNames(type: unknown): string[] {
 const unproved = (names: readonly string[], proofs: readonly HouseFile[]): string[] =>
   names.filter((name) => !proofs.some(({ text }) => new RegExp(`\\b${name}\\b`).test(withoutComments(text))))
 
-/** Properties of newMetrics that nothing in the program sets. */
+/** The properties of newMetrics that no code sets. */
 function unsetMetrics(names: readonly string[], files: readonly HouseFile[]): string[] {
   const code = files.filter(({ path }) => path !== 'src/metrics/metrics.ts').map(({ text }) => withoutComments(text))
   return names.filter(
@@ -76,7 +76,7 @@ test('every error code is used', () => {
 test('every type that Duelog writes into failed attempts is documented', () => {
   const documented = firstColumn(readHouseFile('docs/ERRORS.md').text, 'Type')
   expect(documented.toSorted()).toEqual(Object.keys(attemptErrorTypes).sort())
-  // The two classes that handlers throw are known by their names.
+  // Handlers throw these two classes. Users know them by name.
   expect(documented.filter((type) => !['NonRetryableError', 'RetryLaterError'].includes(type)).sort()).toEqual(
     writtenErrorTypes(program),
   )

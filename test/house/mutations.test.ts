@@ -1,4 +1,7 @@
-/** A mutation whose text is gone from the code proves nothing, and nobody runs the list in CI: so CI looks at the list. */
+/**
+ * Checks the lists of mutations. A mutation proves nothing when the code no longer has its text, and CI does not run the
+ * mutations.
+ */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -10,7 +13,7 @@ import { readHouseFile } from './tree.ts'
 const textOf: TextOf = (path) =>
   existsSync(fileURLToPath(new URL(`../../${path}`, import.meta.url))) ? readHouseFile(path).text : undefined
 
-/** A list of one mutation of a made-up project, which is sound but for what is given. */
+/** The faults of a list with one mutation of an invented project. The mutation has no fault besides the given changes. */
 function faults(...changes: Partial<Mutation>[]): string[] {
   const project = new Map([
     ['src/a.ts', 'export const most: number = 2\nexport const least = 1 + 1\n'],

@@ -1,12 +1,12 @@
-/** The oracle is a second reading of the documents: what it shared with the program it could not see wrong. */
+/** The oracle implements the documents a second time. It cannot detect a mistake in code that it shares with the program. */
 import { expect, test } from 'vitest'
 import { filesIn, type HouseFile, withoutComments } from './tree.ts'
 
 const oracle = filesIn(['test']).filter(({ path }) => path.startsWith('test/model/oracle/'))
-/** Packages that read what the program wrote, or compute what it computes, by other means than it does. */
+/** Packages that read the records of the program, or compute the same results, by other means. */
 const packages = ['avsc', 'cron-parser', 'rrule-temporal']
 
-/** Every import that brings more than types, apart from Node's own modules, those packages, and the oracle itself. */
+/** Every import of more than types, except Node's own modules, those packages, and the oracle itself. */
 function shared({ path, text }: HouseFile): string[] {
   const imports = withoutComments(text).matchAll(
     /^\s*(?:import|export)\b([^'"`;]*?)\bfrom\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,

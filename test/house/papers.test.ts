@@ -48,7 +48,7 @@ test('no entry of the changelog is there twice', () => {
   expect(begins.filter((begin, at) => begins.indexOf(begin) !== at)).toEqual([])
 })
 
-/** The names that the contract with our users fixes. */
+/** The names that are part of the contract with users. */
 const promised = [
   ...['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
   ...['KAFKA_SSL_ENABLED', 'KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE'],
@@ -81,7 +81,7 @@ test('every job in a document is valid', () => {
 test('the TypeScript of the README compiles in a user project', async () => {
   const blocks = blocksOf(readme.text, 'ts')
   expect(blocks).toHaveLength(2)
-  // Inside the project, so that the package finds itself by its own name.
+  // The folder is inside the project, so that the package can import itself by its own name.
   const cache = join(root, 'node_modules', '.cache')
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'readme-'))

@@ -1,11 +1,11 @@
-/** What documents promise, against what is there. */
+/** Compares what documents name with what exists: links, paths, commands, settings and decision records. */
 import { posix } from 'node:path'
 import type { HouseFile } from './tree.ts'
 
-/** Commands that a text tells people to type. */
+/** Commands that a text tells the reader to type. */
 export interface Typed {
   scripts: string[]
-  /** Words after `npx duelog` or `duelog`. */
+  /** The words after `npx duelog` or `duelog`. */
   commands: string[]
 }
 
@@ -16,7 +16,7 @@ export function typedIn(text: string): Typed {
   return { scripts, commands: all(/(?:`|npx )duelog ([a-z]+)/g) }
 }
 
-/** Relative links of Markdown files whose target is not there, as `file → target`. */
+/** Relative links of Markdown files whose target does not exist, as `file → target`. */
 export function brokenLinks(files: readonly HouseFile[], exists: (path: string) => boolean): string[] {
   return files.flatMap(({ path, text }) =>
     Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), (match) => match[1] ?? '')
@@ -26,7 +26,7 @@ export function brokenLinks(files: readonly HouseFile[], exists: (path: string) 
   )
 }
 
-/** Paths of this house in backticks, such as `scheduler/turn.ts`, that are not there; a path may leave `src/` out. */
+/** Paths of this repository in backticks, such as `scheduler/scheduler.ts`, that do not exist. A path may omit `src/`. */
 export function brokenPaths(files: readonly HouseFile[], exists: (path: string) => boolean): string[] {
   return files.flatMap(({ path, text }) =>
     Array.from(text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|avsc|json|sh))`/g), (match) => match[1] ?? '')
@@ -35,7 +35,7 @@ export function brokenPaths(files: readonly HouseFile[], exists: (path: string) 
   )
 }
 
-/** Names of settings in a text. Those of the tests (DUELOG_TEST_, DUELOG_MODEL_) are no settings. */
+/** The names of settings in a text. Names of the tests (DUELOG_TEST_, DUELOG_MODEL_) are not settings. */
 export function settingsIn(text: string): string[] {
   const found = text.match(/\b(DUELOG|KAFKA|SCHEMA)_[A-Z]+(_[A-Z]+)*\b(?!_)/g) ?? []
   return [...new Set(found)].filter((name) => !/^DUELOG_(TEST|MODEL)_/.test(name))
@@ -43,7 +43,7 @@ export function settingsIn(text: string): string[] {
 
 const parts = ['Context', 'Decision', 'Alternatives', 'Consequences']
 
-/** What is wrong with the decisions: numbers, titles, parts, and the index. */
+/** The faults of the decision records: numbers, titles, parts, and the index. */
 export function adrProblems(files: readonly HouseFile[], index: string): string[] {
   const problems: string[] = []
   const numbers = new Map<string, string>()
@@ -72,7 +72,7 @@ export function adrProblems(files: readonly HouseFile[], index: string): string[
   return problems
 }
 
-/** The blocks of code of one language in a Markdown text. */
+/** The code blocks of one language in a Markdown text. */
 export function blocksOf(text: string, language: string): string[] {
   return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')), (match) => match[1] ?? '')
 }

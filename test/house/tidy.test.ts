@@ -18,7 +18,9 @@ import { filesIn, type HouseFile, readHouseFile, topLevel } from './tree.ts'
 const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
 const papers = filesIn(['docs', 'docker', 'examples', '.ci'], '').filter(({ path }) => !path.endsWith('.ndjson'))
 const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: `${lines.join('\n')}\n` })
-/** Packages of a lock file that are taken from one host and no other, and those that whoever answers could have changed. */
+/**
+ * The packages of a lock file that come from one fixed host, and the packages without a checksum, which the host could replace.
+ */
 function unsafeIn(text: string): { resolved: string[]; unsealed: string[] } {
   const { packages } = JSON.parse(text) as { packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }> }
   const entries = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true)
@@ -29,7 +31,10 @@ function unsafeIn(text: string): { resolved: string[]; unsealed: string[] } {
 }
 const linesOf = (count: number): string[] => new Array<string>(count).fill('x()')
 
-/** Alarms that were looked at, each with its reason: a reader, a forwarder, a partition, its turn and its fold, and the hold of a worker are one thing each. A file that has become short again must leave the list. */
+/**
+ * Long files that a reviewer accepted, because each has one job: a reader, a forwarder, a partition, its commit cycle, applying
+ * its batch, and the lanes of a worker. A file that is short again must leave the list.
+ */
 const longFilesLookedAt = [
   'schemas/generated.ts',
   'src/answers/answers.ts',
@@ -37,7 +42,7 @@ const longFilesLookedAt = [
   'src/scheduler/commit/apply-batch.ts',
   'src/scheduler/partition/partition.ts',
 ]
-/** The metrics are a table. */
+/** Long functions that a reviewer accepted: the metrics are a table. */
 const longFunctionsLookedAt = ['src/metrics/metrics.ts']
 
 test('no text says that work is unfinished', () => {
@@ -60,7 +65,8 @@ test('the program contains no path of one machine and no package registry', () =
 test('the lock file names no host, and has a checksum of each package', () => {
   const { resolved, unsealed } = unsafeIn(readHouseFile('package-lock.json').text)
   expect(resolved).toEqual([])
-  // The linter stays at 2.5: of 2.6 not every registry has all platforms, and what it lacks is locked without a checksum.
+  // The linter stays at 2.5. Some registries lack packages of 2.6 for some platforms, and the lock file then has no checksum for
+  // them.
   expect(unsealed).toEqual([])
   const found = unsafeIn(
     '{"packages":{"":{},"a":{"resolved":"https://mirror.example.org/a.tgz","integrity":"sha1-x"},"b":{"link":true}}}',

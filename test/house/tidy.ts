@@ -19,7 +19,7 @@ export function unfinishedPlaces(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => placesOf(path, text, unfinished))
 }
 
-/** Tests that do not run, and tests that keep others from running. */
+/** Tests that do not run, and tests that prevent others from running. */
 export function unfinishedTests(files: readonly HouseFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith('test/'))
@@ -74,8 +74,8 @@ export function badNames(files: readonly HouseFile[]): string[] {
 }
 
 /**
- * Functions longer than functionLinesMax, as `path:line lines`. A function is taken to begin at a line that declares one, or a
- * method, and to end at the first line of the same indentation that closes it: so the formatter writes it.
+ * Functions longer than functionLinesMax, as `path:line lines`. The formatter allows a simple rule: a function begins at a line
+ * that declares a function or a method, and ends at the first line of the same indentation that closes it.
  */
 export function longFunctions(files: readonly HouseFile[]): string[] {
   return files.flatMap(({ path, text }) => {

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface HouseFile {
-  /** From the root of the project, with slashes. */
+  /** Path from the root of the project, with slashes. */
   path: string
   text: string
 }
@@ -16,7 +16,7 @@ export function readHouseFile(path: string): HouseFile {
   return { path, text: readFileSync(`${root}${path}`, 'utf8') }
 }
 
-/** Every file in these rooms whose name ends so, in order of path. */
+/** All files in these rooms with one of these endings, in the order of their paths. */
 export function filesIn(inRooms: readonly string[] = rooms, ...endings: string[]): HouseFile[] {
   const wanted = endings.length === 0 ? ['.ts', '.tsx'] : endings
   return (
@@ -26,14 +26,14 @@ export function filesIn(inRooms: readonly string[] = rooms, ...endings: string[]
           .filter((entry) => entry.isFile() && wanted.some((ending) => entry.name.endsWith(ending)))
           .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length).replaceAll('\\', '/')),
       )
-      // A separate tool, such as test/mutations, has packages of its own.
+      // A separate tool, such as test/mutations, has its own packages.
       .filter((path) => !path.includes('/node_modules/'))
       .sort()
       .map(readHouseFile)
   )
 }
 
-/** Files and folders at the top. */
+/** The files and folders in the root of the project. */
 export function topLevel(): string[] {
   return readdirSync(root)
 }

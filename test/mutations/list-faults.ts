@@ -1,11 +1,14 @@
-/** What is wrong with a list of mutations, told without running any: in CI by test/house, and by scheduler.ts before it judges one. */
+/**
+ * Finds faults in a list of mutations without running any. test/house uses it in CI, and scheduler.ts uses it before it judges a
+ * mutation.
+ */
 import { stripTypeScriptTypes } from 'node:module'
 import type { Mutation } from './mutation.ts'
 
-/** Text of a file of the project, by its path from the root; undefined when it is not there. */
+/** Text of a file of the project, by its path from the root. Undefined if the file does not exist. */
 export type TextOf = (path: string) => string | undefined
 
-/** What each mutation lacks, and names that are given twice, or to an area as well. */
+/** The faults of each mutation, and names that two mutations have, or a mutation and an area. */
 export function listFaults(mutations: readonly Mutation[], textOf: TextOf): string[] {
   const names = mutations.map(({ name }) => name)
   const areas = new Set(mutations.map(({ area }) => area))
@@ -32,17 +35,17 @@ function textFaults(file: string, find: string, replace: string, text: string | 
   return isCode(mutated(text, find, replace)) ? [] : [`${file} is no code with it`]
 }
 
-/** The text with the mutation, whatever signs stand in it. */
+/** The text with the mutation. A function gives the replacement, because `replace` would interpret `$` in a string. */
 export function mutated(text: string, find: string, replace: string): string {
   return text.replace(find, () => replace)
 }
 
-/** Whether a judge is histories of test/model/cluster and no test. */
+/** Whether a judge is a range of histories of test/model/cluster, and not a test. */
 export function isSeeds(judge: string): boolean {
   return judge.startsWith('seeds ')
 }
 
-/** First and last seed of such a judge; undefined when it names none. */
+/** First and last seed of such a judge. Undefined if it names none. */
 export function seedsOf(judge: string): [first: number, last: number] | undefined {
   const [, first, last] = /^seeds (\d+)-(\d+)$/.exec(judge) ?? []
   return first === undefined || last === undefined ? undefined : [Number(first), Number(last)]

@@ -1,19 +1,22 @@
-/** One change of the code that a colleague could make by mistake, and who ought to notice it. */
+/** One mistake that a developer could make in the code, and the tests that should notice it. */
 export interface Mutation {
   name: string
   area: string
   file: string
-  /** Stands once in the file: test/house sees to it. */
+  /** Occurs exactly once in the file. test/house checks this. */
   find: string
   replace: string
   why: string
-  /** Tests that ought to notice, by their path in test without `.test.ts`; `seeds 1-40`: these histories of test/model/cluster. */
+  /**
+   * The tests that should notice the mutation, by their path in test without `.test.ts`. `seeds 1-40` means these histories of
+   * test/model/cluster.
+   */
   judges: readonly string[]
 }
 
 type Change = readonly [name: string, file: string, find: string, replace: string, why: string, ...judges: string[]]
 
-/** Mutations of one area. `judges` are those of all of them; a change may name more. */
+/** The mutations of one area. `judges` apply to all of them; a change may name more. */
 export const area = (name: string, judges: readonly string[], changes: readonly Change[]): Mutation[] =>
   changes.map(([mutation, file, find, replace, why, ...more]) => ({
     ...{ name: mutation, area: name, file, find, replace, why },

@@ -1,4 +1,7 @@
-/** What test/mutations/scheduler.ts changes, one at a time. A to H are those of the findings that no model had seen. */
+/**
+ * The mutations that test/mutations/scheduler.ts makes, one at a time. Names that begin with A to H belong to eight defects of a
+ * review that no model had found.
+ */
 import { doerMutations } from './lists/doer.ts'
 import { keepingMutations } from './lists/keeping.ts'
 import { ruleMutations } from './lists/rule.ts'

@@ -1,13 +1,13 @@
 /**
- * Mutations of the scheduler, of those who work for it, and of its rules, one by one, each judged by the tests that ought to see it. By
- * hand or nightly, not in CI; no broker is needed.
+ * Makes the mutations of the scheduler, of the roles around it, and of its rules, one at a time. The tests that should notice a mutation
+ * judge it. Run it by hand or nightly, not in CI. It needs no broker.
  *
- *   node test/mutations/scheduler.ts                    all
- *   node test/mutations/scheduler.ts D-no-grant narrowing      those whose names, or the names of whose areas, are given
- *   node test/mutations/scheduler.ts --widely old-store        what its own tests do not see, all of test/streams, scheduler and model may
+ *   node test/mutations/scheduler.ts                                  all mutations
+ *   node test/mutations/scheduler.ts D-no-grant 'failure isolation'   the mutations with these names or areas
+ *   node test/mutations/scheduler.ts --widely old-store               what its own tests miss, all of test/streams, scheduler and model judge
  *
- * It works in a copy of the project beside the temporary files. First the tests must be green without any mutation. One that cannot be made
- * or judged any more is lost (list-faults.ts); test/house says so in CI. Ends with code 1 unless each is killed.
+ * It works in a copy of the project in the folder for temporary files. First the tests must be green without a mutation. A mutation that
+ * cannot be made or judged is lost (list-faults.ts); test/house reports that in CI. The exit code is 1 unless every mutation is killed.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -19,15 +19,15 @@ import { faultsOf, isSeeds, mutated, seedsOf, testFile } from './list-faults.ts'
 import type { Mutation } from './mutation.ts'
 import { mutations } from './scheduler-list.ts'
 
-/** A test run that takes longer hangs. */
+/** A test run that takes longer counts as hanging. */
 const hangsAfterMs = 240_000
-/** What a mutation that is no code fails with. */
+/** The errors of a mutation that is not valid code. */
 const brokenCode = /SyntaxError|ReferenceError|is not defined|Transform failed|PARSE_ERROR|Parse failure/
 
 type SimulatedOutcome = 'killed' | 'survived' | 'lost'
 interface Outcome {
   fate: SimulatedOutcome
-  /** What killed it, or why it is lost. */
+  /** The test that killed it, or the reason why it is lost. */
   by: string
 }
 
@@ -82,7 +82,7 @@ interface Red {
   said: string
 }
 
-/** The test that fails first. Directed tests cost little, so they come before the seeds. */
+/** Returns the test that fails first. Directed tests are fast, so they run before the seeds. */
 async function redIn(judges: readonly string[]): Promise<Red | undefined> {
   const directed = judges.filter((judge) => !isSeeds(judge)).map(testFile)
   const red = directed.length === 0 ? undefined : await redOf(directed, {})
@@ -105,7 +105,7 @@ async function redOf(files: readonly string[], more: Record<string, string>): Pr
   const brokers = { DUELOG_TEST_BROKERS: '127.0.0.1:1', DUELOG_TEST_REGISTRY: 'http://127.0.0.1:1' }
   const env = { ...process.env, NODE_ENV: 'production', NO_COLOR: '1', ...brokers, ...more }
   const args = ['run', '--bail=1', '--maxWorkers=1', '--reporter=dot', ...files]
-  // A group of its own, so that a worker which never returns ends too.
+  // Its own process group, so that a worker that never returns ends too.
   const vitest = spawn(join(root, 'node_modules/.bin/vitest'), args, { cwd: copy, env, detached: true })
   let said = ''
   for (const stream of [vitest.stdout, vitest.stderr])

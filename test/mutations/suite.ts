@@ -1,9 +1,9 @@
 /**
- * The tests that judge streams/ under mutation: no broker, no process, nothing that takes long. A mutant costs what the tests cost that
- * reach it, so a run over one folder may name its tests first, and the others judge what these let live:
+ * The tests that judge mutations of streams/: no broker, no process, and nothing slow. A mutant costs as much as the tests that
+ * reach it. So a run over one folder names its tests first, and the other tests judge only the mutants that survive.
  *
- *   DUELOG_MUTATIONS_TESTS     paths in test/, by commas: `streams/runs,streams/limits`. Default: streams and model
- *   DUELOG_MUTATIONS_LONG=1    also those that take many seconds each: random definitions, calendars of other libraries, random histories
+ * DUELOG_MUTATIONS_TESTS     paths in test/, separated by commas: `streams/runs,streams/limits`. Default: streams and model
+ * DUELOG_MUTATIONS_LONG=1    adds the slow tests: random definitions, calendars of other libraries, random histories
  */
 import { configDefaults, defineConfig } from 'vitest/config'
 
@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: chosen.split(',').map((path) => (path.endsWith('.ts') ? `test/${path}` : `test/${path}/**/*.test.ts`)),
     exclude: [...configDefaults.exclude, ...(DUELOG_MUTATIONS_LONG === '1' ? [] : long)],
-    // Rules have no state, so modules need not be read anew for each file.
+    // Rules have no state, so modules need not be loaded again for each file.
     isolate: false,
     env: { NODE_ENV: 'production' },
     testTimeout: 60_000,
