@@ -1,4 +1,4 @@
-/** Limits that jobs share, through the real commit cycle, store and restore: queues, crashes between any two steps, sweeps. */
+/** Limits that jobs share, through the real batches, store and restore: queues, crashes between any two steps, sweeps. */
 import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput } from '../../schemas/generated.ts'
 import { positionKey } from '../../src/scheduler/state/checkpoint.ts'
@@ -24,8 +24,8 @@ async function settle(world: World): Promise<void> {
 }
 
 /**
- * Executions until there are no more. Each one ends before the next step. `held` gets the number of attempts that are out at
- * once.
+ * Runs Executions until none is left. Each ends before the next check. `held` is called with the number of runs that were active
+ * at once.
  */
 async function runAll(world: World, held: (count: number) => void = () => {}): Promise<string[]> {
   const order: string[] = []

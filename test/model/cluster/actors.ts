@@ -1,5 +1,5 @@
 /**
- * The actors around the scheduler: workers, the retry forwarder, and users. They write to the log directly; none of them is under
+ * The actors around the scheduler: workers, the retry forwarder, and users. They write to the log directly. None of them is under
  * test.
  */
 import type { Execution, ExecutionEventInput, JobCommandType, JobDefinitionInput } from '../../../schemas/generated.ts'
@@ -11,26 +11,26 @@ import { codecs, names, repliesTopic } from '../world.ts'
 import { Definitions, jobIds, madeHeader } from './definitions.ts'
 import type { Cluster } from './process.ts'
 
-/** The execution that a record carries; undefined for another word to the workers, and for nonsense. */
+/** The Execution that a record carries; undefined for any other message to the workers, and for an unreadable value. */
 export function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execution | undefined {
   const framed = topic === names.control ? decodedNow(codecs.control, value)?.execution : value
   return decodedNow(codecs.execution, framed ?? null)
 }
 
 function decodedNow<Value>(codec: Codec<Value, never>, value: Buffer | null): Value | undefined {
-  // Any other schema would have to be asked for.
+  // A schema with another id would need a question to the registry.
   if (value === null || value.length < 5 || value[0] !== 0 || value.readInt32BE(1) > 7) return undefined
   try {
     const decoded = codec.decode(value)
     if (!(decoded instanceof Promise)) return decoded
     void decoded.catch(() => undefined)
   } catch {
-    // Somebody has written what only Duelog should write.
+    // A user wrote to a topic that only Duelog may write to.
   }
   return undefined
 }
 
-/** Until a worker tries to write again what a broker had no room for. */
+/** How long a worker waits before it writes again what a broker had no room for. */
 const sendAgainMs = 500
 
 type SimulatedOutcome = 'succeed' | 'succeed-at-once' | 'fail' | 'fail-for-good' | 'vanish' | 'vanish-running' | 'release'
@@ -126,7 +126,7 @@ export class Workers {
     this.#send()
   }
 
-  /** All that could not be written is written together as soon as there is room. */
+  /** Everything that could not be written is written together as soon as the broker has room. */
   #send(): void {
     if (!this.#cluster.isFull) {
       this.#cluster.log.append(this.#unsent.splice(0))
@@ -175,7 +175,7 @@ export class Forwarder {
         const place = `${topic}/${partition}`
         const { records, next } = log.read(this.#next.get(place) ?? 0, 1)
         const head = records[0]
-        // Also one that says nothing: it is passed over when it is of age.
+        // A record with an unreadable value also counts: the forwarder skips it when its delay is over.
         if (head === undefined) return []
         return [{ place, partition, next, record: head.value, dueMs: head.timestampMs + delayMs }]
       }),
@@ -183,7 +183,7 @@ export class Forwarder {
   }
 }
 
-/** Bursts of one history, and how much comes at once: what is written stays in memory as long as the history. */
+/** The most bursts of one history, and the records of one burst. What is written stays in memory as long as the history. */
 const heavyBurstsMax = 1
 const burstsMax = 3
 const triggersOfBurst = 16
@@ -222,7 +222,10 @@ export class Users {
     this.#define(id, definition)
   }
 
-  /** Many at once. Where they are heavy they are more than one turn may write, or have in memory. Returns what it was. */
+  /**
+   * Many records at once. In histories with large payloads they are more than one commit cycle may write or keep in memory.
+   * Returns the description of the burst.
+   */
   #burst(): string {
     const { chance, log, isHeavy } = this.#cluster
     if (this.#bursts++ >= (isHeavy ? heavyBurstsMax : burstsMax)) return 'nothing'
@@ -254,13 +257,13 @@ export class Users {
     log.append([{ topic: names.jobs, partition, key: id, value, headers }])
   }
 
-  /** Some want to know what became of their definition. */
+  /** Some definitions ask for a receipt. */
   #asking(): Record<string, string> {
     if (!this.#cluster.chance.happens(0.3)) return {}
     return { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: String(this.#asked++) }
   }
 
-  /** The same times again, with another payload. */
+  /** Writes the same schedule again, with another payload. */
   #again(id: string): void {
     const before = this.#last.get(id)
     if (before !== undefined)

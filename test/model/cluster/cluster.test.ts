@@ -2,8 +2,8 @@
  * Whole clusters under a virtual clock: the real scheduler in one or two processes over a simulated log, group and disk. A seed
  * chooses the order of all steps, and the failures between any two of them.
  *
- * DUELOG_MODEL_HISTORIES sets how many histories run, DUELOG_MODEL_FIRST_SEED where they begin: one history of one seed repeats a
- * failure, and DUELOG_MODEL_TRACE=1 prints it step by step. DUELOG_MODEL_SWITCHES turns on what switches.ts has off. Long runs:
+ * DUELOG_MODEL_HISTORIES sets the number of histories, DUELOG_MODEL_FIRST_SEED the first seed. One history of one seed repeats a
+ * failure, and DUELOG_MODEL_TRACE=1 prints it step by step. DUELOG_MODEL_SWITCHES turns on what is off in switches.ts. Long runs:
  * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
 import { describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ describe('a cluster under random histories', () => {
     const [from, to] = [Math.ceil((histories * round) / rounds), Math.ceil((histories * (round + 1)) / rounds)]
     if (from === to) continue
     it(`keeps every promise in the histories of the seeds ${firstSeed + from} to ${firstSeed + to - 1}`, async () => {
-      // All seeds of a round are judged, so one red run names each failed seed.
+      // All seeds of a round are judged, so the failure names each failed seed.
       const red: Record<number, string[]> = {}
       for (let seed = firstSeed + from; seed < firstSeed + to; seed++) {
         const problems = await history(seed)

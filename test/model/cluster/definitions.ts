@@ -1,13 +1,16 @@
-/** Random definitions. Each history has users of one kind, so some histories go deep and others wide. */
+/** Random definitions. Each history has users of one kind, so some histories test a few features deeply and others test many. */
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
 import { ordersTopic } from '../world.ts'
 import type { Chance } from './chance.ts'
 import type { Cluster } from './process.ts'
 
-/** Two with a tag stand in its partition; users who know no tags write them elsewhere, and owners move what they wrote. */
+/**
+ * The tag of an id alone chooses the partition. Users who ignore tags write these two jobs elsewhere, and owners move the
+ * records.
+ */
 export const jobIds = ['a', 'b', 'c', 'd', 'e{t}', 'f{t}']
 
-/** Header of each definition, with a number that no other has: by it a record in a topic of the user's is known. */
+/** A header of each definition. Its number is unique, so it identifies the definition of a record in a user's topic. */
 export const madeHeader = 'made'
 
 /** The keys of limits, constant during a history. */
@@ -30,7 +33,7 @@ const habits = {
   burst: 0,
 }
 
-/** What some users care for more than others, and what they do more often, or less. */
+/** The features that each kind of user prefers, and the actions that it does more or less often. */
 const kinds = {
   all: { topics: 0.15, links: 0.2, pins: 0.1, habits },
   orders: { topics: 0.8, links: 0.2, pins: 0, habits },
@@ -48,7 +51,10 @@ const kinds = {
   },
 }
 
-/** In histories with large payloads. A payload has at most 524,288 bytes, a turn writes 4 MiB (ADR 0035). */
+/**
+ * Payload sizes of histories with large payloads. A payload has at most 524,288 bytes, and a commit cycle writes 4 MiB (ADR
+ * 0035).
+ */
 const heavyBytes = [0, 70_000, 200_000, 500_000]
 const heaviestPayload = Buffer.alloc(524_288, ' ')
 
@@ -66,13 +72,13 @@ export class Definitions {
     this.#limited = this.#chance.happens(0.4)
   }
 
-  /** How often these users do what. */
+  /** How often these users do each action. */
   get habits(): typeof habits {
     const { isHeavy, getsFull } = this.#cluster
     return isHeavy || getsFull ? { ...this.#kind.habits, burst: 1.5 } : this.#kind.habits
   }
 
-  /** Of many runs beside one another, whose payloads are as large as they may be where users have large ones. */
+  /** A definition of a burst: its runs are active at the same time. Where users have large payloads, it has the largest. */
   ofBurst(): JobDefinitionInput {
     const chance = this.#chance
     return {
@@ -92,7 +98,7 @@ export class Definitions {
   payload(): Buffer {
     const number = this.#chance.int(0, 1_000_000)
     const text = Buffer.from(String(number))
-    // Without another throw of the dice, so that a seed's history is the same with small payloads.
+    // No further random choice, so that a seed has the same history with small payloads.
     const bytes = this.#cluster.isHeavy ? (heavyBytes[number % heavyBytes.length] ?? 0) : 0
     return bytes === 0 ? text : Buffer.concat([text, Buffer.alloc(bytes, ' ')])
   }
@@ -189,7 +195,7 @@ export class Definitions {
     }
   }
 
-  /** Only to later ids, otherwise two jobs could trigger one another for ever. */
+  /** Jobs trigger only jobs with later ids. Otherwise two jobs could trigger each other forever. */
   #links(id: string): Partial<JobDefinitionInput> {
     const chance = this.#chance
     const some = (): string[] =>
@@ -198,7 +204,7 @@ export class Definitions {
   }
 }
 
-/** Without what trackRuns false excludes; as it is where that cannot be left out. */
+/** The definition without the fields that trackRuns false excludes. It stays unchanged where they are required. */
 function untracked(definition: JobDefinitionInput): JobDefinitionInput {
   if (definition.target.topic || definition.schedule.from === 'END') return definition
   const { overlap: _, maxConcurrentRuns: __, onSuccess: ___, onFailure: ____, retry: _____, pinTo: ______, ...rest } = definition

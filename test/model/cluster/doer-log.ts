@@ -1,4 +1,4 @@
-/** The log as the doers beside the scheduler see it: groups that keep positions, and transactions that carry them. */
+/** The log as workers, forwarders and intakes see it: groups that keep positions, and transactions that carry them. */
 
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
@@ -10,7 +10,7 @@ import { type Cluster, tellTime } from './process.ts'
 
 const lost = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
 
-/** A group whose members commit how far they are. */
+/** A group whose members commit their positions. */
 export class KeepingGroup extends Group {
   readonly id: string
   readonly #cluster: Cluster
@@ -30,7 +30,7 @@ export class KeepingGroup extends Group {
     this.#positions.set(`${topic}/${partition}`, offset)
   }
 
-  /** A position beyond the end of its log is none: readers begin at the earliest record then. */
+  /** A position beyond the end of its log is not valid: readers then begin at the earliest record. */
   override positionOf(place: TopicPartition): number {
     const { earliest, next } = this.log.at(place.topic, place.partition)
     const position = this.committed(place) ?? 0
@@ -47,8 +47,8 @@ export class KeepingGroup extends Group {
 }
 
 /**
- * `groups`: those of all doers, by id. `joined` is given each reader that is made, `written` the number of records of each write, `appended`
- * the answers of brokers that say the time.
+ * `groups`: the groups of all these processes, by id. `joined` is called with each new reader, `written` with the number of
+ * records of each write, `appended` with the answers of brokers that say the time.
  */
 export function doerLog(
   cluster: Cluster,

@@ -1,4 +1,4 @@
-/** The real doers beside the scheduler, each on machines of its own, which fail as those of schedulers do. */
+/** The real workers, forwarders and intakes. Each has its own machines, which fail as those of schedulers do. */
 import type { Execution } from '../../../schemas/generated.ts'
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
@@ -16,13 +16,13 @@ import { asking, type Cluster, logger, metrics } from './process.ts'
 
 export type Part = 'forwarder' | 'intake' | 'executor'
 
-/** Every eighth seed has doubles alone, and its history is that which it was before there were others. */
+/** Every eighth seed has only test doubles. Its history is the same as without these processes. */
 export function partsOf(seed: number): ReadonlySet<Part> {
   const chosen: readonly (readonly Part[])[] = [[], ['forwarder'], ['intake'], ['forwarder', 'intake']]
   return new Set([...(chosen[seed % 4] ?? []), ...(seed % 8 >= 4 ? (['executor'] as const) : [])])
 }
 
-/** Records that the real ones have written, in all histories. */
+/** The number of records that the real processes have written, in all histories. */
 export const deeds: Record<Part, number> = { forwarder: 0, intake: 0, executor: 0 }
 
 interface Doing {
@@ -36,7 +36,7 @@ interface Doer {
   /** Its readers, also those whose session has ended. */
   members: Member[]
   started: boolean
-  /** What its handlers do, of a worker. */
+  /** The script of the handlers, in a worker. */
   scripted: Scripted
 }
 
@@ -47,16 +47,19 @@ interface Slot {
   doer: Doer | undefined
 }
 
-/** What the guards of their clocks allow, in ms, and how far ahead they may be then: a broker whose answer takes long says less. */
+/**
+ * The error that their clock guards allow, in ms, and how far ahead a clock may then be. A broker that answers slowly gives a
+ * less exact time.
+ */
 const guardMs = 1_000
 export const trustedAheadMs = 3_000
 
-/** The time until a process that could not start is started again, as by a supervisor. */
+/** The time until a process that could not start is started again, as a supervisor does. */
 const againMs = 1_000
 
 export class Doers {
   readonly parts: ReadonlySet<Part>
-  /** What none of them may do. */
+  /** Violations: what none of these processes may do. */
   readonly problems: string[] = []
   /** The most that any of their clocks was ahead of true time. */
   aheadMs = 0
@@ -75,12 +78,12 @@ export class Doers {
     this.boot()
   }
 
-  /** Readers of those that run. */
+  /** The readers of the processes that run. */
   get members(): Member[] {
     return this.#slots.flatMap(({ doer }) => doer?.members ?? [])
   }
 
-  /** Starts every doer that does not run. */
+  /** Starts every process that does not run. */
   boot(): void {
     for (const slot of this.#slots) if (slot.doer === undefined) this.#boot(slot)
   }
@@ -96,7 +99,7 @@ export class Doers {
     this.boot()
   }
 
-  /** What befalls one of them. Returns what it was; undefined when that is nothing that could. */
+  /** Makes one of them fail. Returns a description; undefined when this failure is not possible now. */
   suffer(what: string): string | undefined {
     const { chance } = this.#cluster
     const slot = chance.pick(this.#slots)
@@ -119,7 +122,7 @@ export class Doers {
     return `— ${what === 'topic' ? 'crash' : what} of ${slot.name}`
   }
 
-  /** Attempts that workers have begun which are there still. */
+  /** Attempts that were begun by workers that still run. */
   get begun(): { worker: string; execution: Execution; atMs: number }[] {
     return this.#slots.flatMap(({ name, doer }) =>
       (doer?.scripted.attempts ?? []).map((attempt) => ({ worker: name, ...attempt })),

@@ -1,4 +1,4 @@
-/** Users of other schedulers: they write schedules in the formats of those, and all kinds of things that are none. */
+/** Users of other schedulers. They write schedules in those formats, and many kinds of records that are not schedules. */
 import { ordersTopic } from '../world.ts'
 import { jobIds, madeHeader } from './definitions.ts'
 import type { Cluster } from './process.ts'
@@ -14,7 +14,7 @@ export class Foreigners {
     this.#cluster = cluster
   }
 
-  /** Something that one of them writes. Returns what. */
+  /** Writes one record of such a user. Returns its description. */
   act(): string {
     const { chance, log } = this.#cluster
     const dialect = chance.pick(['etf1', 'karafka'] as const)

@@ -1,4 +1,7 @@
-/** What the processes of a history have in memory, as it can be seen from outside: what readers gave them that no turn has folded yet, and what turns load. */
+/**
+ * What the processes of a history have in memory, seen from outside: records that readers delivered and no commit cycle has
+ * applied yet, and the jobs that commit cycles load.
+ */
 
 import type { Batch, Position } from '../../../src/ports/log.ts'
 import type { PartitionView } from '../../../src/ports/owner-views.ts'
@@ -6,14 +9,17 @@ import type { StoreOp } from '../../../src/ports/store.ts'
 import { jobIdOfKey, prefix } from '../../../streams/state/keys.ts'
 import { names } from '../world.ts'
 
-/** Bytes that stood in a mailbox, or were on their way through it, when they were most; of what one process does in one partition. */
+/** The most bytes that were in the input buffer, or on their way to it, in one partition of one process. */
 export interface Waiting {
   who: string
   partition: number
   bytes: number
 }
 
-/** Bytes of jobs that were read between two writes of a store, and how many of them belong to the largest. Only of jobs that had been met: how large others are nobody knows before they are read. */
+/**
+ * Bytes of jobs that were read between two writes of a store, and the bytes of the largest job. Only known jobs count: nobody
+ * knows the size of another job before it is read.
+ */
 export interface Load {
   who: string
   partition: number
@@ -30,7 +36,7 @@ export class Fullness {
   /** Bytes of the largest transaction of an owner. */
   written = 0
 
-  /** The most of each process and partition. */
+  /** The maximum of each process and partition. */
   get waiting(): Waiting[] {
     return [...this.#waiting.values()]
   }
@@ -44,7 +50,7 @@ export class Fullness {
     if (waiting.bytes > mostOf(this.#waiting, name)) this.#waiting.set(name, waiting)
   }
 
-  /** Of several loads the one that has most besides its largest job. */
+  /** Keeps the load that has most besides its largest job. */
   loaded(load: Load): void {
     const name = `${load.who}/${load.partition}`
     const known = this.#loads.get(name)
@@ -67,7 +73,7 @@ interface GivenRecord {
 
 const sum = (records: readonly GivenRecord[]): number => records.reduce((total, { bytes }) => total + bytes, 0)
 
-/** What the reader of one process gave it of its inputs. */
+/** The inputs that the reader of one process delivered. */
 export class Given {
   readonly #who: string
   readonly #fullness: Fullness
@@ -80,14 +86,17 @@ export class Given {
     this.#views = views
   }
 
-  /** It reads on from there: what it was given beyond that is given again. */
+  /** The reader continues from there, so later records are delivered again. */
   sought({ topic, partition, offset }: Position): void {
     this.#given = this.#given.filter(
       (record) => record.topic !== topic || record.partition !== partition || record.offset < offset,
     )
   }
 
-  /** Before it hears of them. What it takes for no use it lets go at once; so no more than its mailbox says are counted. */
+  /**
+   * Called before the process receives the records. It drops records that it cannot use, so the count is at most the size of its
+   * input buffer.
+   */
   took({ topic, partition, records }: Batch): void {
     const view = this.#views().find((each) => each.partition === partition)
     if (folded[topic] === undefined || view === undefined) return
@@ -105,19 +114,19 @@ export class Given {
   }
 }
 
-/** Between two looks of a sweeper, which writes nothing, is more; a turn reads without a pause. In ms. */
+/** A sweeper, which writes nothing, pauses longer between two reads. A commit cycle reads without a pause. In ms. */
 const pauseMs = 1_000
 
 const ofJobs = new Set<number>([prefix.definition, prefix.state, prefix.snapshot])
 
-/** What one process reads of the jobs of one store. */
+/** The jobs that one process reads from one store. */
 export class Loaded {
   readonly #who: string
   readonly #partition: number
   readonly #fullness: Fullness
   readonly #jobs = new Map<string, number>()
   #readAtMs = 0
-  /** Read or written before this turn, since the store was opened. */
+  /** Read or written before this commit cycle, since the store was opened. */
   readonly #met = new Set<string>()
   readonly #meets = new Set<string>()
 
@@ -127,7 +136,10 @@ export class Loaded {
     this.#fullness = fullness
   }
 
-  /** `inTurn`: what was read is needed together until the store is written, or nothing was read for a while. Else each read is let go before the next. */
+  /**
+   * `inTurn`: what was read stays in memory until the store is written, or until nothing was read for a while. Otherwise each
+   * read is released before the next.
+   */
   read(keys: readonly Buffer[], values: readonly (Buffer | null)[], inTurn: boolean, nowMs: number): void {
     if (!inTurn || nowMs - this.#readAtMs > pauseMs) this.#jobs.clear()
     this.#readAtMs = nowMs
@@ -143,7 +155,7 @@ export class Loaded {
     this.#fullness.loaded({ who: this.#who, partition: this.#partition, bytes, largest: Math.max(0, ...sizes) })
   }
 
-  /** The turn has ended. */
+  /** The commit cycle has ended. */
   written(ops: readonly StoreOp[]): void {
     this.#jobs.clear()
     for (const { key } of ops) if (key[0] === prefix.definition) this.#met.add(jobIdOfKey(key))

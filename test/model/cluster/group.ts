@@ -1,6 +1,6 @@
 /**
- * A consumer group: eager rebalances, with standbys that read some of the topics, members that learn of their assignment one after the other, members that are thrown out while
- * they stand still and join again when they find out.
+ * A consumer group: eager rebalances, standbys that read some of the topics, and members that learn their assignment one after
+ * the other. A suspended member is removed, and joins again when it finds out.
  */
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { coPartitioned } from '../../../src/kafka/group/assignors.ts'
@@ -13,13 +13,13 @@ import type { Io, Machine } from './io.ts'
 /** A member may be removed this long after its last heartbeat. */
 export const sessionMs = 10_000
 
-/** What a fetch brings of one partition, in bytes, or one record. */
+/** What a fetch returns for one partition: this number of bytes, or one record. */
 const fetchBytesMax = 1_048_576
 
-/** Who gets what: anything may come of a rebalance, without standbys or with one each; or by the rule of the product. */
+/** How partitions are assigned: at random without standbys, at random with one standby each, or by the rule of the product. */
 export type Sharing = 'owners' | 'standbys' | 'by the rule'
 
-/** In one history of so many anything may come of a rebalance; in the others the group shares out as it does in truth. */
+/** In one of this many histories the assignment is random. In the others the group assigns as in production. */
 const unruledEach = 4
 
 export function sharingOf(seed: number, chance: Chance): Sharing {
@@ -34,7 +34,7 @@ export class Group {
   readonly io: Io
   readonly chance: Chance
   readonly members = new Set<Member>()
-  /** What no member may do, and one did. */
+  /** Violations: what a member did and no member may do. */
   readonly faults: string[] = []
   readonly #sharing: Sharing
   #generation = 0
@@ -56,7 +56,7 @@ export class Group {
     if (this.#sharing === 'by the rule') return this.#shareByRule()
     for (const member of this.members)
       member.promised = { generation: this.#generation, partitions: [], standbys: [], awaited: [] }
-    // A member that is about to leave gets nothing while others stay.
+    // A member that is about to leave gets no partition while others stay.
     const staying = [...this.members].filter(({ isLeaving }) => !isLeaving)
     const members = staying.length > 0 ? staying : [...this.members]
     const start = this.chance.int(0, 7)
@@ -67,7 +67,7 @@ export class Group {
     }
   }
 
-  /** As the leader of the group does: of what each tells, by the rule of the product. */
+  /** Assigns as the leader of the group does: from the notes of all members, by the rule of the product. */
   #shareByRule(): void {
     const members = [...this.members]
     const counts = new Map(members.flatMap(({ topics }) => topics.map((topic) => [topic, this.log.partitions] as const)))
@@ -80,19 +80,19 @@ export class Group {
     for (const member of members) member.promise(this.#generation, assignments.get(member.id) ?? {})
   }
 
-  /** Where a member begins to read that names no position of its own. */
+  /** The position from which a member reads when it names none. */
   positionOf(_place: TopicPartition): number {
     return 0
   }
 
-  /** Undefined: nothing is kept of what its members commit. */
+  /** Undefined: the positions that its members commit are not kept. */
   readonly keep: ((member: Member, positions: readonly Position[]) => void) | undefined = undefined
 
   get generation(): number {
     return this.#generation
   }
 
-  /** A log has become shorter: who had read beyond its end begins anew where it has one. */
+  /** A log has become shorter. A member that had read beyond its end starts again at a valid position. */
   moved(topic: string, partition: number): void {
     for (const member of this.members) member.lostPlace({ topic, partition })
   }
@@ -112,9 +112,9 @@ export class Member implements GroupReader {
   readonly id: string
   readonly #group: Group
   readonly #options: GroupReaderOptions
-  /** Assigned by the group, and not yet known here. */
+  /** An assignment of the group that the member does not know yet. */
   promised: { generation: number; partitions: number[]; standbys: number[]; awaited: number[] } | undefined
-  /** In the group as far as it knows, with the assignment it knows. */
+  /** Whether it is in the group, by its own knowledge, with the assignment it knows. */
   fetching = false
   #assigned = new Map<string, { topic: string; partition: number; position: number; paused: boolean; seeks: number }>()
   #busy = false
@@ -122,16 +122,16 @@ export class Member implements GroupReader {
   #started = Promise.withResolvers<void>()
   #heartbeats: { resolve(): void; reject(error: Error): void }[] = []
   #rejoins: { isTold: boolean; resolve(): void; reject(error: Error): void }[] = []
-  /** Whether it has told the group that it is about to leave. */
+  /** Whether it has announced to the group that it is about to leave. */
   isLeaving = false
   #isOutOfReach = false
   #joins = 0
   #generation = 0
-  /** By the steady clock of its machine: when the group heard of it last. */
+  /** When the group last received something from it, by the steady clock of its machine. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   /** Whether neither the group nor the logs can be reached. */
   isCutOff = false
-  /** Hears of each place that it is sent to. */
+  /** Called with each position that it seeks to. */
   onSeek: ((position: Position) => void) | undefined
 
   constructor(machine: Machine, group: Group, options: GroupReaderOptions) {
@@ -160,7 +160,7 @@ export class Member implements GroupReader {
     this.onSeek?.(position)
   }
 
-  /** The position is not one of the log: it is read from its beginning. */
+  /** The position is not in the log, so the log is read from its beginning. */
   refusePosition(place: TopicPartition): void {
     const known = this.#assigned.get(placeOf(place))
     if (known !== undefined) known.position = this.#group.log.at(place.topic, place.partition).earliest
@@ -179,7 +179,7 @@ export class Member implements GroupReader {
     return this.#options.topics
   }
 
-  /** What it tells as it joins. */
+  /** The note that it sends when it joins. */
   get note(): Buffer {
     const assigned = new Map<string, number[]>()
     for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
@@ -204,7 +204,7 @@ export class Member implements GroupReader {
     return this.#group.members.has(this) && this.promised === undefined
   }
 
-  /** Its session ends for good, as when its connections were lost for too long. */
+  /** Its session ends and does not come back, as when its connections were lost for too long. */
   crash(): void {
     if (this.#stopped) return
     this.#stopped = true
@@ -220,7 +220,7 @@ export class Member implements GroupReader {
     return new Promise((resolve, reject) => this.#heartbeats.push({ resolve, reject }))
   }
 
-  /** A broker is out of its reach alone, or no more: a member says so by itself. */
+  /** One broker cannot be reached, or can be reached again. The member detects this itself. */
   outOfReach(isSo: boolean): void {
     this.#isOutOfReach = this.isLeaving = isSo
     this.#group.join(this)
@@ -252,7 +252,7 @@ export class Member implements GroupReader {
     await this.#group.io.submit(this.machine, 'leaves', () => this.#group.leave(this))
   }
 
-  /** A reader whose position is out of range goes on at the earliest record, as `auto.offset.reset` says. */
+  /** A reader whose position is out of range continues at the earliest record, as `auto.offset.reset` says. */
   lostPlace(place: TopicPartition): void {
     const known = this.#assigned.get(placeOf(place))
     const log = this.#group.log.at(place.topic, place.partition)
@@ -325,7 +325,7 @@ export class Member implements GroupReader {
     })
   }
 
-  /** One round: a batch of some of the partitions; the next comes when all of them were taken. */
+  /** One round: a batch of some of the partitions. The next round comes when all batches were taken. */
   async #fetch(): Promise<void> {
     const { chance, log, faults } = this.#group
     this.#busy = true

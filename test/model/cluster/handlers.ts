@@ -1,4 +1,4 @@
-/** Handlers of the real workers, that do what the seed says; and what may never be done to a handler. */
+/** Handlers of the real workers, which do what the seed says, and checks of what must never happen to a handler. */
 
 import type { Execution } from '../../../schemas/generated.ts'
 import type { Run } from '../../../src/executor/handlers/handler.ts'
@@ -8,7 +8,7 @@ import type { Cluster } from './process.ts'
 
 type SimulatedOutcome = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'
 
-/** What a handler may throw besides errors. */
+/** Values that a handler may throw and that are not errors. */
 const oddities = (): unknown[] => [
   undefined,
   null,
@@ -26,9 +26,9 @@ export class Scripted {
   readonly #machine: Machine
   readonly #problems: string[]
   readonly #started = new Set<string>()
-  /** Ends what hangs. */
+  /** Ends the handlers that hang. */
   readonly #hanging = new Set<() => void>()
-  /** Attempts whose handlers were called here, and the true time of that. */
+  /** Attempts whose handlers were called here, and the true time of the call. */
   readonly attempts: { execution: Execution; atMs: number }[] = []
   peaceful = false
 
@@ -38,7 +38,7 @@ export class Scripted {
     this.#problems = problems
   }
 
-  /** Nothing bad happens any more: what hangs ends. */
+  /** No more failures: the handlers that hang end. */
   rest(): void {
     this.peaceful = true
     for (const end of this.#hanging) end()

@@ -15,7 +15,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
     nowMs: time.nowMs,
     exact: !suffered('long-time') && !suffered('clockSteps'),
     cancelled: new Set(trace.flatMap((line) => /user: cancel (.*)/.exec(line)?.[1] ?? [])),
-    // Beyond what a guard allows it decides nothing.
+    // Beyond the error that a guard allows, it decides nothing.
     aheadMs: Math.min(aheadMs, cluster.clockStepMsMax ?? aheadMs),
     behindMs,
     doersAheadMs: doers.aheadMs,
@@ -31,13 +31,13 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
   }
 }
 
-/** Whether no log lost what was in it. A retry that was lost is made a minute later. */
+/** Whether no log lost records. A lost retry is made a minute later. */
 const isWhole = ({ trace }: Pick<Simulation, 'trace'>): boolean => !trace.some((line) => /— (truncation|recreation) /.test(line))
 
-/** Standbys that were compared with their owners. */
+/** The number of standbys that were compared with their owners. */
 export const followed = { count: 0 }
 
-/** Histories in which a mailbox was full, a turn had as much to write as it may, and as many jobs in memory. */
+/** Histories in which an input buffer was full, a commit cycle wrote its maximum, or it had its maximum of jobs in memory. */
 export const filled = { inputBuffers: 0, turns: 0, memories: 0 }
 
 const most = (all: readonly { bytes: number }[]): number => Math.max(0, ...all.map(({ bytes }) => bytes))
@@ -48,13 +48,13 @@ function countFilled({ waiting, loads, written }: Fullness): void {
   if (most(loads) >= 7_000_000) filled.memories++
 }
 
-/** What is wrong with the history of a seed, in words; empty when nothing is. */
+/** Describes what is wrong with the history of a seed; empty when nothing is wrong. */
 export async function history(seed: number): Promise<string[]> {
   const world = new Simulation(seed)
   const problems: string[] = []
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
-    // One job's trouble is no other's: as long as its topic is away, all else fires in time.
+    // The failure of one job does not affect others: while its topic is missing, all other jobs fire in time.
     if (!world.cluster.ordersThere) await world.rest(40_000, 'without orders')
     await world.rest(isWhole(world) ? 45_000 : 75_000)
     const lives = (partition: number): Map<string, Life[]> =>
@@ -76,7 +76,7 @@ export async function history(seed: number): Promise<string[]> {
     const fresh = await world.startAnew()
     for (const [partition, store] of live) {
       const rebuilt = fresh.disk.get(partition)
-      // Time went on meanwhile, and some jobs with it.
+      // Time has passed, and some jobs have changed.
       const later = changelogOf(partition).archive.filter(({ offset }) => offset >= (ends.get(partition) ?? 0))
       const changed = new Set(later.flatMap(({ record }) => (record?.key ? [subjectOf(record.key)] : [])))
       const [was, is] = [new Set(durableOf(store, changed)), new Set(rebuilt === undefined ? [] : durableOf(rebuilt, changed))]

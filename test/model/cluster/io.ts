@@ -1,6 +1,6 @@
 /**
- * Everything that a process asks of the world, waiting until the simulator lets it happen: in any order, late, or, when the process
- * dies, perhaps not at all. Between two such steps only promises run, so a history depends on its seed alone.
+ * Every effect of a process waits here until the simulator lets it happen: in any order, late, or perhaps not at all when the
+ * process dies. Between two such steps only promises run, so a history depends on its seed alone.
  */
 import { ManualClock, type VirtualTime } from '../../tools/manual-clock.ts'
 import type { Chance } from './chance.ts'
@@ -25,9 +25,9 @@ export class Machine {
 interface Waiting {
   machine: Machine
   name: string
-  /** Takes effect and answers. */
+  /** Applies the effect and answers. */
   happen: () => void
-  /** Takes effect without anybody hearing of it. */
+  /** Applies the effect without an answer. */
   land: () => void
 }
 
@@ -39,7 +39,7 @@ export class Io {
     this.#chance = chance
   }
 
-  /** Resolves with what `effect` gives, once the simulator lets it happen. */
+  /** Resolves with the result of `effect`, once the simulator lets it happen. */
   submit<T>(machine: Machine, name: string, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!machine.alive) return
@@ -54,7 +54,7 @@ export class Io {
         try {
           effect()
         } catch {
-          // The dead hear no refusal.
+          // A dead process receives no refusal.
         }
       }
       this.#waiting.push({ machine, name, happen, land })
@@ -65,7 +65,7 @@ export class Io {
     return this.#waiting.filter(({ machine }) => !machine.frozen).length
   }
 
-  /** Lets one of the waiting things happen. Returns what it was. */
+  /** Lets one of the waiting effects happen. Returns its description. */
   step(): string {
     const candidates = this.#waiting.filter(({ machine }) => !machine.frozen)
     const chosen = this.#chance.pick(candidates)
@@ -74,7 +74,7 @@ export class Io {
     return `${chosen.machine.name} ${chosen.name}`
   }
 
-  /** The machine died: what it had asked for may still come about. */
+  /** The machine died. Its requests may still take effect. */
   drop(machine: Machine): void {
     const lost = this.#waiting.filter((waiting) => waiting.machine === machine)
     this.#waiting = this.#waiting.filter((waiting) => waiting.machine !== machine)

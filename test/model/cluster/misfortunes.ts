@@ -1,4 +1,4 @@
-/** What befalls logs, clocks, brokers and stores. What befalls processes and disks is in simulation.ts. */
+/** Failures of logs, clocks, brokers and stores. Failures of processes and disks are in simulation.ts. */
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names } from '../world.ts'
 import type { Chance } from './chance.ts'
@@ -15,15 +15,15 @@ export interface Suffering {
   setClock(process: Process, byMs: number): void
 }
 
-/** How often each of them comes, and what it does. Those of one history are chosen by its seed. */
+/** The weight of each failure, and its function. The seed of a history chooses its failures. */
 export const misfortunes: Partial<Record<Switch, { weight: number; befall(world: Suffering): void }>> = {
-  /** A clock is wrong by hours, until it is set right. */
+  /** A clock is wrong by hours, until it is corrected. */
   clockSteps: { weight: 0.7, befall: stepClock },
   /** The tail of an input is lost. */
   truncation: { weight: 0.5, befall: truncate },
-  /** A topic was deleted and made again. */
+  /** A topic was deleted and created again. */
   recreation: { weight: 0.3, befall: recreate },
-  /** Everything that is old enough goes. */
+  /** Retention deletes everything that is old enough. */
   retention: { weight: 1, befall: expire },
   /** A client leaves a transaction open. */
   openTransactions: { weight: 1, befall: leaveOpen },
@@ -33,17 +33,17 @@ export const misfortunes: Partial<Record<Switch, { weight: number; befall(world:
   registry: { weight: 1, befall: loseRegistry },
   /** Writes to stores fail. */
   stores: { weight: 0.7, befall: fillDisks },
-  /** A disk refuses whatever is asked of it, until it is mended. */
+  /** A disk fails every operation until it is repaired. */
   brokenDisks: { weight: 0.7, befall: breakDisk },
-  /** More comes in than a mailbox holds, while commits are slow for some seconds. */
+  /** More records arrive than an input buffer holds, while commits are slow for some seconds. */
   floods: { weight: 0.7, befall: flood },
-  /** For some seconds brokers have no room for what workers, forwarders and owners write without a transaction. */
+  /** For some seconds brokers have no room for the non-transactional writes of workers, forwarders and owners. */
   fullBrokers: { weight: 0.7, befall: fillBrokers },
-  /** Somebody writes nonsense where only Duelog should write. */
+  /** A user writes unreadable values to topics that only Duelog may write to. */
   nonsense: { weight: 1, befall: writeNonsense },
 }
 
-/** All of that is over. */
+/** Ends all these failures. */
 export function endMisfortunes(cluster: Cluster): void {
   cluster.isFull = false
   cluster.slowMs = 0
@@ -57,9 +57,12 @@ function slowDown({ cluster }: Suffering): void {
   cluster.slowMs = cluster.chance.pick([0, 0, 500, 3_000])
 }
 
-/** One value that all records of all floods share: they fill mailboxes, and not the memory of the test. */
+/** All records of all floods share one value: they fill input buffers, and not the memory of the test. */
 const flooding = Buffer.alloc(800_000, 'x')
-/** With records of that size this is twice what a mailbox holds. Each command takes a commit, a report that nobody can read takes none. */
+/**
+ * With records of that size, this is twice what an input buffer holds. Each command takes a commit. A report that nobody can read
+ * takes none.
+ */
 const [floodCommands, floodEvents] = [6, 14]
 
 function flood({ cluster }: Suffering): void {
@@ -80,7 +83,7 @@ function fillBrokers({ cluster }: Suffering): void {
   })
 }
 
-/** It does not last, or nothing would come of what goes on meanwhile. */
+/** The failure ends after a while. Otherwise its effects would never be tested. */
 function later({ time, chance }: Cluster, end: () => void): void {
   const clock = new ManualClock(time)
   clock.at(clock.nowMs() + chance.pick([1_000, 4_000, 10_000]), end)
@@ -94,7 +97,7 @@ function fillDisks({ cluster }: Suffering): void {
   cluster.storeFailures = cluster.storeFailures > 0 ? 0 : 0.03
 }
 
-/** Sometimes that of a second process, too: then there is nobody to let fire. */
+/** Sometimes the disk of a second process fails too. Then no process can fire. */
 function breakDisk({ cluster: { brokenDisks, chance }, process }: Suffering): void {
   if (brokenDisks.size > 0 && chance.happens(0.5)) brokenDisks.clear()
   else if (process !== undefined) brokenDisks.add(process.disk)
@@ -104,13 +107,15 @@ function stepClock({ cluster: { chance }, process, setClock }: Suffering): void 
   if (process !== undefined) setClock(process, hoursWrong(chance, process.machine.clock))
 }
 
-/** By how much a clock steps: far away, or back to where it should be. */
+/** The size of a clock step: far away, or back to the right time. */
 export function hoursWrong(chance: Chance, { skewMs }: { skewMs: number }): number {
   const wrong = Math.abs(skewMs) > 10 * minuteMs
   return wrong ? -skewMs : chance.pick([1, -1]) * chance.pick([15 * minuteMs, 3 * hourMs, 26 * hourMs, 50 * hourMs])
 }
 
-/** Where the program does without the records, as it promises: what is acknowledged in `jobs` and `job-state` is not in question. */
+/**
+ * The topics whose records may be lost, as the program promises. Acknowledged records in `jobs` and `job-state` are never lost.
+ */
 const inputs = (cluster: Cluster) =>
   [names.commands, names.events, names.executions('default', 'NORMAL'), names.retry('1s')].flatMap((topic) =>
     cluster.log.allOf(topic).filter((place) => place.topic === topic && place.log.stableEnd === place.log.next),
@@ -132,7 +137,7 @@ function recreate({ cluster }: Suffering): void {
   for (const group of cluster.groups) group.moved(topic, partition)
 }
 
-/** As the topics of docs/TOPICS.md are kept. */
+/** Applies the retention of docs/TOPICS.md. */
 function expire({ cluster: { log, time } }: Suffering): void {
   for (const topic of [
     names.commands,

@@ -1,4 +1,4 @@
-/** One process with the real scheduler on one machine, its log and its disk being simulated. */
+/** One process with the real scheduler on one machine. Its log and its disk are simulated. */
 import { pino } from 'pino'
 import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
@@ -29,7 +29,7 @@ export interface Cluster {
   time: VirtualTime
   log: MemoryLog
   group: Group
-  /** That of the schedulers, and all others. */
+  /** The group of the schedulers, and all others. */
   groups: Set<Group>
   io: Io
   chance: Chance
@@ -38,13 +38,16 @@ export interface Cluster {
   clusterId: string
   /** Whether the topic that jobs write to exists. */
   ordersThere: boolean
-  /** How far clocks may be apart before their owners stop. Default: they never do. */
+  /** How far clocks may differ before owners stop. Default: owners never stop. */
   clockStepMsMax?: number
-  /** Between two looks of a guard while nobody asks for the time, in ms. Default: 10,000, so that a question that was lost is asked again while a history rests. */
+  /**
+   * The interval of a guard's checks while nobody asks for the time, in ms. Default: 10,000, so that a lost question is asked
+   * again while a history rests.
+   */
   clockLookMs?: number
   /** Standbys that each partition is to have. Default: 1. */
   standbys?: number
-  /** How long before its time a burst may be dispatched. Default: as all else. */
+  /** How long before its time a burst may be dispatched. Default: the same as for other attempts. */
   leadMsMax?: number
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
   brokerSkewsMs?: number[]
@@ -53,21 +56,21 @@ export interface Cluster {
   registryThere: boolean
   /** Share of writes to stores that fail. */
   storeFailures: number
-  /** Disks that refuse whatever is asked of them. */
+  /** Disks that fail every operation. */
   brokenDisks: Set<Disk>
   /** Whether a read of a store fails. Default: none does. */
   readFails?: (what: 'get' | 'scan') => boolean
-  /** Whether open transactions are looked for. Default: no. */
+  /** Whether processes look for open transactions. Default: no. */
   showsHighWatermarks?: boolean
-  /** How long searches rest. Default: until all else has had its turn. */
+  /** How long searches pause. Default: until all other work has had its turn. */
   spare?: Pick<IdleTime, 'rest'>
   /** Whether users have large payloads. */
   isHeavy?: boolean
-  /** Whether much goes on at once while everything is full. */
+  /** Whether many runs are active while everything is full. */
   getsFull?: boolean
-  /** Whether brokers have no room for what clients write; owners' transactions go elsewhere. */
+  /** Whether brokers have no room for non-transactional writes. Owners' transactions go to other brokers. */
   isFull: boolean
-  /** What was in memory of its processes. */
+  /** What its processes had in memory. */
   fullness: Fullness
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]
@@ -75,7 +78,7 @@ export interface Cluster {
 
 export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0, isFull: false }
 
-/** A codec of a process that has to ask for its schema, from a registry that may be away. */
+/** A codec of a process that asks a registry for its schema. The registry may be unreachable. */
 export function asking<Value, Input>(cluster: Cluster, codec: Codec<Value, Input>): Codec<Value, Input> {
   let isKnown = !isOn('registry')
   return {
@@ -98,14 +101,14 @@ function askingCodecs(cluster: Cluster): typeof codecs {
   } as typeof codecs
 }
 
-/** The time zone rules of a process, and what runs it under them. */
+/** The time zone rules of a process, and the function that runs code under them. */
 export interface Zones {
   version: string
   under<T>(run: () => T): T
 }
 const ofThisNode: Zones = { version: 'here', under: (run) => run() }
 
-/** What a disk holds: it outlives the processes on it. */
+/** The content of a disk. It outlives the processes on it. */
 export type Disk = Map<number, MemoryStore>
 
 export class Process {
@@ -118,7 +121,7 @@ export class Process {
   readonly #watch: () => void
   readonly zones: Zones
   started = false
-  /** What it has seen of that topic. */
+  /** Whether the process has seen that topic. */
   ordersSeen: boolean
 
   constructor(cluster: Cluster, name: string, disk: Disk, zones: Zones = ofThisNode) {
@@ -141,7 +144,7 @@ export class Process {
       watchClock(this.clock, { log, topics: [names.jobs], partitions: cluster.log.partitions, instance: name })
     }
     this.scheduler = new Scheduler({
-      // How long a search rests follows from how busy this thread is, which no seed says.
+      // The real pause of a search depends on how busy this thread is, and no seed controls that.
       spare: cluster.spare ?? { rest: () => new Promise<void>(setImmediate) },
       log,
       codecs: askingCodecs(cluster),
@@ -171,7 +174,7 @@ export class Process {
     })
   }
 
-  /** What Duelog does each half minute. */
+  /** The check of topics that Duelog makes every 30 seconds. */
   lookAtTopics(cluster: Cluster): Promise<void> {
     return cluster.io.submit(this.machine, 'looks at the topics', () => {
       this.ordersSeen = cluster.ordersThere
@@ -253,7 +256,7 @@ function logOf(cluster: Cluster, process: Process): Log {
   }
 }
 
-/** As the answer of brokers does where topics keep their time. */
+/** Reports the time of the broker, as brokers do for topics that store the append time. */
 export function tellTime(
   { time, brokerSkewsMs = [0] }: Pick<Cluster, 'time' | 'brokerSkewsMs'>,
   appended: GuardedClock['appended'],
@@ -319,7 +322,7 @@ function storesOf(cluster: Cluster, process: Process): PartitionStores {
   }
 }
 
-/** A store as its process sees it: nothing works once it is closed. */
+/** A store as its process sees it: every operation fails once it is closed. */
 function opened(cluster: Cluster, process: Process, store: MemoryStore, partition: number): PartitionStore {
   const { machine, scheduler, disk } = process
   const isActive = (): boolean =>

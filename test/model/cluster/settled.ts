@@ -1,6 +1,6 @@
 /**
- * What must be true of a store once everything has come to rest: that it agrees with itself, by the program's own functions. Whether it
- * is right, and not only whole, is for the oracle to say (test/model/oracle).
+ * Checks a store once everything has come to rest: it must be consistent by the program's own functions. Whether its content is
+ * right is the question of the oracle (test/model/oracle).
  */
 import type { JobState } from '../../../schemas/generated.ts'
 import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
@@ -24,7 +24,7 @@ import { codecs } from '../world.ts'
 
 const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts])
 
-/** The keys and values that the logs alone decide, as text that a test can compare; without those of some jobs. */
+/** The keys and values that the logs alone decide, as text that a test can compare, without some jobs. */
 export function durableOf(store: MemoryStore, without: ReadonlySet<string>): string[] {
   return store
     .dump()
@@ -32,7 +32,7 @@ export function durableOf(store: MemoryStore, without: ReadonlySet<string>): str
     .map(([key, value]) => `${readable(key)} ${value}`)
 }
 
-/** What a key of the changelog is about: a job, or a limit. */
+/** The subject of a changelog key: a job, or a limit. */
 export const subjectOf = (key: Buffer): string =>
   key[0] === prefix.slots || key[0] === prefix.starts ? key.toString() : jobIdOfKey(key)
 
@@ -64,7 +64,7 @@ const timersIn = (store: MemoryStore): Timer[] =>
     .filter((key) => key[0] === prefix.timer)
     .map(timerOfKey)
 
-/** `lives`: those of the oracle, of the jobs of this store. */
+/** `lives`: the lives that the oracle knows of the jobs of this store. */
 export function unsettled(store: MemoryStore, lives: Map<string, Life[]>): string[] {
   const problems: string[] = []
   const timers = timersIn(store)
@@ -91,13 +91,13 @@ export function unsettled(store: MemoryStore, lives: Map<string, Life[]>): strin
 function checkTimers(job: Job, timers: Timer[], problems: string[]): void {
   for (const timer of timersOf(job)) {
     const same = timers.filter(({ jobId, kind, runNo }) => jobId === timer.jobId && kind === timer.kind && runNo === timer.runNo)
-    // A lease that was renewed has its timer later than the state says.
+    // A renewed lease has a later timer than the state says.
     if (timer.kind === timerKind.lease ? same.length > 0 : same.some(({ dueAt }) => dueAt === timer.dueAt)) continue
     problems.push(`${job.id} has lost its timer of kind ${timer.kind} at ${timer.dueAt}`)
   }
 }
 
-/** Who waits for a slot is in the queue, and somebody holds one. */
+/** A run that waits for a slot is in the queue, and another run holds a slot. */
 function checkQueue(job: Job, store: MemoryStore, problems: string[]): void {
   for (const waiter of waitersOf(job.id, job.state)) {
     if (store.getNow([waiterKey(waiter)])[0] === null)

@@ -1,4 +1,7 @@
-/** One history: processes, users, workers and misfortunes, step by step as the seed says; then peace until all has come to rest. */
+/**
+ * One history: processes, users, workers and failures, step by step as the seed says, then no more failures until all has come to
+ * rest.
+ */
 import { checkpointKey, positionKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 import { isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
@@ -18,12 +21,12 @@ import { isOn, type Switch } from './switches.ts'
 const dayMs = 86_400_000
 const transactionTimeoutMs = 15_000
 const sessionMs = 10_000
-/** One history of so many has large payloads. */
+/** One of this many histories has large payloads. */
 const heavyEach = 7
 
 /**
- * In one history of so many everything becomes full while many runs are under way, and no clock is wrong and no log loses anything: then
- * nothing excuses a run that is given up of which a report had come in time.
+ * In one of this many histories everything becomes full while many runs are active, no clock is wrong, and no log loses anything.
+ * There, a run with a report in time must not be given up.
  */
 const fullEach = 5
 
@@ -51,17 +54,17 @@ export class Simulation {
   readonly users: Users
   readonly workers: Workers
   readonly forwarder: Forwarder
-  /** Which of those around the scheduler are the real ones; the others are doubles. */
+  /** The real processes around the scheduler. The others are test doubles. */
   readonly doers: Doers
   readonly #foreigners: Foreigners
-  /** What happened, for whoever has to understand a failure. */
+  /** The steps of the history, for the analysis of a failure. */
   readonly trace: string[] = []
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
   readonly #misfortunes: Partial<Record<Misfortune, number>>
   readonly #everyone: Process[] = []
-  /** Stretches of time in which nothing befell more than single jobs. */
+  /** Periods in which failures affected single jobs at most. */
   readonly calms: { fromMs: number; toMs: number }[] = []
-  /** Most that any machine's clock was ever ahead of true time, and behind. */
+  /** The most that any machine's clock was ahead of true time, and behind. */
   aheadMs = 0
   behindMs = 0
 
@@ -83,7 +86,8 @@ export class Simulation {
       ordersThere: true,
       getsFull: seed % fullEach === 0,
       isHeavy: isOn('sizes') && seed % heavyEach === 0,
-      // Only where clocks may go far wrong; the others have clocks that are a little wrong, which owners stand.
+      // Only for histories whose clocks may be far wrong. In the others the clocks are slightly wrong, within the error that
+      // owners accept.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
       ...noMisfortune,
       ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
@@ -91,7 +95,7 @@ export class Simulation {
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
-    // Each history knows only some misfortunes, so that some go far and some are rough.
+    // Each history has only some kinds of failures, so some histories get far and others are rough.
     const all: Partial<Record<Misfortune, number>> = {
       kill: 3,
       stop: 1,
@@ -113,19 +117,22 @@ export class Simulation {
     for (const index of this.slots.keys()) this.#boot(index)
     this.#foreigners = new Foreigners(this.cluster)
     this.doers = new Doers(this.cluster, partsOf(seed))
-    // So that the real forwarder has something to forward.
+    // Gives the real forwarder something to forward.
     if (this.doers.parts.has('forwarder')) {
       this.workers.fates = { ...this.workers.fates, fail: 30 }
       this.workers.retryAfterMs = [null, 1_000, 1_400, 3_000, 6_000]
     }
   }
 
-  /** Lives through so many steps. */
+  /** Runs this number of steps. */
   async live(steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) await this.#step(true)
   }
 
-  /** Nothing bad happens any more; ends when nothing more is to be done for now, at least so much later. `how`: the topic that jobs write to may stay away. */
+  /**
+   * Lets the cluster rest without failures, at least this long, until nothing is left to do for now. `how`: the topic that jobs
+   * write to may stay missing.
+   */
   async rest(forMs: number, how: 'all is well' | 'without orders' = 'all is well'): Promise<void> {
     const calm = { fromMs: this.time.nowMs, toMs: this.time.nowMs }
     this.calms.push(calm)
@@ -150,7 +157,7 @@ export class Simulation {
     }
   }
 
-  /** Leaves one process that knows nothing but the log. */
+  /** Leaves one process, which has only the log. */
   async startAnew(): Promise<Process> {
     for (const [index, { process }] of this.slots.entries()) if (process !== undefined) this.#kill(index)
     for (const member of this.cluster.group.members) this.cluster.group.leave(member)
@@ -164,7 +171,7 @@ export class Simulation {
     return process
   }
 
-  /** The store of each partition as its owner has it, once at rest. */
+  /** The owner's store of each partition, once at rest. */
   ownedStores(): Map<number, MemoryStore> {
     const stores = new Map<number, MemoryStore>()
     for (const { process } of this.slots) {
@@ -176,7 +183,7 @@ export class Simulation {
     return stores
   }
 
-  /** The store of each standby, once at rest. Those that lack something are not among them. */
+  /** The store of each standby, once at rest. Standbys that lack records are left out. */
   followedStores(): { partition: number; store: MemoryStore }[] {
     return this.slots.flatMap(({ process }) =>
       (process?.scheduler.queries.partitions() ?? []).flatMap(({ partition, phase, behindRecords }) => {
@@ -196,7 +203,7 @@ export class Simulation {
     const { io, group } = this.cluster
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
-    // What was read may wait for the linger, with nothing of it in flight.
+    // What was read may wait for the linger, with nothing in flight.
     const inputRecord = this.slots.some(({ process }) =>
       process?.scheduler.queries.partitions().some(({ mailboxDepth, role }) => mailboxDepth > 0 && role === 'owner'),
     )
@@ -211,7 +218,7 @@ export class Simulation {
     )
   }
 
-  /** Of the doubles. */
+  /** For the test doubles. */
   get #forwardMs(): number {
     return this.doers.parts.has('forwarder') ? Number.POSITIVE_INFINITY : this.forwarder.nextMs
   }
@@ -257,7 +264,7 @@ export class Simulation {
     else this.#advance(chance.int(500, 2_000))
   }
 
-  /** To the next thing that is due, at most so much later. */
+  /** Advances to the next event that is due, at most this much later. */
   #advance(maxMs: number): void {
     const { time } = this
     const next = Math.min(time.nextMs, this.#forwardMs)
@@ -303,7 +310,7 @@ export class Simulation {
     this.behindMs = Math.max(this.behindMs, -clock.skewMs)
   }
 
-  /** The topic that jobs write to comes or goes. Those who run hear of it some time later. */
+  /** Creates or deletes the topic that jobs write to. Running processes notice it some time later. */
   #orders(there: boolean): void {
     this.cluster.ordersThere = there
     for (const { process } of this.slots) void process?.lookAtTopics(this.cluster)
@@ -330,7 +337,7 @@ export class Simulation {
     slot.process = undefined
   }
 
-  /** Ends a process as SIGTERM does. Its machine boots no other before it has ended. */
+  /** Ends a process as SIGTERM does. Its machine boots no other process before that. */
   #stop(index: number, process: Process): void {
     process.started = false
     void process.scheduler.stop().then(() => {
@@ -341,7 +348,7 @@ export class Simulation {
     })
   }
 
-  /** What may become of a disk while no process uses it: it is lost, an old copy comes back, or it is that of another cluster. */
+  /** What may happen to a disk while no process uses it: it is lost, an old copy comes back, or it comes from another cluster. */
   #damage(index: number): void {
     const slot = this.slots[index]
     if (slot === undefined) return
@@ -363,7 +370,8 @@ export class Simulation {
       log.compact(state, chance.int(state.earliest, state.next), 7 * dayMs)
       const jobs = log.at(names.jobs, partition)
       const young = jobs.entries.find(({ at }) => at > time.nowMs - dayMs)
-      // What was compacted before any owner read it did not happen (docs/adr/0009): the model does not judge what follows then.
+      // A record that was compacted before any owner read it counts as never written (docs/adr/0009). The model does not judge
+      // what follows from it.
       log.compact(jobs, Math.min(young?.offset ?? jobs.next, jobsOffsetIn(state)), 7 * dayMs)
       for (const topic of [names.commands, names.events]) log.expire(log.at(topic, partition), time.nowMs - 7 * dayMs)
     }
@@ -380,7 +388,7 @@ function fill(all: Partial<Record<Misfortune, number>>): void {
   for (const name of ['floods', 'fullBrokers'] as const) if (isOn(name)) all[name] = 1.5
 }
 
-/** What the last committed position says of jobs. */
+/** The offset in `jobs` of the last committed position. */
 function jobsOffsetIn(changelog: PartitionLog): number {
   const last = changelog.entries.findLast((entry) => isShown(entry) && entry.record?.key?.equals(positionKey))
   const value = last?.record?.value
@@ -399,7 +407,7 @@ function makeForeign(store: {
   store.applyNow([{ key: checkpointKey, value: Buffer.from(JSON.stringify(local)) }])
 }
 
-/** Until all promises have run: none of them waits for anything outside. */
+/** Waits until all promises have run. None of them waits for anything outside. */
 function calm(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,16 +1,16 @@
 /**
- * What the histories may do and what the oracle asks, by name. A switch is off as long as the program is known not to stand it: then its
- * line says why. DUELOG_MODEL_SWITCHES names some that are to be on beside those, separated by commas, or `all`; with a minus before it
- * one is off.
+ * The failures and checks of the histories, by name. A switch is off as long as the program is known to fail with it, and its
+ * line says why. DUELOG_MODEL_SWITCHES names switches to turn on as well, separated by commas, or `all`. A minus before a name
+ * turns that switch off.
  */
 const standing = {
-  /** Asked: whether each lost lease, timeout and expiry was necessary. */
+  /** Check: each lost lease, timeout and expiry was necessary. */
   necessity: true,
-  /** Asked: whether a job that was revived while Duelog's own tombstone was on its way stays. */
+  /** Check: a job stays that was revived while Duelog's own tombstone was on its way. */
   revivalsStay: true,
-  /** Asked: whether workers are told of the runs of a deleted job. */
+  /** Check: workers are notified about the runs of a deleted job. */
   deletionsTellWorkers: true,
-  /** Done: misfortunes.ts says what each is. */
+  /** Failures: misfortunes.ts describes each. */
   /** With owners whose clocks are guarded. */
   clockSteps: true,
   truncation: true,
