@@ -1,6 +1,7 @@
 /**
- * Random histories of one partition under a virtual clock: definitions, deletions, commands, workers that succeed, fail, vanish and give
- * back, owners that die at every step of a commit, stores that are kept, lost or old. The seed of a failure is printed by fast-check.
+ * Random histories of one partition under a virtual clock: definitions, deletions, commands, workers that succeed, fail, vanish
+ * and release, owners that die at every step of a commit, stores that are kept, lost or old. fast-check prints the seed of a
+ * failure.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -179,7 +180,7 @@ class History {
     }
   }
 
-  /** A job's life ends with each tombstone: then its run numbers begin at 1 again. */
+  /** A job's life ends with each tombstone. Then its runs are numbered from 1 again. */
   lifeOf({ jobId, specOffset }: Pick<Execution, 'jobId' | 'specOffset'>): number {
     return this.world
       .log(names.jobs)
@@ -282,7 +283,7 @@ const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, pr
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 
-/** Every timer and every index key that follows from the known jobs is there. */
+/** Checks that every timer and every index key that follows from the store exists. */
 async function expectDerived(store: MemoryStore): Promise<void> {
   const jobs = new Map<string, Job>()
   for (const [hexKey, hexValue] of store.dump()) {

@@ -63,7 +63,7 @@ it('it is redelivered until it is started, and not after', async () => {
     await world.settle()
     if (told(world).length > before) tellings.push(second)
   }
-  // After a lease, then after as long as it has waited already, at most every two minutes.
+  // The first redelivery comes after a lease, then each wait equals the time since dispatch, at most two minutes.
   expect(tellings).toEqual([10, 20, 40, 80, 160, 280, 400])
   const attempts = told(world).map(({ execution }) => [execution.attempt, execution.startDeadlineAt])
   expect(new Set(attempts.map(String)).size).toBe(1)

@@ -289,7 +289,7 @@ class Owner {
     }
   }
 
-  /** What activation does: changelog into the store, then definitions and inputs from their positions. */
+  /** Does what activation does: loads the changelog into the store, then definitions and inputs from their positions. */
   static async takeOver(world: World): Promise<Owner> {
     const { store } = world
     const local = await readCheckpoint(store)

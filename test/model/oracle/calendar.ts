@@ -1,6 +1,6 @@
 /**
- * Nominal times of a schedule, written from docs/JOBS.md. It uses other libraries than the program: cron-parser and
- * rrule-temporal. Intervals are computed by hand.
+ * Nominal times of a schedule, written from docs/JOBS.md with other libraries than the program's: cron-parser and rrule-temporal.
+ * Intervals are computed by hand.
  */
 import { CronExpressionParser } from 'cron-parser'
 import { RRuleTemporal } from 'rrule-temporal'
@@ -16,7 +16,7 @@ export function occurrenceAfter(spec: Times, appendedAt: number, after: number):
   return schedule.at !== null && found < (startAt ?? found) ? null : found
 }
 
-/** Nominal times after an instant and up to another, at most this number. */
+/** Nominal times after an instant and up to another, at most `most`. */
 export function occurrencesBetween(spec: Times, appendedAt: number, after: number, upTo: number, most = 100_000): number[] {
   const times: number[] = []
   let at = occurrenceAfter(spec, appendedAt, after)
@@ -32,7 +32,7 @@ export function timesInRange(spec: Times, appendedAt: number, from: number, to: 
   const since = Math.max(from, spec.startAt ?? from)
   const { schedule } = spec
   const origin = schedule.anchor ?? spec.startAt ?? appendedAt
-  // As if it had been written before the range; an interval keeps its grid.
+  // Computes as if the definition had been written before the range. An interval keeps its grid.
   const early = { ...spec, schedule: { ...schedule, ...(schedule.everyMs !== null && { anchor: origin % schedule.everyMs }) } }
   return occurrencesBetween({ ...early, startAt: null }, 0, since - 1, to - 1)
 }
@@ -69,7 +69,8 @@ function cronFrom(cron: string, tz: string, least: number): number {
 function rruleFrom({ rrule, dtstart, timezone }: JobDefinition['schedule'], begin: number, least: number): number | null {
   const start = dtstart ?? begin
   return remembered(`${rrule} ${timezone} ${start}`, least, () => {
-    // The library counts from the beginning. So rules of seconds and minutes without COUNT begin again after a number of periods.
+    // The library counts from the beginning. Rules of seconds and minutes without COUNT therefore start again after this many
+    // periods.
     const [, period = '', interval = '1'] = /^FREQ=(SECOND|MINUTE)LY(?:;INTERVAL=(\d+))?/.exec(rrule ?? '') ?? []
     const stepMs = Number(interval) * (period === 'SECOND' ? 1_000 : period === 'MINUTE' ? 60_000 : 0)
     const nearer = stepMs > 0 && least > start ? start + Math.floor((least - start) / stepMs) * stepMs : start

@@ -1,4 +1,4 @@
-/** Whether every command that was taken is in force: what a transaction says that it has decided holds from then on. */
+/** Checks that every command that was taken is in force: what a transaction has decided holds from then on. */
 import type { JobCommand } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
@@ -99,7 +99,7 @@ function checkChange({ jobId, before, after, ended }: Change, holds: Map<string,
   if (after === undefined || lifeNo !== hold.lifeNo || isRevived) return void holds.delete(jobId)
   const runs = [...after.active, ...ended, ...(after.lastRun === null ? [] : [after.lastRun])]
   const begun = runs.filter(({ runNo, trigger }) => trigger === 'SCHEDULE' && runNo > (before?.runNo ?? 0))
-  // A RESUME that the same transaction has taken is judged below.
+  // A RESUME in the same transaction is checked below.
   const goesOn = hold.by === 'PAUSE' && after.status !== 'PAUSED' && !after.pausedByCommand
   for (const { runNo } of begun)
     if (!goesOn) problems.push(`${lifeName(jobId, lifeNo)}/${runNo} began after the ${hold.by} ${hold.commandId} had been taken`)
@@ -157,7 +157,7 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
   else holds.set(jobId, { by: type as Hold['by'], commandId, jobsOffset: position?.jobsOffset ?? 0, lifeNo })
 }
 
-/** A TRIGGER that was taken has made a run, or has a reason why not. A run that was to be cancelled has ended. */
+/** A TRIGGER that was taken has made a run, or gives the reason why not. A run that was to be cancelled has ended. */
 function checkMade(name: string, command: JobCommand, { before, after, ended }: Change, problems: string[]): void {
   if (after === undefined) return
   const { type, commandId, runNo } = command
@@ -181,7 +181,10 @@ function checkMade(name: string, command: JobCommand, { before, after, ended }: 
 /** Number of commands that a job remembers (docs/TOPICS.md). */
 const remembered = 32
 
-/** A command makes one run, however often it is sent. `readAgain`: commands that may be read again after a log lost its end. */
+/**
+ * A command makes one run, even when it is sent several times. `readAgain`: commands that may be read again where a log has lost
+ * its tail.
+ */
 function checkOnce({ runs }: Ledger, readAgain: Taken[], problems: string[]): void {
   const made = new Map<string, number>()
   for (const { jobId, lifeNo, runNo, commandId, trigger } of runs.values()) {

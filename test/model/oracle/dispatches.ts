@@ -1,6 +1,6 @@
 /**
- * What must be true of a history, judged from the logs alone: each definition and deletion in the order of its log, each
- * Execution that a read_committed reader sees, each state that was committed.
+ * Checks of a history that use the logs alone: each definition and deletion in the order of its log, each execution that a
+ * read_committed reader sees, each state that was committed.
  */
 import type { Execution } from '../../../schemas/generated.ts'
 import type { RecordIn } from '../../../src/ports/log.ts'
@@ -75,7 +75,7 @@ interface Judged extends Dispatch {
 const nameOf = ({ execution: { jobId, runNo, attempt }, lifeNo }: Judged): string =>
   `${jobId}(life ${lifeNo})/${runNo}/${attempt}`
 
-/** Runs of these definitions may be records in a topic of the user, which no worker gets. */
+/** Runs of these definitions may be records in a user's topic, which no worker receives. */
 const writesToTopic = ({ definitions }: Life): boolean => definitions.some(({ spec }) => spec?.target.topic)
 
 /** Each attempt occurs once; runs and attempts have no gap and are in order. */
@@ -101,7 +101,7 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
 /** Whether any definition in the life of the job had a limit. */
 const isLimited = ({ life }: Judged): boolean => hasLimit(life)
 
-/** Nominal times are those of the schedule, each once while the schedule stays. Nothing is dispatched earlier than its lead. */
+/** Nominal times are those of the schedule, each once as long as the schedule stays. Nothing is dispatched before its lead. */
 function checkTimes(dispatches: Judged[], problems: string[]): void {
   const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
@@ -112,8 +112,8 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
     const run = `${execution.jobId} ${dispatch.lifeNo} ${execution.runNo}`
     const released = dueTimes.get(run) === dueAt
     dueTimes.set(run, dueAt)
-    // By the owner's clock, which may be wrong, and by true time. A queued run was due already for the owner that queued it, and
-    // may start under a later definition.
+    // Checks by the owner's clock, which may be wrong, and by true time. A queued run was already due for the owner that queued
+    // it, and may start under a later definition.
     const queued = life.definitions.some(({ offset, spec }) => offset <= specOffset && spec?.overlap === 'QUEUE_ONE')
     if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
@@ -196,7 +196,7 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
       }
     }
     for (const dispatch of mine) {
-      // A trigger and a deletion come from different topics: a trigger that was sent before the deletion may be read first.
+      // A trigger and a deletion come from different topics. A trigger that was sent before the deletion may be read before it.
       if (dispatch.execution.trigger !== 'SCHEDULE') continue
       const { endedBy } = dispatch.life
       const claim = claims.findLast(({ sequence }) => sequence < dispatch.sequence)
@@ -230,7 +230,7 @@ function checkOverlap(log: MemoryLog, lives: Lives, problems: string[]): void {
   }
 }
 
-/** The end of one run triggers another job once. */
+/** The end of one run triggers another job at most once. */
 function checkFollowUps(log: MemoryLog, problems: string[]): void {
   const made = new Map<string, number>()
   for (const { log: changelog } of placesOf(log, topics.state)) {

@@ -1,4 +1,4 @@
-/** What must be true of ends: each run has one end, nothing of it is dispatched after that, and each follow-up happens once. */
+/** Checks of ends: each run has one end, nothing of it is dispatched after it, and each follow-up happens once. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { tellingsOf } from './dispatches.ts'
 import type { Ledger, Run } from './ledger.ts'

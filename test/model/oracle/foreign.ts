@@ -1,6 +1,4 @@
-/**
- * What must be true of foreign schedules: each valid one is one record on jobs, and no other record there claims to come from it.
- */
+/** Checks of foreign schedules: each valid one is one record in `jobs`, and no other record there names it as its origin. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { headerNames, shown, topics } from './reading.ts'
 

@@ -1,4 +1,4 @@
-/** Every run of a history, as the committed changelogs show it, and how it ended. */
+/** Every run of a history and its end, as the committed changelogs show them. */
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
@@ -24,11 +24,11 @@ export interface Ledger {
   firstLogged: Map<string, number>
   /** The last state of each life of a job. */
   states: Map<string, JobState>
-  /** Why runs were given up. */
+  /** The reason of each dead letter. */
   letters: Map<string, string>
   /** The current state of each job that has one. */
   last: Map<string, JobState>
-  /** Lives of jobs that had no room for a run that a command asked for. */
+  /** Lives of jobs that had no room for a run of a command. */
   full: Set<string>
   problems: string[]
 }
@@ -78,10 +78,10 @@ function takeTransaction(ledger: Ledger, lives: Lives, before: Map<string, JobSt
     }
     if (!ledger.firstLogged.has(lifeName(id, lifeNo))) ledger.firstLogged.set(lifeName(id, lifeNo), order)
     ledger.states.set(lifeName(id, lifeNo), is)
-    // What became of runs of a life that ended in this very transaction is not told.
+    // The changelog does not show the end of runs whose life ended in the same transaction.
     const sameLife = was !== undefined && lifeNoOf(lives.get(id), was.specOffset) === lifeNo
     const ended = [...(is.lastRun === null ? [] : [is.lastRun]), ...(sameLife || was === undefined ? (rings.get(id) ?? []) : [])]
-    // A run may have begun and ended between two definitions that one transaction took.
+    // A run may have begun and ended between two definitions in one transaction.
     const from = sameLife ? was.specOffset : Number.NEGATIVE_INFINITY
     const definitions = lives.get(id)?.[lifeNo]?.definitions ?? []
     const endedUnder = definitions.map(({ offset }) => offset).filter((offset) => offset >= from && offset <= is.specOffset)

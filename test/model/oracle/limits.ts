@@ -1,6 +1,6 @@
 /**
- * What must be true of limits that jobs share, after each transaction of any owner. No more runs hold a key than it has slots.
- * The logged counts of a key agree with the states of the jobs. No window has more starts than its rate allows.
+ * Checks of shared limits, after each transaction of any owner: no more runs hold a key than it has slots, the logged counters of
+ * a key match the states of the jobs, and no window has more starts than its rate allows.
  */
 import type { ActiveRun, JobState, KeySlots } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
@@ -14,7 +14,7 @@ interface Limits {
   rates: Map<string, { limit: number; perMs: number }>
 }
 
-/** The keys of a history and their limits. Its users never change them. */
+/** The keys of a history and their limits, which do not change during the history. */
 function limitsOf(lives: Lives): Limits {
   const limits: Limits = { slots: new Map(), rates: new Map() }
   for (const { spec } of [...lives.values()].flat().flatMap(({ definitions }) => definitions)) {

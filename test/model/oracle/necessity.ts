@@ -1,6 +1,6 @@
 /**
- * Whether each attempt was necessary, and each end has its cause. No attempt is lost whose worker reported in time. None times
- * out or expires if a report of it was durable before. What is recorded as reported was reported, for exactly that attempt.
+ * Checks that each attempt was necessary and that each end has a cause. No attempt is lost whose worker reported in time. None
+ * timed out or expired that had a durable report before. Each recorded report was really sent, about that same attempt.
  */
 import type { ActiveRun, AttemptError, FinishedRun } from '../../../schemas/generated.ts'
 import type { Facts } from './facts.ts'
@@ -30,7 +30,7 @@ export function necessityProblems(lives: Lives, transactions: Decided[], reports
       const { jobId, before, after, ended } = change
       const lifeNo = lifeNoOf(lives.get(jobId), before?.specOffset ?? -1)
       const life = lives.get(jobId)?.[lifeNo]
-      // What became of runs of a life that ended in this very transaction is not told.
+      // The changelog does not show the end of runs whose life ended in the same transaction.
       if (
         before === undefined ||
         after === undefined ||

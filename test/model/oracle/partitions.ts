@@ -1,7 +1,10 @@
-/** Which partition a record belongs to, written from docs/TOPICS.md alone: Kafka's default partitioner over the tag of an id, or over all of it. */
+/**
+ * The partition of a record, written from docs/TOPICS.md alone: Kafka's default partitioner over the tag of an id, or over the
+ * whole id.
+ */
 import { createRequire } from 'node:module'
 
-/** The hash of kafkajs's own partitioner for the Java client; the package does not export it by a path that has types. */
+/** The hash of kafkajs's own partitioner for the Java client. The package does not export it by a path that has types. */
 const murmur2 = createRequire(import.meta.url)('kafkajs/src/producer/partitioners/default/murmur2.js') as (key: Buffer) => number
 
 const known = new Map<string, number>()

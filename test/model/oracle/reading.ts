@@ -1,6 +1,6 @@
 /**
- * How the oracle reads a log: written from docs/TOPICS.md and the schema files, with avsc alone. It shares no function with the program,
- * so that a mistake of the program is not repeated here (test/house/oracle.test.ts holds that).
+ * The functions with which the oracle reads a log, written from docs/TOPICS.md and the schema files, with avsc alone. They share
+ * no function with the program, so that a mistake of the program is not repeated here (test/house/oracle.test.ts checks that).
  */
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -70,7 +70,7 @@ function shared<Value>(value: Value, bytes: Buffer): Value {
 export const markOf = (payload: Buffer | null | undefined): string | undefined =>
   payload && payload.length > copiedBytesMax ? `${payload.length} bytes, ${crc32(payload)}` : payload?.toString()
 
-/** The registry of the simulated cluster gave these ids. Each decoder throws for invalid bytes. */
+/** The registry of the simulated cluster assigned these ids. Each function throws for unreadable bytes. */
 export const read = {
   definition: reader<JobDefinition>('job-definition', 1),
   command: reader<JobCommand>('job-command', 2),
@@ -117,7 +117,7 @@ export function shownIn(archive: Entry[]): Shown[] {
 
 export const placesOf = (log: MemoryLog, topicStart: string): readonly Place[] => log.allOf(topicStart)
 
-/** A key of the changelog: one letter for the kind, then the id. */
+/** A key of the changelog: one letter for the kind, then the subject. */
 export function keyOf(key: Buffer): { kind: string; subject: string; name: string } {
   const kind = String.fromCharCode(key[0] ?? 0)
   const end = key.indexOf(0, 1)
@@ -132,7 +132,7 @@ export function isJobId(key: Buffer | null | undefined): key is Buffer {
   return Buffer.from(id).equals(key) && id !== '.' && id !== '..' && !/\p{Cc}/u.test(id)
 }
 
-/** The records of a changelog, those of one transaction together. */
+/** The records of a changelog, grouped by transaction. */
 export function portionsOf(archive: Entry[]): Entry[][] {
   const portions: Entry[][] = []
   for (const entry of archive.filter(isShown)) {

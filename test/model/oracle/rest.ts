@@ -1,13 +1,11 @@
-/**
- * What must be true of jobs once everything is at rest: no run is overdue, no run hangs, and each occurrence was run or counted.
- */
+/** Checks of jobs once everything has come to rest: nothing is overdue, nothing hangs, and each occurrence was run or counted. */
 import type { JobState } from '../../../schemas/generated.ts'
 import { occurrenceAfter, occurrencesBetween } from './calendar.ts'
 import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { type Definition, type Life, type Lives, lifeName, timesOf } from './lives.ts'
 
-/** What may be late at rest, in ms: a lead and the time that a record takes through the log. */
+/** The allowed lateness at rest: a lead and the way of a record through the log, in ms. */
 const patienceMs = 100
 /** How long the owner waits for a worker's own report of a timeout, in ms. */
 const graceMs = 5_000

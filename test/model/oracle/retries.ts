@@ -1,4 +1,4 @@
-/** What must be true of delay topics: each retry in them is reported to its owner when its delay is over, and not before. */
+/** Checks of delay topics: each retry in them is reported to its owner when its delay is over, and not before. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import { read, readable, shown, topics } from './reading.ts'

@@ -1,4 +1,4 @@
-/** Whether every record that the program wrote fits the log, and every run's failures are counted as they were. */
+/** Checks that every record of the program fits the log, and that the failures of every run are counted correctly. */
 import type { MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
@@ -51,7 +51,7 @@ function recordProblems(log: MemoryLog): string[] {
   )
 }
 
-/** A run that has used up its attempts had as many as its job allows. Attempts that a worker gave back do not count. */
+/** A run that has used up its attempts had as many as its job allows. Released attempts do not count. */
 export function attemptProblems(log: MemoryLog, lives: Lives, ledger: Ledger, reports: Reports): string[] {
   const problems: string[] = []
   for (const { record } of shown(log, topics.deadLetters)) {

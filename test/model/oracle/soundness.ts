@@ -1,4 +1,6 @@
-/** Whether a definition can be used: within the limits that its schema names, and with one schedule and one target (docs/JOBS.md). */
+/**
+ * Decides whether a definition can be used: within the limits of its schema, and with one schedule and one target (docs/JOBS.md).
+ */
 import { readFileSync } from 'node:fs'
 import type { JobDefinition } from '../../../schemas/generated.ts'
 

@@ -1,4 +1,6 @@
-/** The changelog of a partition as its readers get it: one transaction after the other, each with the inputs that it decides. */
+/**
+ * The changelog of a partition as its readers receive it: one transaction after the other, each with the inputs that it decides.
+ */
 import type { FinishedRun, JobState, Position } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog, Transaction } from '../../tools/memory-log.ts'
 import { keyOf, placesOf, portionsOf, read, topics } from './reading.ts'

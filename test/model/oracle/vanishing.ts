@@ -27,7 +27,7 @@ export function vanishingProblems(log: MemoryLog, lives: Lives, transactions: De
       if (lifeNo < 0 || (after !== undefined && lifeNoOf(of, after.specOffset) === lifeNo)) continue
       checkEnd(lifeName(jobId, lifeNo), of[lifeNo] as Life, change, position?.jobsOffset ?? 0, facts, problems)
       for (const run of before.active) {
-        // The same transaction may have taken its end, or its time may have been over.
+        // The same transaction may have taken its end, or its time may have passed.
         const heard = (reports.get(attemptName({ jobId, ...run })) ?? []).filter((report) => report.order < order)
         const over = heard.some(({ type }) => type !== 'STARTED' && type !== 'HEARTBEAT') || run.startDeadlineAt <= at
         if (!over) checkRun(jobId, lifeName(jobId, lifeNo), run, cancelled, facts, problems)
