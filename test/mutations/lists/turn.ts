@@ -1,4 +1,4 @@
-/** Mutations of a turn of an owner: leases, what it folds and logs, the watermark of events, narrowing. */
+/** Mutations of the commit cycle of an owner: leases, what it applies and logs, the watermark of events, failure isolation. */
 import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`
@@ -9,38 +9,38 @@ export const turnMutations = [
     ['scheduler/late-reports', 'scheduler/takeovers', 'scheduler/activity/leases'],
     [
       [
-        'late-start-deaf',
+        'late-start-ignored',
         scheduler('commit/apply-batch'),
         "else if (input.kind === 'event') this.#started(decision.job, input.event)",
         '',
-        'a report that an attempt has begun renews no lease',
+        'a STARTED report renews no lease',
       ],
       [
-        'A-leases-deaf',
+        'A-heartbeats-ignored',
         scheduler('activity/leases'),
         'return Math.max(this.last(jobId, attempt)?.checkedAt ?? 0, this.#floorMs)',
         'return this.#floorMs',
-        'leases ignore heartbeats',
+        'heartbeats renew no lease',
       ],
       [
         'D-no-grant',
         scheduler('partition/partition'),
         'context.leases.grant(shared.clock.nowMs())',
         'context.leases.grant(0)',
-        'a new owner grants no lease',
+        'a new owner gives running attempts no new lease',
       ],
       [
         'noted-for-anybody',
         scheduler('commit/apply-batch'),
         '    if (!isActive(job, event)) return\n',
         '',
-        'heartbeats of attempts that nobody runs fill the memory',
+        'heartbeats of attempts that are not active fill the memory',
         'scheduler/made-up-reports',
       ],
     ],
   ),
   ...area(
-    'turn',
+    'commit cycle',
     ['scheduler/commit-cycles', 'scheduler/takeovers'],
     [
       [
@@ -48,7 +48,7 @@ export const turnMutations = [
         scheduler('commit/transaction'),
         '  const { first, count } = await send(',
         '  await store.apply([...ops])\n  const { first, count } = await send(',
-        'the store has what may never be committed',
+        'the store gets states that are perhaps never committed',
         'seeds 1-40',
       ],
       [
@@ -64,21 +64,21 @@ export const turnMutations = [
         scheduler('commit/commit-cycle'),
         'Math.max(applying[inputRecord.source], inputRecord.offset + 1)',
         'Math.max(applying[inputRecord.source], inputRecord.offset)',
-        'the last record of a turn is read once more',
+        'the last record of a batch is read again',
       ],
       [
-        'asides-unawaited',
+        'nontransactional-unawaited',
         scheduler('commit/commit-cycle'),
         'await context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
         'void context.resources.nonTransactionalWriter.write(effects.nonTransactionalRecords)',
-        'the timer of a deletion goes although its tombstone was not written',
+        'the timer of a deletion is removed although its tombstone was not written',
       ],
       [
         'logged-too-soon',
         scheduler('commit/commit-cycle'),
         '  positions.appliedTo(next)\n  return false',
         '  positions.appliedTo(next)\n  positions.jobsDecided(next.jobs)\n  return false',
-        'definitions count as logged that no position covers',
+        'definitions count as decided before a position covers them',
         'seeds 1-40',
       ],
       [
@@ -86,7 +86,7 @@ export const turnMutations = [
         scheduler('commit/batch-effects'),
         'if (!after.some((other) => sameTimer(timer, other))) ops.push({ key: timerKey(timer), value: null })',
         '',
-        'timers that no longer follow are left',
+        'timers that the state does not need any more stay',
         'seeds 1-40',
       ],
       [
@@ -94,7 +94,7 @@ export const turnMutations = [
         scheduler('commit/batch-effects'),
         'timer.kind !== timerKind.delete && !taken.some(',
         'timer.kind !== timerKind.delete || !taken.some(',
-        'a timer that a changed state needs once more is not set again',
+        'a timer that a changed state needs again is not set again',
         'seeds 1-60',
       ],
       [
@@ -102,15 +102,15 @@ export const turnMutations = [
         scheduler('commit/apply-batch'),
         'if (!decided && inputRecord.replyTo !== undefined)',
         'if (inputRecord.replyTo !== undefined)',
-        'what was decided is answered again',
+        'a definition that was decided gets a second receipt',
         'seeds 1-60',
       ],
       [
-        'decided-anew',
+        'decided-again',
         scheduler('commit/apply-batch'),
         "const decided = inputRecord.source === 'jobs' && inputRecord.offset < this.#context.positions.logged.jobsOffset",
         'const decided = false',
-        'what is decided is judged anew',
+        'a definition that was decided is judged again',
         'seeds 1-40',
       ],
       [
@@ -118,7 +118,7 @@ export const turnMutations = [
         scheduler('commit/apply-batch'),
         'for (const { key, entry } of limitCounters.changes()) effects.limit(key, entry)',
         '',
-        'slots and starts are not logged',
+        'slots and starts are not written to the changelog',
         'model/limits',
       ],
       [
@@ -126,15 +126,15 @@ export const turnMutations = [
         scheduler('commit/apply-batch'),
         '        full.add(waiter.key)\n',
         '',
-        'who waits behind a refusal is asked too',
+        'runs behind a refused run of an admission queue are asked too',
         'model/limits',
       ],
       [
-        'slots-unstirred',
+        'slots-unannounced',
         scheduler('limits/limit-counters'),
         'if (is.held < was.held || (is.waiting < was.waiting && admission === undefined)) this.stir(key)',
         'if (is.waiting < was.waiting && admission === undefined) this.stir(key)',
-        'a slot that comes back wakes nobody',
+        'a free slot wakes no waiting run',
         'model/limits',
       ],
     ],
@@ -148,14 +148,14 @@ export const turnMutations = [
         scheduler('input/events-watermark'),
         'this.#readUntil = askedAtMs\n',
         'this.#readUntil = this.#place.shared.clock.nowMs()\n',
-        'reports that came while the question was under way count as read',
+        'reports that arrived while the question was in progress count as read',
       ],
       [
         'one-report-short',
         scheduler('input/events-watermark'),
         "this.#place.positions.hasApplied('events', readableEnd(range))",
         "this.#place.positions.hasApplied('events', readableEnd(range) - 1)",
-        'the last report need not be folded',
+        'the last report need not be applied',
       ],
       [
         'lease-does-not-wait',
@@ -183,12 +183,12 @@ export const turnMutations = [
         scheduler('input/events-watermark'),
         'if (this.#readUntil > nowMs) this.#readUntil = 0',
         'if (this.#readUntil > nowMs) this.#readUntil = nowMs',
-        'what a clock that was ahead has read covers what is now',
+        'an answer from a clock ahead of time covers later reports',
       ],
     ],
   ),
   ...area(
-    'narrowing',
+    'failure isolation',
     ['scheduler/commit/failure-isolation', 'scheduler/poison'],
     [
       [
@@ -196,28 +196,28 @@ export const turnMutations = [
         scheduler('commit/failure-isolation'),
         "  'broker-unavailable',\n",
         '',
-        'a broker that is away makes a job INVALID',
+        'an unavailable broker makes a job INVALID',
       ],
       [
         'never-passed-over',
         scheduler('commit/failure-isolation'),
         'isPassedOver: before?.hasLetter === false',
         'isPassedOver: false',
-        'what cannot even be made INVALID is tried for ever',
+        'a record that cannot even make its job INVALID is tried forever',
       ],
       [
         'accident-is-guilt',
         scheduler('commit/failure-isolation'),
         'if (!refusals.has(code) && !again) return true\n',
         '',
-        'one failure of one alone makes its job INVALID',
+        'a single failure of a record that is alone makes its job INVALID',
       ],
       [
         'neighbours-tried-too',
         scheduler('commit/failure-isolation'),
         'Math.max(1, Math.min(this.#max, names.length) >> 1)',
         'Math.max(2, Math.min(this.#max, names.length) >> 1)',
-        'the culprit is never alone',
+        'the failing record is never tried alone',
       ],
       [
         'full-disk-is-guilt',
@@ -232,7 +232,7 @@ export const turnMutations = [
         scheduler('commit/batch-effects'),
         'job.state === loaded?.job.state && job.definition === loaded?.job.definition',
         'job.state === loaded?.job.state',
-        'a job that is defined anew as its time comes is not run',
+        'a job that is redefined when it is due does not run',
         'scheduler/deleted-runs',
       ],
       [
