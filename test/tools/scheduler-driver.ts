@@ -10,7 +10,7 @@ import type { Chance } from '../model/cluster/chance.ts'
 import { Fullness } from '../model/cluster/fullness.ts'
 import { Group, type Sharing } from '../model/cluster/group.ts'
 import type { Io } from '../model/cluster/io.ts'
-import { type Cluster, type Disk, noMisfortune, Process, type Zones } from '../model/cluster/process.ts'
+import { type Cluster, type Disk, noFaults, Process, type Zones } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import { codecs, names } from '../model/world.ts'
 import { rest, VirtualTime } from './manual-clock.ts'
@@ -87,7 +87,7 @@ export class SchedulerDriver {
       clusterId: 'here',
       ordersThere: true,
       ...times,
-      ...noMisfortune,
+      ...noFaults,
       fullness: new Fullness(),
       brokenDisks: new Set(),
       openTransactions: [],

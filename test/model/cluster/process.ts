@@ -76,7 +76,7 @@ export interface Cluster {
   openTransactions: (() => void)[]
 }
 
-export const noMisfortune = { slowMs: 0, registryThere: true, storeFailures: 0, isFull: false }
+export const noFaults = { slowMs: 0, registryThere: true, storeFailures: 0, isFull: false }
 
 /** A codec of a process that asks a registry for its schema. The registry may be unreachable. */
 export function asking<Value, Input>(cluster: Cluster, codec: Codec<Value, Input>): Codec<Value, Input> {

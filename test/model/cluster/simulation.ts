@@ -10,12 +10,12 @@ import { codecs, names } from '../world.ts'
 import { Forwarder, Users, Workers } from './actors.ts'
 import { Chance } from './chance.ts'
 import { Doers, partsOf } from './doers.ts'
+import { endFaults, faults } from './faults.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
 import { Group, sharingOf } from './group.ts'
 import { Io } from './io.ts'
-import { endMisfortunes, misfortunes } from './misfortunes.ts'
-import { type Cluster, type Disk, noMisfortune, Process } from './process.ts'
+import { type Cluster, type Disk, noFaults, Process } from './process.ts'
 import { isOn, type Switch } from './switches.ts'
 
 const dayMs = 86_400_000
@@ -30,7 +30,7 @@ const heavyEach = 7
  */
 const fullEach = 5
 
-type Misfortune =
+type Fault =
   | 'kill'
   | 'stop'
   | 'freeze'
@@ -60,7 +60,7 @@ export class Simulation {
   /** The steps of the history, for the analysis of a failure. */
   readonly trace: string[] = []
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
-  readonly #misfortunes: Partial<Record<Misfortune, number>>
+  readonly #faults: Partial<Record<Fault, number>>
   readonly #everyone: Process[] = []
   /** Periods in which failures affected single jobs at most. */
   readonly calms: { fromMs: number; toMs: number }[] = []
@@ -89,14 +89,14 @@ export class Simulation {
       // Only for histories whose clocks may be far wrong. In the others the clocks are slightly wrong, within the error that
       // owners accept.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),
-      ...noMisfortune,
+      ...noFaults,
       ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
     }
     this.users = new Users(this.cluster)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
     // Each history has only some kinds of failures, so some histories get far and others are rough.
-    const all: Partial<Record<Misfortune, number>> = {
+    const all: Partial<Record<Fault, number>> = {
       kill: 3,
       stop: 1,
       freeze: 2,
@@ -108,10 +108,10 @@ export class Simulation {
       'long-time': 0.3,
       topic: 2,
     }
-    for (const [name, { weight }] of Object.entries(misfortunes)) if (isOn(name as Switch)) all[name as Switch] = weight
-    for (const name of Object.keys(all) as Misfortune[]) if (chance.happens(0.4)) delete all[name]
+    for (const [name, { weight }] of Object.entries(faults)) if (isOn(name as Switch)) all[name as Switch] = weight
+    for (const name of Object.keys(all) as Fault[]) if (chance.happens(0.4)) delete all[name]
     if (this.cluster.getsFull) fill(all)
-    this.#misfortunes = { ...all, thaw: 4, reliable: 2, boot: 5 }
+    this.#faults = { ...all, thaw: 4, reliable: 2, boot: 5 }
     const machines = chance.pick([1, 2, 2])
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
     for (const index of this.slots.keys()) this.#boot(index)
@@ -137,7 +137,7 @@ export class Simulation {
     const calm = { fromMs: this.time.nowMs, toMs: this.time.nowMs }
     this.calms.push(calm)
     this.cluster.lossiness = 0
-    endMisfortunes(this.cluster)
+    endFaults(this.cluster)
     if (how === 'all is well') this.#orders(true)
     this.workers.fates = { succeed: 1 }
     for (const { process } of this.slots) {
@@ -245,7 +245,7 @@ export class Simulation {
       forward: this.#forwardMs <= time.nowMs ? 2 : 0,
       user: rough ? 0.5 : 0,
       foreigner: rough && this.doers.parts.has('intake') ? 0.3 : 0,
-      misfortune: rough ? 0.15 : 0,
+      fault: rough ? 0.15 : 0,
       tick: rough ? 0.6 : 0,
       idle: 0.0001,
     })
@@ -259,7 +259,7 @@ export class Simulation {
     else if (what === 'forward') this.forwarder.forward()
     else if (what === 'user') this.#note(this.users.act())
     else if (what === 'foreigner') this.#note(this.#foreigners.act())
-    else if (what === 'misfortune') this.#suffer(chance.weighted(this.#misfortunes))
+    else if (what === 'fault') this.#beginFault(chance.weighted(this.#faults))
     else if (what === 'tick') this.#advance(chance.pick([1, 5, 30, 300]))
     else this.#advance(chance.int(500, 2_000))
   }
@@ -275,7 +275,7 @@ export class Simulation {
     }
   }
 
-  #suffer(what: Misfortune | undefined): void {
+  #beginFault(what: Fault | undefined): void {
     const { chance, cluster, time } = this
     const index = chance.int(0, this.slots.length - 1)
     const slot = this.slots[index]
@@ -301,7 +301,7 @@ export class Simulation {
     else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
     else if (what === 'disk') this.#damage(index)
     else if (what === 'topic') this.#orders(!cluster.ordersThere)
-    else misfortunes[what as Switch]?.befall({ cluster, process, setClock: this.#setClock.bind(this) })
+    else faults[what as Switch]?.begin({ cluster, process, setClock: this.#setClock.bind(this) })
   }
 
   #setClock({ machine: { clock } }: Process, byMs: number): void {
@@ -382,7 +382,7 @@ export class Simulation {
   }
 }
 
-function fill(all: Partial<Record<Misfortune, number>>): void {
+function fill(all: Partial<Record<Fault, number>>): void {
   const others = ['clock', 'clockSteps', 'truncation', 'recreation', 'openTransactions', 'registry'] as const
   for (const name of others) delete all[name]
   for (const name of ['floods', 'fullBrokers'] as const) if (isOn(name)) all[name] = 1.5

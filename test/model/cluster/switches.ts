@@ -10,7 +10,7 @@ const standing = {
   revivalsStay: true,
   /** Check: workers are notified about the runs of a deleted job. */
   deletionsTellWorkers: true,
-  /** Failures: misfortunes.ts describes each. */
+  /** Failures: faults.ts describes each. */
   /** With owners whose clocks are guarded. */
   clockSteps: true,
   truncation: true,

@@ -8,7 +8,7 @@ import type { Switch } from './switches.ts'
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000]
 
-export interface Suffering {
+export interface FaultyWorld {
   cluster: Cluster
   /** A process that runs. */
   process: Process | undefined
@@ -16,35 +16,35 @@ export interface Suffering {
 }
 
 /** The weight of each failure, and its function. The seed of a history chooses its failures. */
-export const misfortunes: Partial<Record<Switch, { weight: number; befall(world: Suffering): void }>> = {
+export const faults: Partial<Record<Switch, { weight: number; begin(world: FaultyWorld): void }>> = {
   /** A clock is wrong by hours, until it is corrected. */
-  clockSteps: { weight: 0.7, befall: stepClock },
+  clockSteps: { weight: 0.7, begin: stepClock },
   /** The tail of an input is lost. */
-  truncation: { weight: 0.5, befall: truncate },
+  truncation: { weight: 0.5, begin: truncate },
   /** A topic was deleted and created again. */
-  recreation: { weight: 0.3, befall: recreate },
+  recreation: { weight: 0.3, begin: recreate },
   /** Retention deletes everything that is old enough. */
-  retention: { weight: 1, befall: expire },
+  retention: { weight: 1, begin: expire },
   /** A client leaves a transaction open. */
-  openTransactions: { weight: 1, befall: leaveOpen },
+  openTransactions: { weight: 1, begin: leaveOpen },
   /** Commits take seconds. */
-  slowCommits: { weight: 1, befall: slowDown },
+  slowCommits: { weight: 1, begin: slowDown },
   /** The schema registry does not answer. */
-  registry: { weight: 1, befall: loseRegistry },
+  registry: { weight: 1, begin: loseRegistry },
   /** Writes to stores fail. */
-  stores: { weight: 0.7, befall: fillDisks },
+  stores: { weight: 0.7, begin: fillDisks },
   /** A disk fails every operation until it is repaired. */
-  brokenDisks: { weight: 0.7, befall: breakDisk },
+  brokenDisks: { weight: 0.7, begin: breakDisk },
   /** More records arrive than an input buffer holds, while commits are slow for some seconds. */
-  floods: { weight: 0.7, befall: flood },
+  floods: { weight: 0.7, begin: flood },
   /** For some seconds brokers have no room for the non-transactional writes of workers, forwarders and owners. */
-  fullBrokers: { weight: 0.7, befall: fillBrokers },
+  fullBrokers: { weight: 0.7, begin: fillBrokers },
   /** A user writes unreadable values to topics that only Duelog may write to. */
-  nonsense: { weight: 1, befall: writeNonsense },
+  nonsense: { weight: 1, begin: writeNonsense },
 }
 
 /** Ends all these failures. */
-export function endMisfortunes(cluster: Cluster): void {
+export function endFaults(cluster: Cluster): void {
   cluster.isFull = false
   cluster.slowMs = 0
   cluster.registryThere = true
@@ -53,7 +53,7 @@ export function endMisfortunes(cluster: Cluster): void {
   for (const end of cluster.openTransactions.splice(0)) end()
 }
 
-function slowDown({ cluster }: Suffering): void {
+function slowDown({ cluster }: FaultyWorld): void {
   cluster.slowMs = cluster.chance.pick([0, 0, 500, 3_000])
 }
 
@@ -65,7 +65,7 @@ const flooding = Buffer.alloc(800_000, 'x')
  */
 const [floodCommands, floodEvents] = [6, 14]
 
-function flood({ cluster }: Suffering): void {
+function flood({ cluster }: FaultyWorld): void {
   const { log, chance } = cluster
   const key = chance.pick(jobIds)
   const toFlood = [...Array(floodCommands).fill(names.commands), ...Array(floodEvents).fill(names.events)]
@@ -76,7 +76,7 @@ function flood({ cluster }: Suffering): void {
   })
 }
 
-function fillBrokers({ cluster }: Suffering): void {
+function fillBrokers({ cluster }: FaultyWorld): void {
   cluster.isFull = true
   later(cluster, () => {
     cluster.isFull = false
@@ -89,21 +89,21 @@ function later({ time, chance }: Cluster, end: () => void): void {
   clock.at(clock.nowMs() + chance.pick([1_000, 4_000, 10_000]), end)
 }
 
-function loseRegistry({ cluster }: Suffering): void {
+function loseRegistry({ cluster }: FaultyWorld): void {
   cluster.registryThere = !cluster.registryThere
 }
 
-function fillDisks({ cluster }: Suffering): void {
+function fillDisks({ cluster }: FaultyWorld): void {
   cluster.storeFailures = cluster.storeFailures > 0 ? 0 : 0.03
 }
 
 /** Sometimes the disk of a second process fails too. Then no process can fire. */
-function breakDisk({ cluster: { brokenDisks, chance }, process }: Suffering): void {
+function breakDisk({ cluster: { brokenDisks, chance }, process }: FaultyWorld): void {
   if (brokenDisks.size > 0 && chance.happens(0.5)) brokenDisks.clear()
   else if (process !== undefined) brokenDisks.add(process.disk)
 }
 
-function stepClock({ cluster: { chance }, process, setClock }: Suffering): void {
+function stepClock({ cluster: { chance }, process, setClock }: FaultyWorld): void {
   if (process !== undefined) setClock(process, hoursWrong(chance, process.machine.clock))
 }
 
@@ -121,7 +121,7 @@ const inputs = (cluster: Cluster) =>
     cluster.log.allOf(topic).filter((place) => place.topic === topic && place.log.stableEnd === place.log.next),
   )
 
-function truncate({ cluster }: Suffering): void {
+function truncate({ cluster }: FaultyWorld): void {
   const places = inputs(cluster).filter(({ log }) => log.entries.length > 1)
   if (places.length === 0) return
   const { topic, partition, log } = cluster.chance.pick(places)
@@ -129,7 +129,7 @@ function truncate({ cluster }: Suffering): void {
   for (const group of cluster.groups) group.moved(topic, partition)
 }
 
-function recreate({ cluster }: Suffering): void {
+function recreate({ cluster }: FaultyWorld): void {
   const places = inputs(cluster).filter(({ log }) => log.entries.length > 0)
   if (places.length === 0) return
   const { topic, partition, log } = cluster.chance.pick(places)
@@ -138,7 +138,7 @@ function recreate({ cluster }: Suffering): void {
 }
 
 /** Applies the retention of docs/TOPICS.md. */
-function expire({ cluster: { log, time } }: Suffering): void {
+function expire({ cluster: { log, time } }: FaultyWorld): void {
   for (const topic of [
     names.commands,
     names.events,
@@ -149,7 +149,7 @@ function expire({ cluster: { log, time } }: Suffering): void {
   for (const place of log.allOf(names.control)) log.expire(place.log, time.nowMs - hourMs)
 }
 
-function leaveOpen({ cluster }: Suffering): void {
+function leaveOpen({ cluster }: FaultyWorld): void {
   const { log, chance, openTransactions } = cluster
   const topic = chance.pick([names.jobs, names.commands, names.events])
   const id = `foreign-${openTransactions.length}-${log.at(topic, 0).next}`
@@ -163,7 +163,7 @@ function leaveOpen({ cluster }: Suffering): void {
   if (openTransactions.length > 2 && chance.happens(0.7)) openTransactions.shift()?.()
 }
 
-function writeNonsense({ cluster: { log, chance } }: Suffering): void {
+function writeNonsense({ cluster: { log, chance } }: FaultyWorld): void {
   const lanes = [
     names.executions('default', 'NORMAL'),
     names.retry('1s'),
