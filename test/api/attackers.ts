@@ -1,4 +1,4 @@
-/** Tokens of a system under attack, and what a refusal must be. */
+/** Tokens of a system under attack, and the properties of each refusal. */
 import { expect } from 'vitest'
 import type { ApiToken } from '../../src/api/context/context.ts'
 

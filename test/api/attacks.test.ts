@@ -1,4 +1,4 @@
-/** The usual ways in, tried one after another. What is asserted each time: no entry, nothing written, and an answer that is a problem. */
+/** The usual attacks, one after another. Each test asserts: no access, nothing written, and a problem as the answer. */
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers())
 
 const hook = { http: { url: 'https://example.org/' } }
 
-/** What comes back for bytes as they are. */
+/** Sends raw bytes and returns the answer. */
 async function raw(url: string, text: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -36,7 +36,7 @@ describe('without a token, or with too small a role', () => {
         const role = /Least role: (\w+)/.exec(description)?.[1]
         if (role === undefined) continue
         guarded++
-        // Each route from a fresh start, or the guesses would be noticed.
+        // Each route starts with a new system, because otherwise the guesses would be noticed.
         await using system = createSystem({ apiTokens })
         const call = { method: method.toUpperCase() as 'GET', url: path.replace(/\{runNo\}/, '1').replace(/\{\w+\}/, 'a') }
         expectRefusal(await system.api.instance.inject(call), [401])

@@ -1,4 +1,4 @@
-/** The audit trail beside garbage on its topic. */
+/** The audit trail when its topic also has invalid records. */
 import { expect, it } from 'vitest'
 import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
 import { systemClock } from '../../src/clock/clock.ts'
@@ -35,7 +35,7 @@ const undecodable = new DuelogError('undecodable', 'Bytes are not an AuditEvent.
 
 it('the audit trail is served although foreign records are between its records', async () => {
   const trail = trailOver([text('good'), text('thrown'), text('rejected'), null, text('good')], (bytes) => {
-    // As codecs do: at once where the schema is known, later where the registry has to be asked.
+    // Like codecs: at once if the schema is known, later if the registry must be asked.
     if (bytes.toString() === 'thrown') throw undecodable
     if (bytes.toString() === 'rejected') return Promise.reject(undecodable)
     return event as never

@@ -32,7 +32,7 @@ let trail: AuditTrail
 let owning: Api
 let asking: Api
 
-/** The owner's part, as small as it can be: definitions are applied as they are read. */
+/** A minimal owner: it applies definitions as it reads them. */
 async function apply(record: RecordIn): Promise<void> {
   const id = String(record.key)
   if (record.topic === names.jobs) {

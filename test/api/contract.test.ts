@@ -1,4 +1,4 @@
-/** What is promised, what is described and what is served are the same. */
+/** The contract, the API description and the server agree. */
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
@@ -44,7 +44,7 @@ const promised = [
   ['GET', '/openapi.json', null],
 ] as const
 
-/** Every schema of the document that is one of an integer. */
+/** Every schema of the document that describes an integer. */
 function integersIn(part: unknown): Record<string, unknown>[] {
   if (typeof part !== 'object' || part === null) return []
   const { type } = part as { type?: unknown }
@@ -84,11 +84,14 @@ it('states the size in bits of every integer, for generators of typed clients', 
   expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
   for (const { format, maximum } of integers) if (format === 'int32') expect(maximum).toBeLessThan(2 ** 31)
   expect(JSON.stringify(document.components.schemas.Schedule)).toMatch(/"delayMs":\{[^{}]*"format":"int64"/)
-  // One that may be text is no number, and no time either: it may be epoch ms.
+  // A schema that also allows text is not a number, and a time may be epoch ms.
   expect(JSON.stringify(document)).not.toContain('"date-time"')
 })
 
-/** Places of schemas of which a generator makes a type without a name, or none: with parts and no name, or of several types. */
+/**
+ * Places of schemas for which a generator makes an unnamed type or none: object schemas without a name, and schemas with several
+ * types.
+ */
 function namelessIn(part: unknown, place = ''): string[] {
   if (typeof part !== 'object' || part === null) return []
   const { type, title, properties } = part as { type?: unknown; title?: unknown; properties?: object }
@@ -165,7 +168,7 @@ describe('GET /openapi.json', () => {
     for (const [name, { $ref, description }] of Object.entries(properties)) {
       const described = document.components.schemas[String($ref?.split('/').at(-1))] ?? {}
       expect(description ?? described.description, name).toBeTruthy()
-      // A field that is not known is refused for that reason alone; any other refusal says that it is known.
+      // An unknown field is refused with this reason only. Any other refusal shows that the field is known.
       const read = definitionFromJson({ schedule: { at: 0 }, target: { handler: 'a' }, [name]: { not: 'this' } })
       expect(JSON.stringify(read), name).not.toContain('is not a known field; did you')
     }

@@ -1,4 +1,7 @@
-/** A client that an existing generator makes of the description gets through every path, and every answer is as described. */
+/**
+ * A client that an existing generator makes from the API description can use every path, and every answer matches the
+ * description.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -13,7 +16,7 @@ type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; he
 
 const id = 'reports/2030 ü'
 const ndjson = { headers: { 'Content-Type': 'application/x-ndjson' } }
-/** Each operation with what it is called with and the status that follows, in an order that makes sense. */
+/** Each operation with its arguments and the expected status, in an order that works. */
 const calls: [operation: string, given: unknown[], status: number][] = [
   ['putJob', [id, atNoon, { wait: 'applied' }], 201],
   ['putJob', [id, { ...atNoon, priority: 'HIGH' }, { ifMatch: '*' }], 200],
@@ -72,7 +75,7 @@ beforeAll(async () => {
   system = createSystem()
   const url = await system.api.listen('127.0.0.1', 0)
   document = (await system.api.instance.inject('/openapi.json')).json()
-  // Inside the project, so that the client finds its runtime.
+  // The folder is inside the project, so that the client finds its runtime.
   folder = await mkdtemp(join(fileURLToPath(new URL('../../node_modules', import.meta.url)), '.generated-client-'))
   await writeFile(join(folder, 'openapi.json'), JSON.stringify(document))
   const source = await generateSource(join(folder, 'openapi.json'))
@@ -97,12 +100,12 @@ describe('a generated client', () => {
       expect(call, operation).toBeTypeOf('function')
       const answer = await (call as Call)(...given)
       expect([operation, answer.status, answer.status === status ? '' : answer.data]).toEqual([operation, status, ''])
-      // The generator takes a single line for JSON.
+      // The generator treats a single line as JSON.
       if (operation === 'writeJobs') answer.data = JSON.stringify(answer.data)
       answered.set(operation, [...(answered.get(operation) ?? []), answer])
     }
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
-    // An answer without an end is nothing for this client; dashboard.test.ts listens to it.
+    // This client cannot use an answer without an end; dashboard.test.ts tests it.
     const ending = operations.filter(({ operationId }) => operationId !== 'listenEvents')
     expect([...answered.keys()].sort()).toEqual(ending.map(({ operationId }) => operationId).sort())
   })

@@ -1,4 +1,4 @@
-/** Lists and forecasts of another process: it hears for whom they are, and that they are not wanted any more. */
+/** Lists and forecasts that another process computes. It learns for which caller they are, and when that caller disconnects. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
@@ -21,7 +21,7 @@ it.each(paths)('%s is asked in the name of its caller, and ends when the caller 
   await using owner = createSystem({ apiTokens })
   const askers: Asker[] = []
   const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  /** It would never end by itself. */
+  /** It never ends by itself. */
   const wait = (asker: Asker = { caller: '' }): Promise<never> => {
     askers.push(asker)
     asked[Math.floor((askers.length - 1) / owner.partitions)]?.resolve()
@@ -44,7 +44,7 @@ it.each(paths)('%s is asked in the name of its caller, and ends when the caller 
   const ended = askers.map(({ signal }) => new Promise((resolve) => signal?.addEventListener('abort', resolve)))
   gone.abort()
   expect(await Promise.all([one, two])).toEqual(['gone', 'gone'])
-  // That each of them hears of it is what is tested.
+  // The test checks that each of them is told.
   await Promise.all(ended)
   expect(new Set(askers.map(({ caller }) => caller)).size).toBe(2)
 })
@@ -67,7 +67,7 @@ it.each(paths)('%s ends in the other partitions when one partition refuses it', 
   await Promise.all(others)
 })
 
-/** Asks, goes away once `begun` is true, and gives when the server has heard of it. */
+/** Sends a request, disconnects when `begun` is true, and resolves when the server knows that. */
 async function goneFrom(system: ReturnType<typeof createSystem>, path: string, body: unknown, begun: () => boolean) {
   const url = await system.api.listen('127.0.0.1', 0)
   const connected = once(system.api.instance.server, 'connection') as Promise<[Socket]>
@@ -92,7 +92,7 @@ const slowJobs = Array.from({ length: 500 }, (_, index) => ({
   schedule: { rrule: slow(index) },
 }))
 
-/** A thousand times of it take millions of steps. */
+/** A thousand occurrences of it take millions of steps. */
 const slowTimes = { schedule: { rrule: 'FREQ=SECONDLY;INTERVAL=331;BYHOUR=3;BYMINUTE=7;BYSECOND=11', dtstart: 0 }, count: 1_000 }
 
 it.each([

@@ -229,7 +229,7 @@ describe('POST /v1/jobs with an Idempotency-Key', () => {
     await using system = createSystem({ partitions: 1 })
     system.log.hold = async () => {
       system.log.hold = () => {}
-      // The same request through another process, a moment earlier.
+      // The same request through another process, shortly before.
       const [record] = (await firstWrite(system, 'k')) as [RecordOut]
       await system.log.write([record])
     }
@@ -258,7 +258,7 @@ describe('POST /v1/jobs with an Idempotency-Key', () => {
   })
 })
 
-/** What a process writes of the request first, where nothing is there. */
+/** The record that a process writes for the request, when no definition exists yet. */
 async function firstWrite(system: MemorySystem, key: string): Promise<RecordOut[]> {
   await using other = createSystem({ partitions: system.partitions })
   const headers = { 'idempotency-key': key }

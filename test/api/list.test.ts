@@ -77,7 +77,7 @@ describe('GET /v1/jobs', () => {
     for (const id of ids) system.add(id)
     const wanted = ids.filter((_, index) => index % 30 === 29)
     let calls = 0
-    // Each call looks at one job only.
+    // Each call reads one job only.
     system.owner.list = async (partition, _filter, _limit, after) => {
       calls++
       const own = [...system.owner.jobs.values()].filter(

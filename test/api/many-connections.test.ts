@@ -1,4 +1,4 @@
-/** Somebody holds as many connections as there may be: others are answered all the same. */
+/** A client holds the maximum number of connections. Other clients still get answers. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -17,7 +17,7 @@ import { createSystem } from './system-in-memory.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`
 
-/** A connection of a client. It reads all the time, or it would not see that it was closed. */
+/** A connection of a client. It reads all the time, because otherwise it would not see that it was closed. */
 class Line {
   readonly socket: Socket
   readonly closed: Promise<unknown>
@@ -35,7 +35,7 @@ class Line {
     })
   }
 
-  /** What it is answered next. Rejects when it is closed before. */
+  /** Its next answer. Rejects if the connection closes first. */
   answered(): Promise<string> {
     const answer = this.#answers.shift()
     if (answer !== undefined) return Promise.resolve(answer)
@@ -57,7 +57,7 @@ async function openHouse(change: Partial<ApiOptions> = {}) {
     for (const { socket } of lines) socket.destroy()
     await system.api.stop()
   })
-  /** A connection that has sent this, from an address of this machine. */
+  /** A connection that has sent this text, from an address of this machine. */
   const open = async (text: string, localAddress = '127.0.0.1'): Promise<Line> => {
     const line = new Line(connect({ host: '127.0.0.1', port, localAddress }))
     lines.push(line)
@@ -65,7 +65,7 @@ async function openHouse(change: Partial<ApiOptions> = {}) {
     line.socket.write(text)
     return line
   }
-  /** As many as there may be; the server has seen each. */
+  /** The maximum number of connections; the server has accepted each. */
   const flood = async (text: string, isAnswered: boolean): Promise<Line[]> => {
     let seen = 0
     const all = Promise.withResolvers<void>()
@@ -77,7 +77,7 @@ async function openHouse(change: Partial<ApiOptions> = {}) {
     if (isAnswered) await Promise.all(flooding.map((line) => line.answered()))
     return flooding
   }
-  /** Resolves when so many more requests have come, or have gone where it is negative. */
+  /** Resolves when this many more requests have arrived. With a negative number: when this many have ended. */
   const coming = (count: number): Promise<void> => {
     let left = Math.abs(count)
     const all = Promise.withResolvers<void>()
@@ -97,7 +97,7 @@ test.each([
   const { open, flood } = await openHouse()
   const flooding = await flood(text, isAnswered)
   for (let time = 0; time < 3; time++) expect(await (await open(request('/livez'))).answered()).toMatch(/^HTTP\/1\.1 200/)
-  // Those that have waited longest.
+  // These connections have waited longest.
   await Promise.race(flooding.slice(0, 100).map((line) => line.closed))
   expect(flooding.slice(-100).some(({ socket }) => socket.destroyed)).toBe(false)
 })
@@ -110,7 +110,7 @@ test('connections of callers with fewer stay, and so do those with an active req
   expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
   const flooding = await flood('GET /', false)
   await Promise.race(flooding.map((line) => line.closed))
-  // Both are older than all of the flood.
+  // Both are older than all connections of the flood.
   neighbour.socket.write(request('/livez'))
   expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
   expect(listener.socket.destroyed).toBe(false)
@@ -158,7 +158,7 @@ test('bodies that never end make room, and are not counted after they are closed
   const gone = coming(-1)
   slow[0]?.socket.destroy()
   await gone
-  // The place of one; it waits for its body.
+  // It replaces one; it waits for its body.
   const next = coming(1)
   await open(put)
   await next
@@ -185,14 +185,14 @@ test('bodies of one caller leave room for others, and bodies of all viewers leav
   expect(await put.answered()).toMatch(/^HTTP\/1\.1 201/)
 })
 
-/** A house whose list of all jobs is about as large as one can be. */
+/** A system whose list of all jobs is about as large as possible. */
 async function houseOfLargeJobs() {
   const house = await openHouse()
   const payload = 'x'.repeat(500_000)
   const job = { schedule: { everyMs: 60_000 }, target: { handler: 'h' }, contentType: 'text/plain', payload }
   for (let at = 0; at * payload.length < listBytesMax; at++)
     await house.system.api.instance.inject({ method: 'PUT', url: `/v1/jobs/${at}`, payload: job })
-  /** Asks and reads nothing. Gives what the server has of it, when its answer has begun. */
+  /** Sends a request and reads nothing. Resolves with the server's socket when the answer has begun. */
   const silent = async (text: string, localAddress = '127.0.0.1'): Promise<Socket> => {
     const accepted = once(house.server, 'connection') as Promise<[Socket]>
     const { port } = house.server.address() as AddressInfo

@@ -1,4 +1,4 @@
-/** Requests that are odd in a way somebody might profit from: what they reach is refused or does what it says, and nothing more. */
+/** Unusual requests that an attacker could try. Each is refused, or does exactly what it says. */
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -145,11 +145,12 @@ describe('expensive rules', () => {
     ],
   ])('%s let other requests have their turn', async (_what, call) => {
     await using system = createSystem()
-    // So that the number of turns does not depend on how fast the machine is: each look at the clock finds it a millisecond later.
+    // Each read of this clock returns one millisecond more, so the number of turns does not depend on the speed of the machine.
     let nowMs = performance.now()
     const looks = vi.spyOn(performance, 'now').mockImplementation(() => ++nowMs)
     onTestFinished(() => looks.mockRestore())
-    // The turns below keep the loop busy, after which searches would rest for as long as they may: test/concurrency/idle-time.test.ts.
+    // The turns below keep the event loop busy, and after that searches would pause for the maximum time:
+    // test/concurrency/idle-time.test.ts.
     const idle = vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ idle: 1, active: 0, utilization: 0 })
     onTestFinished(() => idle.mockRestore())
     let turns = 0
@@ -162,13 +163,13 @@ describe('expensive rules', () => {
     const answer = await system.api.instance.inject(call)
     goesOn = false
     expect(answer.statusCode).toBe(200)
-    // With one turn for all of them there would be a handful.
+    // If all of them shared one turn, there would be only a few.
     expect(turns).toBeGreaterThan(jobs.length / 50)
   })
 
   it('are refused when too many wait', async () => {
     const computeQueue = new ComputeQueue().of()
-    // One has its turn at once.
+    // A single search gets its turn at once.
     const first = Array.from({ length: computationsWaitingMax + 1 }, () => computeQueue.run(() => 1))
     await expect(computeQueue.run(() => 1)).rejects.toMatchObject({ code: 'overloaded' })
     expect(await Promise.all(first)).toHaveLength(computationsWaitingMax + 1)

@@ -1,4 +1,4 @@
-/** What an operator can ask beyond trigger and pause: an end, a past range, a dead run once more, and why. */
+/** Commands besides trigger and pause: cancel, backfill, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
@@ -320,7 +320,7 @@ describe('a command with an Idempotency-Key', () => {
   it('is recognized by its key: a repeat is the same command, and its answer names the same run', async () => {
     await using system = createSystem()
     const job = system.add('a')
-    // As an owner does: of a command that comes again nothing follows.
+    // Like an owner: a command that is sent again has no effect.
     system.log.onRecord = ({ value }) => {
       const { commandId } = codecs.command.decode(value as Buffer) as JobCommand
       if (job.active.every((run) => run.commandId !== commandId))

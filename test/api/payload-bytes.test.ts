@@ -28,7 +28,7 @@ describe('a JSON payload', () => {
         expect(shown).toContain(`"payload":${text}`)
         const { definition } = JSON.parse(shown) as { definition: object }
         expect(definition).toMatchObject({ payload: JSON.parse(text), priority: 'HIGH' })
-        // As a client does that handles text alone.
+        // Like a client that handles text only.
         const from = shown.indexOf('"definition":') + '"definition":'.length
         expect((await put(system, 'a', shown.slice(from, -1))).statusCode).toBeLessThan(300)
         expect(storedIn(system)).toBe(text)

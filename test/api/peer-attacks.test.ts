@@ -1,4 +1,4 @@
-/** A member of the group of schedulers that is none of ours, and processes of one system whose tokens differ. */
+/** A foreign member in the group of schedulers, and processes of one system with different tokens. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -12,7 +12,7 @@ import { createSystem, names } from './system-in-memory.ts'
 
 const clock = { nowMs: () => 0, steadyMs: () => 0, at: () => () => {} }
 
-/** Somebody who notes what he is sent. */
+/** A server that records the requests it receives. */
 async function rogue(answer: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end('{}')) {
   const seen: IncomingMessage['headers'][] = []
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** Every route there is, as the server itself has them: a new one that forgets whom it asks is red here. */
+/** Every route of the server itself. A new route without authorization fails here. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { peerToken } from '../../src/api/guards/peers.ts'
@@ -27,7 +27,7 @@ const { routes } = await (async () => {
   return { routes: routesOf(system) }
 })()
 const changing = routes.filter((route) => !isRead(route))
-/** They compute, and write nothing. */
+/** These routes compute and write nothing. */
 const computing = ['/v1/jobs/plan', '/v1/schedules/preview']
 
 describe('of all routes', () => {
@@ -74,7 +74,7 @@ describe('of all routes', () => {
       if (config.internal !== true) expect(await ask(peer)).toBe(401)
       if (config.role !== 'viewer') expect(await ask(viewer)).toBe(403)
       if (config.role === 'admin') expect(await ask(operator)).toBe(403)
-      // A stream of events has no end to wait for.
+      // A stream of events has no end, so the test does not wait for one.
       if (url !== '/v1/events') expect([401, 403]).not.toContain(await ask(admin))
       if (config.internal === true) expect([401, 403]).not.toContain(await ask(peer))
       expect(system.log.written.every(({ headers }) => headers?.authorization === undefined)).toBe(true)
@@ -225,7 +225,7 @@ describe('floods', () => {
     await using system = createSystem()
     await system.api.listen('127.0.0.1', 0)
     const { server } = system.api.instance
-    // A few more are accepted, each in the place of one that waits.
+    // A few more are accepted; each replaces one that waits.
     expect(server.maxConnections).toBeGreaterThanOrEqual(connectionsMax)
     expect(server.maxConnections).toBeLessThan(connectionsMax * 1.1)
     expect(server.headersTimeout).toBeGreaterThan(0)

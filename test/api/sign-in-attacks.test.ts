@@ -1,4 +1,4 @@
-/** Guesses at tokens: how many are looked at, who is shut out by them, and what the log says. */
+/** Guesses at tokens: how many are checked, who is blocked because of them, and what the log says. */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ import { createSystem } from './system-in-memory.ts'
 
 const here = '192.0.2.1'
 
-/** A clock that stands until it is moved, and a log that is kept. */
+/** A manual clock, and a log that keeps its lines. */
 function world() {
   let at = 0
   let task: (() => void) | undefined

@@ -1,4 +1,4 @@
-/** Slowloris: connections that never come to the end of their headers. */
+/** Slowloris: connections that never finish their headers. */
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { headersReceiveMs } from '../../src/api/schemas/limits.ts'
@@ -9,7 +9,7 @@ it('a request whose headers do not arrive in time is answered and its connection
   const { server } = system.api.instance
   const url = new URL(await system.api.listen('127.0.0.1', 0))
   expect(server.headersTimeout).toBe(headersReceiveMs)
-  // The same without a wait for so long.
+  // The same with a shorter wait.
   server.headersTimeout = 1
   const socket = connect(Number(url.port), url.hostname)
   let answer = ''

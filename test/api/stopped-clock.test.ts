@@ -1,4 +1,4 @@
-/** What is answered while the owner of a partition decides nothing, because its clock is not trusted. */
+/** The answers while the owner of a partition decides nothing, because its clock is not trusted. */
 import { expect, it } from 'vitest'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { duelogHere } from '../cli/built-program.ts'

@@ -1,4 +1,4 @@
-/** A log and an owner in memory behind a real API, so that requests can be injected and what they do can be seen. */
+/** A log and an owner in memory behind a real API, so that tests can inject requests and see their effects. */
 import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
@@ -19,7 +19,7 @@ import { partitionOf, topicNames } from '../../streams/topics/topics.ts'
 export const nowMs = Date.UTC(2030, 0, 1)
 export const names = topicNames('test.')
 
-/** Bytes of no wire format, but exact. */
+/** Not the wire format, but the exact bytes. */
 function memoryCodec<Value, Input>(): Codec<Value, Input> {
   return {
     encode: (value) => Buffer.from(encodeInternalJson(value)),
@@ -30,11 +30,11 @@ export const codecs: ApiOptions['codecs'] = { definition: memoryCodec(), command
 
 export class MemoryLog implements LogWriter {
   readonly written: RecordOut[] = []
-  /** What went into the audit trail, which counts as no write. */
+  /** Records of the audit trail. They do not count as writes. */
   readonly audited: RecordOut[] = []
   /** Sizes of the writes, in order. */
   readonly calls: number[] = []
-  /** Each write waits for what this returns. */
+  /** Each write waits for the promise that this returns. */
   hold: () => Promise<void> | void = () => {}
   onRecord: (record: RecordOut & { partition: number }, offset: number) => void = () => {}
   readonly #next = new Map<string, number>()
@@ -61,22 +61,22 @@ export class MemoryLog implements LogWriter {
   async close(): Promise<void> {}
 }
 
-/** Owns all partitions and applies every record at once, unless told not to. */
+/** Owns all partitions. It applies every record at once, unless told otherwise. */
 export class MemoryOwner implements PartitionQueries {
   readonly jobs = new Map<string, JobView>()
   readonly finished = new Map<string, FinishedRun[]>()
   readonly reasons = new Map<string, Reason[]>()
   readonly #applied = new Map<string, number>()
   readonly #partitions: number
-  /** Partitions that answer nothing. */
+  /** Partitions that do not answer. */
   readonly notReady = new Set<number>()
-  /** False: records stay unapplied, and waits are in vain. */
+  /** False: records stay unapplied, and waits for them time out. */
   applies = true
-  /** Why it decides nothing. */
+  /** The reason why it decides nothing. */
   problem: string | undefined
-  /** Why a definition makes its job INVALID; undefined: it does not. */
+  /** The reason why a definition makes its job INVALID; undefined: it does not. */
   invalid: (id: string) => string | undefined = () => undefined
-  /** What a trigger makes. */
+  /** The run that a trigger makes. */
   triggered: (job: JobView, command: JobCommand) => void = (job, command) => {
     job.runNo++
     job.active.push({ ...activeRun(job.runNo), commandId: command.commandId, trigger: 'MANUAL' })
@@ -154,7 +154,7 @@ export class MemoryOwner implements PartitionQueries {
     const job = this.jobs.get(id)
     return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [] }
   }
-  /** What dead runs were given, by runId. */
+  /** The Executions of dead runs, by runId. */
   readonly executions = new Map<string, Execution>()
   async deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined> {
     this.#check(partition)
@@ -166,13 +166,13 @@ export class MemoryOwner implements PartitionQueries {
     if (job === undefined) return undefined
     return { definition: { offset: job.offset, appendedAt: nowMs, ...(job.definition && { spec: job.definition }) } }
   }
-  /** What every partition says of the time ahead. */
+  /** The forecast of every partition. */
   due: Partial<DueCounts> = {}
   async forecast(partition: number, { to }: DueRange): Promise<DueCounts> {
     this.#check(partition)
     return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
   }
-  /** What the first partition has heard. */
+  /** The calls that the first partition received. */
   heard: WorkerRuns[] = []
   async workers(partition: number): Promise<WorkerRuns[]> {
     this.#check(partition)
@@ -183,7 +183,7 @@ export class MemoryOwner implements PartitionQueries {
     const reached = (topic: string, offset = -1): boolean => (this.#applied.get(`${topic}/${partition}`) ?? -1) >= offset
     return reached(names.jobs, offsets.jobs) && reached(names.commands, offsets.commands)
   }
-  /** What copies hold, and how much they lack. */
+  /** The content of standby copies, and how many records they lack. */
   behindRecords: number | null = null
   readonly copies: JobQueries = {
     job: async (_partition, id) => structuredCloneKeepingBuffers(this.jobs.get(id)),
@@ -192,7 +192,7 @@ export class MemoryOwner implements PartitionQueries {
     runs: (partition, id) => this.#unchecked(() => this.runs(partition, id)),
     deadRun: (partition, id, runNo) => this.#unchecked(() => this.deadRun(partition, id, runNo)),
   }
-  /** The checks are made before anything is awaited. */
+  /** The checks run before the first await. */
   #unchecked<Answer>(read: () => Promise<Answer>): Promise<Answer> {
     const checked = [...this.notReady]
     this.notReady.clear()
@@ -222,7 +222,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
   }
 }
 
-/** What a run was given, as a snapshot of it says. */
+/** The Execution of a run, as its snapshot has it. */
 export function execution(jobId: string, runNo: number, more: Partial<Execution> = {}): Execution {
   return {
     ...{ jobId, runNo, life: '', attempt: 2, specOffset: 17, handler: 'mail', pool: 'default' },
@@ -300,7 +300,7 @@ export interface MemorySystem {
   log: MemoryLog
   owner: MemoryOwner
   partitions: number
-  /** Puts a job where its owner has it. */
+  /** Puts a job into the store of its owner. */
   add(id: string, change?: Partial<JobView>): JobView
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -24,7 +24,7 @@ describe('probes, metrics and partitions', () => {
     const all = (url: string, count: number) => Promise.all(Array.from({ length: count }, () => system.api.instance.inject(url)))
     for (const { statusCode } of [...(await all('/v1/partitions', 50)), ...(await all('/v1/workers', 50))])
       expect(statusCode).toBe(200)
-    // One of three topics for the first, and one for all who came after it.
+    // The first request lists three topics; all later requests share its answer.
     expect([asked, groups]).toEqual([6, 2])
     await all('/v1/partitions', 1)
     expect(asked).toBe(9)

@@ -1,10 +1,10 @@
-/** A viewer who wants to know what jobs send to others: by looking at all there is to see, and by trying values. */
+/** A viewer tries to learn secret values of jobs: by reading everything that is visible, and by trying values. */
 import { describe, expect, it } from 'vitest'
 import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { activeRun, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
-/** Names under which credentials are sent, and under which nobody would look for one. */
+/** Header names that usually carry credentials, and names that usually do not. */
 const names = [
   ...['authorization', 'x-authorization', 'x-auth', 'x-auth-key', 'ocp-apim-subscription-key', 'x-functions-key', 'api_key'],
   ...['x-credential', 'passwd', 'x-passphrase', 'private-key', 'x-jwt', 'x-hub-signature', 'set-cookie', 'Cookie', 'X-Plain'],
@@ -32,7 +32,7 @@ const ask = (system: MemorySystem, path: string, headers = viewer) => system.api
 const error = (message: string) => ({ attempt: 1, at: 0, worker: null, type: 'HttpStatusError', message })
 const echo = 'the server answered 503: no such user hidden-of-authorization'
 
-/** Runs whose servers and handlers repeat what they were given. */
+/** Runs whose servers and handlers repeat what they received. */
 async function echoing(): Promise<MemorySystem> {
   const system = createSystem({ apiTokens })
   await put(system, 'hook', hook)
@@ -142,7 +142,7 @@ describe('what a viewer sees', () => {
       expect(answer.statusCode).toBe(200)
       expect(answer.body).not.toContain('hidden')
     }
-    // One that was made with nothing to hide is shown as it is, whatever came after it.
+    // A run without hidden values is shown in full, also after a later definition that has some.
     for (const run of runs) Object.assign(run, { hiddenHash: 0, errors: [error('a plain word')], result: null })
     expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].message).toBe('a plain word')
   })

@@ -1,4 +1,4 @@
-/** Two processes of one system on the real broker: what the owners tell through either, and who wins when both write. */
+/** Two processes of one system on the real broker: both give the answers of the owners, and one of two concurrent writes wins. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** JSON Web Tokens that should let nobody in, and those that should. */
+/** JSON Web Tokens that must be refused, and those that must be accepted. */
 import { createPublicKey, type JsonWebKeyInput } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -127,7 +127,7 @@ describe('JSON Web Tokens', () => {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const swapHeader = (token: string, header: object) => [encoded(header), ...token.split('.').slice(1)].join('.')
   const changedClaims = (token: string, claims: object) => token.split('.').with(1, encoded(claims)).join('.')
-  /** Whoever lets the token choose its algorithm takes the published key for a shared secret. */
+  /** A verifier that lets the token choose the algorithm would use the published key as a shared secret. */
   async function byPublicKey(claims: JWTPayload, alg: string): Promise<string> {
     const key = createPublicKey({ key: published as JWK, format: 'jwk' } as JsonWebKeyInput)
     return sign(claims, { alg, key: Buffer.from(key.export({ type: 'spki', format: 'pem' })) })

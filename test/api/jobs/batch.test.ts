@@ -226,7 +226,7 @@ describe('POST /v1/jobs/batch', () => {
     const read = jsonReader((json, done) => done(null, JSON.parse(json)))
     const answer = text(batchAnswer(body(), { writes, read, computation, onFault: () => {}, onEnd: async () => {} }))
     await cut.promise
-    // Node tells of what nobody has heard at the end of a turn.
+    // Node reports unhandled rejections at the end of a turn of the event loop.
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
     durable.resolve()
     await expect(answer).rejects.toThrow('aborted')
@@ -310,7 +310,7 @@ describe('POST /v1/jobs/batch', () => {
       onEnd: async () => {},
     })
     await once(answer, 'readable')
-    // Whatever can still move without the reader moves within these turns.
+    // Everything that can continue without the reader continues within these turns.
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate)
     expect(given).toBeLessThan(40)
     answer.destroy()

@@ -1,4 +1,6 @@
-/** Circles of follow-ups: whoever defines one, plans one or asks why a chain ended is told which jobs it is. */
+/**
+ * Cycles of follow-ups. The answer names the jobs of the cycle to a caller that defines it, plans it, or asks why a chain ended.
+ */
 import { describe, expect, it } from 'vitest'
 import { ChainCycles } from '../../../src/api/jobs/cycles.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
@@ -10,7 +12,7 @@ const definition = (onSuccess: string[], onFailure: string[] = []) =>
   completeDefinition({ schedule: { at: Date.UTC(2031, 0, 1, 12) }, target: { handler: 'noop' }, onSuccess, onFailure })
 const follows = (onSuccess: string[], onFailure: string[] = []) => ({ onSuccess, onFailure })
 
-/** b and c are there: b -> c -> a. */
+/** b and c exist: b -> c -> a. */
 function systemWithPath(): MemorySystem {
   const system = createSystem()
   system.add('b', { definition: definition(['c']) })
@@ -48,7 +50,7 @@ describe('a definition that closes a cycle', () => {
     }
     expect(await plan({ id: 'a', ...atNoon, onSuccess: ['b'] })).toEqual([1])
     expect(await plan({ id: 'x', ...atNoon, onSuccess: ['y'] }, { id: 'y', ...atNoon, onFailure: ['x'] })).toEqual([1, 1])
-    // What the plan replaces counts no more.
+    // A definition that the plan replaces does not count.
     expect(await plan({ id: 'a', ...atNoon, onSuccess: ['b'] }, { id: 'c', ...atNoon })).toEqual([0, 0])
     const env = { DUELOG_URL: await system.api.listen('127.0.0.1', 0) }
     const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
@@ -94,7 +96,7 @@ describe('the search', () => {
     }, 64)
     expect(await wide.through('a')).toEqual({ path: undefined, complete: false })
     expect(asked).toBe(64)
-    // Farther than a chain goes nothing follows.
+    // Nothing follows after the maximum length of a chain.
     let far = 0
     const long = new ChainCycles(async (id) => {
       far++

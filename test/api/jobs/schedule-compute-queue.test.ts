@@ -1,4 +1,4 @@
-/** Calculations for whoever looks: in pieces, in turn, for so long at most, and for nobody who has gone. */
+/** Schedule calculations for readers: in pieces, in turn, within a time limit, and not for a caller that has disconnected. */
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { ComputeQueue } from '../../../src/api/jobs/schedule-compute-queue.ts'
 import { computationsWaitingMax } from '../../../src/api/schemas/limits.ts'
 import { step } from '../../../streams/schedules/steps.ts'
 
-/** A search that never ends; `onPiece` hears of each piece. */
+/** A search that never ends; it calls `onPiece` for each piece. */
 function* endless(onPiece: () => void = () => {}): Generator<void, never> {
   for (;;) {
     step(1_000)

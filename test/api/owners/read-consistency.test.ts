@@ -1,8 +1,8 @@
-/** Reads that a copy answers: what is said of them, and what is not done with them. */
+/** Standby reads: what the answer says about them, and what is not done with them. */
 import { describe, expect, it } from 'vitest'
 import { atNoon, createSystem, finishedRun } from '../system-in-memory.ts'
 
-/** A system whose partitions all restore, with a copy that lacks 7 records. */
+/** A system whose partitions are all restoring, with a copy that is 7 records behind. */
 function restoring() {
   const system = createSystem()
   for (const partition of [0, 1, 2, 3]) system.owner.notReady.add(partition)

@@ -1,4 +1,7 @@
-/** Mutations of the rules in streams/: what a run, a command and a limit lead to. Stryker makes many more of these; here are those that mean something. */
+/**
+ * Mutations of the rules in streams/ for runs, commands and limits. Stryker makes many more mutations of these rules; this list
+ * has those that resemble a real mistake.
+ */
 import { area } from '../mutation.ts'
 
 const runs = (file: string): string => `streams/runs/${file}.ts`

@@ -1,4 +1,7 @@
-/** Mutations of what was last added to owners and the auditor: positions that pass what is shown to nobody, logs that are written again, the net below the timers, accounts in memory. */
+/**
+ * Mutations of later additions to owners and to the auditor: positions after records that readers do not get, logs that are
+ * written again, the lost-timer sweeper, accounts in memory.
+ */
 import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`

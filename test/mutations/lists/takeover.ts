@@ -1,4 +1,4 @@
-/** Mutations of a takeover, of where logs are read, and of standbys. */
+/** Mutations of a takeover, of the places where reading starts, and of standbys. */
 import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`
