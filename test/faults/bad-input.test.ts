@@ -1,4 +1,4 @@
-/** Records on the real topics that no client of ours would write: each is told apart, and nothing else notices. */
+/** Records on the real topics that none of our clients writes: the owner detects each of them, and nothing else is affected. */
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
@@ -32,7 +32,7 @@ async function openBed(context: Test) {
   await owner.scheduler.start()
   await owner.scheduler.ready()
   await openWorker(context, site)
-  /** Writes one record, to the partition of its key unless another is given; resolves with where it is. */
+  /** Writes one record, to the partition of its key unless another is given. Resolves with its position. */
   const put = async (topic: string, key: string | Buffer | null, value: Buffer | null, to?: number) => {
     const partition = to ?? partitionOf(key ?? '', partitions)
     const [written] = await producer.send({ topic, messages: [{ key, value, partition }] })
@@ -46,7 +46,7 @@ async function openBed(context: Test) {
   return { site, codecs, owner, put, applied, define, view, fatal }
 }
 
-/** Neighbours before and behind every bad record; they run through whatever is between. */
+/** Neighbors before and after every bad record. They run whatever is between them. */
 function neighbours(site: Site, name: string) {
   const from = Date.now() + 300
   return site.write(oneShots(`${name}-shot`, 40, from, 20), recurring(`${name}-again`, 4, from + 500, 200, 8))
@@ -71,7 +71,7 @@ test('bad definitions are INVALID with a reason, bad keys are counted, and other
     handler: { value: define({ target: { handler: '' } }), reason: /handler/ },
   }
   const places = await Promise.all(Object.entries(bad).map(([id, { value }]) => put(site.names.jobs, `bad-${id}`, value)))
-  // A compacted topic takes no record without a key.
+  // A compacted topic rejects a record without a key.
   await expect(put(site.names.jobs, null, define({}), 0)).rejects.toThrow(/validation/)
   const keys = ['', 'a\u0000b', 'a\nb', Buffer.from([0xff, 0xfe, 0x41]), 'x'.repeat(256)]
   for (const key of keys) places.push(await put(site.names.jobs, key, define({}), 0))
@@ -91,7 +91,7 @@ test('bad definitions are INVALID with a reason, bad keys are counted, and other
   expect(report.reopens).toEqual({})
   expect(report.partitions).toMatchObject([0, 1].map((partition) => ({ partition, phase: 'active' })))
 
-  // What is wrong can be put right by its id.
+  // The id of a bad definition allows a correction.
   const at = Date.now() + 50
   const mended = await put(site.names.jobs, 'bad-cron', define({ schedule: { at } }))
   expect(await applied(mended)).toBe(true)
@@ -131,14 +131,14 @@ test('records of a client with another partitioner are moved to their partition,
 test('records of a client that ignores tags are moved to the partition of the tag, exactly once: definitions, commands and events', async (context) => {
   const { site, codecs, owner, put, applied, define, view, fatal } = await openBed(context)
   const { names } = site
-  // As any client with Kafka's default partitioner writes them, of ids for which that is another partition.
+  // Writes as a client with Kafka's default partitioner does, for ids that belong to another partition.
   const plain = (topic: string, id: string, value: Buffer) => put(topic, id, value, keyPartitionOf(id, partitions))
   const ids: string[] = []
   for (let n = 0; ids.length < 12; n++) {
     const id = `job-${n}{customer-${n % 4}}`
     if (keyPartitionOf(id, partitions) !== partitionOf(id, partitions)) ids.push(id)
   }
-  // Nobody runs them, so that the test can be their worker.
+  // No worker runs them, so the test can act as their worker.
   const definition = define({ schedule: { at: Date.now() }, pinTo: 'nobody' })
   for (const id of ids) await plain(names.jobs, id, definition)
   const has = (status: string, runNo: number) => async () => {
@@ -197,7 +197,8 @@ test('garbage among commands, events and executions is passed over', async (cont
   }
   commands.push(await put(names.commands, null, codecs.command.encode({ type: 'TRIGGER', commandId: 'c', at: 1 }), 0))
   commands.push(await put(names.commands, 'nobody', codecs.command.encode({ type: 'TRIGGER', commandId: 'c', at: 1 })))
-  // Well-formed reports that are nobody's: of a run that is not, of another job than the key says, of a later attempt.
+  // Well-formed reports without a matching attempt: of a run that does not exist, of another job than the key names, of a later
+  // attempt.
   await put(names.events, 'nobody', event('nobody', 1))
   await put(names.events, 'before-shot-0', event('before-shot-39', 1))
   await put(names.events, 'before-shot-39', event('before-shot-39', 1, 7))

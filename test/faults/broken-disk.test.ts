@@ -1,4 +1,7 @@
-/** The disk of one of two schedulers breaks for good while it fires: the other, which follows it, fires all, and nothing is lost or doubled. */
+/**
+ * The disk of one of two schedulers fails for good while it fires. The other, its standby, fires everything, and nothing is lost
+ * or doubled.
+ */
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { clean } from '../tools/checker-audit.ts'

@@ -1,4 +1,4 @@
-/** The broker dies and comes back while jobs are due: every role goes on by itself. */
+/** The broker dies and comes back while jobs are due. Every role continues by itself. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -33,7 +33,7 @@ test('a broker that is killed and restarted while jobs are due causes only a del
 
   const expected: Occurrence[] = []
   for (let bounce = 0; bounce < 2; bounce++) {
-    // Each bounce has jobs of its own: however slow the machine, some are due before it and some after.
+    // Each bounce has its own jobs. Some are due before it and some after it, even on a slow machine.
     const before = site.checker.executions.length
     expected.push(...(await site.write(...portions(bounce, Date.now() + 1_000))))
     await site.checker.until(() => site.checker.executions.length > before + 50)
@@ -51,7 +51,7 @@ test('a broker that is killed and restarted while jobs are due causes only a del
   for (const { kind } of [...all.messages, ...second.messages]) expect(kind).not.toBe('fatal')
 })
 
-/** What falls due in the seconds after `from`: shots, some of which fail once, and jobs that recur. */
+/** The jobs that are due in the seconds after `from`: one-shot jobs, some with one failure, and recurring jobs. */
 function portions(bounce: number, from: number): Portion[] {
   const failing = oneShots(`failing-${bounce}`, 15, from, 300)
   for (const job of failing.jobs) Object.assign(job, failsOnce)

@@ -1,4 +1,4 @@
-/** Cancellations over HTTP, of runs in every state and of handlers that do not listen, and of owners that die over them. */
+/** Cancellations over HTTP: of runs in every state, of handlers that ignore them, and with owners that die during them. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
@@ -9,17 +9,17 @@ import type { DuelogProcess } from '../tools/duelog-process.ts'
 import { crashPoints } from '../tools/duelog-process-plan.ts'
 import { brokers, openSite, type Portion, registryUrl, type Site } from './harness.ts'
 
-/** Ends a test that hangs; each starts several processes, which takes long on a busy machine. */
+/** Ends a test that hangs. Each test starts several processes, which takes long on a busy machine. */
 const limitMs = 240_000
 
-/** A job that is due at once; what must follow from it is that it is dispatched. */
+/** A job that is due at once. The expected result is its dispatch. */
 function now(id: string, handler: string, more: object = {}): Portion {
   const at = Date.now()
   const job = { id, schedule: { at }, target: { handler }, onSuccess: ['never'], onFailure: ['never'], ...more }
   return { jobs: [job], expected: [{ jobId: id, scheduledFor: at }], recurs: false }
 }
 
-/** What the API of a process answers. */
+/** Calls the API of a process. */
 async function api(owner: DuelogProcess) {
   const { url } = await owner.next('system', () => true, 0)
   const ask = async (method: string, path: string) => {
@@ -30,7 +30,7 @@ async function api(owner: DuelogProcess) {
   return { get: (path: string) => ask('GET', path), post: (path: string) => ask('POST', path), statusOf }
 }
 
-/** Resolves when a job that was written later has run: what had to come before it has come. */
+/** Resolves when a job that was written later has run. Everything before it has been processed by then. */
 async function afterAnother(site: Site): Promise<void> {
   const probe = await site.write(now(`probe-${randomUUID()}`, 'noop', { onSuccess: [] }))
   await site.checker.succeeded(probe)
@@ -95,11 +95,11 @@ describe.concurrent('a run that is canceled', { timeout: limitMs }, () => {
     await site.system('executor', 'worker')
     const retry = { maxAttempts: 5, backoff: { fixed: { delayMs: 2_000 } } }
     await site.write(now('again', 'fail', { payload: { times: 9 }, retry }))
-    // The test's own, because tests run side by side.
+    // The test's own `expect`, because tests run side by side.
     await context.expect.poll(() => statusOf('again/1'), { timeout: 30_000 }).toBe('RETRY_WAIT')
     expect((await post('runs/again/1/cancel')).status).toBe(200)
     expect(await statusOf('again/1')).toBe('CANCELLED')
-    // What was in the delay topic comes, and finds nothing to be done.
+    // The attempt in the delay topic arrives, and nothing is left to do.
     await site.checker.until(() => reportsOf(site, 'again').includes('RETRY_DUE'))
     await afterAnother(site)
     expect(attemptsOf(site, 'again')).toBe(1)
@@ -162,7 +162,7 @@ describe.concurrent('a cancellation whose owner dies', () => {
 
 const probesOf = ({ checker }: Site) => checker.executions.filter(({ jobId }) => jobId.startsWith('probe-'))
 
-/** The job was run once, and that run is cancelled. */
+/** The job ran once, and that run is cancelled. */
 async function carriedOut(site: Site, owner: DuelogProcess): Promise<void> {
   const { get } = await api(owner)
   const { body } = await get('jobs/held')
@@ -170,7 +170,7 @@ async function carriedOut(site: Site, owner: DuelogProcess): Promise<void> {
   expect(attemptsOf(site, 'held')).toBe(1)
 }
 
-/** What the API writes: an owner under test has none. */
+/** Writes the command that the API writes. An owner under test has no API. */
 async function cancelByLog(test: TestContext, { names }: Site, id: string): Promise<void> {
   const log = connectLog({ brokers, clientId: 'faults' })
   const codecs = await createCodecs({ registryUrl, plans: topicPlans(names, ['default']) })

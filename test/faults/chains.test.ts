@@ -1,9 +1,9 @@
 /**
- * Jobs that trigger one another, with kill −9 of whoever takes part, again and again until the chain is through: whatever died and
- * wherever, each link ran once.
+ * Jobs that trigger one another, with kill −9 of a participating process, repeated until the chain is complete. Each link runs
+ * once, whichever process died and wherever it died.
  *
  *   a ──► b ──► c (its second attempt) ──► d ──┬──► e
- *                                              └──► f (dies of it) ──► g       onFailure
+ *                                              └──► f (its failure) ──► g       onFailure
  */
 import { describe, expect, test } from 'vitest'
 import type { Job } from '../../src/library/index.ts'
@@ -15,14 +15,14 @@ import { openWorker } from './worker.ts'
 
 const links = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 /**
- * Commits that dispatch, or trigger: those of a, b, of c's two attempts, d, e, f and g, and the ends of a, b, c, d and f, which is 13. Some
- * share one: e and f, and what happens at the same moment.
+ * Commits that dispatch, or trigger: those of a, b, of c's two attempts, d, e, f and g, and the ends of a, b, c, d and f: 13 in
+ * total. Some share one commit: e and f, and events of the same moment.
  */
 const commitsMin = 9
-/** Ends a test that hangs; a takeover takes long on a busy machine, and there are a dozen. */
+/** Ends a test that hangs. A takeover takes long on a busy machine, and there are a dozen. */
 const limitMs = 600_000
 
-/** The chain, as jobs that wait to be triggered, but the first. `plain`: what is special in the links that succeed at once. */
+/** The chain. All jobs but the first wait for a trigger. `plain`: additional fields of the links that succeed at once. */
 function chain(plain: Partial<Job>, retryMs: number): Portion {
   const at = Date.now() + 300
   const later = { schedule: { at: at + 86_400_000 }, leaseMs: 2_000 }
@@ -54,7 +54,7 @@ function chain(plain: Partial<Job>, retryMs: number): Portion {
 const through = ({ checker }: Site): Promise<void> =>
   checker.until(() => ['e', 'g'].every((id) => checker.events.some(({ jobId, type }) => jobId === id && type === 'SUCCEEDED')))
 
-/** What was dispatched, without the attempts that a lost worker makes necessary. */
+/** The dispatched runs, without the attempts that a lost worker makes necessary. */
 const runsOf = ({ checker }: Site): string[] =>
   [...new Set(checker.executions.map(({ jobId, runNo, trigger }) => `${jobId}/${runNo} ${trigger}`))].sort()
 
@@ -65,8 +65,8 @@ describe.concurrent('a chain of jobs', () => {
     'whose owner is killed $0 at each of its commits: every link runs once',
     { timeout: limitMs },
     async (point, context) => {
-      // One that was not committed is made by the heir first; then the next is its last. That may not be one beside it, of another
-      // partition, or neither is ever made.
+      // A commit that did not reach the log is repeated first by the next owner, so this owner dies at its second commit. One
+      // partition makes sure that the second commit is not one of another partition. Otherwise the chain would never continue.
       const undone = point === 'before-send' || point === 'before-end'
       const site = await openSite(context, { partitions: undone ? 1 : 2 })
       await openWorker(context, site)
@@ -79,7 +79,7 @@ describe.concurrent('a chain of jobs', () => {
       for (let over = false; !over; ) {
         const victim = (await next).go()
         next = owner(undone ? 2 : 1)
-        // A test that is over has ended it before it was there.
+        // When the test ends early, it has ended this process before it was ready.
         next.catch(() => undefined)
         over = (await Promise.race([victim.exited, done.then(() => 'over' as const)])) === 'over'
         if (!over) expect(victim.ended).toEqual({ code: null, signal: 'SIGKILL' })
@@ -92,7 +92,7 @@ describe.concurrent('a chain of jobs', () => {
       await heir.stop()
       expect(await site.checker.audit(expected)).toEqual(clean)
       expect(runsOf(site)).toEqual(everyLinkOnce)
-      // Nothing was dispatched beside the links, the retry of c being one of them.
+      // Only the links were dispatched, and the retry of c.
       expect(site.checker.executions).toHaveLength(links.length + 1)
       expect(kills).toBeGreaterThanOrEqual(commitsMin)
     },
@@ -112,7 +112,7 @@ describe.concurrent('a chain of jobs', () => {
       await workers.find(({ pid }) => victim.includes(`:${pid}:`))?.kill()
       workers.push(await worker())
       if (id !== 'a') continue
-      // The retry of c meets no forwarder, then another one.
+      // The retry of c finds no forwarder, then another one.
       await reported(site, 'b', 'STARTED')
       await forwarder.kill()
       await reported(site, 'c', 'FAILED')
@@ -125,7 +125,7 @@ describe.concurrent('a chain of jobs', () => {
   })
 })
 
-/** Resolves with the first such report of the job's. */
+/** Resolves with the first report of this type of the job. */
 async function reported({ checker }: Site, id: string, wanted: string): Promise<SeenEvent> {
   const find = (): SeenEvent | undefined => checker.events.find(({ jobId, type }) => jobId === id && type === wanted)
   await checker.until(() => find() !== undefined)

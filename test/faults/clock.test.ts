@@ -1,4 +1,4 @@
-/** Duelog with a wall clock that steps, judged by the time at which the broker appended what it wrote. */
+/** Duelog with a wall clock that steps. The test compares with the broker's append time of its records. */
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
 import type { DuelogProcess } from '../tools/duelog-process.ts'
@@ -7,7 +7,7 @@ import { brokers, openSite } from './harness.ts'
 const hourMs = 3_600_000
 const [count, everyMs] = [40, 200]
 
-/** Reads a topic of the user's that keeps the broker's time. */
+/** Reads a user's topic that stores the broker's time. */
 async function watched(topic: string, onTestFinished: (task: () => Promise<unknown>) => void) {
   const log = connectLog({ brokers, clientId: 'faults' })
   const plan = { topic, schema: 'execution' as const, config: { 'message.timestamp.type': 'LogAppendTime' } }
@@ -44,7 +44,7 @@ const get = async (url: string, path: string): Promise<{ status: number; body: s
   return { status: answer.status, body: await answer.text() }
 }
 
-/** Steps its clock; resolves when its probe says so. */
+/** Steps its clock. Resolves when its probe reports the step. */
 async function stepped(system: DuelogProcess, url: string, byMs: number): Promise<void> {
   system.stepClock(byMs)
   await expect.poll(async () => (await get(url, '/readyz')).status, { timeout: 20_000 }).toBe(byMs === 0 ? 200 : 503)
@@ -79,7 +79,7 @@ test.for([hourMs, -hourMs])(
     expect((await get(url, '/v1/partitions')).body).toMatch(/DUELOG_CLOCK_STEP_MS_MAX=0 ends the comparison/)
     expect((await get(url, '/metrics')).body).toMatch(/^duelog_clock_trusted 0$/m)
     await stepped(system, url, 0)
-    // Once more, for no longer than a moment.
+    // A second step, for a moment only.
     system.stepClock(byMs)
     system.stepClock(0)
     const runs = () => new Set(site.checker.executions.map(({ jobId }) => jobId))
@@ -90,7 +90,7 @@ test.for([hourMs, -hourMs])(
     expect(orders.seen.map(({ jobId }) => jobId).sort()).toEqual(indexes.map((index) => `order-${index}`).sort())
     expect(orders.seen.filter(({ earlyMs }) => earlyMs > 0)).toEqual([])
     expect(runs().has('run-ahead')).toBe(false)
-    // A lead of 100 ms, and no burst.
+    // The lead is 100 ms, and there is no burst.
     expect(site.checker.executions.filter(({ dueAt, appendedAt }) => dueAt - appendedAt > 100)).toEqual([])
   },
 )

@@ -1,4 +1,4 @@
-/** kill −9 of the owner at every point of a commit, then a restart with what it left on disk, and one without. */
+/** kill −9 of the owner at every point of a commit, then one restart with its store on disk, and one without. */
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { clean } from '../tools/checker-audit.ts'
@@ -13,7 +13,7 @@ describe.concurrent('an owner killed in the middle of a commit', () => {
     const victim = await site.scheduler({ crash: { point, nth: 3 } })
     if (point !== 'before-claim') await victim.next('active')
     const expected = await site.write(recurring('again', 3, Date.now() + 300, 300, 8))
-    // One portion after the other, so that there is a commit to die in however slow the machine is.
+    // One portion after the other, so that a commit happens at the crash point even on a slow machine.
     for (let portion = 0; victim.ended === undefined; portion++) {
       const shots = await site.write(oneShots(`shot-${portion}`, 20, Date.now() + 50, 20))
       expected.push(...shots)
@@ -26,7 +26,7 @@ describe.concurrent('an owner killed in the middle of a commit', () => {
     await site.checker.dispatched(expected)
     await heir.stop()
     expect(await site.checker.audit(expected)).toEqual(clean)
-    // The crash came where it was meant to: only a commit that was sent and not ended leaves records that nobody may see.
+    // Checks the crash point: only a commit that was sent and not ended leaves records that no reader may see.
     const aborted = (await site.checker.writtenAtAll()) - site.checker.executions.length
     if (point === 'before-end') expect(aborted).toBeGreaterThan(0)
     else expect(aborted).toBe(0)

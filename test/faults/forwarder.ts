@@ -1,4 +1,4 @@
-/** A TCP forwarder that can be unplugged: what is behind it seems to be down. */
+/** A TCP forwarder that can be unplugged. Its target then seems to be down. */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export class Forwarder {
@@ -11,7 +11,7 @@ export class Forwarder {
     this.#target = new URL(target)
   }
 
-  /** The target's URL by way of this forwarder. Valid once plugged in. */
+  /** The target's URL through this forwarder. Valid once plugged in. */
   get url(): string {
     const url = new URL(this.#target)
     url.hostname = '127.0.0.1'
@@ -19,7 +19,7 @@ export class Forwarder {
     return url.href
   }
 
-  /** Begins to forward, on the same port each time. */
+  /** Starts to forward, on the same port each time. */
   async plugIn(): Promise<void> {
     const server = createServer((near) => {
       const far = connect(Number(this.#target.port), this.#target.hostname)
@@ -40,7 +40,7 @@ export class Forwarder {
     this.#server = server
   }
 
-  /** Ends all connections and takes no new ones. */
+  /** Ends all connections and accepts no new ones. */
   async unplug(): Promise<void> {
     const server = this.#server
     this.#server = undefined

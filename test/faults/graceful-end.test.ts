@@ -1,4 +1,4 @@
-/** The program as users start it, ended by a signal in the middle of its work. */
+/** The program as users start it, ended by a signal during its work. */
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -67,7 +67,7 @@ describe.concurrent('a whole system', () => {
       second.kill(signal)
       expect(await second.exited).toEqual({ code: 0, signal: null })
       expect(await site.checker.audit(expected)).toEqual(clean)
-      // Nothing that was under way was begun twice: it was finished, or given back unstarted.
+      // No active run began twice: it was finished, or released before its start.
       const started = site.checker.events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)
       expect(new Set(started).size).toBe(started.length)
     },

@@ -1,4 +1,7 @@
-/** Two schedulers that hand partitions over while they fire: one comes, leaves in good order or is killed, again and again. */
+/**
+ * Two schedulers that hand partitions over while they fire. One of them joins, and then leaves in order or is killed, again and
+ * again.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { clean } from '../tools/checker-audit.ts'
@@ -31,7 +34,7 @@ test('when partitions move while they fire, nothing is lost, doubled or early', 
     if (luck.next() < 0.5) await stays.reportThat(all)
   }
   const second = await site.scheduler({ folder: `${site.plan.folder}-second` })
-  // The group may move partitions once more before it rests: both have to say so of the same moment.
+  // The group may move partitions once more before it rests. Both processes must report the same moment.
   const halves = async () => (await Promise.all([stays.reportThat(half), second.reportThat(half)])).flatMap(ownedBy).sort()
   await expect.poll(halves, { timeout: 60_000 }).toEqual([0, 1, 2, 3])
   await load.stop()

@@ -1,4 +1,4 @@
-/** What the fault tests share: topics of their own on the real broker, jobs with the occurrences that must follow, and the checker. */
+/** Helpers of the fault tests: own topics on the real broker, jobs with their expected occurrences, and the checker. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,14 +14,14 @@ import type { SchedulerPlan } from '../tools/duelog-process-plan.ts'
 export const brokers = (process.env.DUELOG_TEST_BROKERS ?? '').split(',')
 export const registryUrl = process.env.DUELOG_TEST_REGISTRY ?? ''
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export async function temporaryFolder(test: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-faults-'))
   test.onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Jobs, and what must follow from them. */
+/** Jobs and their expected occurrences. */
 export interface Portion {
   jobs: Job[]
   expected: Occurrence[]
@@ -36,15 +36,15 @@ export interface Site {
   plan: SchedulerPlan
   checker: Checker
   client: ReturnType<typeof createClient>
-  /** Writes the jobs and resolves with what must follow. */
+  /** Writes the jobs. Resolves with the expected occurrences. */
   write(...portions: Portion[]): Promise<Occurrence[]>
-  /** A scheduler process that has been told to go. */
+  /** A scheduler process that was started. */
   scheduler(more?: Partial<SchedulerPlan>): Promise<DuelogProcess>
-  /** A process of these roles, up and ready. Each folder is a machine. */
+  /** A process with these roles that is ready. Each folder is a machine. */
   system(roles: string, machine: string, settings?: Record<string, string>): Promise<DuelogProcess>
 }
 
-/** Topics, a folder, a client and a checker, all for one test. Tests that run at the same time each have their own. */
+/** Topics, a folder, a client and a checker for one test. Tests that run at the same time have their own. */
 export async function openSite(
   test: Test,
   options: { partitions?: number; brokers?: string[]; registryUrl?: string } = {},
@@ -85,7 +85,7 @@ export async function openSite(
   return { prefix, names, folder, plan, checker, client, write, scheduler, system }
 }
 
-/** One-shot jobs at even distances, and what must follow from them. */
+/** One-shot jobs at equal intervals, and their expected occurrences. */
 export function oneShots(name: string, count: number, from: number, everyMs: number): Portion {
   const jobs: Job[] = []
   const expected: Occurrence[] = []
@@ -98,7 +98,7 @@ export function oneShots(name: string, count: number, from: number, everyMs: num
   return { jobs, expected, recurs: false }
 }
 
-/** Jobs that recur each `everyMs`, `times` times, and catch up with whatever they miss. */
+/** Jobs that recur each `everyMs`, `times` times, and catch up with all missed occurrences. */
 export function recurring(name: string, count: number, from: number, everyMs: number, times: number): Portion {
   const jobs: Job[] = []
   const expected: Occurrence[] = []

@@ -1,4 +1,4 @@
-/** All owners are away for longer than every limit of a run, whose success lies in the log meanwhile: nothing is made again. */
+/** All owners are away for longer than every limit of a run, while its success is in the log. No run is repeated. */
 import { expect, test } from 'vitest'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
 import { topicPlans } from '../../streams/topics/topics.ts'
@@ -29,7 +29,7 @@ test('a new owner applies reports of its absence before timeouts, leases and sta
   }
   await report('running', 'STARTED')
   await first.stop()
-  // Enough of them that they come in more than one batch and turn.
+  // Enough records for more than one fetched batch and commit cycle.
   await writer.write(
     Array.from({ length: 3_000 }, () => {
       const stale = { jobId: 'running', runNo: 99, attempt: 1, specOffset: 0, worker: 'w@h:1:a', type: 'STARTED', at: 1 } as const
@@ -42,7 +42,7 @@ test('a new owner applies reports of its absence before timeouts, leases and sta
   await site.checker.until(() => site.checker.executions.some(({ jobId }) => jobId === 'last'))
   await site.checker.until(() => site.checker.events.length >= 3_003)
   await heir.stop()
-  // A third owner, whose clock is further ahead, has read whatever the second one logged.
+  // A third owner, whose clock is further ahead, has read all that the second one logged.
   const third = await site.scheduler({ clockAheadMs: 1_200_000 })
   await site.client.schedule({ id: 'very-last', schedule: { at: Date.now() }, target: { handler: 'noop' } })
   await site.checker.until(() => site.checker.executions.some(({ jobId }) => jobId === 'very-last'))

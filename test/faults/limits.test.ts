@@ -1,4 +1,4 @@
-/** Limits that jobs share, on the real broker, while their owner is killed and builds its store anew. */
+/** Limits that jobs share, on the real broker, while their owner is killed and rebuilds its store. */
 import { rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -47,7 +47,10 @@ const limited = ({ jobs, ...rest }: Portion, limits: Partial<Job>): Portion => (
   jobs: jobs.map((job) => ({ ...job, ...limits, target: { handler: 'busy' } })),
 })
 
-/** Owners one after another, each killed when so many handlers have begun; every second one leaves no store behind. The last one lives. */
+/**
+ * Owners one after another. Each is killed when this number of handlers has begun. Every second one leaves no store. The last one
+ * lives.
+ */
 async function dieAt(context: Test, site: Site, handlers: Handlers, begun: number[]): Promise<void> {
   let next = DuelogProcess.scheduler(context, site.plan)
   for (const [index, count] of begun.entries()) {
@@ -61,13 +64,13 @@ async function dieAt(context: Test, site: Site, handlers: Handlers, begun: numbe
 }
 
 interface Handlers {
-  /** The most that were at work at once. */
+  /** The most handlers that ran at once. */
   readonly most: number
-  /** Resolves when so many have begun. */
+  /** Resolves when this many have begun. */
   begun(count: number): Promise<void>
 }
 
-/** A worker whose handlers take some random time. */
+/** A worker whose handlers take a random time. */
 async function openBusyWorker(context: Test, { plan }: Site): Promise<Handlers> {
   const { brokers, registryUrl, prefix: topicPrefix } = plan
   const luck = chance(printedSeed())
@@ -92,8 +95,8 @@ async function openBusyWorker(context: Test, { plan }: Site): Promise<Handlers> 
 }
 
 /**
- * The most attempts that had begun and not ended, in the order of the events' log. An owner reads the end of one there before it lets
- * another go, so this needs no clock.
+ * The most attempts that had begun and not ended, in the order of the events' log. An owner reads the end of one run there before
+ * it admits another, so this needs no clock.
  */
 function mostInLogOrder({ checker }: Site): number {
   const running = new Set<string>()

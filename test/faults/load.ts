@@ -1,11 +1,11 @@
-/** A steady load of jobs that fall due while the test goes on, and the list of what must follow. */
+/** A steady load of jobs that fall due during the test, and the list of their expected occurrences. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from '../../src/library/index.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
 import { type Portion, recurring, type Site } from './harness.ts'
 import type { Chance } from './seeded.ts'
 
-/** Jobs are written so long before they are due, in portions of a span. */
+/** How long before they are due jobs are written, in portions of a span. */
 const aheadMs = 400
 const spanMs = 500
 const recurrences = 12
@@ -28,7 +28,7 @@ export class Load {
     this.#running.catch(() => undefined)
   }
 
-  /** Ends the load; rejects when it could not be written. */
+  /** Ends the load. Rejects when a write failed. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     await this.#running
@@ -60,7 +60,7 @@ export class Load {
     return portion
   }
 
-  /** Mostly plain ones; some are gone soon after they ended, some need a second attempt. */
+  /** Mostly plain jobs. Some are deleted soon after they end, some need a second attempt. */
   #oneShot(id: string, at: number): Job {
     const chance = this.#chance
     const job: Job = { id, schedule: { at }, target: { handler: 'noop' } }

@@ -1,4 +1,6 @@
-/** The broker commits, and its answer never arrives: the owner cannot know the outcome, and must neither repeat nor forget it. */
+/**
+ * The broker commits, and its answer never arrives. The owner cannot know the outcome, and must neither repeat nor lose the work.
+ */
 import { describe, expect, test } from 'vitest'
 import { clean } from '../tools/checker-audit.ts'
 import { apiKeys, startProxy } from '../tools/tcp-proxy.ts'
@@ -6,7 +8,10 @@ import { brokers, oneShots, openSite, recurring } from './harness.ts'
 
 const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
 
-/** Numbers of the EndTxn requests whose answer is lost; the first is that of the claim. What is behind a lost one asks for the same commit again. */
+/**
+ * Numbers of the EndTxn requests whose answer is lost. The first is that of the claim. The request after a lost one asks for the
+ * same commit again.
+ */
 const cases = [
   { name: 'one commit', lost: [4] },
   { name: 'the claim', lost: [1] },
@@ -23,14 +28,14 @@ describe.concurrent('an answer to EndTxn that is lost', () => {
     context.onTestFinished(() => proxy.close())
     const owner = await site.scheduler({ proxyPort: proxy.port, requestTimeoutMs: 1_000, transactionTimeoutMs: 5_000 })
     const expected = await site.write(recurring('again', 3, Date.now() + 500, 300, 12))
-    // One portion after the other, so that there are as many commits as are to be lost.
+    // One portion after the other, so that there are enough commits to lose.
     for (let portion = 0; ends < Math.max(...lost); portion++) {
       const shots = await site.write(oneShots(`shot-${portion}`, 20, Date.now() + 50, 20))
       expected.push(...shots)
       await site.checker.dispatched(shots)
     }
     await site.checker.dispatched(expected)
-    // What the last lost answer was about is in the log at once; that the answer is lost is noticed when the request times out.
+    // The transaction of the last lost answer is in the log at once. The owner notices the loss when the request times out.
     const report = await owner.reportThat(({ reopens }) => sum(reopens) >= lost.length)
     await owner.stop()
     expect(await site.checker.audit(expected)).toEqual(clean)

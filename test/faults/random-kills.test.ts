@@ -1,6 +1,6 @@
 /**
- * kill −9 at random moments, over and over, under load. Between two lives the local store is kept, deleted, put back to an older
- * state or damaged. Several independent systems run at once, because most of each takeover is waiting for a session to end.
+ * kill −9 at random moments, repeatedly, under load. Between two lives the local store is kept, deleted, replaced by an older
+ * state, or damaged. Several independent systems run at once, because most of each takeover is waiting for a session to end.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -44,7 +44,7 @@ async function survive(test: Test, luck: Chance): Promise<void> {
   expect(await site.checker.audit(load.expected)).toEqual(clean)
 }
 
-/** Some time after the start, which may be while it joins, restores or claims, or some time after it began to fire. */
+/** A random time after the start, perhaps while it joins, restores or claims, or a random time after it began to fire. */
 async function moment(owner: DuelogProcess, luck: Chance): Promise<void> {
   if (luck.next() < 0.35) return void (await wait(luck.below(2_500)))
   await owner.next('active')

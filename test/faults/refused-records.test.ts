@@ -1,4 +1,4 @@
-/** What the broker itself refuses: the job that causes it is INVALID, and its neighbors fire on. */
+/** Records that the broker itself refuses: the job that causes one becomes INVALID, and its neighbors continue to fire. */
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
@@ -49,7 +49,7 @@ test('a record that fails the validation of the broker is reported as refused, n
   const site = await openSite(context, { partitions: 1 })
   const writer = await connectLog({ brokers, clientId: 'faults' }).transactionalWriter(`${site.prefix}refused`)
   context.onTestFinished(() => writer.close())
-  // A compacted topic takes no record without a key: INVALID_RECORD, 87.
+  // A compacted topic rejects a record without a key: INVALID_RECORD, 87.
   const keyless = { topic: site.names.jobs, partition: 0, key: null, value: Buffer.from('x') }
   await expect(writer.commit([keyless as never])).rejects.toMatchObject({
     code: 'record-refused',

@@ -1,4 +1,4 @@
-/** The schema registry is away while jobs are due. Known schemas need no registry; what needs it waits, and nothing else does. */
+/** The schema registry is unreachable while jobs are due. Known schemas need no registry. Only records that need it wait. */
 import { readFileSync } from 'node:fs'
 import avro from 'avsc'
 import { Kafka, logLevel } from 'kafkajs'
@@ -37,7 +37,7 @@ test('without its registry an owner continues to fire and reads the reports of i
   const messages = waiting.map(({ jobId }, partition) => ({ key: jobId, value: later(at), partition }))
   await producer.send({ topic: site.names.jobs, messages })
   await site.checker.succeeded(expected)
-  // The owner has heard of every end, although a definition before it cannot be read.
+  // The owner has applied every end, although a definition before it cannot be read.
   const state = async (id: string) => (await scheduler.queries.job(partitionOf(id, 2), id))?.status
   await expect
     .poll(async () => Promise.all(expected.map(({ jobId }) => state(jobId))), { timeout: 20_000 })
@@ -53,14 +53,14 @@ test('without its registry an owner continues to fire and reads the reports of i
   expect(await site.checker.audit(expected)).toEqual(clean)
 })
 
-/** An id of that partition. */
+/** A job id of that partition. */
 function idIn(partition: number): string {
   let number = 0
   while (partitionOf(`later-${number}`, 2) !== partition) number++
   return `later-${number}`
 }
 
-/** Registers a schema with one more field, as a later release would, and resolves with its encoder. */
+/** Registers a schema with one more field, as a later release does. Resolves with its encoder. */
 async function definitionOfALaterVersion(subject: string): Promise<(at: number) => Buffer> {
   const schema = JSON.parse(readFileSync(new URL('../../schemas/job-definition.avsc', import.meta.url), 'utf8'))
   schema.fields.push({ name: 'addedLater', type: ['null', 'string'], default: null })
@@ -79,7 +79,7 @@ async function definitionOfALaterVersion(subject: string): Promise<(at: number) 
   }
 }
 
-/** Nested records get their defaults only through a clone by their type. */
+/** Nested records receive their defaults only through a clone by their type. */
 const withDefaults = (at: number): object => ({
   schedule: { at, delayMs: null, everyMs: null, anchor: null, from: 'START', cron: null, timezone: 'UTC' },
   target: { handler: 'noop', pool: 'default' },

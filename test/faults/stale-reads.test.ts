@@ -1,4 +1,4 @@
-/** An owner is gone and its partition not taken over yet: its standby answers, in its own process and to others. */
+/** An owner has died and its partition is not taken over yet: its standby answers, in its own process and to others. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createApi } from '../../src/api/api.ts'
@@ -18,7 +18,7 @@ import { openWorker } from './worker.ts'
 const partitions = 2
 const dayMs = 86_400_000
 
-/** An API without anything besides; with `local` that of a process with the role scheduler. */
+/** An API alone; with `local`, the API of a process with the role scheduler. */
 async function openApi(
   test: Parameters<typeof openSite>[0],
   { names, plan, prefix }: Site,
@@ -50,7 +50,7 @@ async function openApi(
 test('a standby answers for an owner that was killed, and says how far it is behind', { timeout: 120_000 }, async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
-  // Nobody takes over while the test asks: the group misses the dead only after a minute.
+  // No process takes over while the test asks: the group detects the death only after a minute.
   const slow = { standbys: 1, sessionTimeoutMs: 60_000 }
   const owner = await site.scheduler({ ...slow, folder: `${site.plan.folder}-owner` })
   await owner.reportThat((report) => report.partitions.filter(({ phase }) => phase === 'active').length === partitions)
@@ -112,7 +112,7 @@ test('a standby answers for an owner that was killed, and says how far it is beh
       .partitions.filter((view: { partition: number }) => view.partition === number)
     expect(shown).toMatchObject({ phase: 'closed', standbys: [{ phase: 'following', behindRecords: 0 }] })
   }
-  // What is defined now is not in the copy: it knows how much it lacks.
+  // These definitions are not in the standby's store. The standby knows how many records it lacks.
   const more = oneShots('more', 40, Date.now() + dayMs, 1_000)
   await site.write(more)
   const lacking = more.jobs.filter(({ id }) => mine(id ?? '')).length

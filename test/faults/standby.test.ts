@@ -1,4 +1,4 @@
-/** Two schedulers, each the standby of the other's partitions: owners die, freeze and come back, and the standbys go on. */
+/** Two schedulers, each the standby of the other's partitions. Owners die, freeze and come back, and the standbys continue. */
 import { expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
 import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
@@ -20,7 +20,7 @@ const follows = (report: SchedulerReport): number[] => numbersOf('following', re
 const all = (report: SchedulerReport): boolean => owns(report).length === partitions
 const paired = (report: SchedulerReport): boolean => owns(report).length === 2 && follows(report).length === 2
 
-/** Each owns half and follows the other half, both at one moment. Resolves with what the first owns. */
+/** Waits until each owns half and follows the other half at the same moment. Resolves with the partitions of the first. */
 async function pairOf(one: DuelogProcess, other: DuelogProcess): Promise<number[]> {
   let owned: number[] = []
   const together = async (): Promise<number[]> => {
@@ -32,7 +32,10 @@ async function pairOf(one: DuelogProcess, other: DuelogProcess): Promise<number[
   return owned
 }
 
-/** Records of changelog and definitions that the process read for these partitions until it fired, since it had said so much. */
+/**
+ * The records of changelog and definitions that the process read for these partitions until it fired, from its message number
+ * `from` on.
+ */
 function readFor({ messages }: DuelogProcess, numbers: number[], from: number): number[] {
   const lines = messages.slice(from).flatMap((message) => (message.kind === 'log' ? [message.message] : []))
   return numbers.map((number) => {
@@ -41,7 +44,7 @@ function readFor({ messages }: DuelogProcess, numbers: number[], from: number): 
   })
 }
 
-/** The process had followed these, and read little more than what was not yet there when it took over. */
+/** Checks that the process had followed these partitions, and read little more than what was missing when it took over. */
 async function tookOver(
   heir: DuelogProcess,
   numbers: number[],
@@ -66,7 +69,7 @@ test('the first owner fires until a second that joins is warm, which then takes 
   const first = await site.scheduler({ folder: `${site.plan.folder}-a`, standbys: 1 })
   await first.reportThat(all)
   const second = await site.scheduler({ folder: `${site.plan.folder}-b`, standbys: 1 })
-  // It owns nothing at first, and is awaited for its half.
+  // It owns nothing at first. Its half is awaited until its copy is warm.
   const joined = await second.next('log', ({ message }) => message.startsWith('Assigned '), 0)
   expect(joined.message).toMatch(/^Assigned 0 partitions, and 4 to follow; 2 of these are awaited\.$/)
   for (const number of await pairOf(second, first))
@@ -89,7 +92,7 @@ test('a standby takes over from the tail alone, whether the owner dies or is sus
 }, async (context) => {
   const site = await openSite(context, { partitions })
   await openWorker(context, site)
-  // What a restore would have to read.
+  // The records that a restore would have to read.
   await site.write(oneShots('far', 3_000, Date.now() + dayMs, 1_000))
   const load = new Load(site, 80, chance(printedSeed()))
   const start = (machine: string) => site.scheduler({ folder: `${site.plan.folder}-${machine}`, standbys: 1 })
@@ -106,7 +109,7 @@ test('a standby takes over from the tail alone, whether the owner dies or is sus
     await site.checker.dispatched([...load.expected])
     processes[lost] = await start(lost)
   }
-  // The roles have swapped twice; now one of them is a zombie for a while.
+  // The roles have swapped twice. One of the processes becomes a zombie for a while.
   const owned = await pairOf(processes.a, processes.b)
   const logged = await endsOf([site.names.jobs, site.names.state])
   const said = processes.b.messages.length
@@ -138,7 +141,7 @@ test('the store of a standby equals that of the owner, byte for byte', { timeout
   await site.client.scheduleMany([paused])
   await site.checker.succeeded(expected.filter(({ jobId }) => !jobId.startsWith('far')))
   for (let number = 0; number < 200; number++) await site.client.cancel(`far-${number}`)
-  // Quiet: nothing was written since the last look, and nobody lacks anything.
+  // Quiet: nothing was written since the last check, and no process lacks a record.
   const { jobs, state, commands, events } = site.names
   let last = ''
   const quiet = async (): Promise<boolean> => {
@@ -159,7 +162,7 @@ test('the store of a standby equals that of the owner, byte for byte', { timeout
   }
 })
 
-/** Without the record of where this store stands, and the links of its own chain. */
+/** The content without the checkpoint of this store and the links of its own chain. */
 async function contentOf(folder: string, partition: number): Promise<string[]> {
   const { store } = await rocksStores(folder).open(partition)
   const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(255), limit: 1_000_000 })

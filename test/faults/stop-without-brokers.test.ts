@@ -1,4 +1,6 @@
-/** `duelog up` is told to end while its only broker is silent, and while it is gone: it says why it waits, ends, and loses nothing by it. */
+/**
+ * `duelog up` is stopped while its only broker is silent, and while it is down. It logs why it waits, ends, and loses nothing.
+ */
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +38,7 @@ async function up(test: Test, settings: Record<string, string>) {
   })
   await Promise.race([ready, exited.then(() => Promise.reject(new Error(`It ended before it was ready: ${lines.join('\n')}`)))])
   return {
-    /** Resolves with its exit code and what it said of the brokers at its end. */
+    /** Resolves with its exit code and its log lines about the brokers at its end. */
     async end() {
       child.kill('SIGTERM')
       const code = await exited

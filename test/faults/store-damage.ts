@@ -1,9 +1,9 @@
-/** What can happen to the folder of a local store while nobody has it open. */
+/** Damages to the folder of a local store while no process has it open. */
 import { cp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Chance } from './seeded.ts'
 
-/** One of them between two lives of an owner. stale: an older copy comes back. */
+/** One damage happens between two lives of an owner. stale: an older copy comes back. */
 export const damages = ['kept', 'kept', 'lost', 'stale', 'stale', 'truncated', 'flipped'] as const
 export type Damage = (typeof damages)[number]
 
@@ -17,7 +17,7 @@ export class StoreFolder {
     this.#copy = `${folder}-copy`
   }
 
-  /** Remembers the folder as it is now. */
+  /** Keeps a copy of the folder in its current state. */
   async copy(): Promise<void> {
     if (!(await exists(this.#folder))) return
     await rm(this.#copy, { recursive: true, force: true })
@@ -40,7 +40,7 @@ export class StoreFolder {
   }
 }
 
-/** Every file below the folder, in a fixed order. */
+/** Every file in the folder, in a fixed order. */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
@@ -49,7 +49,7 @@ export async function filesIn(folder: string): Promise<string[]> {
     .sort()
 }
 
-/** Turns all bits of one byte. */
+/** Inverts all bits of one byte. */
 export async function flip(file: string, at: number): Promise<void> {
   const handle = await open(file, 'r+')
   try {

@@ -1,4 +1,4 @@
-/** Damage in a store that its opening does not show: it comes to light later, and must not stop the partition for ever. */
+/** Damage in a store that its opening does not reveal. It is found later, and must not stop the partition forever. */
 import { cp, stat, truncate } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,7 +10,9 @@ import { filesIn, flip } from './store-damage.ts'
 const everything = { from: Buffer.from('M'), to: Buffer.from('U'), limit: 100_000 }
 const entry = (life: number, index: number) => ({ key: Buffer.from(`S${index}-${life}`), value: Buffer.alloc(300, index) })
 
-/** A store of so many tables, all but the first block of each of them damaged. From four tables on an open has them compacted. */
+/**
+ * A store with this many tables. All blocks of each are damaged but the first. With four tables or more, an open compacts them.
+ */
 async function damaged(folder: string, lives: number): Promise<PartitionStores> {
   for (let life = 0; life < lives; life++) {
     const { store } = await rocksStores(folder).open(0)
@@ -44,7 +46,8 @@ test('a store that cannot be read completely is reported, and opened empty', asy
 })
 
 test('a store that refuses all writes is wiped within a few openings', async (context) => {
-  // The fourth table, which the next open writes, has them compacted: that reads them, fails, and makes RocksDB refuse writes.
+  // The next open writes the fourth table, which starts a compaction. It reads the tables, fails, and makes RocksDB refuse
+  // writes.
   const stores = await damaged(await temporaryFolder(context), 4)
   let wiped: string | undefined
   for (let opening = 0; opening < 5 && wiped === undefined; opening++) {

@@ -1,4 +1,7 @@
-/** Whatever becomes of the local store while nobody has it open, it is continued or built anew, and nothing is fired twice or lost. */
+/**
+ * Whatever happens to the local store while no process has it open, the next owner continues it or rebuilds it, and nothing is
+ * fired twice or lost.
+ */
 import { stat, truncate, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { checkpointKey } from '../../src/scheduler/state/checkpoint.ts'
@@ -10,7 +13,7 @@ import { filesIn, flip, StoreFolder } from './store-damage.ts'
 
 interface Case {
   name: string
-  /** Whether the next owner has to say that it builds the store anew. */
+  /** The log message with which the next owner must report that it rebuilds the store. */
   rebuilt: RegExp | undefined
   damage(site: Site, store: StoreFolder): Promise<void>
 }
@@ -58,7 +61,7 @@ const cases: Case[] = [
     },
   },
   { name: 'with tables that rot from their beginning', rebuilt: /unreadable/, damage: (site) => rot(site, 0) },
-  // Seen only when these blocks are read, while the partition restores or fires.
+  // Detected only when these blocks are read, while the partition restores or fires.
   {
     name: 'with tables that rot near their end',
     rebuilt: /is reopened[\s\S]*unreadable/,
@@ -81,7 +84,7 @@ describe.concurrent('a local store that is', () => {
     const shots = oneShots('shot', 150, from, 30)
     const repeats = recurring('again', 3, from, 300, 15)
     const expected = await site.write(shots, repeats)
-    // Two lives, so that what the first has logged ahead lies in tables afterwards.
+    // Two lives, so that what the first has logged ahead is in tables afterwards.
     for (const share of [20, 50]) {
       const owner = await site.scheduler()
       await owner.next('active')
@@ -90,7 +93,7 @@ describe.concurrent('a local store that is', () => {
       if (share === 20) await store.copy()
     }
     await damage(site, store)
-    // A stop may take long enough for all the others to be fired: these are for the heir.
+    // A stop may take long enough for all the others to be fired. These jobs are for the successor.
     expected.push(...(await site.write(oneShots('heir', 20, Date.now() + 1_000, 30))))
     const heir = await site.scheduler()
     await site.checker.dispatched(expected)
@@ -100,7 +103,7 @@ describe.concurrent('a local store that is', () => {
   })
 })
 
-/** Damages every block of every table behind this share of it, but for what is at their ends and read with the open. */
+/** Damages every block of every table after this share of it, except the blocks at its end, which the open reads. */
 async function rot({ plan }: Site, share: number): Promise<void> {
   const tables = await namesIn(plan.folder, /\.sst$/)
   expect(tables.length).toBeGreaterThan(0)

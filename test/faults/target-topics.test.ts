@@ -1,4 +1,4 @@
-/** kill −9 of the owner at every point of a commit that writes to a topic of the user's: each occurrence is one record there. */
+/** kill −9 of the owner at every point of a commit that writes to a user's topic: each occurrence is one record there. */
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { connectLog } from '../../src/kafka/log.ts'
@@ -51,7 +51,7 @@ describe.concurrent('an owner killed in the middle of a commit to a topic of the
       void exit.then(() => {
         hasExited = true
       })
-      // Each wave is at least one commit, so the third commit comes, however slow this machine is.
+      // Each wave is at least one commit, so the third commit comes even on a slow machine.
       for (let written = 0; written < all; ) {
         const shots = Array.from({ length: wave }, (_, index) => ({
           id: `shot-${written + index}`,

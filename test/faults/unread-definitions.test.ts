@@ -1,4 +1,4 @@
-/** Takeovers in which the end of the definitions is hard to find: nothing may be decided before each of them is known. */
+/** Takeovers in which the end of the definitions is hard to find: nothing may be decided before every definition is known. */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { Kafka, logLevel } from 'kafkajs'
@@ -17,7 +17,7 @@ test('an owner that waits long for definitions fires none of their jobs again, a
   await site.checker.until(() => site.checker.executions.length > 40)
   await first.stop()
   await rm(site.plan.folder, { recursive: true })
-  // No owner runs now, so the job is deleted before it can fire, however slow this machine is.
+  // No owner runs, so the job is deleted before it can fire, even on a slow machine.
   const doomed = { id: 'doomed', schedule: { at: Date.now() + 2_000 }, target: { handler: 'noop' } }
   await site.write({ jobs: [doomed], expected: [], recurs: false })
   await site.client.cancel('doomed')

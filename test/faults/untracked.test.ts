@@ -1,4 +1,4 @@
-/** Runs that are not tracked, on the real broker: handed out exactly once, run at least once, and nothing said of them. */
+/** Untracked runs on the real broker: handed out exactly once, run at least once, and never reported. */
 import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, type TestContext, test } from 'vitest'
 import type { Job } from '../../src/library/index.ts'
@@ -28,7 +28,7 @@ async function holds(worker: DuelogProcess, count: number): Promise<string[]> {
   return runsOf(worker)
 }
 
-/** What workers have committed of the pool's usual lane, and where it ends. */
+/** The offsets that workers have committed of the pool's usual executions topic, and its end. */
 async function lag(test: TestContext, { names }: Site): Promise<() => Promise<{ committed: number; end: number }>> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
@@ -63,7 +63,7 @@ async function statesOfEach(site: Site): Promise<number[]> {
             if (key?.[0] === keyPrefix.state) states.set(key.toString('latin1'), (states.get(key.toString('latin1')) ?? 0) + 1)
             resolveOffset(offset)
           }
-          // The mark of the last transaction stands behind its last record.
+          // The control record of the last transaction follows its last record.
           if (Number(batch.lastOffset()) >= (ends.get(batch.partition) ?? 0) - 2) ends.delete(batch.partition)
           if (ends.size === 0) resolve()
           await heartbeat()
@@ -125,7 +125,7 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
     worker.signal('SIGTERM')
     worker.release()
     expect(await worker.exited).toEqual({ code: 0, signal: null })
-    // The partitions of the one that stopped have come to the other when it runs this.
+    // The partitions of the stopped worker have moved to the other when it runs this.
     const probe = portion(20, { target: { handler: 'hold' } })
     await site.write({ ...probe, jobs: probe.jobs.map((job) => ({ ...job, id: `probe-${job.id}` })) })
     const probes = (): number => runsOf(other).filter((run) => run.startsWith('probe-')).length

@@ -17,14 +17,14 @@ const holding = (count: number, more: Partial<Job> = {}): Portion => {
   return { jobs, expected: jobs.map(({ id }) => ({ jobId: id, scheduledFor: at })), recurs: false }
 }
 
-/** Resolves when so many handlers hold in this process, with what they run. */
+/** Resolves when this many handlers hold in this process, with their runs. */
 async function runsIn(worker: DuelogProcess, count: number): Promise<{ jobId: string; attempt: number }[]> {
   let seen = 0
   await worker.next('run', () => ++seen === count)
   return worker.messages.filter((message) => message.kind === 'run')
 }
 
-/** Resolves when the group has committed so many executions: from then on only the lease can tell that their worker is gone. */
+/** Resolves when the group has committed this many executions. From then on only the lease can detect that their worker died. */
 async function accepted(test: TestContext, { names }: Site, count: number): Promise<void> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
@@ -34,16 +34,16 @@ async function accepted(test: TestContext, { names }: Site, count: number): Prom
   expect(ends.reduce((sum, { end }) => sum + end, 0)).toBeGreaterThanOrEqual(count)
   const committed = async () => {
     const [group] = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics: [topic] })
-    // Behind the last execution stands the mark of its transaction.
+    // The control record of its transaction follows the last execution.
     return ends.every(
       ({ partition, end }) => Number(group?.partitions.find((each) => each.partition === partition)?.offset) >= end - 1,
     )
   }
-  // The test's own, because tests run side by side.
+  // The test's own `expect`, because tests run side by side.
   await test.expect.poll(committed, { timeout: 30_000 }).toBe(true)
 }
 
-/** So long that no worker on a busy machine loses a lease while it lives. */
+/** Long enough that no live worker on a busy machine loses a lease. */
 const leaseMs = 8_000
 
 describe.concurrent('a worker that ends with handlers running', () => {
@@ -75,7 +75,7 @@ describe.concurrent('a worker that ends with handlers running', () => {
     const expected = await site.write(holding(10))
     await runsIn(worker, 10)
     worker.signal('SIGTERM')
-    // Its partitions have gone on to another, who has nothing to do with what still runs here.
+    // Its partitions have moved to another worker, which is not concerned with the runs here.
     const other = await site.system('executor', 'other')
     const late = { id: 'late', schedule: { at: Date.now() }, target: { handler: 'noop' } }
     const lateOne = await site.write({
@@ -145,7 +145,7 @@ describe.concurrent('a worker that hangs', () => {
     expect(await site.checker.audit(expected)).toEqual(clean)
     const failures = site.checker.events.filter(({ type }) => type === 'FAILED')
     expect(failures.map(({ attempt, error }) => [attempt, error?.type])).toEqual(Array(3).fill([1, 'AttemptTimeout']))
-    // Longer than three leases without one being lost: it was alive all the time.
+    // Longer than three leases, and no lease was lost: the worker was alive all the time.
     expect(site.checker.executions).toHaveLength(6)
     expect(worker.messages.filter(({ kind }) => kind === 'run')).toHaveLength(6)
   })

@@ -24,13 +24,13 @@ test('a suspended owner is fenced, rejoins and gets its share; nothing is double
     zombie.signal('SIGSTOP')
     const heir = await site.scheduler({ folder: `${site.plan.folder}-heir` })
     await heir.reportThat(all)
-    // It has fired what the zombie believes to be due.
+    // The successor has fired what the zombie considers due.
     await site.checker.dispatched([...load.expected])
     zombie.signal('SIGCONT')
     const halves = async () => (await Promise.all([zombie.reportThat(half), heir.reportThat(half)])).flatMap(activeIn).sort()
     await expect.poll(halves, { timeout: 60_000 }).toEqual([0, 1, 2, 3])
     expect((await zombie.reportThat(() => true)).fenced).toBeGreaterThan(before.fenced)
-    // What stayed with the heir was never touched by the zombie: it lost what it handed over and nothing else.
+    // The zombie never touched the partitions that stayed with the successor: it lost what it handed over and nothing else.
     expect(sum((await heir.reportThat(() => true)).reopens)).toBe(0)
     await site.checker.dispatched([...load.expected])
     await heir.stop()

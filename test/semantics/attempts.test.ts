@@ -1,4 +1,4 @@
-/** What a run's attempts may do: succeed, fail, be tried again, hang, give up. */
+/** The outcomes of a run's attempts: they succeed, fail, are retried, hang, give up. */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { topicPlans } from '../../streams/topics/topics.ts'
@@ -9,7 +9,7 @@ const duelog = await openDuelog()
 const now = { schedule: { delayMs: 0 } }
 const failing = { ...now, target: { handler: 'fail-always' } }
 
-/** Time between the attempts of a job, by its handler's clock. */
+/** The time between the attempts of a job, by its handler's clock. */
 async function gaps(id: string, attempts: number): Promise<number[]> {
   const calls = await duelog.called(id, attempts)
   return calls.slice(1).map(({ at }, index) => at - (calls[index]?.at ?? 0))

@@ -1,4 +1,4 @@
-/** What becomes of commands: carried out once, or refused with the reason. */
+/** The result of commands: carried out once, or refused with the reason. */
 import { expect, test } from 'vitest'
 import type { JobCommandInput } from '../../schemas/generated.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
@@ -9,7 +9,7 @@ import { every, openDuelog } from './harness.ts'
 const duelog = await openDuelog()
 const { command } = await createCodecs({ registryUrl, plans: topicPlans(duelog.names, ['default', 'reports']) })
 
-/** As a program of any kind would send it. */
+/** Sends the command as any program does. */
 const send = async (id: string, value: JobCommandInput): Promise<void> => {
   const writer = await openWriter()
   await writer.write([{ topic: duelog.names.commands, partition: partitionOf(id, 2), key: id, value: command.encode(value) }])
@@ -41,7 +41,7 @@ test('a repeated backfill runs once, also with an owner that took over in betwee
   await duelog.jobThat('twice', ({ succeeded }) => succeeded >= 3)
   await duelog.command('twice', 'pause')
   await duelog.without(() => send('twice', backfill))
-  // What is sent behind it is applied behind it.
+  // What is sent after it is applied after it.
   await duelog.command('twice', 'pause')
   const job = await duelog.jobThat('twice', ({ active }) => active.length === 0)
   expect(job.status).toBe('PAUSED')

@@ -1,4 +1,4 @@
-/** How definitions replace, refuse, expire and end. */
+/** How definitions are replaced, are refused, expire and end. */
 import { expect, test } from 'vitest'
 import { every, openDuelog } from './harness.ts'
 

@@ -1,6 +1,6 @@
 /**
- * A whole Duelog on the real broker, spoken to as its users do: definitions and commands over HTTP, handlers of theirs. What a job may say
- * is proved here once, end to end; the rules behind it have their cases in test/streams.
+ * A whole Duelog on the real broker, used as its users do: definitions and commands over HTTP, and their own handlers. Each
+ * feature of a definition is proved here once, end to end. The rules behind it have their cases in test/streams.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { Checker } from '../tools/checker.ts'
 import type { SeenExecution } from '../tools/checker-audit.ts'
 
-/** One attempt that a handler was given. */
+/** One attempt that a handler received. */
 export interface Call {
   run: Run
   at: number
@@ -59,7 +59,7 @@ type Definition = Record<string, unknown>
 const partitions = 2
 const patience = { timeout: 45_000, interval: 50 }
 
-/** One Duelog for all the tests of a file; each test takes job ids of its own. */
+/** One Duelog for all the tests of a file. Each test uses its own job ids. */
 export async function openDuelog() {
   const prefix = uniquePrefix()
   const folder = await mkdtemp(join(tmpdir(), 'duelog-semantics-'))
@@ -140,12 +140,12 @@ export async function openDuelog() {
   return {
     names: topicNames(prefix),
     checker,
-    /** Of the process at hand. */
+    /** The address of the current process. */
     url: () => system.url,
     calls,
     ask,
     job,
-    /** Creates or replaces it; the owner has applied it then. */
+    /** Creates or replaces the job. Resolves when the owner has applied it. */
     put: (id: string, definition: Definition) =>
       done('PUT', pathOf(id, '?wait=applied'), { target: { handler: 'echo' }, ...definition }),
     remove: (id: string) => done('DELETE', pathOf(id, '?wait=applied')),
@@ -157,7 +157,7 @@ export async function openDuelog() {
     list: async (query: string): Promise<string[]> =>
       ((await done('GET', `/v1/jobs?${query}`)) as { jobs: { id: string }[] }).jobs.map(({ id }) => id),
 
-    /** Resolves with the calls for a job once there are so many. */
+    /** Resolves with the calls for a job once there are this many. */
     called: (id: string, count = 1): Promise<Call[]> =>
       new Promise((resolve) => {
         const look = (): void => {
@@ -170,7 +170,7 @@ export async function openDuelog() {
         look()
       }),
     callsOf: (id: string): Call[] => calls.filter(({ run }) => run.jobId === id),
-    /** Resolves with the job as soon as it looks as wanted. */
+    /** Resolves with the job as soon as it matches. */
     jobThat: async (id: string, fits: (job: JobShown) => boolean): Promise<JobShown> => {
       let seen: JobShown | undefined
       await vi
@@ -189,7 +189,7 @@ export async function openDuelog() {
       await checker.until(() => found().length >= count)
       return found().sort((left, right) => left.runNo - right.runNo || left.attempt - right.attempt)
     },
-    /** Ends the process's work in good order; `during` happens while nothing fires. */
+    /** Stops the process in order. `during` runs while nothing fires. */
     without: async (during: () => Promise<void>, settings: Record<string, string> = {}): Promise<void> => {
       await system.stop()
       await during()
@@ -200,9 +200,9 @@ export async function openDuelog() {
 
 export type Duelog = Awaited<ReturnType<typeof openDuelog>>
 
-/** Resolves when the clock shows it: what follows is due by then. */
+/** Resolves when the clock shows this time. Later occurrences are due by then. */
 export const at = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, time - Date.now())))
 
-/** Every so often, on the clock; such jobs do not depend on when they were accepted. */
+/** A schedule on a fixed grid. Such jobs do not depend on the time of their acceptance. */
 export const every = (everyMs: number, more: Definition = {}): Definition => ({ schedule: { everyMs, anchor: 0, ...more } })
 export const timesOf = (executions: { scheduledFor: number }[]): number[] => executions.map(({ scheduledFor }) => scheduledFor)

@@ -1,4 +1,4 @@
-/** Limits that jobs share: what their users see of a run that waits. */
+/** Limits that jobs share: what users see of a run that waits. */
 import { expect, test } from 'vitest'
 import { every, openDuelog } from './harness.ts'
 

@@ -1,4 +1,4 @@
-/** What becomes of occurrences that fell due while nobody could fire them: nobody was there, or the job was paused. */
+/** Occurrences that fell due while nobody could fire them: no scheduler ran, or the job was paused. */
 import { expect, test } from 'vitest'
 import { at, every, openDuelog, timesOf } from './harness.ts'
 

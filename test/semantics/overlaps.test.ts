@@ -1,4 +1,4 @@
-/** What happens to an occurrence that is due while a run of the job is still going on. */
+/** An occurrence that is due while a run of the job is still active. */
 import { expect, test } from 'vitest'
 import { every, openDuelog } from './harness.ts'
 

@@ -1,6 +1,6 @@
 /** Turns vitest's report into the counts of the last line. */
 
-/** What we read of vitest's JSON report. */
+/** The part of vitest's JSON report that is read here. */
 export interface VitestReport {
   testResults: { status: string; assertionResults: { status: string }[] }[]
 }

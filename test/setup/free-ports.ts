@@ -1,7 +1,7 @@
-/** Loopback ports that nobody uses at this moment. */
+/** Loopback ports that no process uses at this moment. */
 import { type AddressInfo, createServer } from 'node:net'
 
-/** A port for a broker, whose next one up is free too, and a port for a registry. */
+/** A port for a broker, with the next port also free, and a port for a registry. */
 export async function freePorts(): Promise<[kafka: number, registry: number]> {
   for (;;) {
     const [kafka, registry] = [await freePort(0), await freePort(0)]
@@ -10,7 +10,7 @@ export async function freePorts(): Promise<[kafka: number, registry: number]> {
   }
 }
 
-/** The port, or any free one for 0; undefined where it is taken. */
+/** The port, or any free one for 0; undefined when it is in use. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -22,7 +22,7 @@ function freePort(port: number): Promise<number | undefined> {
   })
 }
 
-/** So many ports at once: they are held together, so that no two of them are the same. */
+/** This many ports at once. They are held together, so that no two of them are the same. */
 export async function distinctPorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {

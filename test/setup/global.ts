@@ -1,6 +1,6 @@
 /**
- * The broker and the registry of the whole test run: those of the environment where DUELOG_TEST_BROKERS is set
- * (DUELOG_TEST_REGISTRY then goes with it), else embedded ones in a temporary folder, which end with the run.
+ * The broker and the registry of the whole test run: those of the environment where DUELOG_TEST_BROKERS is set (then with
+ * DUELOG_TEST_REGISTRY), otherwise embedded ones in a temporary folder, which end with the run.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     registryPort,
     wantKafka: true,
     wantRegistry: true,
-    // The topics of all tests stay until the run is over: some thousands, at which the usual heap is full at last.
+    // The topics of all tests stay until the end of the run. There are thousands of them, which fill the usual heap.
     kafkaHeapMb: 1_024,
     logger: pino({ level: 'warn' }),
     onProgress: (message) => console.log(message),

@@ -1,4 +1,4 @@
-/** Schedules of other Kafka schedulers, taken from their own topics as they are. */
+/** Schedules of other Kafka schedulers, read from their own topics. */
 import { expect, test } from 'vitest'
 import { openPlace } from './harness.ts'
 
@@ -83,7 +83,7 @@ test('Karafka scheduled messages fire with all their headers; a cancel envelope 
   expect(sent.schedule_source_key?.toString()).toBe('orders-1')
   expect(sent.schedule_source_offset?.toString()).toBe('0')
   await receipts.until(() => receipts.records.length === 2)
-  // The owner answers the one, the intake the other; both name the record that the sender wrote.
+  // The owner answers one, the intake the other. Both name the record that the sender wrote.
   const told = receipts.values.map((value) => JSON.parse(value) as Record<string, string | number>)
   expect(told.toSorted((a, b) => Number(a.offset) - Number(b.offset))).toMatchObject([
     { outcome: 'accepted', jobId: 'orders-1', topic: schedules, partition: 0, offset: 0 },

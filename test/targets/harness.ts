@@ -1,4 +1,4 @@
-/** A whole system on the real broker with topics that jobs may write to, and eyes on them. */
+/** A whole system on the real broker with topics that jobs may write to, and readers of them. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export async function openPlace() {
   const client = createClient({ brokers, registryUrl, topicPrefix: prefix })
   onTestFinished(() => client.close())
 
-  /** Name of a topic outside of the prefix. */
+  /** The name of a topic outside the prefix. */
   const topicOf = (name: string): string => outside + name
   const make = async (name: string, partitions = 1, config: Record<string, string> = {}): Promise<string> => {
     const plan: TopicPlan = { topic: topicOf(name), schema: 'execution', config }
@@ -52,7 +52,7 @@ export async function openPlace() {
     return system
   }
 
-  /** Reads the topic from its start on; committed records only. */
+  /** Reads the topic from its start, committed records only. */
   const watch = async (topic: string) => {
     const watcher = new Watcher({ topics: [topic], groupId: `${topic}.watch` })
     await watcher.reader.start()

@@ -1,4 +1,7 @@
-/** Receipts: who asks for one by headers is told what became of a record, by him who applied it and in the same transaction. */
+/**
+ * Receipts: a sender that asks for one by headers receives the result of its record. The process that applied the record writes
+ * the receipt in the same transaction.
+ */
 import { expect, test, vi } from 'vitest'
 import type { JobCommandInput, JobDefinitionInput } from '../../schemas/generated.ts'
 import { createCodecs } from '../../src/kafka/avro/codecs.ts'
@@ -80,7 +83,7 @@ test('each requested receipt is sent, with the correlation id and the position o
     reason: expect.stringMatching(/control character/),
     correlationId: 'c7',
   })
-  // Not allowed: there is nobody to tell, and nothing stops.
+  // Not allowed: no receipt can be sent, and nothing stops.
   await ask('silent', { schedule: { at }, target: noop }, 'c8', 'elsewhere')
   await ask('done', { schedule: { delayMs: 0 }, target: { topic: { name: ran } } }, 'c9')
   expect(await answer(8)).toMatchObject({ outcome: 'accepted', jobId: 'done', correlationId: 'c9' })
@@ -122,7 +125,7 @@ test('a command has its receipt too, and a command that only an owner may send i
   expect(await answer('j', { type: 'TRIGGER', commandId: 't', at, trigger: 'SCHEDULE' })).toMatchObject({
     ...{ outcome: 'rejected', reason: 'trigger is "SCHEDULE"; allowed: MANUAL, FOLLOW_UP.' },
   })
-  // Once it stopped the partition each time it was read.
+  // Such a command must not stop the partition when it is read.
   expect(await answer('j', { type: 'REDRIVE', commandId: 'r', at, runNo: -1 })).toMatchObject({
     ...{ outcome: 'rejected', reason: expect.stringMatching(/^runNo is -1; allowed: 1 to/) },
   })

@@ -1,4 +1,4 @@
-/** The topics of foreign schedules at the start of the role intake: made where the broker is ours, asked for elsewhere. */
+/** The topics of foreign schedules at the start of the role intake: created on an embedded broker, required elsewhere. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
@@ -7,7 +7,7 @@ import type { ProcessContext } from '../../src/system/process-context.ts'
 import { startIntake } from '../../src/system/targets.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
 
-/** Reads nothing; `there`: the topics that the broker has. */
+/** Reads nothing. `there`: the topics that the broker has. */
 function partsOf(env: Record<string, string>, there: readonly string[]) {
   const made: unknown[][] = []
   const readers: unknown[] = []

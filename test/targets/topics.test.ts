@@ -45,7 +45,7 @@ test('a topic that is not allowed, is missing, or belongs to Duelog makes the jo
   await job('good', topic)
   await job('good-2', topic)
   await seen.until(() => seen.records.length === 2)
-  // They are in other partitions than the good ones.
+  // They are in other partitions than the valid ones.
   const invalid = async (id: string) => {
     const found = await jobAt(system.url, id)
     return found.status === 'INVALID' && found
@@ -73,7 +73,7 @@ test('a topic that is created just before its job is found; an earlier job is AC
   const seen = await place.watch(await place.make('later'))
   await seen.until(() => seen.records.length === 1)
   expect(await status('early')).toBe('COMPLETED')
-  // No look has seen this one yet, and none is due for seconds.
+  // No check has seen this topic yet, and the next one is seconds away.
   const made = await place.watch(await place.make('made'))
   await job('after', place.topicOf('made'))
   await made.until(() => made.records.length === 1)
@@ -141,7 +141,7 @@ test('a trigger writes at once, with its own payload', async () => {
     target: { topic: { name: topic } },
     payload: 'usual',
   })
-  // A command may overtake the definition that it is for.
+  // A command may overtake its definition.
   await vi.waitUntil(async () => (await jobAt(system.url, 'daily')).status === 'ACTIVE', { timeout: 20_000 })
   const trigger = (body?: string) =>
     fetch(`${system.url}/v1/jobs/daily/trigger`, {

@@ -1,4 +1,7 @@
-/** The watermark of reports moves in bounded time wherever reports can be read, asks no more than it must, and never covers what was not read. */
+/**
+ * The watermark of reports moves in bounded time wherever reports can be read, asks only the necessary questions, and never
+ * covers a report that was not read.
+ */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { Range } from '../../../src/scheduler/input/end-offsets.ts'
@@ -8,7 +11,7 @@ import { timerKind } from '../../../streams/state/keys.ts'
 
 const beganAt = 1_800_000_000_000
 
-/** A watermark of a partition that has read and folded its reports up to `folded`, and whose questions a test answers. */
+/** A watermark of a partition that has read and applied its reports up to `appliedThen`. The test answers its questions. */
 function site(appliedThen: number) {
   const now = { wallMs: beganAt, steadyMs: 0 }
   let appliedTo = appliedThen
@@ -77,7 +80,7 @@ test('a log that ends before the read position covers nothing: it is another one
 
 test('the brokers are not asked for a future time', async () => {
   const { watermark, asked, pass } = site(300)
-  // Taken before the clock was set back.
+  // Held before the clock was set back.
   watermark.hold([{ timer: lease, untilMs: beganAt + 60_000 }])
   for (let times = 0; times < 10; times++) {
     expect(watermark.released()).toEqual([])
@@ -125,7 +128,7 @@ test('an answer covers what was durable when it was requested, after all of it i
   applyBatch(310)
   expect(watermark.released()).toEqual([lease])
   expect(watermark.readUntil).toBe(beganAt)
-  // What came since is asked for anew.
+  // A new question asks for the reports since then.
   expect(asked).toHaveLength(2)
   await answer({ earliest: 0, next: 310 })
   expect(watermark.released()).toEqual([later])

@@ -17,11 +17,11 @@ import { codecs } from '../../model/world.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 
 const now = Date.UTC(2030, 0, 1)
-/** A process that has time. */
+/** An idle process. */
 const atOnce = { rest: () => new Promise<void>(setImmediate) }
 const minute = 60_000
 
-/** A store with these jobs, as their owner would have them before anything was decided. */
+/** A store with these jobs, as their owner has them before any decision. */
 async function storeOf(jobs: Iterable<readonly [id: string, schedule: JobDefinitionInput['schedule'], more?: object]>) {
   const store = memoryStore()
   const ops = []
@@ -97,7 +97,7 @@ describe('forecast', () => {
 })
 
 describe('a forecast of expensive rules', () => {
-  /** Each of its times is a search through a year, and there is one each day. */
+  /** Each time needs a search through a year, and there is one time each day. */
   const places = Array.from({ length: 366 }, (_, place) => place + 1).join(',')
   const dear = (index: number) => ({
     rrule: `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=${index % 24};BYMINUTE=${index % 60};BYSETPOS=${places}`

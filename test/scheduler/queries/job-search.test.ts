@@ -15,7 +15,7 @@ import { memoryStore } from '../../tools/memory-store.ts'
 const now = Date.UTC(2030, 0, 1)
 const none = Buffer.alloc(0)
 
-/** Many jobs of two handlers, a few of them tagged, paused or completed. */
+/** Many jobs of two handlers. A few of them are tagged, paused or completed. */
 async function filled(count: number, searchIndex = new SearchIndex()) {
   const store = searchIndex.watch(memoryStore(), () => 0)
   const ops = []
@@ -81,7 +81,7 @@ describe('a search through the jobs of a partition', () => {
   ])('finds exactly the jobs of its filter, once and in order: %s', async (_, filter, wanted) => {
     const { all } = await filled(count)
     expect(indexesOf((await all(filter)).ids)).toEqual(wanted)
-    // And once more, with what the first search has left behind.
+    // The second search uses the index that the first search built.
     expect(indexesOf((await all(filter)).ids)).toEqual(wanted)
   })
 

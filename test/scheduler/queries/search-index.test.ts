@@ -5,7 +5,7 @@ import { recentMax, SearchIndex } from '../../../src/scheduler/queries/search-in
 import { definitionKey, definitionValue } from '../../../streams/state/keys.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 
-/** The catalogue reads nothing but the handler, so a definition here is its name. */
+/** The search index reads only the handler, so a definition here is its name. */
 const codecs = {
   definition: { decode: (bytes: Buffer) => ({ target: { handler: bytes.toString() } }) },
 } as unknown as SchedulerCodecs
@@ -44,7 +44,7 @@ describe('a search index', () => {
     expect(searchIndex.propose({ idContains: 'b-0004' }, undefined, 100).ids).toHaveLength(10)
     expect(searchIndex.propose({ idContains: 'ämt' }, undefined, 10).ids).toEqual(['ämter'])
     expect(searchIndex.propose({ idContains: '0042', handler: 'rare' }, undefined, 10).ids).toEqual([])
-    // The end of one id and the beginning of the next are no part of either.
+    // The end of one id and the beginning of the next do not match together.
     expect(searchIndex.propose({ idContains: '9job' }, undefined, 10).ids).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe('a search index', () => {
     expect(searchIndex.propose({ handler: 'rare' }, undefined, 10)).toMatchObject({ ids: [id(999)], upTo: id(999) })
     expect(await build(1_000)).toBe(1_000)
     expect(searchIndex.propose({ handler: 'rare' }, id(999), 10)).toMatchObject({ ids: [id(1_999)], upTo: id(1_999) })
-    // Whoever was further already is not sent back.
+    // A search that is already further is not sent back.
     expect(searchIndex.propose({ handler: 'rare' }, id(2_400), 10)).toMatchObject({ ids: [], upTo: id(2_400) })
     await build()
     expect(searchIndex.propose({ handler: 'rare' }, id(1_999), 10)).toMatchObject({ ids: [], upTo: undefined })

@@ -13,7 +13,7 @@ function begun(savedAtMs?: number) {
   const sleep = (forMs: number): void => {
     time.nowMs += forMs
   }
-  /** Awake, so that it looks at the clock as often as a partition does. */
+  /** The guard looks at the clock as often as a partition does. */
   const live = (forMs: number): void => {
     for (let leftMs = forMs; leftMs > 0; leftMs -= idleCheckMs) {
       sleep(Math.min(leftMs, idleCheckMs))
@@ -44,7 +44,7 @@ describe('a store', () => {
     tombstoneGuard.recorded()
     expect(tombstoneGuard.isDue).toBe(false)
     live(idleCheckMs)
-    // What it may say is asked with each turn, also where nothing is written.
+    // Each commit cycle asks for the saved time, also when nothing is written.
     tombstoneGuard.savedAtMs(true)
     expect(tombstoneGuard.isDue).toBe(true)
     tombstoneGuard.recorded()

@@ -1,4 +1,7 @@
-/** Jobs of half a megabyte, many at once: what a turn writes and holds is bounded, and light neighbors fire between them. */
+/**
+ * Many jobs of half a megabyte at once: the bytes that a commit cycle writes and holds are bounded, and light neighbors fire
+ * between them.
+ */
 import { expect, it } from 'vitest'
 import { recordBytes } from '../../../streams/topics/log-records.ts'
 import { names } from '../../model/world.ts'
@@ -20,7 +23,7 @@ function weighed(driver: SchedulerDriver): { sizes: number[]; retries: number[] 
   return seen
 }
 
-/** What the store was asked for at once, at most, in bytes. */
+/** The most bytes that were read from the store at once. */
 function read(driver: SchedulerDriver): { most: number; mostOfCycle: number } {
   const seen = { most: 0, mostOfCycle: 0 }
   let ofCycle = 0
@@ -43,9 +46,9 @@ function read(driver: SchedulerDriver): { most: number; mostOfCycle: number } {
   return seen
 }
 
-/** RELIABILITY and ADR 0036: a turn writes 4 MB; one record may come on top of what was estimated. */
+/** RELIABILITY and ADR 0036: a commit cycle writes 4 MB. One record may exceed the estimate. */
 const most = 4 * 1024 * 1024 + 2 * payloadBytes
-/** What a turn has of jobs in memory: many reports are small, and their jobs are not. */
+/** The bytes of jobs that a commit cycle has in memory. Many reports are small, and their jobs are large. */
 const mostLoaded = 16 * 1024 * 1024 + 5 * payloadBytes
 
 it('heavy runs are dispatched, given up and retried in transactions of a few megabytes', async () => {
@@ -82,9 +85,9 @@ it('heavy runs are dispatched, given up and retried in transactions of a few meg
   await driver.advance(8_000, 20)
   const again = driver.executions().filter(({ jobId, attempt }) => jobId.startsWith('heavy') && attempt === 2)
   expect(again).toHaveLength(count)
-  // The payload is that of the definition: the record in the delay topic does not carry it.
+  // The payload comes from the definition. The record in the delay topic does not carry it.
   expect(again.every((execution) => execution.payload?.length === payloadBytes)).toBe(true)
-  // Half of them say that they failed, the others fall silent: of each there is a dead letter, and what it is made again from.
+  // Half of them report a failure, the others fall silent. For each there is a dead letter, and the record that a redrive needs.
   for (const [index, run] of again.entries())
     if (index % 2 === 0) driver.report(run, 'FAILED', { startedAt: driver.time.nowMs, error: { type: 'E', message: 'm' } })
     else driver.report(run, 'STARTED', { startedAt: driver.time.nowMs })
@@ -234,7 +237,7 @@ it('they are backfilled also while timers are due in each cycle, and later input
   driver.command('heavy', { commandId: 'backfill', type: 'BACKFILL', from: beginMs - 60 * 60_000, to: beginMs })
   driver.command('busy', { commandId: 'pause', type: 'PAUSE' })
   await driver.advance(1_000, 10)
-  // Of the 200 that were missed only those fire that were due before its turn had room.
+  // Of the 200 missed runs, only those fire that were due before a commit cycle had room for the PAUSE.
   expect(driver.executions().filter(({ jobId }) => jobId === 'busy').length).toBeLessThan(missed + 20)
   expect(driver.executions().filter(({ jobId }) => jobId === 'heavy').length).toBeGreaterThan(30)
   expect(Math.max(...seen.sizes)).toBeLessThanOrEqual(most)

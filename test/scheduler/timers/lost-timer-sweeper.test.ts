@@ -1,4 +1,4 @@
-/** The net below the time index: what is overdue while nothing is due has lost its timer. */
+/** The sweeper behind the time index: a job that is overdue while nothing is due has lost its timer. */
 import { pino } from 'pino'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'

@@ -1,4 +1,4 @@
-/** What is said of the time zone rules of a partition's owners, by one claim after another. */
+/** The log messages about the time zone rules of a partition's owners, one claim after another. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { newMetrics } from '../../../src/metrics/metrics.ts'

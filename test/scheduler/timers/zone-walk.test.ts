@@ -1,4 +1,7 @@
-/** New time zone rules, as a newer Node brings them: stores that were kept, built anew or copied fire alike, and each occurrence once. */
+/**
+ * New time zone rules, as a newer Node brings them: stores that were kept, rebuilt or copied fire alike, and each occurrence
+ * once.
+ */
 import { describe, expect, it } from 'vitest'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { ZoneChecks } from '../../../src/scheduler/partition/zone-checks.ts'
@@ -15,7 +18,10 @@ import { putRules, rulesAs, rulesByProcess } from '../../tools/zone-rules.ts'
 const timezone = 'America/Vancouver'
 const minute = 60_000
 const hour = 60 * minute
-/** The driver begins at 2027-01-15T08:00Z: midnight by the rules with a winter, and 01:00 by those that stay with the summer. */
+/**
+ * The driver begins at 2027-01-15T08:00Z: midnight by the rules with winter time, and 01:00 by the rules with permanent summer
+ * time.
+ */
 const winterRules = rulesAs({ [timezone]: 'America/Los_Angeles' })
 
 function world(standbys = false) {
@@ -28,7 +34,7 @@ function world(standbys = false) {
   }
 }
 
-/** Nobody hears of its runs' ends, so that nothing but the schedule decides. */
+/** Its runs are untracked, so only the schedule decides. */
 const daily = (localHour: number) => ({
   schedule: { cron: `30 ${localHour} * * *`, timezone },
   target: { handler: 'noop' },
@@ -36,18 +42,18 @@ const daily = (localHour: number) => ({
   trackRuns: false,
 })
 
-/** What was dispatched of each job, in hours since the driver began. */
+/** The dispatch times of each job, in hours since the driver began. */
 function fires(it: SchedulerDriver): Record<string, number[]> {
   const found: Record<string, number[]> = {}
   for (const { jobId, scheduledFor, at } of it.executions()) {
-    // One leap, or what came due while nobody was there.
+    // At most one step late, unless it was due while no owner ran.
     expect((at + beginMs - scheduledFor) / minute, `${jobId} of ${(scheduledFor - beginMs) / hour}`).toBeLessThan(30)
     found[jobId] = [...(found[jobId] ?? []), (scheduledFor - beginMs) / hour]
   }
   return found
 }
 
-/** In leaps of ten minutes: to go from timer to timer takes the sweeper's two seconds each. */
+/** Advances in steps of ten minutes. A walk from timer to timer takes two seconds of the sweeper for each step. */
 async function advance(it: SchedulerDriver, ms: number): Promise<void> {
   for (const until = it.time.nowMs + ms; it.time.nowMs < until; ) {
     it.time.nowMs = Math.min(it.time.nowMs + 10 * minute, until)
@@ -55,7 +61,7 @@ async function advance(it: SchedulerDriver, ms: number): Promise<void> {
   }
 }
 
-/** Little by little, as long as jobs are looked at. */
+/** Advances in small steps while jobs are checked. */
 async function lookAtAll(it: SchedulerDriver): Promise<void> {
   await it.advance(1_000, 50)
 }
@@ -66,7 +72,7 @@ function standing(process: Process) {
 }
 
 describe('after an upgrade', () => {
-  /** Each job in its own way: `ran` has run before, `fresh` has not, and `gone` comes due before the upgrade by the new rules. */
+  /** Three kinds of jobs: `ran` has run before, `fresh` has not, and `gone` falls due before the upgrade by the new rules. */
   async function upgraded(keepsStore: boolean) {
     const { it: driver, winter, summer } = world()
     const disk: Disk = new Map()
@@ -83,7 +89,7 @@ describe('after an upgrade', () => {
     await advance(driver, 50 * hour)
     return { fires: fires(driver), standing: standing(fresh) }
   }
-  // By the old rules: ran at 0.5, fresh at 3.5, gone at 2.5; by the new ones each an hour earlier.
+  // By the old rules: ran at 0.5, fresh at 3.5, gone at 2.5. By the new rules each is due an hour earlier.
   const expected = { ran: [0.5, 23.5, 47.5], fresh: [2.5, 26.5, 50.5], gone: [1.5, 25.5, 49.5] }
 
   it('a kept store fires by the new rules', async () => {
@@ -157,7 +163,7 @@ describe('a crash during the walk', () => {
     }
     expect(crashed.scheduler.queries.partitions()[0]?.zoneWalk?.checked).toBeLessThan(ids.length)
     driver.kill(crashed)
-    // Back to the old rules, and forth again.
+    // Back to the old rules, and then to the new ones again.
     const back = driver.boot('back', disk, winter)
     await driver.advance(60, 10)
     driver.kill(back)
