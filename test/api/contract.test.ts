@@ -84,7 +84,7 @@ it('states the size in bits of every integer, for generators of typed clients', 
   expect(integers.filter(({ format }) => format !== 'int32' && format !== 'int64')).toEqual([])
   for (const { format, maximum } of integers) if (format === 'int32') expect(maximum).toBeLessThan(2 ** 31)
   expect(JSON.stringify(document.components.schemas.Schedule)).toMatch(/"delayMs":\{[^{}]*"format":"int64"/)
-  // A schema that also allows text is not a number, and a time may be epoch ms.
+  // A schema that also allows text is neither a number nor a `date-time`: its value may be in epoch ms.
   expect(JSON.stringify(document)).not.toContain('"date-time"')
 })
 

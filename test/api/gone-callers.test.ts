@@ -67,7 +67,7 @@ it.each(paths)('%s ends in the other partitions when one partition refuses it', 
   await Promise.all(others)
 })
 
-/** Sends a request, disconnects when `begun` is true, and resolves when the server knows that. */
+/** Sends a request, disconnects when `begun` is true, and resolves when the server has seen the close. */
 async function goneFrom(system: ReturnType<typeof createSystem>, path: string, body: unknown, begun: () => boolean) {
   const url = await system.api.listen('127.0.0.1', 0)
   const connected = once(system.api.instance.server, 'connection') as Promise<[Socket]>

@@ -172,7 +172,7 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
   }
-  /** The calls that the first partition received. */
+  /** The workers that the first partition has heard from. */
   heard: WorkerRuns[] = []
   async workers(partition: number): Promise<WorkerRuns[]> {
     this.#check(partition)

@@ -24,7 +24,7 @@ describe('probes, metrics and partitions', () => {
     const all = (url: string, count: number) => Promise.all(Array.from({ length: count }, () => system.api.instance.inject(url)))
     for (const { statusCode } of [...(await all('/v1/partitions', 50)), ...(await all('/v1/workers', 50))])
       expect(statusCode).toBe(200)
-    // The first request lists three topics; all later requests share its answer.
+    // One lookup of three topics for the first request, and one for all requests that arrive during it.
     expect([asked, groups]).toEqual([6, 2])
     await all('/v1/partitions', 1)
     expect(asked).toBe(9)

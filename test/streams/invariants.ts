@@ -1,4 +1,4 @@
-/** What is true of a job after each decision, whatever happened to it. */
+/** The properties of a job that hold after each decision, in any history. */
 
 import { whyOf } from '../../streams/jobs/why.ts'
 import type { Decision, Input } from '../../streams/state/job.ts'
@@ -7,13 +7,13 @@ import { timersOf } from '../../streams/state/timers.ts'
 import { keySlotsMax } from './random-definition.ts'
 import type { JobHistory } from './runs/history.ts'
 
-/** Watches one history. `check` throws with what is wrong. */
+/** Observes one history. `check` throws and names the broken property. */
 export class Invariants {
   readonly #job: JobHistory
   #lastRunNo = 0
-  /** Whether the job had runs with limits: those may wait, overtake one another and never be dispatched. */
+  /** Whether the job had runs with limits. Such runs may wait, overtake one another, and never be dispatched. */
   #limited = false
-  /** Runs that left us as they were dispatched. */
+  /** Runs that were dispatched and then left active. */
   #handedOver = 0
   #statusBefore: string | undefined
   #times = new Set<number>()
@@ -24,7 +24,7 @@ export class Invariants {
     this.#job = job
   }
 
-  /** `input`: what the first of the decisions since the last check followed from. */
+  /** `input`: the input of the first decision since the last check. */
   check(input: Input['kind'] | 'RESUME'): void {
     const { decisions } = this.#job
     for (const decision of decisions.slice(this.#seen)) this.#checkDecision(decision, input)
@@ -49,7 +49,7 @@ export class Invariants {
     for (const output of out) {
       if (output.kind !== 'dispatch' || output.execution.attempt !== 1) continue
       const { runNo, trigger, scheduledFor, pinTo } = output.execution
-      // The same attempt once more, for a worker that was not there (streams/runs/redelivery.ts).
+      // The same attempt again, for a worker that was missing (streams/runs/redelivery.ts).
       if (pinTo !== null && runNo <= this.#lastRunNo && job.state?.active.some((run) => run.runNo === runNo)) continue
       must(this.#limited || runNo === this.#lastRunNo + 1, `run ${runNo} follows run ${this.#lastRunNo}`)
       this.#lastRunNo = Math.max(runNo, this.#lastRunNo)
@@ -67,7 +67,7 @@ export class Invariants {
   #checkState({ job, out, before }: Decision): void {
     const { state, definition } = job
     for (const { dueAt } of timersOf(job)) must(Number.isSafeInteger(dueAt), `a timer is due at ${dueAt}`)
-    // Workers hear of the runs that a deletion takes along; that the state goes is logged with it.
+    // Workers get cancellations for the runs that a deletion ends. The same transaction logs that the state is deleted.
     if (state === undefined) {
       const told = out.filter(({ kind }) => kind !== 'cancel' || before === undefined)
       return must(told.length === 0, 'something was sent and nothing logged')
@@ -94,7 +94,7 @@ export class Invariants {
     must(state.nextFireAt !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
   }
 
-  /** Whatever is dispatched from a snapshot has one, and no snapshot outlives its use. */
+  /** Every dispatch from a snapshot has one, and no snapshot is kept after its use. */
   #checkSnapshots(): void {
     const { state } = this.#job.job
     const ofActive = (state?.active ?? []).filter(({ snapshot }) => snapshot)

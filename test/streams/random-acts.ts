@@ -1,4 +1,4 @@
-/** What operators and workers may do to a job at any time, sound or not. */
+/** The acts of operators and workers on a job, valid or not, at any time. */
 import type { JobCommand } from '../../schemas/generated.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 import type { JobHistory } from './runs/history.ts'
@@ -18,7 +18,7 @@ export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type
   return type
 }
 
-/** A report of some attempt that was sent at some time, possibly long ended. */
+/** A report of some attempt, sent at some time; the attempt may have ended long before. */
 export function randomReport(job: JobHistory, chance: Chance): void {
   const execution = job.sent.at(-chance.int(1, Math.min(6, job.sent.length)))
   if (execution === undefined) return

@@ -1,12 +1,12 @@
-/** Random definitions that may be taken, with short times, so that histories of a few steps meet one another's edges. */
+/** Random valid definitions with short times, so that histories of a few steps reach the limits of several of them. */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Chance } from '../model/cluster/chance.ts'
 
-/** The most slots that a key has. */
+/** The maximum number of slots of a key. */
 export const keySlotsMax = 2
 
-/** `now`: epoch ms around which its times lie. */
+/** `now`: the time in epoch ms around which the times of the definition lie. */
 export function randomDefinition(chance: Chance, now: number): JobDefinition {
   const around = (): number => Math.max(0, now + chance.int(-20, 40) * 250)
   const maybe = <Value>(probability: number, value: () => Value): Value | null => (chance.happens(probability) ? value() : null)
@@ -44,7 +44,7 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
   return chance.happens(0.15) && definition.schedule.from !== 'END' ? untracked(definition) : definition
 }
 
-/** Without what trackRuns false excludes. */
+/** Without the fields that trackRuns false excludes. */
 export function untracked(definition: JobDefinition): JobDefinition {
   const { retry, maxConcurrentRuns } = completeDefinition({ schedule: { at: 0 }, target: { handler: 'noop' } })
   const excluded = { overlap: 'ALLOW' as const, pinTo: null, retry, maxConcurrentRuns }

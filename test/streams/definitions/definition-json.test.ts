@@ -220,7 +220,7 @@ describe('a definition as JSON', () => {
       fc.record({ payload: fc.string(), contentType: fc.constantFrom('text/plain', 'application/json') }),
       fc.record({
         payloadBase64: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64')),
-        // JSON in bytes comes back as the same value, not in the same spelling.
+        // JSON in bytes comes back as the same value, but not with the same spelling.
         contentType: fc.option(fc.constantFrom('text/plain', 'image/png')),
       }),
     )

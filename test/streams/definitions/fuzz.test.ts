@@ -1,4 +1,7 @@
-/** The decision core under random definitions, commands, reports and times: it never throws, never runs on, and its books balance. */
+/**
+ * The decision core with random definitions, commands, reports and times: it never throws, always ends, and its counts are
+ * consistent.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
@@ -12,7 +15,7 @@ import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const begin = 1_800_000_000_000
-/** Decisions of one history, timers included. Its times are at most a few hundred of the shortest intervals apart. */
+/** The decisions of one history, timers included. Its times are at most a few hundred of the shortest intervals apart. */
 const decisionsMax = 2_000
 
 describe('any history of a job', () => {
@@ -53,7 +56,7 @@ function told(where: string, act: () => void): void {
   }
 }
 
-/** One history of so many acts; the number of its decisions. */
+/** Runs one history with this many acts, and returns the number of its decisions. */
 function live(chance: Chance, next: (now: number) => JobDefinition, acts: number): number {
   const leadMs = chance.pick([0, 100])
   const job = new JobHistory({ leadMs, ...(chance.happens(0.3) && { worker: { type: 'SUCCEEDED' as const } }) })

@@ -1,4 +1,4 @@
-/** The largest that is allowed, everywhere at once: what is made of it fits the log. */
+/** Every size at its maximum at the same time: the records that result fit the log. */
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun, ExecutionEvent, JobDefinition, JobState } from '../../../schemas/generated.ts'
 import { outputRecord } from '../../../src/scheduler/commit/output-records.ts'
@@ -14,18 +14,18 @@ import { codecs, names } from '../../model/world.ts'
 import { mulberry32 } from '../../tools/mulberry32.ts'
 import { step } from '../runs/chain-steps.ts'
 
-/** What the owner lets into a transaction, and the broker by default into a topic. */
+/** The limit of the owner for a transaction, and the default limit of brokers for a batch of a topic. */
 const recordBytesMax = 1_000_000
-/** Three bytes of UTF-8, one UTF-16 unit. */
+/** Three bytes in UTF-8, one UTF-16 unit. */
 const wide = '数'
 
-/** The codec takes no more. */
+/** The maximum of the codec. */
 const longMax = Number.MAX_SAFE_INTEGER - 1
 
 const jobId = wide.repeat(85)
 const far = 8_640_000_000_000_000
 
-/** Every field as large as it may be. */
+/** Every field at its maximum size. */
 function largest(target: JobDefinition['target'], more: Partial<JobDefinition> = {}): JobDefinition {
   const definition = completeDefinition({
     schedule: {
@@ -87,12 +87,12 @@ const bytesOf = (output: Output): number => {
 }
 const stateRecordBytes = (state: JobState): number => recordBytes({ key: `S${jobId}`, value: codecs.state.encode({ state }) })
 
-/** A job of this definition, and the sizes of all that it makes. */
+/** A job with this definition, and the sizes of all records that it makes. */
 class Measured {
   job: Job
   now = 1_800_000_000_000
   largestBytes = 0
-  /** To encode all that a thousand steps make takes long: each so many are measured. */
+  /** Encoding the records of a thousand steps takes long. So only one in this many steps is measured. */
   every = 1
   #steps = 0
 

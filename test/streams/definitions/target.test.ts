@@ -1,4 +1,4 @@
-/** The targets of a definition: which may be given, and how they look in JSON. */
+/** The targets of a definition: which are allowed, and their form in JSON. */
 import { describe, expect, it } from 'vitest'
 import { definitionFromJson, definitionToJson } from '../../../streams/definitions/definition-json.ts'
 import { topicAllowance } from '../../../streams/topics/topics.ts'
@@ -28,7 +28,7 @@ describe('a target', () => {
     const password = refused(http({ url: 'https://user:secret@example.org/' }))
     expect(password).toMatch(/without user and password/)
     expect(password).not.toMatch(/secret/)
-    // A reason is shown to all, so nothing that may be a credential is quoted in it.
+    // Everybody sees a reason, so it quotes nothing that may be a credential.
     for (const url of [
       'example.org/?key=secret',
       'HTTPS//secret',

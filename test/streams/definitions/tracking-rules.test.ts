@@ -1,4 +1,4 @@
-/** What a definition with trackRuns false may not ask for besides. */
+/** What a definition with trackRuns false may not contain. */
 import { describe, expect, it } from 'vitest'
 import { definitionFromJson } from '../../../streams/definitions/definition-json.ts'
 

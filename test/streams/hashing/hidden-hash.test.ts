@@ -1,4 +1,4 @@
-/** By what a run is known to be made with the headers and the http target of the definition in force. */
+/** How Duelog knows that a run was made with the headers and the http target of the definition in force. */
 import { expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'

@@ -1,4 +1,6 @@
-/** What the records of other schedulers mean: a pure function of each, so a repeated translation is the same. */
+/**
+ * The translation of other schedulers' records: a pure function of each record, so a repeated translation has the same result.
+ */
 import { describe, expect, it } from 'vitest'
 import { fromEtf1 } from '../../../streams/intake/etf1.ts'
 import { type ForeignRecord, jobIdOf } from '../../../streams/intake/foreign.ts'
@@ -84,7 +86,7 @@ describe('a schedule of etf1', () => {
     }
     for (const epoch of ['', 'soon', '-5', '1.5', '9'.repeat(50)])
       expect(reason({ ...etf1, 'scheduler-epoch': epoch })).toMatch(/scheduler-epoch must be whole seconds/)
-    // Milliseconds are no date of the year 57,000.
+    // A value in milliseconds is not read as a date in the year 57,000.
     expect(reason({ ...etf1, 'scheduler-epoch': '1893456000000' })).toMatch(/after the year 9999; .*not in milliseconds/)
     expect(reason({ ...etf1, 'scheduler-epoch': '253402300800' })).toMatch(/not in milliseconds/)
     expect(reason({ ...etf1, 'scheduler-epoch': '253402300799' })).toBe('definition')

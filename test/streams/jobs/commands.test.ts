@@ -1,4 +1,4 @@
-/** What an operator may ask of a job: a run besides the schedule, a pause, its end. */
+/** The commands of an operator: a run besides the schedule, a pause, an end. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from '../runs/history.ts'
@@ -235,7 +235,7 @@ describe('a repeated command', () => {
 describe('a pause of a job that is INVALID', () => {
   const broken = (): JobHistory => {
     const job = everySecond().until(1_000)
-    // As after a rule that threw: the definition itself can be used.
+    // As after a rule threw: the definition itself can be used.
     job.job = { ...job.job, state: { ...job.state, status: 'INVALID' } }
     return job
   }

@@ -1,4 +1,4 @@
-/** What becomes of a job when its definition arrives, is replaced, or cannot be used. */
+/** What happens to a job when its definition arrives, is replaced, or cannot be used. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { invalidated } from '../../../streams/jobs/step.ts'
@@ -360,7 +360,7 @@ it('the hash of its times is the same in every version: otherwise each job would
 })
 
 describe('a job whose log of definitions was recreated', () => {
-  /** What was decided about it is there; its definition is not, and any that comes is a later one. */
+  /** The state of the job exists and its definition does not. Any definition that arrives is a later one. */
   const lost = (specOffset: number): JobHistory => {
     const job = new JobHistory().define(everySecond).until(2_000)
     const { definition: _, ...left } = job.job

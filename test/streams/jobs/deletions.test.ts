@@ -1,4 +1,4 @@
-/** What becomes of a job when its definition is deleted, and what is restored of records that an earlier owner has decided. */
+/** What happens to a job when its definition is deleted, and what a restore reads from records that an earlier owner decided. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from '../runs/history.ts'
@@ -106,7 +106,7 @@ describe('the deletion of a completed job', () => {
     const job = completed().command('TRIGGER').remove(deletion)
     expect(job.kept).toBe(job.job.definition)
     expect(job.state).toMatchObject({ definitionKept: true, active: [{ runNo: 2 }] })
-    // The run is a run like any other: it is made again, and its end sets the deletion anew.
+    // The run is like any other: it is retried, and its end sets the deletion again.
     expect(job.fail().until(10_000).report('RETRY_DUE').report('SUCCEEDED').state).toMatchObject({
       succeeded: 2,
       deleteAt: 70_000,

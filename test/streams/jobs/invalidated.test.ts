@@ -1,4 +1,6 @@
-/** A job at which a rule threw, or whose decision the log refused: the fault stays with it, and the run that it happened to ends. */
+/**
+ * A job whose decision failed, because a rule threw or the log refused it. The job keeps the error, and the run concerned ends.
+ */
 import { describe, expect, it } from 'vitest'
 import { invalidated } from '../../../streams/jobs/step.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
@@ -81,7 +83,7 @@ describe('a job whose decision fails', () => {
     const [kept] = job.snapshots.keys()
     const first = invalidated(job.job, 'No.', 3_000, 1)
     const second = invalidated(first.job, 'No.', 3_000, 2)
-    // Both were made of the same definition: what they need goes with the last of them.
+    // Both runs were made from the same definition. Their snapshot is removed with the last of them.
     expect([...first.snapshotDeletes, ...second.snapshotDeletes]).toContain(kept)
     expect(second.job.state?.active).toEqual([])
   })

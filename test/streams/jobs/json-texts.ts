@@ -1,4 +1,7 @@
-/** Random JSON texts with odd numbers, escapes and white space, none of which a reader may refuse. Null as a whole is no payload. */
+/**
+ * Random JSON texts with unusual numbers, escapes and white space. A reader may refuse none of them. A text that is only null
+ * means no payload.
+ */
 import fc from 'fast-check'
 
 const space = fc.constantFrom('', '', '', ' ', '\t', '\r\n', '\n  ')
@@ -13,7 +16,7 @@ const character = fc.oneof(
 )
 const string = fc.array(character, { maxLength: 5 }).map((parts) => `"${parts.join('')}"`)
 
-/** Names that would change what an object is are refused on purpose. */
+/** Names that would change the prototype of an object are refused on purpose. */
 const names = fc
   .uniqueArray(string, {
     maxLength: 4,

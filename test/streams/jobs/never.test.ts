@@ -1,11 +1,11 @@
-/** Jobs that can never fire, or no more: which are INVALID, which have ended, and what is said of them. */
+/** Jobs that never fire, or not again: which of them are INVALID, which have ended, and what the reason says. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const yearMs = 365 * 86_400_000
-/** From 1970 on in steps of four years no year is a leap year; from 1972 on each is. */
+/** In steps of four years from 1970 no year is a leap year; from 1972 each year is. */
 const leapDays = { rrule: 'FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29' }
 const define = (definition: JobDefinitionInput) => new JobHistory().define(definition)
 const target = { handler: 'noop' }

@@ -1,11 +1,11 @@
-/** A job whose topic is not there when it is defined: it becomes what it would have been when the topic is there. */
+/** A job whose topic does not exist when it is defined. When the topic exists, the job becomes what it would have been. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const missing = 'Topic out does not exist.'
 
-/** A job defined now whose topic is there once `topic.there` says so. */
+/** A job that is defined now. Its topic exists when `topic.there` is true. */
 function defined(definition: Partial<JobDefinitionInput> = {}) {
   const topic = { there: false, asked: 0 }
   const topicProblem = (): string | undefined => {

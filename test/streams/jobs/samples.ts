@@ -1,4 +1,4 @@
-/** Definitions for tests: one that is valid, and random ones, mostly wrong. */
+/** Definitions for tests: a valid one, and random ones that are mostly invalid. */
 import fc from 'fast-check'
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
@@ -8,14 +8,14 @@ export function definitionOf(input: Partial<JobDefinitionInput> = {}): JobDefini
   return completeDefinition({ schedule: { at: 1_900_000_000_000 }, target: { handler: 'noop' }, ...input })
 }
 
-/** Anything that Avro or JSON could decode to. */
+/** Any value that Avro or JSON could decode to. */
 export const anything = (): fc.Arbitrary<unknown> =>
   fc.oneof(
     fc.anything({ withBigInt: true, withDate: false, withNullPrototype: true, withTypedArray: true, maxDepth: 3 }),
     fc.constantFrom<unknown>(Number.NaN, -1, 1e300, '', '\u0000', '__proto__', [], {}, Buffer.alloc(3), null, undefined),
   )
 
-/** Random definitions: valid but for some fields, whose values are random, at a limit, or beyond one. */
+/** Random definitions. They are valid except for some fields, whose values are random, at a limit, or beyond one. */
 export function wildDefinition(): fc.Arbitrary<unknown> {
   const cases = limitCases(jobDefinitionSchema)
   const change = fc.oneof(

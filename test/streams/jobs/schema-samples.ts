@@ -1,6 +1,6 @@
 /**
- * Values at and beyond every limit that a schema states, made from the schema alone. It reads the attributes by itself, not
- * through streams/jobs, so that the two can disagree; a new field is covered as soon as it stands in an .avsc file.
+ * Values at and beyond every limit of a schema, made from the schema alone. This file reads the attributes itself, without
+ * streams/jobs, so that the two can disagree. A new field is covered as soon as an .avsc file has it.
  */
 
 interface Field {
@@ -19,7 +19,7 @@ interface Complex {
 }
 
 export interface LimitCase {
-  /** Path and attribute, such as "schedule.everyMs minimum". */
+  /** The path and the attribute, such as "schedule.everyMs minimum". */
   title: string
   path: string
   passing: unknown
@@ -28,7 +28,7 @@ export interface LimitCase {
 
 const attributes = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'maxBytes', 'maxEntries']
 
-/** Every attribute that stands on a field of the schema, whatever the depth. */
+/** Every attribute of a field of the schema, at any depth. */
 export function limitCases(schema: object): LimitCase[] {
   const names = namesIn(schema)
   const cases: LimitCase[] = []
@@ -131,7 +131,7 @@ function plain(type: unknown, names: Map<string, Complex>): Complex {
   return typeof type === 'string' ? (names.get(type) ?? { type }) : (type as Complex)
 }
 
-/** Every named type, wherever it is written out. */
+/** Every named type, at the place where the schema defines it. */
 function namesIn(part: unknown, names = new Map<string, Complex>()): Map<string, Complex> {
   if (typeof part !== 'object' || part === null) return names
   const { type, name } = part as Partial<Complex>

@@ -1,4 +1,4 @@
-/** What waits for a time that a clock set which was ahead is found and put right; what a right clock put off stays as it is. */
+/** Times that were set by a clock ahead of time are found and corrected. What a correct clock postponed stays as it is. */
 import { describe, expect, it } from 'vitest'
 import { strayTimersOf } from '../../../streams/jobs/stray.ts'
 import { StartTimes } from '../../../streams/state/starts.ts'
@@ -6,7 +6,7 @@ import { JobHistory } from '../runs/history.ts'
 
 const hourMs = 3_600_000
 
-/** The clock is right again; the owner comes across the job. */
+/** The clock is correct again, and the owner finds the job. */
 function correctTimes(job: JobHistory, now: number): JobHistory {
   job.now = now
   const timers = strayTimersOf(job.job, now)

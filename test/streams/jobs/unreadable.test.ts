@@ -1,4 +1,6 @@
-/** A job whose state cannot be read: nothing is decided about it, nothing of it is lost, until it is defined anew or deleted. */
+/**
+ * A job whose state cannot be read: no decision is made about it and nothing of it is lost, until it is defined again or deleted.
+ */
 import { describe, expect, it } from 'vitest'
 import { unreadableState } from '../../../streams/jobs/unreadable.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
@@ -6,7 +8,7 @@ import { JobHistory } from '../runs/history.ts'
 
 const everySecond = { schedule: { everyMs: 1_000 } }
 
-/** It ran twice; then its state could not be read any more. */
+/** The job ran twice. Then its state became unreadable. */
 function unreadable(problem = 'No such schema.'): JobHistory {
   const job = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(everySecond).until(2_500)
   const { definition } = job.job

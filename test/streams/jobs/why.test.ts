@@ -1,4 +1,4 @@
-/** What an operator is told who asks why a job did or did not fire. */
+/** The answer to an operator who asks why a job did or did not fire. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { type Reason, whyOf } from '../../../streams/jobs/why.ts'
@@ -124,7 +124,7 @@ describe('the order', () => {
     const cancelled = job.state.decisions.filter(({ what }) => what === 'CANCELLED')
     expect(cancelled.map(({ runNo }) => runNo)).toEqual([9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
     expect(asked()).toMatchObject([{ code: 'no-such-run' }])
-    // Sent again it is known, and answered as before.
+    // A command that is sent again is recognized, and gets the same answer.
     job.command('CANCEL_RUN', { runNo: 20, commandId: 'lost' })
     expect(asked()).toHaveLength(1)
     for (let runNo = 21; runNo <= 31; runNo++) job.until(runNo * 1_000).command('CANCEL_RUN', { runNo })

@@ -1,4 +1,4 @@
-/** The ahead lane is read in the order of its offsets: what is due earlier than something in it has no place there any more. */
+/** The ahead topic is read in offset order. So an attempt that is due earlier than a record in it must not be written there. */
 import { expect, it } from 'vitest'
 import { JobHistory } from './history.ts'
 
@@ -10,7 +10,7 @@ const lanes = (job: JobHistory): [attempt: number, ahead: boolean, at: number][]
 const giveBack = (aheadFrom: number, more: object = {}): JobHistory => {
   const options = { leadMs: 100, aheadFrom: 0 }
   const job = new JobHistory(options).define({ schedule: { at: 3_000 }, ...more }).fireAhead()
-  // Meanwhile others were put into the lane.
+  // Other attempts were written to the ahead topic in the meantime.
   options.aheadFrom = aheadFrom
   job.until(500).report('RELEASED')
   return job

@@ -156,7 +156,7 @@ describe('an occurrence that waits for room', () => {
     ])
   })
   it('and does not run after all releases its slot', () => {
-    // The last run ends as the next occurrence falls due, so late that catch-up leaves it out.
+    // The last run ends when the next occurrence becomes due, so late that catch-up omits the occurrence.
     const job = begun({ catchUp: 'SKIP', misfireThresholdMs: 0, overlap: 'SKIP' })
     job.now = 6 * minute + 1
     job.report('SUCCEEDED')

@@ -1,4 +1,4 @@
-/** What becomes of a run, or of a whole job, that an operator ends. */
+/** What happens to a run, or to a whole job, that an operator cancels. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'

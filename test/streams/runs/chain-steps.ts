@@ -1,4 +1,4 @@
-/** A step in a world where nothing is in the way of anything. */
+/** A step without any limit, fault or missing topic. */
 
 import { step as coreStep } from '../../../streams/jobs/step.ts'
 import type { Decision, Input, Job } from '../../../streams/state/job.ts'

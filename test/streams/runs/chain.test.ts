@@ -1,4 +1,4 @@
-/** Follow-ups of follow-ups: however jobs are joined, a chain has an end, and who would have gone on says so. */
+/** Follow-ups of follow-ups. Every chain has an end, however jobs are connected, and the last job states why it ended. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { completeCommand, completeDefinition } from '../../../streams/definitions/defaults.ts'
@@ -11,7 +11,7 @@ import { JobHistory } from './history.ts'
 
 type Trigger = Extract<Output, { kind: 'trigger' }>
 
-/** Runs each of them as soon as it is triggered; gives how many runs there were, and the jobs as they are then. */
+/** Runs each job as soon as it is triggered. Returns the number of runs, and the jobs after them. */
 function runAll(definitions: Record<string, string[]>, first: string, outcome: 'SUCCEEDED' | 'FAILED' = 'SUCCEEDED') {
   const jobs = new Map<string, Job>()
   for (const [id, followers] of Object.entries(definitions)) {

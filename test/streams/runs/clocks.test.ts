@@ -1,4 +1,4 @@
-/** What was decided by a clock that was ahead does not follow a job when the clock is right again. */
+/** Decisions of a clock ahead of time have no lasting effect on a job after the clock is correct again. */
 import { describe, expect, it } from 'vitest'
 import { reserveStart, type Starts, StartTimes } from '../../../streams/state/starts.ts'
 import { JobHistory } from './history.ts'
@@ -13,7 +13,7 @@ describe('after a clock that was an hour ahead', () => {
     job.now = hourMs + 2_000
     job.fail()
     expect([lastOut(job), job.state.active[0]?.dueAt]).toEqual([['retry.5s'], hourMs + 9_000])
-    // The clock is set right. The tier has passed: 2 s of the backoff are left.
+    // The clock is corrected. The delay of the tier has passed: 2 s of the backoff are left.
     job.now = 7_000
     job.report('RETRY_DUE', { attempt: 2 })
     expect(job.state.active[0]).toMatchObject({ status: 'RETRY_WAIT', parked: true, dueAt: 9_000 })

@@ -1,4 +1,4 @@
-/** A run whose key has no free slot waits, and goes when it is called. */
+/** A run whose key has no free slot waits, and is dispatched when it is admitted. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'
@@ -109,7 +109,7 @@ describe('a run with a concurrencyKey', () => {
     job.now = 10_500
     job.command('BACKFILL', { from: 0, to: 9_000 })
     expect(job.dispatched).toHaveLength(2)
-    // Of five places one is kept for the occurrence that is due.
+    // One of five places is reserved for the occurrence that is due.
     expect(use(job)).toEqual({ held: 2, waiting: 2 })
     const behind = keyed({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 5, catchUp: 'SKIP' })
     behind.now = 10_500

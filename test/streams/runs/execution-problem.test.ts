@@ -1,4 +1,4 @@
-/** Which records of the topics of executions a worker takes to be an owner's: those topics are open to every client that may write. */
+/** Which records of the executions topics a worker accepts. Every client with write access can write to these topics. */
 import { describe, expect, it } from 'vitest'
 import type { Execution } from '../../../schemas/generated.ts'
 import { executionProblem, sizeProblem } from '../../../streams/runs/execution-problem.ts'

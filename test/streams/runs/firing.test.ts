@@ -1,4 +1,4 @@
-/** Which occurrences become runs and when, and what a job does when nothing is ahead. */
+/** Which occurrences become runs and when, and what a job does without a future occurrence. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { timerKind } from '../../../streams/state/keys.ts'

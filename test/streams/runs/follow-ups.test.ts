@@ -1,4 +1,4 @@
-/** Jobs that are triggered when a run of another has ended. */
+/** Jobs that are triggered when a run of another job ends. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'

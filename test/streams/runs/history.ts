@@ -1,8 +1,8 @@
 /**
- * The history of one job, for specifications of the decision core: define it, let time pass, let workers report, and look at what was
- * decided. Timers, snapshots and the ring are kept as an owner keeps them; of an owner there is nothing else here.
+ * The history of one job, for specifications of the decision core: define the job, let time pass, let workers report, and check
+ * the decisions. It keeps timers, snapshots and the run history like an owner, and nothing else of an owner.
  *
- * The clock begins at 0, Thursday 1970-01-01, so that times read as what they are: an interval of 1000 fires at 1000, 2000, 3000.
+ * The clock starts at 0, Thursday 1970-01-01, so that times are easy to read: an interval of 1000 fires at 1000, 2000, 3000.
  */
 import type {
   Execution,
@@ -23,21 +23,21 @@ import type { Starts } from '../../../streams/state/starts.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 
 export interface HistoryOptions {
-  /** How long before its time a fire timer is acted on. Default: 0. */
+  /** How long before its due time a fire timer is processed. Default: 0. */
   leadMs?: number
-  /** What a worker says of each attempt at the moment it is dispatched. Default: nothing. */
+  /** The report of a worker about each attempt at the moment of its dispatch. Default: none. */
   worker?: Partial<ExecutionEvent>
-  /** Why topics of the user's cannot be written to now. Default: they can. */
+  /** The reason why target topics cannot be written now. Default: they can. */
   topicProblem?: () => string | undefined
   poolProblem?: (pool: string) => string | undefined
-  /** How long topics keep what is dispatched, in ms. Default: for ever. */
+  /** How long topics keep dispatched records, in ms. Default: forever. */
   keptMs?: number
-  /** What is due before has no place in an ahead lane any more. Default: 0. */
+  /** Attempts that are due earlier than this may not be written to an ahead topic. Default: 0. */
   aheadFrom?: number
 }
 
 const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null, chainDepth: 0, chainLeft: 5_000 } as const
-/** Decisions after which a history is taken to run in a circle. */
+/** The number of decisions after which a history counts as an endless loop. */
 const decisionsMax = 3_000
 
 export class JobHistory {
@@ -46,17 +46,17 @@ export class JobHistory {
   /** Every Execution that left the owner, to workers or to a delay topic. */
   readonly sent: Execution[] = []
   readonly ring = new Map<number, FinishedRun>()
-  /** Executions that the changelog holds, by run number. */
+  /** The snapshots in the changelog, by run number. */
   readonly snapshots = new Map<number, Execution>()
-  /** The definition that the changelog holds because jobs may lose it. */
+  /** The definition that the changelog retains because jobs may lose it. */
   kept: KnownDefinition | null = null
-  /** What other jobs hold and wait for of any concurrencyKey. */
+  /** The slots that other jobs hold, and their waiting runs, for any concurrencyKey. */
   others = { held: 0, waiting: 0 }
-  /** Starts that were given, by key. */
+  /** The starts that were given, by key. */
   readonly starts = new Map<string, Starts>()
-  /** Whether next times may stand by other time zone rules than those in force. */
+  /** Whether next times may come from other time zone rules than those in force. */
   zonesMayDiffer = false
-  /** Reports that were durable by then are known. Default: all of them. */
+  /** All reports that were durable by this time are known. Default: all reports. */
   eventsReadUntil: number | undefined
   job: Job = { id: 'job' }
   now = 0
@@ -69,14 +69,14 @@ export class JobHistory {
     this.#options = options
   }
 
-  /** A definition is appended now. Without a schedule the job is due at 1000. */
+  /** Appends a definition now. Without a schedule the job is due at 1000. */
   define(input: Partial<JobDefinitionInput> = {}, decided = false, onlyOver?: OnlyOver): this {
     const spec = completeDefinition({ schedule: { at: 1_000 }, target: { handler: 'noop' }, ...input })
     for (const { message } of validateDefinition(spec)) throw new Error(message)
     return this.definition({ spec }, decided, onlyOver)
   }
 
-  /** A record is appended that is no usable definition. */
+  /** Appends a record that is not a usable definition. */
   garble(problem = 'Not a definition.'): this {
     return this.definition({ problem })
   }
@@ -86,7 +86,7 @@ export class JobHistory {
     return this.step({ kind: 'definition', definition, ...(decided && { decided }), ...(onlyOver !== undefined && { onlyOver }) })
   }
 
-  /** A tombstone is appended now. */
+  /** Appends a tombstone now. */
   remove(more: { observedOffset?: number; observedDeleteAt?: number; decided?: boolean; onlyOver?: OnlyOver } = {}): this {
     return this.step({ kind: 'deletion', offset: this.#jobsOffset++, ...more })
   }
@@ -98,7 +98,7 @@ export class JobHistory {
     })
   }
 
-  /** A report of the attempt that was sent last, or of the last one of a run. `more` may name another attempt. */
+  /** A report about the attempt that was sent last, or about the last one of a run. `more` may name another attempt. */
   report(type: ExecutionEvent['type'], more: Partial<ExecutionEvent> = {}): this {
     const { runNo, attempt, specOffset } =
       this.sent.findLast((execution) => more.runNo === undefined || execution.runNo === more.runNo) ?? this.#nothingSent()
@@ -111,21 +111,21 @@ export class JobHistory {
     return this.report('FAILED', { error, ...of })
   }
 
-  /** The first of the job's runs that wait for a slot is asked. */
+  /** Asks the first of the job's runs that wait for a slot. */
   admit(): this {
     const [waiter] = waitersOf('job', this.job.state)
     if (waiter === undefined) throw new Error('No run waits for a slot.')
     return this.step({ kind: 'admit', waiter })
   }
 
-  /** The worker of the last attempt is alive now. */
+  /** The worker of the last attempt sends a heartbeat now. */
   heartbeat(): this {
     const { runNo, attempt } = this.sent.at(-1) ?? this.#nothingSent()
     this.#seenAt.set(`${runNo}/${attempt}`, this.now)
     return this
   }
 
-  /** Time passes, and each timer is acted on when it is due. */
+  /** Time passes, and each timer is processed when it is due. */
   until(time: number): this {
     for (let next = this.#nextTimer(); next !== undefined && next.wakeAt <= time; next = this.#nextTimer()) {
       this.now = Math.max(this.now, next.wakeAt)
@@ -135,13 +135,16 @@ export class JobHistory {
     return this
   }
 
-  /** Time passes while nobody owns the partition; then all that fell due is acted on. */
+  /** Time passes while nobody owns the partition. Then all timers that are due are processed. */
   downUntil(time: number): this {
     this.now = Math.max(this.now, time)
     return this.until(time)
   }
 
-  /** All that was not logged is forgotten, as by an owner that begins with an empty store: only timers that follow from the state are left. */
+  /**
+   * Forgets everything that was not logged, like an owner that starts with an empty store. Only timers that follow from the state
+   * remain.
+   */
   restore(): this {
     this.#timers.clear()
     this.#seenAt.clear()
@@ -149,14 +152,14 @@ export class JobHistory {
     return this
   }
 
-  /** The next occurrence is acted on now, however early: what happens to a herd. */
+  /** Processes the next occurrence now, however early it is, as in a burst. */
   fireAhead(): this {
     const next = [...this.#timers.values()].find(({ timer }) => timer.kind === timerKind.fire)
     if (next === undefined) throw new Error('The job has nothing ahead.')
     return this.step({ kind: 'timer', timer: next.timer })
   }
 
-  /** The owner looks at the job after the rules of time zones have changed. */
+  /** The owner checks the job after the time zone rules have changed. */
   lookAtZone(): this {
     return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.zone, jobId: 'job', runNo: 0 } })
   }
@@ -188,7 +191,7 @@ export class JobHistory {
     return this
   }
 
-  /** What was decided; as long as that is nothing, there is none. */
+  /** The state of the job. There is none before the first decision. */
   get state(): JobState {
     if (this.job.state === undefined) throw new Error('Nothing was decided about the job yet.')
     return this.job.state
@@ -210,12 +213,12 @@ export class JobHistory {
       .map(({ scheduledFor }) => scheduledFor)
   }
 
-  /** When the schedule fires next, as its timer says; null when it does not. */
+  /** The next time of the schedule, as its timer says; null if it has none. */
   get next(): number | null {
     return timersOf(this.job).find(({ kind }) => kind === timerKind.fire)?.dueAt ?? null
   }
 
-  /** Skips by reason, as they were counted. */
+  /** Skips by reason, as the state counts them. */
   get skips(): Record<string, number> {
     const counts: Record<string, number> = {}
     for (const { notes } of this.decisions)
@@ -238,10 +241,10 @@ export class JobHistory {
     )[0]
   }
 
-  /** The job as a store gives it: frozen, because a rule must not change what it decides from. */
+  /** The job as a store returns it. It is frozen, because a rule must not change its input. */
   #load(input: Input): Job {
     const { snapshots: _, ...job } = this.job
-    // Of what runs were made with an owner loads only that of the run which the input names.
+    // An owner loads only the snapshot of the run that the input names.
     const runNo = namedBy(input)
     const run = job.state?.active.find((active) => active.runNo === runNo)
     const keptAt = run?.snapshotRunNo ?? runNo
@@ -262,7 +265,7 @@ export class JobHistory {
     this.#keepTimers(before, decision, popped)
   }
 
-  /** What src/scheduler/commit/batch-effects.ts does with timers. */
+  /** Does with timers what src/scheduler/commit/batch-effects.ts does. */
   #keepTimers(before: Job, decision: Decision, popped: Timer | undefined): void {
     const known = new Set(timersOf(before).map(idOf))
     const wanted = timersOf(decision.job)
@@ -271,7 +274,7 @@ export class JobHistory {
       this.#timers.set(idOf(popped), { timer: popped, wakeAt: decision.deferUntil })
     } else if (popped !== undefined) {
       this.#timers.delete(idOf(popped))
-      // A changed state may need it once more; an unchanged one waits for something else.
+      // A changed state may need the timer again. An unchanged state waits for something else.
       if (decision.job.state !== before.state) known.delete(idOf(popped))
     }
     for (const timer of [...wanted.filter((timer) => !known.has(idOf(timer))), ...decision.extraTimers]) {
@@ -283,7 +286,7 @@ export class JobHistory {
   #send({ out }: Decision): void {
     for (const output of out) {
       this.out.push(output)
-      // The owner reads its own tombstone like anybody's.
+      // The owner reads its own tombstone like any other.
       if (output.kind === 'tombstone') {
         const { kind: _, ...observed } = output
         this.remove(observed)

@@ -1,4 +1,4 @@
-/** Runs that are due later than nominal, and what is a misfire then. */
+/** Runs that are due later than their nominal time, and when such a run is a misfire. */
 import { describe, expect, it } from 'vitest'
 import { answerTo } from '../../../streams/jobs/receipt.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'

@@ -1,4 +1,4 @@
-/** What becomes of an attempt whose worker is silent, slow, or never there. */
+/** What happens to an attempt whose worker is silent, slow, or missing. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { type TimerKind, timerKind } from '../../../streams/state/keys.ts'
@@ -7,7 +7,7 @@ import { JobHistory } from './history.ts'
 const hour = 3_600_000
 const limits = { leaseMs: 2_000, attemptTimeoutMs: hour, startDeadlineMs: 5_000 }
 
-/** A job that was dispatched at 1000, which is its last time. */
+/** A job that was dispatched at 1000, its last occurrence. */
 const dispatched = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
   new JobHistory().define({ ...limits, ...more }).until(1_000)
 const started = (more: Partial<JobDefinitionInput> = {}): JobHistory => dispatched(more).report('STARTED')
@@ -251,7 +251,7 @@ describe('a timer that no longer follows from the state', () => {
   const timer = (kind: TimerKind, dueAt: number, runNo = 1) =>
     ({ kind: 'timer', timer: { dueAt, kind, jobId: 'job', runNo } }) as const
   const patient = { leaseMs: hour, attemptTimeoutMs: 100, startDeadlineMs: hour }
-  /** Long after every time that the timers below name. */
+  /** Long after every time of the timers below. */
   const late = (job: JobHistory): JobHistory => {
     job.now = hour / 2
     return job

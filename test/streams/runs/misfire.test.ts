@@ -1,4 +1,4 @@
-/** What becomes of occurrences that fell due while nobody could fire them. */
+/** What happens to occurrences that became due while nobody could fire them. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
@@ -8,7 +8,7 @@ type Definition = Partial<JobDefinitionInput>
 const hour = 3_600_000
 const everySecond: Definition = { schedule: { everyMs: 1_000 } }
 
-/** Nobody is there from the definition until `time`. */
+/** Nobody owns the partition from the definition until `time`. */
 const missed = (definition: Definition, time: number): JobHistory =>
   new JobHistory({ worker: { type: 'SUCCEEDED' } }).define(definition).downUntil(time)
 
@@ -62,7 +62,7 @@ describe('after an outage of five intervals', () => {
 })
 
 describe('an occurrence that waits because its job is full', () => {
-  /** Each hour in a zone; the first run goes on while six occurrences are missed, of which two may be caught up. */
+  /** Hourly in a zone. The first run is active while six occurrences are missed, and catch-up may run two of them. */
   const paris: Definition = { schedule: { cron: '0 * * * *', timezone: 'Europe/Paris' }, catchUp: 'ALL', maxConcurrentRuns: 1 }
   const full = (more: Definition): JobHistory => new JobHistory().define({ ...paris, ...more }).until(hour)
   it('is recorded after the last skipped one, so that changed zone rules do not bring it back', () => {
@@ -156,7 +156,7 @@ describe('the count of skips', () => {
     expect(job.next).toBe(5 * year + 1_000)
     for (const decision of job.decisions)
       for (const note of decision.notes) expect(note.kind === 'skipped' ? note.count : 0).toBeLessThan(32_000_000)
-    // Told as one: what stands in the state does not grow with the absence.
+    // Reported as one: the size of the state does not grow with the absence.
     expect(job.state.decisions).toMatchObject([{ what: 'SKIPPED', reason: 'catch-up', count: (5 * year) / 1_000 - ran }])
   })
   it('is exact if the job ended meanwhile, and then it is done', () => {

@@ -1,4 +1,4 @@
-/** What becomes of an occurrence that is due while earlier runs are active. */
+/** What happens to an occurrence that is due while earlier runs are active. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'
@@ -12,7 +12,7 @@ describe('overlap ALLOW', () => {
     expect(job.fired).toEqual([1_000, 2_000])
     expect(job.skips).toEqual({ 'max-concurrent-runs': 2 })
     expect(job.state).toMatchObject({ skipped: 2, reason: 'skipped: max-concurrent-runs', nextFireAt: 5_000 })
-    // Told as one: the first that was skipped, and when the last was.
+    // Reported as one: the first skipped occurrence, and the time of the last.
     expect(job.state.decisions).toMatchObject([
       { what: 'SKIPPED', reason: 'max-concurrent-runs', count: 2, scheduledFor: 3_000, at: 4_000 },
     ])

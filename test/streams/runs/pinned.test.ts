@@ -1,4 +1,4 @@
-/** A run that is pinned to one worker is told again until that worker takes it. */
+/** A run that is pinned to one worker is sent again until that worker starts it. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { timerKind } from '../../../streams/state/keys.ts'
@@ -7,11 +7,11 @@ import { type HistoryOptions, JobHistory } from './history.ts'
 const minute = 60_000
 const pinned = (more: Partial<JobDefinitionInput> = {}, options: HistoryOptions = {}): JobHistory =>
   new JobHistory(options).define({ pinTo: 'gpu', leaseMs: 10_000, startDeadlineMs: 10 * minute, ...more })
-/** When it was told again, with the attempt. */
+/** The times at which the attempt was sent again, with the attempt. */
 const tellings = ({ decisions }: JobHistory, since = 0): number =>
   decisions.slice(since).filter(({ out }) => out.some(({ kind }) => kind === 'tell')).length
 
-/** The times of all tellings up to `end`. */
+/** The times of all messages up to `end`. */
 function times(job: JobHistory, end: number): number[] {
   const found: number[] = []
   for (let now = job.now; now <= end; now += 500) {

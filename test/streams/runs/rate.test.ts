@@ -1,4 +1,4 @@
-/** Attempts under a rateLimit have a start given to each, and wait for it with their slot. */
+/** Each attempt under a rateLimit gets a start, and keeps its slot while it waits for it. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'

@@ -1,4 +1,4 @@
-/** A dead run is made once more, as a run of its own. */
+/** A redrive makes a dead run again, as a new run. */
 import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput } from '../../../schemas/generated.ts'
 import { JobHistory } from './history.ts'

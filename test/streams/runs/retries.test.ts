@@ -1,4 +1,4 @@
-/** What becomes of a run whose attempts fail, are given back, or are reported late. */
+/** What happens to a run whose attempts fail, are released, or are reported late. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionEvent, JobDefinitionInput } from '../../../schemas/generated.ts'
 import type { Output } from '../../../streams/state/job.ts'
@@ -8,11 +8,11 @@ import { JobHistory } from './history.ts'
 
 const day = 86_400_000
 
-/** A job that was dispatched at 1000, which is its last time. */
+/** A job that was dispatched at 1000, its last occurrence. */
 const dispatched = (more: Partial<JobDefinitionInput> = {}, leadMs = 0): JobHistory =>
   new JobHistory({ leadMs }).define(more).until(1_000)
 
-/** What went out last: its kind, with the tier of a retry. */
+/** The last output: its kind, with the tier of a retry. */
 const lastOut = ({ last }: JobHistory): string[] =>
   last.out.map((output: Output) => (output.kind === 'retry' ? `retry.${output.tier.name}` : output.kind))
 
@@ -145,7 +145,7 @@ describe('a backoff', () => {
     expect(lastOut(job)).toEqual(out)
     expect(job.sent.at(-1)?.dueAt ?? dueAt).toBe(out.length === 0 ? 1_000 : dueAt)
     expect(job.state.active[0]).toMatchObject({ dueAt, parked: out.length === 0 })
-    // What waits in a topic comes back by itself, unless it is lost there.
+    // An attempt that waits in a delay topic comes back, unless it is lost there.
     const kind = delayMs === 0 ? timerKind.startDeadline : timerKind.retryResidue
     const later = out.length > 0 && delayMs > 0 ? retryBackstopMs : 0
     expect(timersOf(job.job)).toMatchObject([{ kind, ...(delayMs > 0 && { dueAt: dueAt + later }) }])

@@ -1,4 +1,4 @@
-/** Under which number what a run was made with is kept, and how long. */
+/** The run number under which a snapshot is kept, and how long it is kept. */
 import { describe, expect, it } from 'vitest'
 import { snapshotNoIn, snapshotNosOf } from '../../../streams/runs/snapshots.ts'
 import { JobHistory } from './history.ts'

@@ -1,7 +1,7 @@
 /**
- * Nothing waits without a timer that ends it. From any state of any history all that is under way is lost, and whatever is sent from then
- * on: events, commands, definitions, what waits in delay topics. Only the timers that follow from the state are left, as for an owner
- * that begins with an empty store. Each run ends all the same, and a job that recurs goes on.
+ * Every wait has a timer that ends it. In any state of any history, all records in flight are lost, and all records that are sent
+ * later: events, commands, definitions, and records in delay topics. Only the timers that follow from the state remain, as for an
+ * owner that starts with an empty store. Even so, each run ends, and a repeating job continues.
  */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
@@ -15,7 +15,10 @@ import { JobHistory } from './history.ts'
 
 const begin = 1_800_000_000_000
 const histories = 6_000
-/** Longer than the longest backoff, and than the start deadlines of random definitions. Five attempts, each with a backoff, which may wait for a start as well, end within twenty of them. */
+/**
+ * Longer than the longest backoff, and than the start deadlines of random definitions. Five attempts, each with a backoff and
+ * perhaps a wait for a start, end within twenty of these.
+ */
 const leapMs = retryDelayMaxMs + 2 * 86_400_000
 const leaps = 20
 
@@ -28,7 +31,7 @@ describe('from any state with every record lost', () => {
       const wrong = abandoned(lived)
       if (wrong !== undefined) throw new Error(`seed ${seed}: ${wrong}`)
     }
-    // The histories must have come to every state that waits for something.
+    // The histories must reach every state that waits for something.
     const all = ['DISPATCHED', 'pinned', 'RUNNING', 'RETRY_WAIT', 'RETRY_WAIT parked', 'WAITING SLOT', 'WAITING RATE']
     expect(
       [...all, 'waiting', 'queued', 'backfill', 'END', 'recheck', 'COMPLETED'].filter((status) => !seen.has(status)),
@@ -42,7 +45,7 @@ describe('from any state with every record lost', () => {
     expect(job.dispatched).toHaveLength(1)
     job.until(dueAt + retryBackstopMs)
     expect(job.dispatched.map(({ attempt }) => attempt)).toEqual([1, 2])
-    // The forwarder may only have been slow.
+    // The retry forwarder may only have been slow.
     job.report('RETRY_DUE')
     expect(job.notes).toEqual(['stale'])
     expect(job.until(dueAt + 2 * retryBackstopMs).dispatched).toHaveLength(2)
@@ -105,7 +108,7 @@ describe('an interval from the END of its runs', () => {
 interface Lived {
   job: JobHistory
   cancelled: boolean
-  /** Lets what the definition names be there from now on. */
+  /** From now on the topics that the definition names exist. */
   mend: () => void
 }
 
@@ -123,7 +126,7 @@ function live(chance: Chance): Lived {
     poolThere = chance.happens(0.95)
     const { definition: before } = job.job
     job.definition({ spec: randomDefinition(chance, job.now) })
-    // One that is dropped revives nothing.
+    // A dropped definition revives no job.
     if (job.job.definition !== before) cancelled = false
   }
   define()
@@ -138,7 +141,7 @@ function live(chance: Chance): Lived {
     else if (kind === 'report') randomReport(job, chance)
     else if (kind === 'admit') job.admit()
     else if (randomCommand(job, chance) === 'CANCEL') cancelled = true
-    // Other jobs may take all slots for good.
+    // Other jobs may hold all slots forever.
     job.others = chance.happens(0.1) ? { held: 9, waiting: 0 } : { held: 0, waiting: 0 }
   }
   const mend = (): void => {
@@ -147,7 +150,7 @@ function live(chance: Chance): Lived {
   return { job, cancelled, mend }
 }
 
-/** What stands still, or undefined. */
+/** The part of the job that has stopped, or undefined. */
 function abandoned({ job, cancelled, mend }: Lived): string | undefined {
   const { state: before, definition } = job.job
   mend()

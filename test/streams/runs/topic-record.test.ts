@@ -1,4 +1,4 @@
-/** What a consumer of a topic of the user's finds there. */
+/** The record that a consumer of a target topic gets. */
 import { expect, it } from 'vitest'
 import { JobHistory } from './history.ts'
 

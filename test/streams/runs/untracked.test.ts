@@ -1,4 +1,4 @@
-/** Runs of jobs with trackRuns false: over for the owner with the step that hands them to the workers. */
+/** Runs of jobs with trackRuns false. For the owner they end with the step that dispatches them. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/why.ts'

@@ -1,4 +1,4 @@
-/** Until when an occurrence may fire and a run may be tried: expireAt of the job, and retry.maxAgeMs of each run. */
+/** The time limits for an occurrence and for the attempts of a run: expireAt of the job, and retry.maxAgeMs of each run. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'

@@ -1,4 +1,4 @@
-/** What becomes of the next occurrence when the rules of a time zone change: each line of the table in ADR 0040. */
+/** What happens to the next occurrence when the rules of a time zone change: each line of the table in ADR 0040. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { mayMove } from '../../../streams/runs/zone-change.ts'
@@ -6,7 +6,7 @@ import { intlRules, type ZoneRules } from '../../../streams/schedules/zone-rules
 import { putRules, rulesAs, rulesWithChange } from '../../tools/zone-rules.ts'
 import { JobHistory } from './history.ts'
 
-/** In 2026 Vancouver stays with -07:00; before that was known, it was to go back to -08:00 each November. */
+/** In 2026 Vancouver stays at -07:00. By the earlier rules it returned to -08:00 each November. */
 const summer = intlRules
 const winter = rulesAs({ 'America/Vancouver': 'America/Los_Angeles' })
 const timezone = 'America/Vancouver'
@@ -16,7 +16,7 @@ const isos = (times: readonly number[]): string[] => times.map((time) => new Dat
 
 type Definition = Partial<JobDefinitionInput>
 
-/** Under `before` until `changeAt`, then under `after`; the owner looks at the job at once. */
+/** Uses `before` until `changeAt`, then `after`. The owner checks the job at once. */
 function history(cron: string, before: ZoneRules, changeAt: string, after: ZoneRules, more: Definition = {}): JobHistory {
   const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
   job.now = at('2026-12-01T12:00Z')
@@ -28,7 +28,7 @@ function history(cron: string, before: ZoneRules, changeAt: string, after: ZoneR
 }
 
 describe('an occurrence that ran does not run again because its time on the clock comes later', () => {
-  // 02:30 was at 09:30 by the rules of the summer all year, and is at 10:30 by those with a winter.
+  // 02:30 is 09:30 UTC by the rules of all-year summer time, and 10:30 UTC by the rules with winter time.
   it('that day, whenever in between the rules come', () => {
     for (const changeAt of ['2026-12-03T09:30Z', '2026-12-03T10:00Z', '2026-12-03T10:30Z', '2026-12-03T23:00Z']) {
       const job = history('30 2 * * *', summer, changeAt, winter).lookAtZone().until(at('2026-12-05T12:00Z'))
@@ -38,7 +38,7 @@ describe('an occurrence that ran does not run again because its time on the cloc
   })
   it('and the next ones of the day do run', () => {
     const job = history('30 1,2,3 * * *', summer, '2026-12-02T10:00Z', winter).lookAtZone().until(at('2026-12-03T12:00Z'))
-    // 08:30 01:30, 09:30 02:30 by the old rules; 11:30 is 03:30 by the new ones.
+    // By the old rules 08:30 UTC is 01:30 and 09:30 UTC is 02:30. By the new rules 11:30 UTC is 03:30.
     expect(isos(job.fired)).toEqual([
       ...['2026-12-02T08:30', '2026-12-02T09:30', '2026-12-02T11:30'],
       ...['2026-12-03T09:30', '2026-12-03T10:30', '2026-12-03T11:30'],
@@ -96,7 +96,7 @@ describe('an occurrence that comes earlier', () => {
     expect(job.skips).toEqual(skips)
   })
   it('and lies before the last run is skipped and counted, so times ascend', () => {
-    // 10:40 is 02:40 by the old rules and 03:40 by the new ones: 02:45 to 03:30 had come before it.
+    // 10:40 UTC is 02:40 by the old rules and 03:40 by the new ones. The times from 02:45 to 03:30 had passed before it.
     const job = history('*/10 1-3 * * *', winter, '2026-12-02T10:45Z', summer).lookAtZone().until(at('2026-12-03T00:00Z'))
     expect(isos(job.fired).slice(-3)).toEqual(['2026-12-02T10:30', '2026-12-02T10:40', '2026-12-02T10:50'])
     expect(job.skips).toEqual({ 'zone-rules': 5 })
@@ -164,7 +164,7 @@ describe('what stays unchanged', () => {
 
 describe('times that a change of the clock omits or repeats', () => {
   const gapAt = at('2026-12-03T10:00Z')
-  // Clocks show 02:00 at that instant, and are put to 03:00.
+  // At that instant clocks show 02:00, and are set to 03:00.
   const withGap = rulesWithChange(timezone, -8 * hour, gapAt, -7 * hour)
   it('a time that the new rules omit is moved by dstGap, and its earlier run is not repeated', () => {
     const moved = history('30 2 * * *', winter, '2026-12-03T08:00Z', withGap).lookAtZone().until(at('2026-12-04T12:00Z'))

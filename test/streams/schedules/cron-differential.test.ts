@@ -1,6 +1,7 @@
 /**
- * Cron against cron-parser, which shares no code with croner or with us and takes its zones from Luxon. It knows one policy, so ours
- * is set to the same: dstGap SHIFT and dstOverlap FIRST. Half of the questions are asked shortly before a change of the zone's offset.
+ * Compares cron with cron-parser, which shares no code with croner or with us and takes its zones from Luxon. It has one policy
+ * for daylight saving, so ours is set to the same: dstGap SHIFT and dstOverlap FIRST. Half of the questions are asked shortly
+ * before a change of the zone's offset.
  */
 import { CronExpressionParser } from 'cron-parser'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { eraAt, zoneOf } from '../../../streams/schedules/zone.ts'
 import { allZones, cronText, type Dice, seeded } from './differential-sample.ts'
 import { iso, source } from './samples.ts'
 
-/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+/** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
 const expressionsOfZone = 30
 const questionsOfExpression = 8
@@ -54,7 +55,7 @@ function nearChange(timezone: string, at: number): boolean {
   return era.until - at < 2 * day || at - era.from < 2 * day
 }
 
-/** Differences that the generated questions meet too seldom. */
+/** Differences that the generated questions seldom reach. */
 const pinned = [
   { cron: '20 0 * * *', timezone: 'America/Havana', from: Date.UTC(2024, 10, 2, 10, 15, 50) },
   { cron: '*/22 2 * * *', timezone: 'Antarctica/Troll', from: Date.UTC(2024, 2, 30, 4, 19, 13) },
@@ -105,7 +106,7 @@ describe('cron, asked in every zone', () => {
       for (let index = 0; index < expressionsOfZone; index++) ask(dice, timezone).forEach(judge)
     }
     expect(unexplained).toEqual([])
-    // A line of the table that explains nothing any more has to go.
+    // A line of the table that explains no difference must be removed.
     expect([...explained].sort()).toEqual(Object.keys(classes).sort())
     expect(asked).toBeGreaterThanOrEqual(100_000)
   })

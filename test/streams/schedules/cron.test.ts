@@ -7,7 +7,7 @@ import { iso, ms, source } from './samples.ts'
 const nextCron = (cron: string, timezone: string, after: number): number | null =>
   nextFire(source({ cron, timezone }), after, after)
 
-/** Occurrences after `from`, as ISO 8601 without the seconds of which all are zero. */
+/** Occurrences after `from`, as ISO 8601. Seconds are omitted if all of them are zero. */
 function fires(expression: string, timezone: string, from: string, count: number): string[] {
   const found: string[] = []
   let at: number | null = ms(from)

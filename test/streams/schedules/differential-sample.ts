@@ -1,7 +1,7 @@
-/** Generated schedules for comparisons: seeded, so that every run sees the same. */
+/** Generated schedules for comparisons. They are seeded, so every run gets the same schedules. */
 import { mulberry32 } from '../../tools/mulberry32.ts'
 
-/** Throws of dice that a seed repeats. */
+/** Random choices that a seed repeats. */
 export function seeded(seed: number): Dice {
   const next = mulberry32(seed)
   const upTo = (size: number): number => Math.floor(next() * size)
@@ -47,7 +47,7 @@ function cronField(dice: Dice, from: number, to: number, names?: readonly string
   }
 }
 
-/** A cron expression of 5 fields, or of 6. Few restrict the days, so that most fire in any week. */
+/** A cron expression of 5 or 6 fields. Few of them restrict the days, so most fire in any week. */
 export function cronText(dice: Dice): string {
   const day = dice.chance(0.3) ? (dice.chance(0.2) ? 'L' : cronField(dice, 1, 28)) : '*'
   const weekday = dice.chance(0.3)
@@ -62,7 +62,7 @@ export function cronText(dice: Dice): string {
 
 const signed = (dice: Dice, values: readonly number[]): number[] => values.map((value) => (dice.chance(0.3) ? -value : value))
 
-/** RRULE text whose parts go together; it may still never come true. */
+/** RRULE text with parts that may be combined. It may still have no occurrence. */
 export function rruleText(dice: Dice): string {
   const freq = dice.pick([
     'YEARLY',

@@ -1,6 +1,6 @@
 /**
- * Each policy of daylight saving against a look at the clock minute by minute, for every zone whose clocks change in two years. What
- * clocks show is asked of Intl here, by this file's own means: nothing of streams/schedules is used but what is judged.
+ * Compares each daylight saving policy with a minute-by-minute walk of the clock, for every zone whose clocks change in two
+ * years. This file asks Intl for the clock times itself, and uses only the tested code of streams/schedules.
  */
 import { expect, it } from 'vitest'
 import type { Schedule } from '../../../schemas/generated.ts'
@@ -11,17 +11,17 @@ import { iso, source } from './samples.ts'
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+/** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
 const questionsOfChange = 6
 
-/** What clocks in a zone show, as if it were UTC. */
+/** The time that clocks in a zone show, as if it were UTC. */
 function clockOf(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return (at) => Date.parse(`${format.format(at).replace(' ', 'T')}Z`)
 }
 
-/** Minutes at which clocks jump. */
+/** Minutes at which clocks change. */
 function changesOf(shows: (at: number) => number, from: number, to: number): number[] {
   const changes: number[] = []
   for (let at = from; at < to; at += day) {
@@ -43,7 +43,7 @@ interface Times {
   minutes: number[]
 }
 
-/** Instants at which the times of a day come true, from `first` to `last`. */
+/** The instants of the given times of day, from `first` to `last`. */
 function byTheClock(walls: readonly { at: number; wall: number }[], { hours, minutes }: Times, policy: Policy): Set<number> {
   const found = new Set<number>()
   const days = new Set(walls.map(({ wall }) => Math.floor(wall / day)))

@@ -14,7 +14,7 @@ const timezone = 'Europe/Paris'
 const spring = ms('2025-03-29T12:00:00Z')
 const autumn = ms('2025-10-25T12:00:00Z')
 
-/** Times of the next two occurrences, in UTC. */
+/** The times of the next two occurrences, in UTC. */
 function due(schedule: Parameters<typeof source>[0], from: number, count = 2): string[] {
   return iterated(source({ timezone, ...schedule }), from, from, count).map((at) => (iso(at) ?? '').slice(5, 16))
 }
@@ -81,7 +81,7 @@ describe('the notes of a preview', () => {
   })
 })
 
-/** The instants of one wall-clock time, by asking the zone for its offset and nothing else. */
+/** The instants of one wall-clock time, computed only from the offsets of the zone. */
 function instantsOf(wall: number, zone: string, gap: DstGap, overlap: DstOverlap): number[] {
   const [before, after] = [offsetOf(zone, wall - 86_400_000), offsetOf(zone, wall + 86_400_000)]
   const found = [...new Set([wall - before, wall - after])].filter((at) => at + offsetOf(zone, at) === wall)

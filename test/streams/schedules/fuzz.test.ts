@@ -8,11 +8,11 @@ import { parseRRule } from '../../../streams/schedules/rrule-text.ts'
 import { horizonAt } from '../../../streams/schedules/wall-times.ts'
 import { allZones, cronText, type Dice, rruleText, seeded } from './differential-sample.ts'
 
-/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+/** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
-/** Besides the hundred thousand of test/streams/definitions/fuzz.test.ts, which go through the decision core. */
+/** In addition to the 100,000 of test/streams/definitions/fuzz.test.ts, which go through the decision core. */
 const cases = 40_000
-/** Zones of the fuzzed definitions: enough to have all kinds of changes, few enough to stay in the caches of the test. */
+/** Zones of the fuzzed definitions: enough for all kinds of changes, few enough for the caches of the test. */
 const zones = [
   ...allZones.filter((_, index) => index % 20 === 0),
   'Antarctica/Troll',
@@ -48,7 +48,7 @@ const pieces = [
   '\n',
 ]
 
-/** A text with a piece of it lost, doubled or replaced. */
+/** A text with a piece removed, doubled or replaced. */
 function broken(dice: Dice, text: string): string {
   const at = dice.upTo(text.length + 1)
   const piece = dice.pick(pieces)
@@ -89,7 +89,7 @@ describe('forty thousand random schedules', () => {
   it('are refused with a message or give times in order, and nothing throws', { timeout: limitMs }, () => {
     const dice = seeded(7)
     let taken = 0
-    // Plain comparisons: a matcher takes longer than what is asked here.
+    // Plain comparisons, because a matcher is slower than the tested code.
     const wrong: string[] = []
     for (let index = 0; index < cases; index++) {
       const json = {
@@ -125,7 +125,7 @@ describe('forty thousand random schedules', () => {
 })
 
 describe('a search', () => {
-  /** Counts the days that one search of the calendar looks at. */
+  /** Counts the days that one search of the calendar checks. */
   class CountedDays extends RRuleDays {
     looks = 0
 

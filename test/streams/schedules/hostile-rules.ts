@@ -1,4 +1,4 @@
-/** Rules that search for long: sparse days, intervals that hardly ever meet them, places that no period has, counts that never end. */
+/** Rules with a long search: rare days, intervals that seldom match them, positions that no period has, counts that never end. */
 import type { Schedule } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/defaults.ts'
 import type { Dice } from './differential-sample.ts'
@@ -37,7 +37,7 @@ export function hostileRule(dice: Dice): string {
   return parts.join(';')
 }
 
-/** A definition with such a rule: any zone, a beginning long ago or far ahead, now and then a window that opens in 2900. */
+/** A definition with such a rule: any zone, a start long ago or far ahead, sometimes a window that opens in 2900. */
 export function hostileDefinition(dice: Dice) {
   const schedule: Partial<Schedule> = {
     rrule: hostileRule(dice),

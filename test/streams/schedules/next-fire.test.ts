@@ -223,7 +223,7 @@ describe('an expensive rule', () => {
     })
     expect([...occurrences(definition, appendedAt, { max: 500 })]).toHaveLength(500)
     expect(written).toBeLessThanOrEqual(1)
-    // The same of another schedule, which is not taken for it.
+    // The same for another schedule, which must not use the result of the first.
     const other = { ...definition, schedule: { ...definition.schedule, exdates: [] } }
     expect(nextFire(other, appendedAt, exdates[0] ?? 0)).toBe((exdates[0] ?? 0) + day)
     expect(nextFire(other, appendedAt, Number.NEGATIVE_INFINITY)).toBe(exdates[0])

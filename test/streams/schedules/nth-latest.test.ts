@@ -1,4 +1,4 @@
-/** The n-th last occurrence is the one that a walk from the first finds, whatever the schedule. */
+/** The n-th last occurrence equals the result of a walk from the first occurrence, for any schedule. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countFires, occurrences, type ScheduleSource } from '../../../streams/schedules/next-fire.ts'

@@ -1,6 +1,6 @@
 /**
- * Rules against rrule-temporal, which shares no code with ours. It knows one policy, so ours is set to the same: dstGap SHIFT and
- * dstOverlap FIRST.
+ * Compares rules with rrule-temporal, which shares no code with ours. It has one policy for daylight saving, so ours is set to
+ * the same: dstGap SHIFT and dstOverlap FIRST.
  */
 import { RRuleTemporal } from 'rrule-temporal'
 import { describe, expect, it } from 'vitest'
@@ -9,11 +9,11 @@ import { allZones, type Dice, rruleText, seeded } from './differential-sample.ts
 import { iso, source } from './samples.ts'
 
 const rulesOfZone = 6
-/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+/** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
-/** Occurrences compared of each rule. */
+/** The number of occurrences that are compared for each rule. */
 const occurrencesMax = 2
-/** Periods without an occurrence after which they give up. */
+/** The number of periods without an occurrence after which rrule-temporal gives up. */
 const theirPeriodsMax = 300
 
 interface Answers {
@@ -44,7 +44,7 @@ const classes: Record<string, (answers: Answers) => boolean> = {
   'half hours': ({ rrule, timezone }) => timezone === 'Australia/Lord_Howe' && rrule.startsWith('FREQ=HOURLY'),
 }
 
-/** Differences that the generated questions meet too seldom. */
+/** Differences that the generated questions seldom reach. */
 const pinned = [{ rrule: 'FREQ=HOURLY', timezone: 'Australia/Lord_Howe', dtstart: Date.UTC(2024, 3, 6, 14, 10) }]
 
 function ask(dice: Dice, timezone: string): Answers {
@@ -97,7 +97,7 @@ describe('rules, asked in every zone', () => {
       for (let index = 0; index < rulesOfZone; index++) judge(ask(dice, timezone))
     }
     expect(unexplained).toEqual([])
-    // A line of the table that explains nothing any more has to go.
+    // A line of the table that explains no difference must be removed.
     expect([...explained].sort()).toEqual(Object.keys(classes).sort())
   })
 })

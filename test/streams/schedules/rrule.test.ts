@@ -4,7 +4,7 @@ import { countFires, latestFire, nextFire } from '../../../streams/schedules/nex
 import { iso, iterated, ms, source } from './samples.ts'
 
 const newYork = 'America/New_York'
-/** The beginning of all examples of RFC 5545: 2 September 1997, nine in the morning in New York. */
+/** The start of all examples of RFC 5545: 2 September 1997, 09:00 in New York. */
 const dtstart = ms('1997-09-02T13:00:00Z')
 
 /** Local dates, or dates and times, of the first occurrences. */

@@ -1,4 +1,4 @@
-/** Definitions for tests of schedules: a source of nominal times from the few fields that matter, and random ones. */
+/** Definitions for tests of schedules: nominal times from the few fields that matter, and random definitions. */
 import fc from 'fast-check'
 import type { Schedule } from '../../../schemas/generated.ts'
 import { completeDefinition } from '../../../streams/definitions/defaults.ts'
@@ -61,7 +61,7 @@ export const rules = [
 
 const instant = (): fc.Arbitrary<number> => fc.integer({ min: ms('2015-01-01T00:00:00Z'), max: ms('2040-01-01T00:00:00Z') })
 
-/** A repeated schedule, its append time, and an instant to look from, up to a month after. */
+/** A repeated schedule, its append time, and an instant up to a month later at which a search starts. */
 export function repeated(): fc.Arbitrary<{ definition: ScheduleSource; appendedAt: number; after: number }> {
   const near = fc.integer({ min: -40 * 86_400_000, max: 40 * 86_400_000 })
   const every = fc.record({
@@ -97,7 +97,7 @@ export function repeated(): fc.Arbitrary<{ definition: ScheduleSource; appendedA
     })
 }
 
-/** Nominal times by plain iteration: the slow truth that the quick functions are held against. */
+/** Nominal times by plain iteration: the slow reference for the fast functions. */
 export function iterated(definition: ScheduleSource, appendedAt: number, after: number, max: number): number[] {
   const found: number[] = []
   let at = nextFire(definition, appendedAt, after)

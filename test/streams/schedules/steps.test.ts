@@ -17,10 +17,13 @@ import { source } from './samples.ts'
 
 /** More by hand: DUELOG_HOSTILE_RULES=200000. */
 const hostileRules = Number(process.env.DUELOG_HOSTILE_RULES ?? 1_500)
-/** What one question about an accepted rule may take, in steps: some 10 ms. The worst that 30,000 rules have found takes two thirds of it. */
+/**
+ * The maximum number of steps for one question about an accepted rule: about 10 ms. The worst of 30,000 rules needs two thirds of
+ * it.
+ */
 const questionStepsMax = 1_500_000
 const now = Date.UTC(2026, 10, 22)
-/** Ends a test that hangs on a busy machine; nothing is asserted by it. */
+/** Ends a test that hangs on a busy machine. No assertion depends on it. */
 const limitMs = 300_000
 
 const costOf = (question: () => unknown): number => {
@@ -54,7 +57,7 @@ describe('steps of a search', () => {
     expect(stepsTaken() - before).toBeLessThanOrEqual(firstTimeStepsMax + 1_000)
     const tooLate = { ...hostile('FREQ=MONTHLY;COUNT=10000', 'Europe/Paris'), startAt: Date.UTC(2900, 0, 1) }
     expect(validateDefinition(tooLate)[0]?.message).toContain('begins too long before startAt')
-    // The verdict does not depend on what was asked before.
+    // The result does not depend on earlier questions.
     nextFire(tooRare, 0, now)
     expect(neverFires({ ...tooRare, startAt: 1 })).toContain('not found to within')
   })
@@ -95,7 +98,7 @@ describe('steps of a search', () => {
     const exdates = Array.from({ length: 1_000 }, (_, index) => dtstart + index * 3 * dayMs)
     const rare = source({ rrule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', timezone: 'Europe/Paris', dtstart, exdates })
     const count = (): number => countFires(rare, 0, dtstart, dtstart + 30 * 366 * dayMs)
-    // To search from each of them for the next time took ten million steps each time.
+    // A search for the next time from each of them would take 10 million steps each time.
     expect(costOf(count)).toBeLessThan(1_000_000)
     expect(costOf(count)).toBeLessThan(20_000)
     expect(count()).toBe(1)
@@ -130,7 +133,7 @@ describe('steps of a search', () => {
       costOf(() => {
         problems = validateDefinition(leaving(years, timezone))
       })
-    // Of zones of which nothing is known. To learn all took eight million steps in one piece.
+    // For zones that are not in the cache. Computing all of them at once would take 8 million steps.
     expect(cost(1_000, 'America/Asuncion')).toBeLessThan(100_000)
     expect(problems[0]?.message).toContain('2400000 steps of the search to learn its time zone at all of its exdates')
     expect(cost(300, 'America/Campo_Grande')).toBeLessThan(3_000_000)

@@ -1,4 +1,7 @@
-/** The table of the days that a rule names: the next of them is what asking day by day finds, and a year without one is passed over whole. */
+/**
+ * The table of the days that a rule names. The next day in it equals the result of a search day by day, and a year without a day
+ * is skipped as a whole.
+ */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { rruleOf } from '../../../streams/schedules/rrule.ts'
@@ -46,7 +49,7 @@ it('the table is built once for each year, while each of its days counts as a st
     looks++
     return asked(day)
   }
-  // 2100 is no leap year.
+  // 2100 is not a leap year.
   expect(days.atOrAfter(at)).toBe(dayOf(2116, 1, 29))
   expect(looks).toBe(0)
 })

@@ -20,7 +20,7 @@ describe('unchanged rules', () => {
           const decidedFor = decidedTime(definition, at)
           const place = { ...fresh, anchorAt: appendedAt, nextFireAt: next, decidedFor, latestFiredFor: at }
           expect(nextByRules(definition, place, 10)).toEqual({ nextFireAt: next, passed: 0 })
-          // As an earlier version has left it.
+          // As an earlier version left it.
           expect(nextByRules(definition, { ...place, decidedFor: null }, 10)).toEqual({ nextFireAt: next, passed: 0 })
           at = next
         }
@@ -30,7 +30,10 @@ describe('unchanged rules', () => {
   })
 })
 
-/** The occurrences of a schedule, minute by minute: what clocks show, with no gap made up for and all that comes twice. */
+/**
+ * The occurrences of a schedule, minute by minute, by what clocks show: times in a gap are omitted, and times in an overlap come
+ * twice.
+ */
 function minuteByMinute(hours: readonly number[], minutes: readonly number[], offsetAt: (at: number) => number, from: number) {
   return function* (): Generator<{ at: number; wall: number }> {
     for (let at = from; at < from + 96 * hour; at += minute) {
@@ -89,11 +92,11 @@ describe('changed rules', () => {
         }
         expect(iso(found.nextFireAt)).toBe(iso(expected ?? null))
         if (found.nextFireAt !== nextFireAt) moved++
-        // Once moved, it stays; what had passed is decided about then.
+        // After it is moved it keeps its time. Occurrences that had passed are decided then.
         const again = found.passed > 0 ? decidedTime(definition, at) : decidedFor
         const place = { anchorAt: appendedAt, nextFireAt: found.nextFireAt, decidedFor: again, latestFiredFor: at, skipped: 0 }
         expect(nextByRules(definition, place, 100)).toEqual({ nextFireAt: found.nextFireAt, passed: 0 })
-        // And back, when the rules do, unless something has passed.
+        // It moves back when the rules do, unless an occurrence has passed.
         putRules(old)
         if (found.passed === 0) expect(nextByRules(definition, place, 100)).toEqual({ nextFireAt, passed: 0 })
       }),

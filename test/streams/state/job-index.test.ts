@@ -1,4 +1,4 @@
-/** By what a job is found: the bytes of the keys, and that they follow from what is known of it. */
+/** The keys by which a job is found: their bytes, and that they follow from the state of the job. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'

@@ -1,4 +1,4 @@
-/** The bytes of every key: stores and changelogs of earlier versions hold them, so none may ever change. */
+/** The bytes of every key. Stores and changelogs of earlier versions contain them, so none may ever change. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { indexKind, indexRange } from '../../../streams/state/job-index.ts'
@@ -88,7 +88,7 @@ describe('the bytes of a key', () => {
   })
 })
 
-/** Any id that may be taken, often one that begins another. */
+/** Any valid id, often one that is the beginning of another. */
 const jobId = (): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constantFrom('a', 'aa', 'ab', 'a/', 'b', 'é', '😀', '￿'),

@@ -1,4 +1,4 @@
-/** What a job remembers of what was decided against, so that whoever asks why finds it. */
+/** The refused commands and definitions that a job remembers, for an operator who asks why. */
 import { describe, expect, it } from 'vitest'
 import { JobHistory } from '../runs/history.ts'
 

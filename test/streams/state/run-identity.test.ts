@@ -1,4 +1,4 @@
-/** What handlers and receivers know a run by: the same for each attempt, another for each run of each life of a job. */
+/** The identity of a run for handlers and receivers: the same for each attempt, different for each run of each life of a job. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jobStateSchema } from '../../../schemas/generated.ts'
@@ -28,7 +28,7 @@ describe('the identity of a run', () => {
   })
   it('is unchanged for a job with a state of an earlier version', () => {
     const job = new JobHistory().define(everySecond).until(1_000)
-    // As the codec reads what has no such field.
+    // As the codec reads a record without this field.
     job.job = { ...job.job, state: { ...job.state, life: '' } }
     job.fail('Error', { retryAfterMs: 0 }).until(2_000)
     expect(ids(job).slice(1)).toEqual(['job/1', 'job/2'])
@@ -59,7 +59,7 @@ describe('the identity of a run', () => {
     const check = fc.property(run, run, (one, other) => {
       const same = one.jobId === other.jobId && one.runNo === other.runNo && one.life === other.life
       expect(executionIdOf(one) === executionIdOf(other)).toBe(same)
-      // As PROTOCOL says: split at the last slash.
+      // As docs/PROTOCOL.md says: split at the last slash.
       const id = executionIdOf(one)
       expect(id.slice(0, id.lastIndexOf('/'))).toBe(one.jobId)
     })

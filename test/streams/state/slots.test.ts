@@ -1,4 +1,7 @@
-/** Slots of a key, read off the words of the documents: who holds one, who waits, how many there are, and in which order they go. */
+/**
+ * The slots of a key, as the documents describe them: which run holds one, which runs wait, how many slots exist, and the order
+ * of admission.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun, JobState, RunLimits, RunStatus } from '../../../schemas/generated.ts'
 import {
@@ -36,7 +39,7 @@ const runIn = (status: RunStatus, waitsFor: ActiveRun['waitsFor'], limits: RunLi
 })
 const stateOf = (...active: ActiveRun[]): JobState => ({ ...new JobHistory().define().until(1_000).state, active })
 
-/** Each status with what may be awaited, and what the run then takes of its key. */
+/** Each status with its possible wait reasons, and what the run then takes of its key. */
 const taken: [status: RunStatus, waitsFor: ActiveRun['waitsFor'], takes: 'slot' | 'place' | 'nothing'][] = [
   ['WAITING', 'SLOT', 'place'],
   ['WAITING', 'RATE', 'slot'],
@@ -44,7 +47,7 @@ const taken: [status: RunStatus, waitsFor: ActiveRun['waitsFor'], takes: 'slot' 
   ['DISPATCHED', null, 'slot'],
   ['RUNNING', null, 'slot'],
   ['RETRY_WAIT', null, 'nothing'],
-  // Whatever was awaited before, a backoff gives the slot back and stands in no queue.
+  // After any wait, a backoff gives the slot back and is in no admission queue.
   ['RETRY_WAIT', 'RATE', 'nothing'],
   ['RETRY_WAIT', 'SLOT', 'nothing'],
   ['RUNNING', 'SLOT', 'slot'],

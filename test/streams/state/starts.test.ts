@@ -1,4 +1,4 @@
-/** The sliding window of starts: exact wherever a window begins, whatever is asked with and in whatever order. */
+/** The sliding window of starts: it is exact at any beginning, for any limits and any order of requests. */
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
@@ -31,7 +31,8 @@ describe('starts under a rateLimit', () => {
     const asked = fc.record({ given: rate, at: fc.integer({ min: 0, max: 300 }) })
     fc.assert(
       fc.property(rate, fc.array(asked, { maxLength: 60 }), (largest, asks) => {
-        // What was forgotten before anybody asked with so large a window cannot be counted: the largest asks first.
+        // Starts that were forgotten before a request with such a large window cannot be counted. So the largest request comes
+        // first.
         let starts: Starts | undefined = reserveStart(undefined, { limit: 5, perMs: 50 + largest.perMs }, 0).starts
         const times = [0]
         for (const { given, at: wantedAt } of asks) {
@@ -129,7 +130,7 @@ describe('one more start', () => {
   })
 })
 
-/** README, the rateLimit of clocks that were ahead: given for a time that has not come, they hold nobody up. */
+/** As the README says of rateLimit: starts that a clock ahead of time gave for a future time block no run. */
 describe('starts that a clock assigned that was ahead', () => {
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
   const now = 1_800_000_000_000

@@ -1,4 +1,4 @@
-/** Which timers follow from what is known of a job: a restore builds the index of times from nothing else. */
+/** The timers that follow from the state of a job. A restore builds the time index from them alone. */
 import { describe, expect, it } from 'vitest'
 import type { ActiveRun, JobState } from '../../../schemas/generated.ts'
 import type { Job } from '../../../streams/state/job.ts'
@@ -10,7 +10,7 @@ const nameOf = (kind: number): string => Object.entries(timerKind).find(([, numb
 const timers = (job: Job): string[] => timersOf(job).map(({ kind, dueAt, runNo }) => `${nameOf(kind)} of ${runNo} at ${dueAt}`)
 const limits = { leaseMs: 2_000, attemptTimeoutMs: 30_000, startDeadlineMs: 5_000 }
 const dispatched = (): JobHistory => new JobHistory().define({ schedule: { everyMs: 10_000 }, ...limits }).until(10_000)
-/** The job with another run in place of its own. */
+/** The job with another run instead of its own. */
 const withRun = ({ job, state }: JobHistory, more: Partial<ActiveRun>, moreState: Partial<JobState> = {}): Job => {
   const [run] = state.active
   return { ...job, state: { ...state, active: [{ ...(run ?? expect.fail()), ...more }], ...moreState } }

@@ -1,4 +1,4 @@
-/** Definitions that are sound and not taken: an older version, or one that was sent twice. */
+/** Valid definitions that are not accepted: an older version, or one that was sent twice. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { onlyNewHeader, onlyOverHeader, onlyOverHeaders, onlyOverOf } from '../../../streams/state/condition.ts'
@@ -121,11 +121,11 @@ describe('a definition that was dropped', () => {
     const job = dropped(time)
     const { definition, state } = job.job
     const record = { offset: 1, appendedAt: time, spec: definitionOf(every(300, { version: 4 })) }
-    // The store has the one in force: compaction left the later record alone in jobs, and it is read as decided.
+    // The store has the definition in force. Compaction left only the later record in jobs, and it is read as decided.
     const restored = new JobHistory()
     restored.job = { id: 'job', state, definition }
     expect(restored.definition(record, true).job).toEqual({ id: 'job', state, definition })
-    // The store is empty: the one in force comes from the changelog, with the state or behind the later record.
+    // The store is empty. The definition in force comes from the changelog, with the state or after the later record.
     const empty = new JobHistory()
     empty.job = { id: 'job', state }
     expect(empty.definition(record, true).job).toEqual({ id: 'job', state })

@@ -1,4 +1,4 @@
-/** JSON without loss: what is refused, with its place, and what is kept to the byte. */
+/** JSON without loss: what is refused, with its place, and what is preserved byte for byte. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/json-text.ts'
@@ -48,7 +48,7 @@ describe('a payload in a JSON text', () => {
     const texts = (text: string): string[] => {
       const found: string[] = []
       JSON.stringify(readJson(text).value, function (this: Record<string, unknown>, key) {
-        // toJSON has been called already; the holder still has it.
+        // toJSON was called already, but the holder still has it.
         const value = this[key]
         if (value instanceof JsonText) found.push(value.text)
         return value

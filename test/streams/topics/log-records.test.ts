@@ -1,4 +1,4 @@
-/** The size of a record in the log, against Kafka's record format. */
+/** The size of a record in the log, compared with Kafka's record format. */
 import { expect, it } from 'vitest'
 import { recordBytes } from '../../../streams/topics/log-records.ts'
 

@@ -9,7 +9,7 @@ const count = fc.integer({ min: 1, max: 256 })
 const plain = text.filter((part) => !/[{}]/.test(part))
 const tag = plain.filter((part) => part !== '')
 
-/** What Kafka's Java client and kafkajs choose for a key. */
+/** The partition that Kafka's Java client and kafkajs choose for a key. */
 function foreign(key: string, partitions: number): number {
   const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => {
     return { partitionId, leader: 1, partitionErrorCode: 0, replicas: [], isr: [] }
