@@ -174,7 +174,7 @@ class History {
       const event = { jobId, runNo, attempt, specOffset, at: this.world.now, startedAt: this.world.now, worker: 'w' }
       const end = jobId === 'steady' ? 'succeed' : outcome
       if (end === 'succeed') this.world.report({ type: 'SUCCEEDED', ...event })
-      else if (end === 'fail') this.world.report({ type: 'FAILED', ...event, error: { type: 'Error', message: 'as told' } })
+      else if (end === 'fail') this.world.report({ type: 'FAILED', ...event, error: { type: 'Error', message: 'planned' } })
       else if (end === 'start') this.world.report({ type: 'STARTED', ...event })
       else if (end === 'release') this.world.report({ type: 'RELEASED', ...event })
     }
@@ -228,7 +228,7 @@ class History {
     }
   }
 
-  /** For an untracked run the owner keeps nothing but that it was handed out. */
+  /** For an untracked run the owner keeps only that it was handed out. */
   async checkUntracked(): Promise<void> {
     const untracked = this.world.executions().filter(({ tracked }) => !tracked)
     for (const { attempt, trigger } of untracked)
@@ -273,7 +273,7 @@ class History {
     const commits = this.world.log(names.state).length
     this.world.dropOwner(memoryStore())
     await this.settle()
-    expect(this.world.log(names.state).length, 'a restore decides nothing anew').toBe(commits)
+    expect(this.world.log(names.state).length, 'a restore decides nothing again').toBe(commits)
     expect(durableOf(this.world.store)).toEqual(durable)
     for (const store of [live, this.world.store]) await expectDerived(store)
   }

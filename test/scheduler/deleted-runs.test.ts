@@ -1,4 +1,4 @@
-/** Jobs that are deleted while their runs are running: what their workers are told, and which run gets the slot then. */
+/** Jobs that are deleted while their runs are active: the messages to their workers, and the run that gets the slot then. */
 import { expect, it } from 'vitest'
 import type { WorkerControl } from '../../schemas/generated.ts'
 import { codecs, names } from '../model/world.ts'

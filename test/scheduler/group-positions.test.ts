@@ -62,7 +62,7 @@ test('records that are read and not applied are the lag of an owner, and a close
   expect(committed.get(names.commands)).toBe(5)
   expect((await lags())[names.commands]).toBe(0)
   const stopped = owner.scheduler.stop()
-  // It tells the group that it leaves, and learns that there is no other member.
+  // It announces to the group that it leaves, and learns that there is no other member.
   await driver.settle()
   await stopped
 })

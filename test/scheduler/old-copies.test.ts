@@ -21,7 +21,7 @@ const runsOf = (driver: SchedulerDriver, id: string): number[] =>
     .filter(({ jobId }) => jobId === id)
     .map(({ runNo }) => runNo)
 
-test.each(['made anew', 'cut short'] as const)(
+test.each(['recreated', 'truncated'] as const)(
   'decided jobs continue, and jobs that were deleted meanwhile stay deleted (the log was %s)',
   async (how) => {
     const driver = new SchedulerDriver()
@@ -35,7 +35,7 @@ test.each(['made anew', 'cut short'] as const)(
     driver.kill(owner)
     const before = driver.executions().length
     const state = driver.log.at(names.state, 0)
-    if (how === 'made anew') driver.log.recreate(state)
+    if (how === 'recreated') driver.log.recreate(state)
     else driver.log.truncate(state, Math.floor(state.next / 2))
     driver.remove('gone')
     driver.define('changed', { ...job, target: { handler: 'y' } })

@@ -28,9 +28,9 @@ function end(driver: SchedulerDriver, run: Dispatched): void {
   driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
 }
 
-function loseState(driver: SchedulerDriver, how: 'anew' | 'truncated'): void {
+function loseState(driver: SchedulerDriver, how: 'recreated' | 'truncated'): void {
   const log = driver.log.at(names.state, 0)
-  if (how === 'anew') driver.log.recreate(log)
+  if (how === 'recreated') driver.log.recreate(log)
   else driver.log.truncate(log, Math.floor(log.next / 2))
   driver.cluster.group.moved(names.state, 0)
 }
@@ -61,7 +61,7 @@ async function begun(): Promise<{ driver: SchedulerDriver; disk: Disk; owner: Pr
   return { driver, disk, owner }
 }
 
-test.each(['anew', 'truncated'] as const)('an owner that comes back logs its store again (%s)', async (how) => {
+test.each(['recreated', 'truncated'] as const)('an owner that comes back logs its store again (%s)', async (how) => {
   const { driver, disk, owner } = await begun()
   const reached = driver.log.at(names.state, 0).next
   driver.kill(owner)
@@ -87,7 +87,7 @@ test.each(['anew', 'truncated'] as const)('an owner that comes back logs its sto
   expect(runNumbers(driver, 'gone')).toEqual([1, 2])
 })
 
-test.each(['anew', 'truncated'] as const)('an active owner notices it by the answer to its commit (%s)', async (how) => {
+test.each(['recreated', 'truncated'] as const)('an active owner notices it by the answer to its commit (%s)', async (how) => {
   const { driver, owner } = await begun()
   const before = await resets('beyond-end')
   loseState(driver, how)
@@ -107,7 +107,7 @@ test('a store is rebuilt if another owner has continued in a recreated log, also
   for (const grown of [0, 60_000]) {
     const { driver, disk, owner } = await begun()
     driver.kill(owner)
-    loseState(driver, 'anew')
+    loseState(driver, 'recreated')
     const other = driver.boot('B', new Map())
     await run(driver, 3_000 + grown)
     const state = driver.state(other, 'j')
@@ -122,7 +122,7 @@ test('a store is rebuilt if another owner has continued in a recreated log, also
 test('if no copy is left jobs begin again, which is logged; no command that asks for a run is applied again', async () => {
   const { driver, owner } = await begun()
   driver.kill(owner)
-  loseState(driver, 'anew')
+  loseState(driver, 'recreated')
   const before = await resets('lost')
   const heir = driver.boot('B', new Map())
   await driver.advance(2_000, 250)
@@ -193,13 +193,13 @@ test('if all is lost the successor of a killed owner knows it too, and applies n
   const ends = await killedAnywhere(async () => {
     const { driver, owner } = await begun()
     driver.kill(owner)
-    loseState(driver, 'anew')
+    loseState(driver, 'recreated')
     return driver
   })
   expect(ends.map(manualRuns)).toEqual(ends.map(() => 1))
 })
 
-test.each(['anew', 'truncated'] as const)(
+test.each(['recreated', 'truncated'] as const)(
   'no command is applied again, and none is lost, if job-commands loses its end (%s)',
   async (how) => {
     const { driver, disk, owner } = await begun()
@@ -213,7 +213,7 @@ test.each(['anew', 'truncated'] as const)(
     expect(before).toBe(51)
     driver.kill(owner)
     const log = driver.log.at(names.commands, 0)
-    if (how === 'anew') driver.log.recreate(log)
+    if (how === 'recreated') driver.log.recreate(log)
     else driver.log.truncate(log, log.next - 5)
     driver.cluster.group.moved(names.commands, 0)
     driver.command('often', { type: 'TRIGGER', commandId: 'new' })

@@ -62,7 +62,7 @@ it('an owner that was suspended deletes nothing that its successor has revived',
   driver.report(runOf(driver, 2), 'STARTED', { startedAt: driver.time.nowMs })
   await driver.settle()
   await driver.advance(deleteAt - driver.time.nowMs + 5_000, 60_000)
-  // It wakes up and writes its pending records before a commit tells it that it is fenced.
+  // It wakes up and writes its pending records before a commit fails because it is fenced.
   owner.machine.clock.stopped = false
   await driver.advance(40_000, 500)
   expect(tombstones(driver)).toBe(1)

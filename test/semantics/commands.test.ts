@@ -41,7 +41,7 @@ test('a repeated backfill runs once, also with an owner that took over in betwee
   await duelog.jobThat('twice', ({ succeeded }) => succeeded >= 3)
   await duelog.command('twice', 'pause')
   await duelog.without(() => send('twice', backfill))
-  // What is sent after it is applied after it.
+  // A later command is applied later.
   await duelog.command('twice', 'pause')
   const job = await duelog.jobThat('twice', ({ active }) => active.length === 0)
   expect(job.status).toBe('PAUSED')

@@ -113,7 +113,7 @@ export class Workers {
     for (let at = startAt + 300; at < endAt; at += 300) report(at, 'HEARTBEAT')
     if (fate === 'fail' || fate === 'fail-for-good') {
       const retryAfterMs = chance.pick(this.retryAfterMs)
-      const error = { type: 'Error', message: 'as told', retryable: fate === 'fail', retryAfterMs }
+      const error = { type: 'Error', message: 'planned', retryable: fate === 'fail', retryAfterMs }
       report(endAt, 'FAILED', { startedAt, error })
     } else report(endAt, 'SUCCEEDED', { startedAt, result: Buffer.from('1') })
   }

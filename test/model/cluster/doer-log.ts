@@ -39,7 +39,7 @@ export class KeepingGroup extends Group {
 
   override readonly keep = (member: Member, positions: readonly Position[]): void => {
     const { chance, lossiness } = this.#cluster
-    if (!member.current) throw new DuelogError('not-ready', 'The group has given its partitions out anew.')
+    if (!member.current) throw new DuelogError('not-ready', 'The group has assigned its partitions again.')
     if (chance.happens(lossiness)) throw lost('a commit of positions that did not arrive')
     for (const position of positions) this.put(position)
     if (chance.happens(lossiness)) throw lost('a commit of positions')

@@ -1,6 +1,6 @@
 /**
- * What the processes of a history have in memory, seen from outside: records that readers delivered and no commit cycle has
- * applied yet, and the jobs that commit cycles load.
+ * The memory of the processes of a history, seen from outside: records that readers delivered and no commit cycle has applied
+ * yet, and the jobs that commit cycles load.
  */
 
 import type { Batch, Position } from '../../../src/ports/log.ts'

@@ -13,7 +13,7 @@ import type { Io, Machine } from './io.ts'
 /** A member may be removed this long after its last heartbeat. */
 export const sessionMs = 10_000
 
-/** What a fetch returns for one partition: this number of bytes, or one record. */
+/** The size of a fetch for one partition: this number of bytes, or one record. */
 const fetchBytesMax = 1_048_576
 
 /** How partitions are assigned: at random without standbys, at random with one standby each, or by the rule of the product. */
@@ -231,7 +231,7 @@ export class Member implements GroupReader {
     await new Promise<void>((resolve, reject) => {
       const rejoin = { isTold: false, resolve, reject }
       this.#rejoins.push(rejoin)
-      void this.#group.io.submit(this.machine, 'joins anew', () => {
+      void this.#group.io.submit(this.machine, 'joins again', () => {
         rejoin.isTold = true
         this.isLeaving = this.#options.isLeaving?.() === true
         this.#group.join(this)

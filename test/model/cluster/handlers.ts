@@ -73,8 +73,8 @@ export class Scripted {
     const { clock } = this.#machine
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        if (fate === 'fail') reject(new Error('as told'))
-        else if (fate === 'fail-for-good') reject(new NonRetryableError('as told'))
+        if (fate === 'fail') reject(new Error('planned'))
+        else if (fate === 'fail-for-good') reject(new NonRetryableError('planned'))
         else if (fate === 'later') reject(new RetryLaterError(chance.pick([0, 700, 3_000])))
         else if (fate === 'reject-odd') reject(odd)
         else resolve(1)

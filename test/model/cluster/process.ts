@@ -70,7 +70,7 @@ export interface Cluster {
   getsFull?: boolean
   /** Whether brokers have no room for non-transactional writes. Owners' transactions go to other brokers. */
   isFull: boolean
-  /** What its processes had in memory. */
+  /** The memory of its processes. */
   fullness: Fullness
   /** Ends transactions that clients have left open. */
   openTransactions: (() => void)[]

@@ -203,7 +203,7 @@ export class Simulation {
     const { io, group } = this.cluster
     const moves = [...this.#members()].some((member) => member.moves.length > 0)
     const { nowMs, nextMs } = this.time
-    // What was read may wait for the linger, with nothing in flight.
+    // Records that were read may wait for the linger, with nothing in flight.
     const inputRecord = this.slots.some(({ process }) =>
       process?.scheduler.queries.partitions().some(({ mailboxDepth, role }) => mailboxDepth > 0 && role === 'owner'),
     )
@@ -348,7 +348,7 @@ export class Simulation {
     })
   }
 
-  /** What may happen to a disk while no process uses it: it is lost, an old copy comes back, or it comes from another cluster. */
+  /** Damages a disk while no process uses it: it is lost, an old copy comes back, or it comes from another cluster. */
   #damage(index: number): void {
     const slot = this.slots[index]
     if (slot === undefined) return

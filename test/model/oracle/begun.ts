@@ -1,4 +1,4 @@
-/** What must be true of attempts that a living worker has begun: each ends with a report, unless its owner has cancelled it. */
+/** Checks of attempts that a living worker has begun: each ends with a report, unless its owner has cancelled it. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import { read, readable, shown, topics } from './reading.ts'
@@ -9,7 +9,7 @@ const patienceMs = 3_000
 
 const isFinal = (type: string): boolean => type === 'SUCCEEDED' || type === 'FAILED' || type === 'RELEASED'
 
-/** For a cluster at rest. */
+/** The cluster must be at rest. */
 export function begunProblems(log: MemoryLog, reports: Reports, { begun, nowMs }: Facts): string[] {
   const cancelled = shown(log, topics.control).flatMap(({ record }) => {
     const said = readable(read.control, record?.value)

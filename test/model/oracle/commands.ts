@@ -60,7 +60,7 @@ function commandsOf(log: MemoryLog): Taken[] {
   })
 }
 
-/** What is true of a job since a command. */
+/** The state in which a command holds a job. */
 interface Hold {
   by: 'PAUSE' | 'CANCEL'
   commandId: string
@@ -204,7 +204,7 @@ function isForgotten(jobId: string, commandId: string, commands: Taken[]): boole
   return first >= 0 && new Set(mine.slice(first + 1)).size >= remembered
 }
 
-/** What was in the log at a takeover holds for everything that the new owner does by itself. */
+/** Checks that the records that were in the log at a takeover count for everything that the new owner does by itself. */
 function checkTakeovers(log: MemoryLog, lives: Lives, commands: Taken[], transactions: Decided[], problems: string[]): void {
   const claims = transactions.filter(({ isClaim }) => isClaim)
   for (const { execution, sequence } of dispatchesOf(log)) {

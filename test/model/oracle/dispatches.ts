@@ -211,7 +211,7 @@ function orderOfCommit(archive: Entry[], { transaction }: Entry): number {
   return archive.find((entry) => entry.transaction === transaction && entry.record === undefined)?.order ?? 0
 }
 
-/** A scheduled run never began beside as many runs as its definition allows. */
+/** A scheduled run never begins while as many runs are active as its definition allows. */
 function checkOverlap(log: MemoryLog, lives: Lives, problems: string[]): void {
   for (const { log: changelog } of placesOf(log, topics.state)) {
     for (const { record } of changelog.archive.filter(isShown)) {

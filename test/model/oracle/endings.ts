@@ -74,7 +74,7 @@ function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], pro
     if (expected === undefined) continue
     const actual = (told.get(name) ?? []).sort()
     if (String(actual) !== String(expected))
-      problems.push(`${name} ended as ${run.end?.status} and told [${actual}] instead of [${expected}]`)
+      problems.push(`${name} ended as ${run.end?.status} and triggered [${actual}] instead of [${expected}]`)
   }
 }
 
@@ -103,6 +103,6 @@ function checkFollowers(lives: Lives, { runs, firstLogged, full }: Ledger, comma
     // A job that is over, whose topic is missing, or that has no room does not run.
     if (full.has(lifeName(target, lifeNo))) continue
     const usable = of[lifeNo]?.definitions.every(({ spec }) => spec?.expireAt === null && spec.target.topic === null)
-    if (usable && !made.has(`${target} ${commandId}`)) problems.push(`${target} was told ${commandId} and did not run`)
+    if (usable && !made.has(`${target} ${commandId}`)) problems.push(`${target} was triggered by ${commandId} and did not run`)
   }
 }

@@ -1,4 +1,7 @@
-/** What the oracle knows of a history besides its logs: the faults of its world. Everything else it reads. */
+/**
+ * The facts that the oracle knows about a history besides its logs: the faults of its world. It reads everything else from the
+ * logs.
+ */
 import type { Execution } from '../../../schemas/generated.ts'
 
 export interface Facts {

@@ -21,7 +21,7 @@ import { attemptProblems, sizeProblems } from './sizes.ts'
 import { transactionsOf } from './transactions.ts'
 import { vanishingProblems } from './vanishing.ts'
 
-/** For a cluster that has come to rest. */
+/** The cluster must be at rest. */
 export function judgementOf(log: MemoryLog, facts: Facts): string[] {
   const lives = livesOf(log)
   const ledger = ledgerOf(log, lives)

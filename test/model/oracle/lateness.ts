@@ -1,4 +1,4 @@
-/** How late a partition fires when there is no fault but of single jobs: not at all, within the precision of this simulation. */
+/** Checks that a partition fires on time, within the precision of this simulation, when all faults concern single jobs. */
 import type { Execution } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
@@ -11,7 +11,7 @@ import { hasLimit, type Life, type Lives, lifeNoOf } from './lives.ts'
  * transactions have ended, a clock is trusted again and the backlog is done.
  */
 const settledMs = 30_000
-/** What may be late then, in ms: a lead, and the time that a record takes through the log. */
+/** The lateness that is allowed then, in ms: a lead, and the time that a record takes through the log. */
 const latenessMsMax = 100
 
 export function latenessProblems(log: MemoryLog, lives: Lives, ledger: Ledger, { calms }: Facts): string[] {

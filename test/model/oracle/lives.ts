@@ -1,4 +1,7 @@
-/** What users have written about jobs: which definitions were in force one after the other, and what ended a life of a job. */
+/**
+ * The records that users have written about jobs: which definitions were in force one after the other, and what ended a life of a
+ * job.
+ */
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { partitionOfJob } from './partitions.ts'
@@ -18,7 +21,7 @@ export interface Definition {
 /** The definitions of a job between two deletions. */
 export interface Life {
   definitions: Definition[]
-  /** Of the last definition that was not taken. */
+  /** The offset of the last definition that was not taken. */
   droppedOffset: number
   /** Offset and order of the tombstone that ended it, and whether a user wrote it. */
   endedBy: { offset: number; order: number; byUser: boolean } | undefined

@@ -1,4 +1,4 @@
-/** What must be true of runs that a command repeats: backfills and redrives. */
+/** Checks of runs that a command repeats: backfills and redrives. */
 import type { JobCommand } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { timesInRange } from './calendar.ts'
@@ -31,7 +31,7 @@ function checkBackfills(log: MemoryLog, lives: Lives, { runs, states }: Ledger, 
     const commands = asked.get(`${jobId} ${commandId}`) ?? []
     const times = of.map(({ scheduledFor }) => scheduledFor)
     for (const time of times) {
-      // Also if a sender without an answer has sent it again.
+      // This holds also if a sender without an answer has sent it again.
       if (times.filter((other) => other === time).length > 1) problems.push(`${name} ran ${time} twice`)
       if (!commands.some(({ from, to }) => time >= (from ?? 0) && time < (to ?? 0)))
         problems.push(`${name} ran ${time}, which nobody asked for`)

@@ -79,9 +79,7 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
   if (!facts.necessity || facts.aheadMs + facts.behindMs > 0 || !facts.whole) return
   const reports = judged.reports.filter(({ isGone, appendedAt }) => !isGone || decided.at - appendedAt < keptMs)
   if (error?.type === 'LeaseLost' && !wasSilent(run, reports, error.at))
-    problems.push(
-      `${name} lost its lease of ${run.leaseMs} ms at ${error.at}, and its worker was heard in time: ${told(reports)}`,
-    )
+    problems.push(`${name} lost its lease of ${run.leaseMs} ms at ${error.at}, and its worker reported in time: ${told(reports)}`)
   const final = (type: Report['type']): boolean => type === 'SUCCEEDED' || type === 'FAILED' || type === 'RELEASED'
   const first = reports.find(({ type }) => final(type))
   if (error?.type === 'AttemptTimeout' && byOwner && first !== undefined) {
@@ -93,7 +91,7 @@ function judge(judged: Judged, { error, end }: Outcome, decided: Decided, facts:
   const heard = reports.find(({ type }) => type !== 'HEARTBEAT')
   if (end?.status === 'EXPIRED' && sameAttempt && run.status === 'DISPATCHED' && heard !== undefined) {
     if (heard.at < run.startDeadlineAt - toleranceMs)
-      problems.push(`${name} expired at ${end.finishedAt}, and was heard of before ${run.startDeadlineAt}: ${told(reports)}`)
+      problems.push(`${name} expired at ${end.finishedAt}, and a report came before ${run.startDeadlineAt}: ${told(reports)}`)
   }
 }
 

@@ -91,7 +91,7 @@ export function readable<Value>(how: (bytes: Buffer) => Value, bytes: Buffer | n
   }
 }
 
-/** What a read_committed reader gets. */
+/** Whether a read_committed reader gets the entry. */
 export const isShown = ({ record, transaction }: Entry): boolean =>
   record !== undefined && (transaction === undefined || transaction.state === 'committed')
 

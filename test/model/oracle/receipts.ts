@@ -1,4 +1,4 @@
-/** What must be true of receipts: each request is answered once, whatever died, and not again after a store was rebuilt. */
+/** Checks of receipts: each request is answered once, whatever died, and not again after a store was rebuilt. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { headerNames, shown, topics } from './reading.ts'
 

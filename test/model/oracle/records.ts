@@ -1,4 +1,4 @@
-/** What must be true of a topic of the user: each run that succeeded is one record there, never early, and in order. */
+/** Checks of a topic of the user: each run that succeeded is one record there, never early, and in order. */
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import type { Facts } from './facts.ts'
 import type { Ledger } from './ledger.ts'
@@ -33,8 +33,8 @@ export function recordProblems(log: MemoryLog, lives: Lives, { runs }: Ledger, f
     if (at < scheduledFor - facts.aheadMs) problems.push(`${name} was written ${scheduledFor - at} ms early`)
     const [life] = lives.get(jobId)?.slice(lifeNo) ?? []
     const order = `${place} ${lifeName(jobId, lifeNo)}`
-    // A run that waits for a limit is overtaken by runs of a definition without a limit. As long as the topic always existed, no
-    // run waited for it while a later one did not.
+    // A run that waits for a limit is overtaken by runs of a definition without a limit. While the topic exists all the time, no
+    // run waits for it while a later one does not.
     const inOrder = facts.steady && life !== undefined && (life.definitions.length === 1 || !hasLimit(life))
     if (inOrder && runNo < (latest.get(order) ?? 0)) problems.push(`${name} was written after run ${latest.get(order)}`)
     latest.set(order, runNo)

@@ -1,4 +1,4 @@
-/** What workers have reported, for each attempt: what is durable and when it became durable. */
+/** The reports of workers for each attempt: which are durable, and when they became durable. */
 import type { ExecutionEvent } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { read, readable, shown, topics } from './reading.ts'

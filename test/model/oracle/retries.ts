@@ -10,7 +10,7 @@ const patienceMs = 3_000
 
 const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** By the name of the topic (docs/TOPICS.md). */
+/** The delay in the name of the topic (docs/TOPICS.md). */
 function delayMsOf(topic: string): number {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(topic.slice(topics.retry.length)) ?? []
   const delayMs = Number(count) * (unitsMs[unit] ?? Number.NaN)

@@ -32,7 +32,7 @@ export function sizeProblems(log: MemoryLog, { waiting, loads }: Facts): string[
   ]
 }
 
-/** What an owner wrote in one request. */
+/** Checks the bytes that an owner wrote in one request. */
 function transactionProblems(log: MemoryLog): string[] {
   const bytes = new Map<Transaction, number>()
   for (const { log: each } of placesOf(log, ''))

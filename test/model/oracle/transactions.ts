@@ -25,7 +25,7 @@ export interface Decided {
   changes: Change[]
   /** Inputs that this transaction and all before it have decided, by its position; absent in a claim. */
   position: Position | undefined
-  /** By the transaction before. */
+  /** The position of the transaction before. */
   positionBefore: Position | undefined
   isClaim: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Whether each life of a job ends with a reason: a job that disappears was deleted by a user, or was over and past its retention,
- * and its runs with it.
+ * Checks that each life of a job ends with a reason: a job that disappears was deleted by a user, or was over and past its
+ * retention, and its runs with it.
  */
 import type { ActiveRun } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
@@ -48,7 +48,7 @@ function checkEnd(
   problems: string[],
 ): void {
   if (endedBy === undefined || endedBy.offset >= jobsOffset) {
-    problems.push(`${name} is gone from the changelog and was not deleted`)
+    problems.push(`${name} is missing from the changelog and was not deleted`)
     return
   }
   if (endedBy.byUser || before === undefined || !facts.revivalsStay) return
@@ -60,5 +60,5 @@ function checkEnd(
 function checkRun(jobId: string, life: string, run: ActiveRun, cancelled: Set<string>, facts: Facts, problems: string[]): void {
   if (!facts.deletionsTellWorkers || (run.status !== 'RUNNING' && run.status !== 'DISPATCHED')) return
   if (!cancelled.has(runOf({ jobId, ...run })))
-    problems.push(`${life}/${run.runNo}/${run.attempt} was ${run.status} when its job was deleted, and no worker was told`)
+    problems.push(`${life}/${run.runNo}/${run.attempt} was ${run.status} when its job was deleted, and no worker was notified`)
 }
