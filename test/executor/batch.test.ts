@@ -5,7 +5,7 @@ import { eventLingerMs } from '../../src/executor/report/report-sender.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { Harness, silent } from './harness.ts'
 
-/** A batch handler that records its runs and returns the outcomes of the test. */
+/** A batch handler that records its runs and returns the outcomes that the test sets. */
 function batches(maxSize: number, maxWaitMs: number, answer: (runs: readonly Run[]) => BatchOutcomes | Promise<BatchOutcomes>) {
   const seen: string[][] = []
   const run = (runs: readonly Run[]) => {

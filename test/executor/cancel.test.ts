@@ -8,7 +8,7 @@ import { executionOf, Harness, names } from './harness.ts'
 
 const cancel = (jobId: string, attempt = 1) => ({ type: 'CANCEL', jobId, runNo: 1, attempt, reason: 'by the operator' }) as const
 
-/** A handler that ends when the test says so, and records its signal. */
+/** A handler that ends when the test tells it to, and records its signal. */
 function stubborn() {
   const reasons: Error[] = []
   const finish: (() => void)[] = []

@@ -54,7 +54,7 @@ export async function openCluster() {
         groupId: `${prefix}watch-${randomUUID()}`,
         onBatch: ({ records }) => {
           for (const { partition, timestampMs, value } of records) {
-            // A mark with which a process asks brokers for the time.
+            // A marker that a process writes to ask brokers for the time.
             if (value === null) continue
             events.push({ ...(codecs.event.decode(value) as ExecutionEvent), partition, timestampMs })
           }

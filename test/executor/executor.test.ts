@@ -325,7 +325,7 @@ describe('offsets', () => {
     await first.clock.advance(5_000)
     expect(first.starts).toHaveLength(1)
     expect(first.committed() ?? 0).toBe(0)
-    // The first worker vanished; its write never arrived.
+    // The first worker disappeared, and its write never arrived.
     await first.reader.stop()
     first.log.gate = undefined
     const second = await new Harness({ never }, {}, first).start()

@@ -36,7 +36,7 @@ async function kept(script: string, stopSeconds = 5) {
   })
   const ended = async (times: number): Promise<void> => {
     while (ends.length < times) await new Promise<void>((resolve) => (wake = resolve))
-    // The wait that follows is armed in the same turn, after the call.
+    // The next wait starts in the same turn of the event loop, after this call.
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { process, clock, ends, ended, folder, waits }

@@ -43,9 +43,9 @@ it('HIGH runs start next while 100,000 LOW ones wait, and every sixteenth start 
 
   const count = 300
   const high = idsOfOnePartition('high', count).map((jobId) => cluster.record({ jobId, priority: 'HIGH' }))
-  // In one transaction, and so in one batch: all of them are there when one is.
+  // All of them are in one transaction, and so in one batch: when one is there, all are.
   await cluster.dispatch(high, count)
-  // However many LOW ones start until the HIGH ones have been fetched: from the first of these on, order is all that counts.
+  // Any number of LOW runs may start before the HIGH runs are fetched. From the first HIGH run on, only the order matters.
   while ((await next()) !== 'high');
   const order = ['high']
   while (order.filter((level) => level === 'high').length < count) order.push(await next())
@@ -54,6 +54,6 @@ it('HIGH runs start next while 100,000 LOW ones wait, and every sixteenth start 
   lows.slice(1).forEach((place, index) => {
     expect(place - (lows[index] ?? 0)).toBe(lowerPickEvery)
   })
-  // With no HIGH one left it goes on below.
+  // Without HIGH runs the lower priorities continue.
   expect([await next(), await next()]).toEqual(['low', 'low'])
 })

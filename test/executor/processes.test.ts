@@ -85,7 +85,7 @@ test('their metrics are part of those of their parent, also after a kill', async
       (answer) => answer.text(),
       () => '',
     )
-  // An attempt that a rebalance cut off from its report is made again and counted again, so no sum is known beforehand.
+  // An attempt whose report a rebalance prevented is made and counted again, so the total is not known beforehand.
   const counts = [0]
   const attempts = async (): Promise<number> => {
     const shownNow = /^duelog_attempts_total\{pool="default",outcome="succeeded"\} (\d+)$/m.exec(await shown())

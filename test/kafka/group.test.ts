@@ -115,7 +115,7 @@ describe('a group that is open to others', () => {
           name,
           version: 0,
           async assign({ members }) {
-            // Dealt out in turn: whoever leads, each of three members has one partition of each topic.
+            // Dealt out in turn: with any leader, each of three members has one partition of each topic.
             return members.map(({ memberId }, index) => {
               const mine = [0, 1, 2].filter((partition) => partition % members.length === index)
               const assignment = Object.fromEntries(topics.map((topic) => [topic, mine]))

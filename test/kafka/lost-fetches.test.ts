@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { settingsOf } from '../../src/kafka/brokers/client.ts'
 import { readToEnd } from '../../src/kafka/reading/bounded-reader.ts'
 
-// Nobody has to wait here between two tries.
+// No wait is needed here between two tries.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }))
 
 interface Group {
@@ -20,7 +20,7 @@ const moved = Object.assign(new Error('moved'), { name: 'KafkaJSProtocolError', 
 
 const [lastOffset, nodeId] = ['6', 1]
 
-/** Each of these fetches finds that the leader has moved; the one behind them brings all. */
+/** Each of these fetches finds that the leader has moved. The fetch after them returns all records. */
 function readingWith(failures: number) {
   const events = Object.fromEntries(
     ['GROUP_JOIN', 'END_BATCH_PROCESS', 'FETCH_START', 'FETCH', 'CRASH'].map((name) => [name, name]),

@@ -19,7 +19,7 @@ test('the high watermark counts records after an open transaction, the end for r
   await second.send({ topic: orders, messages: [{ value: 'b' }, { value: 'c' }] })
   expect(await admin.offsets(orders)).toEqual([{ partition: 0, earliest: 0, next: 2 }])
   expect(await admin.highWatermarks?.(orders)).toEqual(new Map([[0, 4]]))
-  // Other lookups are unchanged, even at the same time.
+  // Other lookups do not change, even at the same time.
   const both = await Promise.all([admin.highWatermarks?.(orders), admin.offsets(orders)])
   expect(both).toEqual([new Map([[0, 4]]), [{ partition: 0, earliest: 0, next: 2 }]])
   await second.abort()

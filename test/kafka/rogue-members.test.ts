@@ -1,4 +1,4 @@
-/** Foreign members in our groups: whatever their metadata, the others get their partitions. */
+/** Foreign members in our groups: with any metadata of theirs, our members get their partitions. */
 import fc from 'fast-check'
 import { type Assigner, AssignerProtocol, type Cluster } from 'kafkajs'
 import { expect, it } from 'vitest'
@@ -27,7 +27,7 @@ it.each([
   ['a note that follows what is no partition', metadata(ofStandby({ following: [{}, 'x', null], copies: [[1], [2, 3, 4]] }))],
 ])('a member whose metadata is %s does not take the partitions of others', async (_what, rogue) => {
   const shares = await sharesBeside(rogue)
-  // One that reads the topics has its share.
+  // A foreign member that reads the topics gets its share.
   expect(shares['t.jobs']).toHaveLength(rogue.includes('t.jobs') ? 2 : 4)
 })
 
@@ -125,7 +125,7 @@ it('whatever user data a member sends, each partition has one owner and a bounde
 const partitions = [0, 1, 2, 3]
 const standbysMax = settings.properties.DUELOG_STANDBYS.maximum
 
-/** One of ours that knows standbys. */
+/** A member of ours that knows standbys. */
 function noteOfStandby(name: string): ReturnType<typeof userDataOf> {
   const standbys = { wanted: 1, topics: ['t.jobs'], copies: () => [] }
   return userDataOf({ instance: `${name}@host:1:1`, standbys } as unknown as Parameters<typeof userDataOf>[0], new Map(), 0)
@@ -145,7 +145,7 @@ async function sharesOf(ids: readonly string[], rogues: Buffer | Buffer[], ours:
   })
 }
 
-/** What one of two members is given, by topic. Default: ours. */
+/** The assignment of one of two members, by topic. Default: of ours. */
 async function sharesBeside(rogue: Buffer, ours: () => ReturnType<typeof userDataOf> = note, of = 'ours') {
   const kind = assignerOf('co-partitioned', ours)({ cluster } as never) as Assigner
   const members = [

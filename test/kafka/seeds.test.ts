@@ -1,4 +1,4 @@
-/** Where later clients begin: if the configured broker is lost, others are known by then. */
+/** The seed addresses of later clients: if the configured broker is lost, other brokers are known by then. */
 import { expect, onTestFinished, test } from 'vitest'
 import { WatchedBrokers } from '../../src/kafka/brokers/watched-brokers.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'

@@ -66,7 +66,7 @@ test('owners and standbys are even after each change, and stable at once', () =>
         expect(spread(shares.owners)).toBeLessThanOrEqual(1)
         expect(spread(shares.followers)).toBeLessThanOrEqual(1)
         expect([...shares.owners.values()].flat().sort((a, b) => a - b)).toEqual(all(count))
-        // One round is enough: what they say of it moves nothing more.
+        // One round is enough: the next user data of the members moves nothing more.
         expect(dealt(count, wanted, settled(members, shares, 99))).toEqual(shares)
       }),
     ),
@@ -117,7 +117,7 @@ test('as many new owners as balance allows followed the partition before, compar
   )
 })
 
-/** Partitions taken from the living, then partitions whose new owner did not follow them. */
+/** Partitions taken from members that still live, then partitions whose new owner did not follow them. */
 function priceOf(members: Member[], chosen: number[]): [moved: number, cold: number] {
   let [moved, cold] = [0, 0]
   for (const [partition, place] of chosen.entries()) {
@@ -172,7 +172,7 @@ test('a thousand partitions of many members are shared without a noticeable paus
 test('a group too large for a full search still gets even shares', () => {
   const members = all(40).map((each) => fresh(`m${each}`))
   const first = settled(members, dealt(2_000, 1, members), 1)
-  // Copies of a long life are anywhere, so hardly anything is free of cost.
+  // After a long life copies are on any member, so hardly any assignment is free of cost.
   const old = first.map((member, place) => ({
     ...member,
     copies: new Map(all(2_000).map((each) => [each, (each * place) % 97])),

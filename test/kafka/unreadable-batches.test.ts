@@ -67,7 +67,7 @@ describe('a batch that decompresses to too many bytes', () => {
     const watcher = new Watcher({ topics: [jobs], onPassed: ({ offset }) => passed.resolve(offset) }, log)
     await watcher.reader.start()
     expect(await passed.promise).toBe(1)
-    // It does not come again with the next fetches.
+    // It is not reported again with the next fetches.
     await watcher.reader.nextHeartbeat()
     await watcher.reader.nextHeartbeat()
     expect(counted()).toBe(1)

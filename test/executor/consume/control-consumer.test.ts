@@ -34,7 +34,7 @@ it('a cancellation that an owner commits aborts the run that it names, and no ot
   await owner.close()
   await expect.poll(() => executor.current().running.map(({ jobId }) => jobId)).toEqual(['b'])
   expect(other?.signal.aborted).toBe(false)
-  // What ends later is reported after whatever the cancelled one might have said.
+  // Runs that end later are reported after any report of the canceled run.
   await executor.stop()
   await until(() => events.some(({ type }) => type === 'RELEASED'))
   expect(events.filter(({ jobId, type }) => jobId === 'a' && type !== 'STARTED')).toEqual([])

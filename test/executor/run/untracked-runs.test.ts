@@ -6,7 +6,7 @@ import { failuresLoggedPerSecondMax } from '../../../src/executor/run/untracked-
 import { rest } from '../../tools/manual-clock.ts'
 import { Harness } from '../harness.ts'
 
-/** Handlers that return when the test says so, by job. */
+/** Handlers that return when the test tells them to, by job. */
 function gates(): { handler: Handler; open(jobId: string, error?: Error): Promise<void>; signals: Map<string, AbortSignal> } {
   const waiting = new Map<string, (error?: Error) => void>()
   const signals = new Map<string, AbortSignal>()

@@ -60,7 +60,7 @@ describe('codecs with a registry', () => {
     const latest = (await (await fetch(`${registryUrl}/subjects/${prefix}jobs-value/versions/latest`)).json()) as {
       schema: string
     }
-    // Units and limits can be read in the registry.
+    // Readers can find units and limits in the registry.
     expect(JSON.parse(latest.schema)).toEqual(jobDefinitionSchema)
   })
 
@@ -122,7 +122,7 @@ describe('codecs with a registry', () => {
     const { command } = await createCodecs({ registryUrl: url, plans: plansOf(uniquePrefix()) })
     const named = (id: number) => (async () => command.decode(Buffer.from([0, 0, 0, 0, id, 1])))()
     await expect(named(77)).rejects.toMatchObject({ code: 'undecodable' })
-    // The answer of an unreachable registry does not matter.
+    // The answer of an unreachable registry has no effect.
     await expect(named(78)).rejects.toMatchObject({ code: 'registry-unavailable' })
   })
 

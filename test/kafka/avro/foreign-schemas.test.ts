@@ -1,4 +1,4 @@
-/** Records with foreign schemas: none blocks a reader, whatever the schema is. */
+/** Records with foreign schemas: none blocks a reader, with any schema. */
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { type JobDefinition, jobDefinitionSchema } from '../../../schemas/generated.ts'
@@ -51,7 +51,7 @@ test.each([
   ['records without fields', { type: 'array', items: { type: 'record', name: 'E', fields: [] } }],
   ['lists of nothing', { type: 'array', items: { type: 'array', items: 'null' } }],
 ])('blocks of %s, which use no bytes, cost no more than their own bytes', async (_, type) => {
-  // Each claims a thousand items in two bytes; decoded, they were five million.
+  // Each block states a thousand items in two bytes. Decoded, all of them would be five million items.
   const blocks = Array.from({ length: 5_000 }, () => long(1_000))
   await expect(codecFor(withField(type)).decode(written(...blocks, long(0), long(0), long(0)))).rejects.toThrow(
     /a block has \d+ items in \d+ bytes/,
@@ -100,7 +100,7 @@ test('the limits are the named ones, and all schemas of ours keep them', () => {
   )
   expect(() => foreignType([JSON.stringify(nested(fixedReadsMax - 1, 1, 'long'))])).not.toThrow()
   expect(() => foreignType([JSON.stringify(nested(fixedReadsMax, 1, 'long'))])).toThrow(`always has ${fixedReadsMax + 1} values`)
-  // A list begins anew with each item, and a recursive one does so too.
+  // The count starts again for each item of a list, and at each level of a recursive type.
   const list = { type: 'record', name: 'Node', fields: [{ name: 'next', type: ['null', 'Node'] }] }
   expect(() => foreignType([JSON.stringify(list)])).not.toThrow()
 })
@@ -232,7 +232,7 @@ test('any bytes with any schema are decoded or reported as undecodable', { timeo
       await codec.decode(bytes)
       ended.read++
     } catch (error) {
-      // A schema that foreignType refuses has no code here; the registry gives it one.
+      // foreignType refuses this schema, so it has no code here. The registry gives it one.
       if ((error as { code?: string }).code !== undefined) expect(error).toMatchObject({ code: 'undecodable' })
       else expect((error as Error).message).toMatch(/at most|holds itself|^duplicate|union|already|undefined type|invalid/)
       ended.undecodable++

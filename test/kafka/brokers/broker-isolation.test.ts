@@ -1,4 +1,4 @@
-/** When a process counts as isolated: a broker is silent for it and alive for others. */
+/** When a process counts as isolated: a broker does not answer it but answers others. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BrokerIsolation } from '../../../src/kafka/brokers/broker-isolation.ts'
 
@@ -35,7 +35,7 @@ test('a broker that is alive for others and silent here for long is reported onc
   await vi.advanceTimersByTimeAsync(60_000)
   expect(told).toEqual([true])
   expect(logger.warn).toHaveBeenCalledTimes(1)
-  // No client may want it any more, but it must be probed all the same.
+  // Perhaps no client needs the broker any more, but it must still be probed.
   expect(want.mock.calls.length).toBeGreaterThan(10)
   answers()
   await vi.advanceTimersByTimeAsync(0)
@@ -85,7 +85,7 @@ test('an unstable link moves partitions once: each further time it must be stabl
   expect(told).toEqual([true, false, true])
   await vi.advanceTimersByTimeAsync(20_000)
   expect(told).toEqual([true, false, true, false])
-  // The third time two minutes.
+  // The third time the wait is two minutes.
   falls()
   await vi.advanceTimersByTimeAsync(20_000)
   answers()
@@ -93,7 +93,7 @@ test('an unstable link moves partitions once: each further time it must be stabl
   expect(told).toHaveLength(5)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(told).toHaveLength(6)
-  // After ten minutes it counts as the first time again.
+  // After ten minutes the next time counts as the first again.
   await vi.advanceTimersByTimeAsync(600_000)
   falls()
   await vi.advanceTimersByTimeAsync(20_000)
@@ -111,7 +111,7 @@ test('a broker that was removed from the cluster is not asked for ever', async (
   living.mockClear()
   await vi.advanceTimersByTimeAsync(600_000)
   expect(want).not.toHaveBeenCalled()
-  // Somebody else may want it: then it is looked for it from time to time.
+  // Another client may need the broker, so it is looked up from time to time.
   expect(living.mock.calls.length).toBeLessThanOrEqual(20)
   living.mockResolvedValue([here])
   await vi.advanceTimersByTimeAsync(30_000)

@@ -1,4 +1,4 @@
-/** A silent broker: who detects it, and who does not have to wait for it. The broker is a server of the test. */
+/** A silent broker: which client detects it, and which clients need not wait for it. The broker is a server of the test. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -49,7 +49,7 @@ async function startBroker() {
     silent(yes: boolean) {
       isSilent = yes
     },
-    /** From now on it answers later, when `release` is called, but for questions whether it is there where it is not silent. */
+    /** From now on it answers only when `release` is called. It still answers probes at once, unless it is silent. */
     hold() {
       held = []
     },
@@ -57,7 +57,7 @@ async function startBroker() {
       for (const answer of held ?? []) answer()
       held = undefined
     },
-    /** Resolves when it was asked this often. */
+    /** Resolves when it has received this many requests. */
     until: (apiKey: number, count: number): Promise<void> =>
       new Promise((resolve) => {
         const check = (): void => {
@@ -131,7 +131,7 @@ test('no call waits for a silent broker, and its other connections close with th
   const ends = [joining, idle].map(end)
   first.write(request(metadata))
   await end(first)
-  // It is probed; meanwhile a connect fails without a try.
+  // It is probed. In the meantime a connect fails at once.
   await broker.until(apiVersions, 1)
   expect(await end(open())).toMatchObject({ code: 'ECONNREFUSED', message: expect.stringContaining('has not answered') })
   for (const ended of ends) expect(await ended).toMatchObject({ message: expect.stringContaining('is silent') })
@@ -161,7 +161,7 @@ test('a slow request continues if the broker answers a probe', async () => {
   const ended = end(slow)
   slow.write(request(produce))
   slow.once('close', () => broker.silent(false))
-  // It may be asked before its answer is overdue in full; only then the connection ends.
+  // It may get a request before its answer is fully overdue. The connection ends only when the answer is overdue.
   await broker.until(apiVersions, 1)
   expect((await ended).message).toMatch(/nothing was answered|is silent/)
 })
@@ -178,7 +178,7 @@ test('answers that come in pieces, or several at once, are counted', async () =>
       if (bytes >= 24) resolve()
     })
   })
-  // A later request is the oldest now, and the only one with a time limit.
+  // A later request is now the oldest, and the only one with a time limit.
   broker.silent(true)
   socket.write(request(metadata))
   const [error] = await once(socket, 'error').catch((thrown) => [thrown])
@@ -210,7 +210,7 @@ test('a broker that answers probes but is slow with everything else loses its co
   broker.release()
   await once(next, 'data')
   expect(next.destroyed).toBe(false)
-  // On a busy machine it may have counted as silent first.
+  // On a busy machine it may have counted as silent before.
   expect(said.filter((message) => message.includes(`:${broker.to.port} `)).join()).toMatch(/is slow|answers again/)
 })
 
@@ -222,7 +222,7 @@ test('a broker that answers probes late is slow too, and not lost', async () => 
   broker.silent(true)
   first.write(request(metadata))
   await end(first)
-  // The second question comes when the first is overdue, which still stands.
+  // The second probe is sent when the first is overdue and still unanswered.
   await broker.until(apiVersions, 2)
   broker.silent(false)
   broker.release()

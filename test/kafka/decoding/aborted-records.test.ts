@@ -1,4 +1,4 @@
-/** Aborted records are never delivered, in whatever order their transactions began and ended. */
+/** Aborted records are never delivered, in any order in which their transactions began and ended. */
 import { expect, test } from 'vitest'
 import { withoutAborted } from '../../../src/kafka/decoding/aborted-records.ts'
 import type { FetchedMessage } from '../../../src/kafka/decoding/fetched-message.ts'

@@ -137,7 +137,7 @@ test('also when such a record is forwarded', async () => {
     '__proto__=__proto__',
     'constructor=constructor',
   ])
-  // Users of plain kafkajs have them in another form.
+  // Users of plain kafkajs get them in another form.
   const [other] = recordsOf('t', 0, [{ ...messages[0], headers: { ...messages[0]?.headers } }] as never)
   expect(Object.keys(other?.headers ?? {})).toEqual(['__proto__', 'constructor'])
   expect(Object.getPrototypeOf(other?.headers)).toBe(Object.prototype)

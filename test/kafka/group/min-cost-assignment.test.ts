@@ -1,4 +1,6 @@
-/** Assignment at the least cost: the total cost of a plan against every other plan, and how many costs it computes. */
+/**
+ * Assignment at the lowest cost: the total cost of a plan compared with every other plan, and the number of costs it computes.
+ */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MinCostAssignment } from '../../../src/kafka/group/min-cost-assignment.ts'
@@ -19,7 +21,7 @@ function seated(costs: readonly (readonly number[])[], bins: number) {
 const costOf = (shares: number[][], costs: readonly (readonly number[])[]): number =>
   shares.flatMap((share, bin) => share.map((item) => costs[item]?.[bin] ?? 0)).reduce((sum, each) => sum + each, 0)
 
-/** The least that any even plan costs. */
+/** The lowest cost of any even plan. */
 function leastOf(costs: readonly (readonly number[])[], bins: number): number {
   const floor = Math.floor(costs.length / bins)
   const loads = Array.from({ length: bins }, () => 0)

@@ -93,7 +93,7 @@ describe('standbys', () => {
             [...owners].some(([owner, own]) => own.includes(partition) && hostOf.get(owner) === hostOf.get(memberId)),
           ),
         )
-        // Only where all members of the other host have their share.
+        // A standby on the owner's host is allowed only if all members of the other host have their share.
         expect(near.length).toBeLessThanOrEqual(1)
       }),
     )
@@ -111,7 +111,7 @@ describe('standbys', () => {
           const heir = rest.find((member) => owners.get(member.memberId)?.includes(partition))
           const follower = rest.find((member) => member.copies.has(partition))
           if (follower === undefined || heir === follower) continue
-          // The follower has nothing that he did not own or follow, and no room.
+          // Every partition that the follower owns is one that it owned or followed before, and it has no room for more.
           for (const each of owners.get(follower.memberId) ?? []) expect(follower.copies.has(each)).toBe(true)
         }
       }),
@@ -147,7 +147,7 @@ describe('the co-partitioned rule', () => {
       await sizesOf([noteWith(standbyOptions), noteWith(standbyOptions)]),
     ]
     expect(mixed).toEqual(alone)
-    // Two numbers more, of 4 bytes each, for what each of them follows.
+    // Each of them adds two numbers of 4 bytes for the partition that it follows.
     expect(all).toEqual(alone.map((bytes) => bytes + 8))
   })
 

@@ -23,7 +23,9 @@ const awaitedIn = ({ awaited }: WarmAssignment): number[] => [...awaited.values(
 const followersIn = ({ copies }: WarmAssignment, partition: number): string[] =>
   [...copies].flatMap(([memberId, share]) => (share.includes(partition) ? [memberId] : []))
 
-/** What the members say at the next join. What they keep stays warm; of what is new to them, that which `warms` says. */
+/**
+ * The user data of the members at the next join. Partitions that a member keeps stay warm; `warms` decides about its new ones.
+ */
 const settled = (members: Member[], shares: WarmAssignment, warms: (member: Member, partition: number) => boolean): Member[] =>
   members.map((member) => {
     const owned = shares.owners.get(member.memberId) ?? []
@@ -34,7 +36,7 @@ const settled = (members: Member[], shares: WarmAssignment, warms: (member: Memb
     return { ...member, owned, following, warm, copies, generation: member.generation + 1 }
   })
 
-/** Two members that each own half, and follow the other half. */
+/** Two members, each of which owns half of the partitions and follows the other half. */
 function pairOf(count: number): { members: Member[]; shares: WarmAssignment } {
   const group = [fresh('a'), fresh('b')]
   const shares = assignWarm(count, 1, group)
@@ -43,7 +45,10 @@ function pairOf(count: number): { members: Member[]; shares: WarmAssignment } {
 
 const steps = fc.array(fc.record({ who: fc.nat(names.length - 1), warms: fc.nat(3) }), { minLength: 1, maxLength: 12 })
 
-/** Members come and go, some of them before others are warm. `warms`: 0, before the next change nobody gets warm; else all do. */
+/**
+ * Members join and leave, some of them before others are warm. With `warms` 0 no member becomes warm before the next change;
+ * otherwise all do.
+ */
 function histories(
   count: number,
   wanted: number,
@@ -159,7 +164,7 @@ describe('partitions that go to warm members', () => {
     const shares = assignWarm(4, 1, rest)
     expect([...shares.owners.values()]).toEqual([all(4), []])
     expect(shares.copies.get('c')).toEqual(all(4))
-    // The partitions that it follows in addition take nothing from others once it is warm.
+    // The additional partitions that it follows take nothing from others once it is warm.
     expect(shares.awaited.get('c')).toHaveLength(2)
     expect(
       sizes(
@@ -260,7 +265,7 @@ describe('a member that yields', () => {
 
   test('keeps what it fires until another is warm there, and gets nothing else', () => {
     const shares = assignWarm(4, 1, [{ ...fresh('b'), warm: new Set([3]) }], [owner([0, 1, 3])])
-    // The second it does not fire, and the last the other could at once.
+    // The member does not fire partition 2, and the other member could fire partition 3 at once.
     expect(shares.owners).toEqual(
       new Map([
         ['a', [0, 1]],

@@ -1,4 +1,6 @@
-/** A member whose coordinator or partition leader is lost: over the groups of kafkajs itself, with scripted brokers. */
+/**
+ * A member whose coordinator or partition leader is lost. It runs through the groups of kafkajs itself, with scripted brokers.
+ */
 import { createRequire } from 'node:module'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { withLostCoordinators } from '../../../src/kafka/kafkajs/lost-coordinator.ts'
@@ -37,7 +39,7 @@ beforeEach(() => {
   vi.clearAllMocks()
 })
 
-/** A group as it is after its join. `isOurs`: it runs in our scope. */
+/** A group in its state after a join. `isOurs`: it runs in our scope. */
 async function member(coordinator: Broker, isOurs = true): Promise<Group> {
   const options = { cluster, logger, groupId: 'g', topics: [], assigners: [], instrumentationEmitter: { emit() {} } }
   const group = new ConsumerGroup({ ...options, sessionTimeout: 10_000, rebalanceTimeout: 10_000, topicConfigurations: {} })

@@ -1,4 +1,4 @@
-/** The requests of a transaction to its coordinator: over the cluster of kafkajs itself, with scripted brokers. */
+/** The requests of a transaction to its coordinator. They run through the cluster of kafkajs itself, with scripted brokers. */
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { type Doubts, TransactionRequests } from '../../../src/kafka/kafkajs/transaction-requests.ts'
@@ -99,7 +99,10 @@ test('the writer that sent an unanswered end does not send it again', async () =
 
 const commit = { transactionalId: 'id', producerId: '1', producerEpoch: 5, transactionResult: true }
 
-/** What the coordinators are asked, in turn, by a writer whose commit is answered by the first, and by the next two of its id, which fence. */
+/**
+ * The requests to the coordinators, in order. The first writer gets an answer to its commit; the next two writers of its id
+ * fence.
+ */
 async function askedOfThree(answers: (Error | 'done')[], end: object = commit, limitMs = 5_000) {
   const { said, find } = cluster((request) => {
     const answer = request === 'end' ? (answers.shift() ?? 'done') : 'done'
@@ -124,10 +127,10 @@ test('the next writer of the id sends an unanswered commit again, before the fen
   const closed = 'KafkaJSConnectionClosedError'
   expect(await askedOfThree(['done'])).toEqual(['end', 'init', 'init'])
   expect(await askedOfThree([lost(), 'done'])).toEqual([`end ${closed}`, 'end init', 'init'])
-  // A writer that gets no answer either does not fence: the fence would abort the rest of a transaction that may be partly
-  // committed.
+  // A writer that gets no answer either does not fence, because the fence would abort the rest of a transaction that may be
+  // partly committed.
   expect(await askedOfThree([lost(), lost(), 'done'])).toEqual([`end ${closed}`, `end ${closed}`, 'end init'])
-  // Another one has fenced, or the coordinator has aborted it.
+  // Another writer has fenced, or the coordinator has aborted the transaction.
   for (const type of ['INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE', 'INVALID_PRODUCER_ID_MAPPING'])
     expect(await askedOfThree([lost(), refusal(type)])).toEqual([`end ${closed}`, 'end init', 'init'])
 })
@@ -142,7 +145,7 @@ test('a coordinator with a temporary error may have logged the commit, and so ma
   ])
   const failed = refusal('UNKNOWN')
   expect(await askedOfThree([failed, failed, 'done'])).toEqual(['end UNKNOWN', 'end end init', 'init'])
-  // It may fail with that for ever: the fence is not kept waiting for longer than a transaction may take.
+  // The request may fail in this way forever. The fence waits no longer than a transaction may take.
   expect(await askedOfThree([failed, failed], commit, 0)).toEqual(['end UNKNOWN', 'end init', 'init'])
 })
 
@@ -200,7 +203,7 @@ test('a temporarily refused fence is repeated only while it is still permitted',
   }
   const requests = new TransactionRequests(15_000, { mayFence }, new Set(), () => nowMs)
   await expect(requests.run(async () => (await find()).initProducerId({}))).rejects.toThrow('no member any more')
-  // Twice with each permission, which has expired by then.
+  // Two requests with each permission. By then the permission has expired.
   expect(said.filter((each) => each === '1 init')).toHaveLength(4)
 })
 
@@ -218,7 +221,7 @@ test('a closed writer sends nothing more, and its repetitions end', async () => 
     const adding = coordinator.addPartitionsToTxn(topic('out', 0))
     await refused.promise
     requests.close()
-    // Not to be tried again, as kafkajs reads it.
+    // An error that kafkajs does not retry.
     const closed = { message: 'the writer was closed', retriable: false }
     await expect(adding).rejects.toMatchObject(closed)
     const count = said.length
@@ -226,7 +229,7 @@ test('a closed writer sends nothing more, and its repetitions end', async () => 
     await expect(find()).rejects.toMatchObject(closed)
     expect(said).toHaveLength(count)
   })
-  // A commit that was never asked for is none that a fence would ask for again.
+  // A fence does not repeat a commit that was never requested.
   expect(doubts.size).toBe(0)
 })
 

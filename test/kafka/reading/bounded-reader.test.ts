@@ -1,4 +1,4 @@
-/** Reading up to the ends of topics while leaders move: an audit right after the loss of a broker gets an answer. */
+/** Reading up to the ends of topics while leaders move: an audit right after the loss of a broker is complete. */
 import type { Kafka } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { LogSettings } from '../../../src/kafka/brokers/client.ts'

@@ -69,7 +69,7 @@ it('counts for callers that asked before it was sent, whatever the wall clock do
   expect(heard).toBe(1)
   void heartbeats.next().then(() => heard++)
   vi.advanceTimersByTime(10)
-  // It was sent and answered while the clock stepped: when, nobody knows.
+  // It was sent and answered while the clock stepped, so its time is unknown.
   answered(-3_600_000)
   answered(3_600_000)
   await Promise.resolve()

@@ -1,4 +1,7 @@
-/** Silence is no end: an audit on an overloaded machine once left out the records of one broker. */
+/**
+ * A fetch without records is not the end of a log. Without this rule an audit on an overloaded machine left out the records of
+ * one broker.
+ */
 import { expect, test } from 'vitest'
 import { IdleFetches } from '../../../src/kafka/reading/idle-fetches.ts'
 

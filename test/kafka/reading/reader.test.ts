@@ -16,7 +16,7 @@ describe('a reader', () => {
     })
     await watcher.reader.start()
     await watcher.until(() => watcher.values.length === 1)
-    // Two heartbeats are at least one empty fetch: the paused partition had its chance.
+    // Two heartbeats mean at least one empty fetch, so the paused partition could have been read.
     await watcher.reader.nextHeartbeat()
     await watcher.reader.nextHeartbeat()
     expect(watcher.values).toEqual(['0c'])
@@ -209,11 +209,11 @@ describe('a reader', () => {
     expect(['started', 'not-ready']).toContain(await outcome)
     await watcher.reader.stop()
     await expect(watcher.reader.nextHeartbeat()).rejects.toMatchObject({ code: 'not-ready' })
-    // After stop, these are without effect instead of errors: a late timer may still call them.
+    // After stop, these calls have no effect and throw nothing, because a late timer may still make them.
     watcher.reader.pause([{ topic: jobs, partition: 0 }])
     watcher.reader.resume([{ topic: jobs, partition: 0 }])
     watcher.reader.seek({ topic: jobs, partition: 0, offset: 0 })
-    // The caller must not take it as committed.
+    // The caller must not treat it as committed.
     const late = watcher.reader.commit([{ topic: jobs, partition: 0, offset: 0 }])
     await expect(late).rejects.toMatchObject({ code: 'not-ready' })
   })

@@ -88,7 +88,7 @@ describe('a writer', () => {
     const { jobs } = await makeTopics(['jobs'], 1, { 'max.message.bytes': '2000' })
     const other = (await makeTopics(['jobs'])).jobs
     const writer = await openWriter()
-    // So that it knows all three topics, and the following records are written together.
+    // The writer then knows all three topics, and writes the following records together.
     await Promise.allSettled(
       [jobs, other, '__consumer_offsets'].map((topic) => writer.write([{ topic, key: 'a', value: text('first') }])),
     )
