@@ -1,4 +1,4 @@
-"""One attempt of one run: what a handler is given, and what becomes of it."""
+"""One attempt of one run: the input of a handler, and its outcome."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ class NonRetryable(Exception):
 
 
 class RetryLater(Exception):
-    """Raised by a handler: the next attempt comes after this delay, in place of the job's backoff."""
+    """Raised by a handler: the next attempt comes after this delay, instead of the job's backoff."""
 
     def __init__(self, retry_after_ms, message="to be tried again later"):
         super().__init__(message)
@@ -20,18 +20,18 @@ class RetryLater(Exception):
 
 
 class Attempt:
-    """A handler may run more than once for a run: `execution_id` and `attempt` tell it what was done already."""
+    """A handler may run more than once for a run. `execution_id` and `attempt` let it find out what is already done."""
 
     def __init__(self, entry, started_at):
         execution = entry.execution
         self.entry, self.execution, self.started_at = entry, execution, started_at
         self.job_id, self.run_no, self.attempt = execution["jobId"], execution["runNo"], execution["attempt"]
-        # The life tells a job apart from an earlier one of its id; records from before lives had names have none.
+        # The life distinguishes a job from an earlier job with the same id. Records of early versions have no life.
         life = execution.get("life", "")
         self.execution_id = f"{self.job_id}/{self.run_no}" + (f"@{life}" if life else "")
         self.scheduled_for = execution["scheduledFor"]  # epoch ms, the same for every attempt
         self.headers = execution["headers"]
-        self.ending = threading.Event()  # set: nothing that the handler does counts any more
+        self.ending = threading.Event()  # set: the outcome of the handler is ignored from now on
         self.progress, self.message = None, None
         self.beat_at = started_at
         self._outcome_lock = threading.Lock()
@@ -39,7 +39,7 @@ class Attempt:
 
     @property
     def payload(self):
-        """The parsed value when the content type is JSON, else the bytes, or None without a payload."""
+        """The parsed value if the content type is JSON, otherwise the bytes. None without a payload."""
         payload, kind = self.execution["payload"], (self.execution["contentType"] or "").split(";")[0].strip().lower()
         if payload is None or not (kind == "application/json" or kind.endswith("+json")):
             return payload
@@ -49,11 +49,11 @@ class Attempt:
             raise NonRetryable("the payload is not JSON though its content type says so") from error
 
     def heartbeat(self, progress=None, message=None):
-        """Shown in the API while the run is active. The lease is renewed without it."""
+        """The API shows it while the run is active. The lease is renewed without it too."""
         self.progress, self.message = progress, message and message[:1_000]
 
     def end(self):
-        """True for the first who asks: an attempt has one outcome, whoever comes to it first."""
+        """True for the first caller only: an attempt has one outcome, and the first one counts."""
         with self._outcome_lock:
             first, self._ended = not self._ended, True
             return first
@@ -64,7 +64,7 @@ class Attempt:
 
 
 def outcome_of(handler, attempt):
-    """Runs the handler: the fields of its last report."""
+    """Runs the handler and returns the fields of its last report."""
     try:
         returned = handler(attempt)
         if returned is None:

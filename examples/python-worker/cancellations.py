@@ -1,6 +1,6 @@
 """
-Reads worker-control: which attempts their owners have cancelled. A worker may leave this out. Then a cancelled handler runs to its
-end, and its report is dropped by the owner.
+Reads the cancelled attempts from worker-control. A worker may omit this. Then a cancelled handler runs to its end, and the owner
+ignores its report.
 """
 
 import threading
@@ -16,7 +16,7 @@ CATCH_UP_SECONDS_MAX = 3
 class Cancellations:
     def __init__(self, common, records, prefix, pool, instance, on_cancel):
         self._records, self._topic, self._on_cancel = records, f"{prefix}worker-control", on_cancel
-        # Every worker reads all of the topic, so it assigns itself the partitions; the group only has a name.
+        # Every worker reads the whole topic, so it assigns the partitions to itself. The group is only a name.
         group = f"{prefix}control.{pool}.{instance}"
         self._consumer = Consumer(
             {
@@ -29,15 +29,15 @@ class Cancellations:
         )
         self._thread = threading.Thread(target=self._read, name="cancellations", daemon=True)
         self._lock = threading.Lock()
-        self._kept = {}  # (job, run, attempt) -> whether an execution is the one that is meant
-        self._behind = set()  # partitions of which we have not read what stood in them at our start
+        self._kept = {}  # (job, run, attempt) -> whether the cancellation applies to an execution
+        self._behind = set()  # partitions whose records from before our start are not all read
         self._caught_up = threading.Event()
         self._stopped = False
 
     def start(self):
-        """Returns when what was cancelled before our start is known, or after some seconds without it."""
+        """Returns when all cancellations from before our start are known, or after some seconds."""
         partitions = self._consumer.list_topics(self._topic, timeout=10).topics[self._topic].partitions
-        # From the beginning, an hour back: what they cancel may still wait for us in a backlog.
+        # From the beginning, which is an hour ago: the cancelled attempts may still wait for us in a backlog.
         self._consumer.assign([TopicPartition(self._topic, each, OFFSET_BEGINNING) for each in partitions])
         self._behind = set(partitions)
         self._thread.start()
@@ -71,7 +71,7 @@ class Cancellations:
             try:
                 control = self._records.decode(message.value())
             except (Undecodable, OSError):
-                continue  # a cancellation that was missed only costs a handler's work
+                continue  # a missed cancellation only wastes the work of a handler
             if control["type"] == "CANCEL":
                 self._cancel(control, message.timestamp())
 
@@ -79,7 +79,7 @@ class Cancellations:
         at_ms = 0 if timestamp[0] == TIMESTAMP_NOT_AVAILABLE else timestamp[1]
 
         def is_meant(execution):
-            """A job that was deleted and defined anew counts its runs from 1 again: another definition, another run."""
+            """A job that was deleted and defined again counts its runs from 1 again: with another definition it is another run."""
             if key_of(execution) != key_of(control):
                 return False
             spec_offset = control["specOffset"]

@@ -1,6 +1,6 @@
 """
 A worker of Duelog, as docs/PROTOCOL.md describes one: takes executions from Kafka, holds each until it is due, runs its handler
-and reports to the owner of the job. The loop of `run` has the Kafka consumer for itself; handlers have threads of their own.
+and reports to the owner of the job. Only the loop of `run` uses the Kafka consumer. Handlers run in their own threads.
 """
 
 import heapq
@@ -19,8 +19,8 @@ from cancellations import Cancellations
 from lanes import Lane
 from records import Records, Undecodable
 
-HELD_MAX = 1_000  # taken and not started; with more, nothing is read until half have started
-HORIZON_MS = 500  # an ahead lane is left alone until its head is due so soon
+HELD_MAX = 1_000  # read and not started; above this, reading pauses until half have started
+HORIZON_MS = 500  # an ahead lane is paused until its first record is due within this time
 COMMIT_EVERY_MS = 1_000
 REGISTRY_RETRY_MS = 1_000
 BEATS_PER_LEASE = 3
@@ -50,7 +50,7 @@ class Worker:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "session.timeout.ms": 10_000,
-                # Workers of Duelog in this pool speak it too; by range, partition i of every lane goes to one worker.
+                # Workers of Duelog in this pool use it too. With range, one worker gets partition i of every lane.
                 "partition.assignment.strategy": "range",
             }
         )
@@ -65,7 +65,7 @@ class Worker:
         self.stopping = False
 
     def stop(self):
-        """Safe in a signal handler. `run` returns when all is done or given back."""
+        """Safe in a signal handler. `run` returns when all attempts are done or given back."""
         self.stopping = True
 
     def run(self, on_ready=lambda: None, drain_seconds=25):
@@ -74,7 +74,7 @@ class Worker:
 
         def assigned(consumer, partitions):
             consumer.assign(partitions)
-            consumer.resume(partitions)  # a pause of before has no reason any more
+            consumer.resume(partitions)  # the reason of an earlier pause is over
             for each in partitions:
                 self._lane(each.topic, each.partition).gain()
             self.full = False
@@ -128,7 +128,7 @@ class Worker:
             heapq.heappush(self.held, (execution["dueAt"], next(self.order), entry))
 
     def _leave_in_log(self, lane, offset, until_ms):
-        """Herds wait in Kafka, not in memory: this record is read again shortly before it is due."""
+        """Bursts wait in Kafka, not in memory: this record is read again shortly before it is due."""
         place = TopicPartition(lane.topic, lane.partition, offset)
         self.consumer.pause([place])
         self.consumer.seek(place)
@@ -173,7 +173,7 @@ class Worker:
 
     def _start(self, entry, now):
         execution = entry.execution
-        # The owner knows both by itself and wants no report.
+        # The owner knows both without a report.
         if now > execution["startDeadlineAt"] or self.cancellations.take(execution):
             entry.state = "done"
             return
@@ -192,7 +192,7 @@ class Worker:
         self._end(attempt, outcome)
 
     def _end(self, attempt, outcome):
-        """The first outcome counts: the handler's own, its timeout, or that it is given back."""
+        """The first outcome counts: that of the handler, its timeout, or its release."""
         if not attempt.end():
             return
         if outcome["type"] != "RELEASED":
@@ -213,7 +213,7 @@ class Worker:
                 self._report(attempt, {"type": "HEARTBEAT", "progress": attempt.progress, "message": attempt.message})
 
     def _cancel(self, is_meant):
-        """Called by the reader of cancellations: the owner has ended these runs already, so there is nothing to report."""
+        """The reader of cancellations calls this. The owner has already ended these runs, so there is nothing to report."""
         for attempt in list(self.running):
             if is_meant(attempt.execution) and attempt.end():
                 attempt.ending.set()
@@ -221,10 +221,10 @@ class Worker:
     # --- reports ---
 
     def _report(self, attempt, fields):
-        """To the partition that the execution came from: there its owner reads. `specOffset` is echoed."""
+        """Sends to the partition that the execution came from, because its owner reads there. `specOffset` is returned unchanged."""
         execution, entry = attempt.execution, attempt.entry
         if not execution.get("tracked", True):
-            # Nobody wants to hear of it; its offset alone says that it was done.
+            # An untracked run has no report. Its committed offset says that it is done.
             if fields["type"] in ("SUCCEEDED", "FAILED"):
                 entry.state = "done"
             return None
@@ -232,7 +232,7 @@ class Worker:
         event.update(at=now_ms(), worker=self.instance, **fields)
 
         def delivered(error, _):
-            # Any report that the broker has makes the record accepted: from now on the owner's lease watches over it.
+            # The attempt is accepted when the broker has any report of it. From then on the owner's lease applies.
             if error is None:
                 entry.state = "done"
 
@@ -256,13 +256,13 @@ class Worker:
             for place in places:
                 self._lane(place.topic, place.partition).committed(place.offset)
         except KafkaException as error:
-            # The next commit says the same and more; a crash before it only means that some records come again.
+            # The next commit covers this one. After a crash before it, some records only come again.
             log.info("could not commit: %s", error)
 
-    # --- the end ---
+    # --- stop ---
 
     def _leave(self, drain_seconds):
-        """Partitions go on to other workers first; what runs here may end within the drain, and the rest is given back."""
+        """First other workers get the partitions. Handlers may end within the drain time, and the rest is given back."""
         for lane in self.lanes.values():
             for entry in lane.held():
                 entry.state = "started"

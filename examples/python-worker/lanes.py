@@ -1,12 +1,12 @@
-"""Which records this worker has taken of each topic-partition, and how far the group may commit."""
+"""The records that this worker has read of each topic-partition, and the offset that the group may commit."""
 
 
 class Entry:
-    """One execution record: held -> started -> done, or held -> dropped when its partition goes to another worker."""
+    """One execution record: held -> started -> done, or held -> dropped if its partition goes to another worker."""
 
     def __init__(self, lane, offset, execution):
         self.lane, self.offset, self.execution = lane, offset, execution
-        # Nothing to run in a record that cannot be decoded: the commit may pass it.
+        # A record that cannot be decoded has nothing to run, so the commit may pass it.
         self.state = "held" if execution else "done"
 
 
@@ -16,7 +16,7 @@ class Lane:
         self.ahead = topic.endswith(".ahead")
         self.level = ("high", "normal", "low").index(topic.removesuffix(".ahead").rsplit(".", 1)[1])
         self.owned = False
-        self.paused_until = None  # ms; an ahead lane whose head is not due for long
+        self.paused_until = None  # ms; for an ahead lane whose first record is not due soon
         self._open = []  # entries that the commit has not passed, in offset order
         self._next = None  # offset to read next
         self._committed = -1
@@ -26,7 +26,7 @@ class Lane:
         self.owned = True
 
     def lose(self):
-        """What has not started is read again by whoever has the partition now. What runs goes on running."""
+        """The new worker of the partition reads again what has not started. Running attempts continue."""
         for entry in self._open:
             if entry.state == "held":
                 entry.state = "dropped"
@@ -36,9 +36,9 @@ class Lane:
         self.owned, self.paused_until = False, None
 
     def take(self, offset, execution):
-        """The entry to run, or None when this process has started the record already."""
+        """The entry to run, or None if this process has already started the record."""
         if self._next is None:
-            # The group begins where it has committed: what stands before will not come again.
+            # The group begins at its committed offset: earlier records do not come again.
             self._survivors = {at: entry for at, entry in self._survivors.items() if at >= offset}
         elif offset < self._next:
             return None
@@ -49,7 +49,7 @@ class Lane:
         return entry if survivor is None and entry.state == "held" else None
 
     def committable(self):
-        """The offset behind the last record before which all are done; None when it is committed already."""
+        """The offset after the last record up to which all are done; None if it is already committed."""
         while self._open and self._open[0].state == "done":
             self._open.pop(0)
         offset = self._open[0].offset if self._open else self._next

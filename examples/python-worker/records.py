@@ -1,4 +1,4 @@
-"""What stands in the topics, as Python values: Avro behind five bytes, with schemas from the registry."""
+"""Decodes and encodes the records of the topics: five bytes, then Avro, with schemas from the registry."""
 
 import io
 import json
@@ -12,7 +12,7 @@ HEADER_BYTES = 5  # a zero, then the schema's id in four bytes, big endian
 
 
 class Undecodable(Exception):
-    """These bytes will never decode. A registry that does not answer raises OSError instead: then they may later."""
+    """These bytes can never be decoded. If the registry does not answer, OSError is raised instead, and a later try may succeed."""
 
 
 class Records:
@@ -25,7 +25,7 @@ class Records:
             raise Undecodable("the value does not begin with a zero and a schema id")
         schema = self._schema(int.from_bytes(value[1:HEADER_BYTES], "big"))
         try:
-            # A field that a later Duelog adds is one more key: nothing here breaks.
+            # A field that a later Duelog adds is one more key, which changes nothing here.
             return fastavro.schemaless_reader(io.BytesIO(value[HEADER_BYTES:]), schema)
         except Exception as error:
             raise Undecodable(f"{type(error).__name__}: {error}") from error

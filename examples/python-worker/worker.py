@@ -1,5 +1,5 @@
 """
-Handlers of your own, in Python. See README.md beside this file.
+Your own handlers in Python. See README.md in this folder.
 
     KAFKA_BROKERS=127.0.0.1:19092 SCHEMA_REGISTRY_URL=http://127.0.0.1:18081/apis/ccompat/v7 python worker.py
 """
@@ -13,7 +13,7 @@ from duelog_worker import Worker
 
 
 def send_report(run):
-    """Tells its progress, ends early when it is asked to, and returns what is kept as the run's result."""
+    """Reports its progress, ends early if asked to, and returns the result of the run."""
     if "to" not in run.payload:
         raise NonRetryable("nobody to send it to")
     for page in (1, 2, 3):
@@ -24,13 +24,13 @@ def send_report(run):
 
 
 def flaky_check(run):
-    """Fails once; names its own delay."""
+    """Fails once, and sets its own delay."""
     if run.attempt == 1:
         raise RetryLater(300, "not yet")
 
 
 def wait_until_cancelled(run):
-    """For a look at leases and cancellations: returns when nobody wants its result any more."""
+    """Shows leases and cancellations: returns when its result is no longer needed."""
     print(f"holding {run.execution_id}", flush=True)
     run.ending.wait()
     print(f"let go of {run.execution_id}", flush=True)
