@@ -79,7 +79,7 @@ class Cancellations:
         at_ms = 0 if timestamp[0] == TIMESTAMP_NOT_AVAILABLE else timestamp[1]
 
         def is_meant(execution):
-            """A job that was deleted and defined again counts its runs from 1 again: with another definition it is another run."""
+            """A job that was deleted and defined again counts its runs from 1 again. Another definition means another run."""
             if key_of(execution) != key_of(control):
                 return False
             spec_offset = control["specOffset"]

@@ -221,7 +221,7 @@ class Worker:
     # --- reports ---
 
     def _report(self, attempt, fields):
-        """Sends to the partition that the execution came from, because its owner reads there. `specOffset` is returned unchanged."""
+        """Sends to the partition that the execution came from, where its owner reads. `specOffset` is unchanged."""
         execution, entry = attempt.execution, attempt.entry
         if not execution.get("tracked", True):
             # An untracked run has no report. Its committed offset says that it is done.

@@ -12,7 +12,7 @@ HEADER_BYTES = 5  # a zero, then the schema's id in four bytes, big endian
 
 
 class Undecodable(Exception):
-    """These bytes can never be decoded. If the registry does not answer, OSError is raised instead, and a later try may succeed."""
+    """These bytes can never be decoded. If the registry does not answer, it is an OSError, and a later try may succeed."""
 
 
 class Records:
