@@ -7,7 +7,10 @@
 import { type Clock, steadyClock, trustedMs } from './clock.ts'
 import { evenMs } from './clock-trust.ts'
 
-/** Somewhat longer than a clock must run evenly to be trusted again without a broker, so that a member that only waits for that stays. */
+/**
+ * Somewhat longer than a clock must run evenly to be trusted again without a broker. So a member that waits only for that stays
+ * in its group.
+ */
 export const absentAfterMs = evenMs + 5_000
 
 export interface AbsenceOptions {

@@ -110,17 +110,17 @@ export class ClockTrust {
       this.#sinceMs = steadyMs
     }
     if (this.#distrust === undefined) {
-      if (line !== undefined && Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#turn('step', offsetMs, steadyMs)
-      else if (votes.against > votes.notAgainst) this.#turn('brokers', offsetMs, steadyMs)
+      if (line !== undefined && Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#setDistrust('step', offsetMs, steadyMs)
+      else if (votes.against > votes.notAgainst) this.#setDistrust('brokers', offsetMs, steadyMs)
       else this.#follow(offsetMs, steadyMs, votes.exact)
     } else if (mayTrust && this.#isRight(votes, offsetMs, steadyMs)) {
       if (votes.asked) this.#forget()
-      this.#turn(undefined, offsetMs, steadyMs)
+      this.#setDistrust(undefined, offsetMs, steadyMs)
     } else if (votes.against > votes.notAgainst) this.#distrust = 'brokers'
     return this.#distrust === undefined
   }
 
-  #turn(distrust: Distrust | undefined, offsetMs: number, steadyMs: number): void {
+  #setDistrust(distrust: Distrust | undefined, offsetMs: number, steadyMs: number): void {
     this.#hasDrifted = distrust === 'brokers'
     this.#distrust = distrust
     this.#sinceMs = steadyMs

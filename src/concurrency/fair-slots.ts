@@ -49,7 +49,7 @@ export class FairSlots {
   async run<T>(task: () => Promise<T>, { caller, signal }: Asker = { caller: '' }): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await this.#turn(caller, signal)
+    else await this.#waitForSlot(caller, signal)
     try {
       return await task()
     } finally {
@@ -57,7 +57,7 @@ export class FairSlots {
     }
   }
 
-  #turn(caller: string, signal: AbortSignal | undefined): Promise<void> {
+  #waitForSlot(caller: string, signal: AbortSignal | undefined): Promise<void> {
     const { clock, what } = this.#options
     if (this.#waiting >= this.#waitingMax) this.#makeRoomFor(caller)
     return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ export class Semaphore {
   /** Runs `task` when a slot is free. If `givenUp` rejects before that, it rejects with the same error. */
   async run<T>(task: () => Promise<T>, givenUp?: Promise<never>): Promise<T> {
     if (this.#free > 0) this.#free--
-    else await this.#turn(givenUp)
+    else await this.#waitForSlot(givenUp)
     try {
       return await task()
     } finally {
@@ -40,7 +40,7 @@ export class Semaphore {
     }
   }
 
-  async #turn(givenUp: Promise<never> | undefined): Promise<void> {
+  async #waitForSlot(givenUp: Promise<never> | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push(resolve)
     try {

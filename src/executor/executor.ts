@@ -256,7 +256,7 @@ export class Executor {
     })
   }
 
-  /** Gives back what is held and must not start; starts the untracked runs that cannot be given back. */
+  /** Gives back the runs that are held and must not start. Starts the untracked runs, which cannot be given back. */
   #stopStarting(): void {
     // No commit could pass an entry before a started one, and the started one would run again elsewhere.
     const inTheWay = [...this.#consumer.lanes].flatMap((lane) => lane.heldBeforeStarted())

@@ -42,7 +42,7 @@ function headersOf({ topic, partition, offset, headers }: RecordIn): Record<stri
 function refusal(options: IntakeOptions, record: RecordIn, jobId: string, reason: string): RecordOut | undefined {
   const { targets, metrics, logger } = options
   const { topic, partition, offset } = record
-  logger.warn({ topic, partition, offset }, `A foreign schedule cannot be taken and is passed over: ${reason}`)
+  logger.warn({ topic, partition, offset }, `A foreign schedule cannot be taken and is skipped: ${reason}`)
   const replyTo = replyToOf(record.headers)
   if (replyTo === undefined) return undefined
   const receipt = receiptRecord(replyTo, { outcome: 'rejected', reason, jobId, topic, partition, offset })

@@ -16,7 +16,10 @@ export interface StandbyOptions {
  * it joins again and reports that it is warm there.
  */
 export interface WarmthOptions {
-  /** Assigned in addition to `topics` if the member is to become warm; it is not read for that. An owner reads another topic in addition. */
+  /**
+   * The group assigns it in addition to `topics` if the member is to become warm. Nobody reads it for that. An owner reads
+   * another topic in addition.
+   */
   topic: string
   /** Partitions that it fires, or could fire at once. Called at each join. */
   warm: () => number[]

@@ -55,7 +55,7 @@ export class ChildMetrics {
     this.#settle()
   }
 
-  /** The child is gone; another may take its place. */
+  /** The child has ended; another may take its place. */
   ended(): void {
     const counts = countsIn(this.#last)
     if (counts.length > 0) this.#ended = this.#ended.then((before) => added([counts, before]))
@@ -90,7 +90,7 @@ export interface Channel {
   send?(message: object): unknown
 }
 
-/** The child's side: answers whoever started this process. */
+/** The child's side: answers the process that started it. */
 export function tellMetrics(channel: Channel, shown: MetricsSource): void {
   channel.on('message', (message) => {
     const { ask, id } = (message ?? {}) as Partial<Question>

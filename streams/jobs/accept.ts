@@ -199,7 +199,10 @@ function fireAfterReplacement(
 const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): boolean =>
   spec.schedule.from === 'END' && (queuedFor !== null || active.some((run) => run.trigger === 'SCHEDULE'))
 
-/** Deletes the job, unless the tombstone is for an older definition. Its runs end with it: workers are told, and slots are free at once. */
+/**
+ * Deletes the job, unless the tombstone is for an older definition. Its runs end with it: their workers get a cancellation, and
+ * their slots are free at once.
+ */
 export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
   const { definition, state } = draft.job
   // Offset of the definition in force. Until its record is read again, the state has a later offset than the store.
@@ -214,7 +217,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (draft.job.definition !== undefined && !holds(deletion.onlyOver, draft.job.definition)) return outlive(draft, inForce)
   if (isOutdated(draft.job, inForce, deletion)) return outlive(draft, inForce)
   if (state !== undefined) {
-    draft.dropRing = state.runNo > 1
+    draft.deletesHistory = state.runNo > 1
     for (const run of state.active) {
       announceCancellation(draft, run, 'deleted')
       draft.notes.push({ kind: 'ended', status: 'CANCELLED' })

@@ -3,7 +3,7 @@
  * It is pure: the same arguments give the same decision on every machine, at any later time.
  */
 import type { ActiveRun } from '../../schemas/index.ts'
-import { admit, applyEvent, applyRunTimer, bareExecution, deliverAll, dropSnapshot, fire, lookAtZone } from '../runs/index.ts'
+import { admit, applyEvent, applyRunTimer, bareExecution, dropSnapshot, endRunsOfStep, fire, lookAtZone } from '../runs/index.ts'
 import {
   type Context,
   type Decision,
@@ -50,7 +50,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
     case 'admit':
       admit(draft, input.waiter, context)
   }
-  deliverAll(draft, context)
+  endRunsOfStep(draft, context)
   return shortened(draft)
 }
 
@@ -68,8 +68,8 @@ function shortened(draft: Decision): Decision {
 function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   const { definition, state } = draft.job
   if (definition === undefined) {
-    // The definition is gone and compaction has removed its tombstone, so the rest of the job is deleted. Not if jobs was recreated: the
-    // run numbers must be kept, or they would start again at 1 with the next definition.
+    // The definition was deleted and compaction has removed its tombstone, so the rest of the job is deleted. This does not
+    // happen if jobs was recreated: the run numbers must be kept, or they would start again at 1 with the next definition.
     if (state !== undefined && state.specOffset >= 0) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
     return
   }

@@ -4,15 +4,18 @@
  * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { aheadMsMax, beginAttempt, redeliverMsMax } from '../runs/index.ts'
+import { beginAttempt, leadMsLimit, redeliverMsMax } from '../runs/index.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, type Job, patchRun, patchState, type Timer, timerKind } from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
 
-/** By how much a clock was ahead that set this time as its present; 0: it was not ahead, or the difference is too small to tell. */
+/**
+ * By how many ms a clock was ahead when it set this time as its present. 0: it was not ahead, or the difference is too small to
+ * detect.
+ */
 function aheadBy(at: number | null | undefined, now: number): number {
   const aheadMs = (at ?? now) - now
-  return aheadMs > aheadMsMax ? aheadMs : 0
+  return aheadMs > leadMsLimit ? aheadMs : 0
 }
 
 /**

@@ -58,6 +58,6 @@ function define(draft: Decision, input: Extract<Input, { kind: 'definition' }>, 
 /** Nothing that the unreadable state has left in the store may appear in the new state. */
 function begunAnew(draft: Decision): void {
   draft.job.unreadable = undefined
-  draft.dropRing = true
+  draft.deletesHistory = true
   if (draft.keptDefinition === undefined) draft.keptDefinition = null
 }

@@ -25,7 +25,7 @@ import {
   timerKind,
 } from '../state/index.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
-import { aheadMsMax, executionOf, mayBeEarly } from './dispatch.ts'
+import { executionOf, leadMsLimit, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { redeliver } from './redelivery.ts'
@@ -68,13 +68,13 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
       // A stopping worker also releases prefetched runs that it has not started. They are still not due before their time.
       const next = nextAttempt(draft, run, Math.max(run.dueAt, context.now))
       const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 })
-      if (next.dueAt - context.now <= aheadMsMax) return beginAttempt(draft, given, context)
+      if (next.dueAt - context.now <= leadMsLimit) return beginAttempt(draft, given, context)
       // A clock that was ahead dispatched it long before its time. No worker should keep it until then.
       patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
       return
     }
     case 'RETRY_DUE': {
-      const due = correctTimes(draft, run, context.now)
+      const due = correctRetryTime(draft, run, context.now)
       if (due.dueAt - context.leadMs <= context.now) beginAttempt(draft, due, context)
       else if (!due.parked) patchRun(draft, due, { parked: true })
     }
@@ -85,9 +85,9 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
  * Corrects a run whose failure was recorded in the future, by a clock that was ahead: its next attempt is as much too late. The delay of
  * its tier has passed by the brokers' time, so only the rest of the backoff is left.
  */
-function correctTimes(draft: Decision, run: ActiveRun, now: number): ActiveRun {
+function correctRetryTime(draft: Decision, run: ActiveRun, now: number): ActiveRun {
   const failedAt = run.errors.at(-1)?.at ?? now
-  if (failedAt - now <= aheadMsMax) return run
+  if (failedAt - now <= leadMsLimit) return run
   const delayMs = Math.max(0, run.dueAt - failedAt)
   return patchRun(draft, run, { dueAt: Math.min(run.dueAt, now + delayMs - (tierFor(delayMs)?.delayMs ?? 0)) })
 }

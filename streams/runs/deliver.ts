@@ -22,17 +22,17 @@ const errorType = 'TopicUnavailable'
 const errorsKept = 5
 
 /** Delivers the runs of the step. The end of a run may make another one due. */
-export function deliverAll(draft: Decision, context: Context): void {
-  for (let runNo = draft.deliveries.shift(); runNo !== undefined; runNo = draft.deliveries.shift()) {
+export function endRunsOfStep(draft: Decision, context: Context): void {
+  for (let runNo = draft.endingRuns.shift(); runNo !== undefined; runNo = draft.endingRuns.shift()) {
     const run = draft.job.state?.active.find((candidate) => candidate.runNo === runNo)
     if (run === undefined) continue
     const execution = executionOf(draft.job, run, context.now)
     if (execution.topicTarget !== null) deliver(draft, run, execution, execution.topicTarget, context)
-    else handOver(draft, run, context)
+    else finishUntracked(draft, run, context)
   }
 }
 
-function handOver(draft: Decision, run: ActiveRun, context: Context): void {
+function finishUntracked(draft: Decision, run: ActiveRun, context: Context): void {
   finishRun(draft, run, { status: 'DISPATCHED', finishedAt: context.now }, context)
 }
 

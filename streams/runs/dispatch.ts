@@ -4,7 +4,7 @@ import { type Context, type Decision, type Job, patchRun } from '../state/index.
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
-export const aheadMsMax = 60_000
+export const leadMsLimit = 60_000
 
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
 export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
@@ -12,8 +12,8 @@ export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Exe
   const snapshotNo = snapshotNoOf(run)
   const kept = snapshotNo === undefined ? undefined : job.snapshots?.get(snapshotNo)
   if (snapshotNo !== undefined && kept === undefined) {
-    const problem = job.unreadableRuns?.get(snapshotNo) ?? 'it is not there'
-    throw new Error(`What run ${run.runNo} was made with cannot be read: ${problem}`)
+    const problem = job.unreadableRuns?.get(snapshotNo) ?? 'it is missing'
+    throw new Error(`The snapshot of run ${run.runNo} cannot be read: ${problem}`)
   }
   const spec = job.definition?.spec
   return {
@@ -80,7 +80,7 @@ function keptUntil(pool: string, dueAt: number, { now, keptMs }: Context): numbe
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   const { topicTarget, pinTo, pool } = executionOf(draft.job, run, now)
-  if (topicTarget !== null) return void draft.deliveries.push(run.runNo)
+  if (topicTarget !== null) return void draft.endingRuns.push(run.runNo)
   if (pinTo === null && overtaken(run.dueAt, context)) {
     // It was released before its time and would be behind later runs, so it waits for the usual lead.
     return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
@@ -105,5 +105,5 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
   // A pinned run is sent in another topic, which has no ahead lane.
   const ahead = pinTo === null && run.dueAt - now > context.leadMs
   draft.out.push({ kind: 'dispatch', execution, ahead })
-  if (!execution.tracked) draft.deliveries.push(run.runNo)
+  if (!execution.tracked) draft.endingRuns.push(run.runNo)
 }

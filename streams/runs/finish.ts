@@ -66,13 +66,13 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   completeIfDone(draft, ending.finishedAt)
 }
 
-/** Ends a run before it has ended by itself. Later reports of its worker are stale; the worker is told to stop. */
+/** Ends a run before it has ended by itself. Later reports of its worker are stale. The worker gets a cancellation. */
 export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
   announceCancellation(draft, run, reason)
   finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
 }
 
-/** Tells the workers that the attempt must not run or must stop. No worker knows an attempt that was not dispatched. */
+/** Announces to the workers that the attempt must not run or must stop. No worker knows an attempt that was not dispatched. */
 export function announceCancellation(draft: Decision, { runNo, attempt, specOffset, status }: ActiveRun, reason: string): void {
   if (status !== 'RETRY_WAIT' && status !== 'WAITING') draft.out.push({ kind: 'cancel', runNo, attempt, specOffset, reason })
 }

@@ -100,7 +100,7 @@ function settleOverlap(
   const queues = spec.overlap === 'QUEUE_ONE' && state.queuedFor === null
   // Without a run there is no end to count from, so the interval continues from now.
   const skips = !replaces && !queues
-  if (skips && waitsForEnd(spec)) patchState(draft, { nextFireAt: nextFireAfterEnd(spec, context.now) })
+  if (skips && countsFromEnd(spec)) patchState(draft, { nextFireAt: nextFireAfterEnd(spec, context.now) })
   else patchState(draft, followingFire(spec, state, nominal))
   if (replaces) {
     // It starts before the others are cancelled, so that the work at the end of a run does not take its place.
@@ -123,7 +123,7 @@ function decidedBefore(spec: JobDefinition, state: JobState, nominal: number): J
 /** The validity of the job is over: no missed occurrence runs, and none falls due any more. */
 function expire(draft: Decision, spec: JobDefinition, state: JobState, now: number): void {
   const first = state.nextFireAt ?? now
-  if (waitsForEnd(spec)) skip(draft, 'expired', 1, { at: now, scheduledFor: first })
+  if (countsFromEnd(spec)) skip(draft, 'expired', 1, { at: now, scheduledFor: first })
   else if (!skipThrough(draft, spec, state, 'expired', { from: first, last: Math.max(first, now), now })) return
   patchState(draft, { nextFireAt: null })
 }
@@ -150,11 +150,11 @@ function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | unde
   return state.active.length >= spec.maxConcurrentRuns ? 'max-concurrent-runs' : undefined
 }
 
-const waitsForEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'
+const countsFromEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'
 
 /** The next time is null also for an interval from the END of the last run; finish.ts sets it then. */
 function followingFire(spec: JobDefinition, state: JobState, nominal: number): NextFire {
-  const nextFireAt = waitsForEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
+  const nextFireAt = countsFromEnd(spec) ? null : nextFire(spec, state.anchorAt, nominal)
   return { nextFireAt, decidedFor: decidedTime(spec, nominal) }
 }
 
@@ -167,7 +167,7 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
   if (due === null) return undefined
   if (now - (state.nextDueAt ?? due) <= spec.misfireThresholdMs) return due
   if (spec.catchUp === 'SKIP') return afterSkipped(draft, spec, state, due, now)
-  const first = waitsForEnd(spec) ? due : firstToRun(draft.job.id, spec, state.anchorAt, due, now)
+  const first = countsFromEnd(spec) ? due : firstToRun(draft.job.id, spec, state.anchorAt, due, now)
   if (first > due) {
     const isCounted = skipThrough(draft, spec, state, 'catch-up', { from: due, last: first - 1, now })
     if (!isCounted) return undefined
@@ -177,7 +177,7 @@ function afterCatchUp(draft: Decision, spec: JobDefinition, state: JobState, now
 
 /** SKIP: an occurrence that is late by at most the threshold was not missed and still runs. */
 function afterSkipped(draft: Decision, spec: JobDefinition, state: JobState, due: number, now: number): number | undefined {
-  if (waitsForEnd(spec)) {
+  if (countsFromEnd(spec)) {
     patchState(draft, { nextFireAt: nextFireAfterEnd(spec, now) })
     skip(draft, 'catch-up', 1, { at: now, scheduledFor: due })
     return undefined

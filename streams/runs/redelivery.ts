@@ -19,5 +19,5 @@ export function redeliver(draft: Decision, run: ActiveRun, { now }: Context): vo
   }
   const waitedMs = Math.min(now - Math.max(dueAt, dispatchedAt), redeliverMsMax)
   const redelivered = patchRun(draft, run, { tellAt: now + Math.max(waitedMs, leaseMs) })
-  draft.out.push({ kind: 'tell', execution: executionOf(draft.job, redelivered, dispatchedAt) })
+  draft.out.push({ kind: 'redeliver', execution: executionOf(draft.job, redelivered, dispatchedAt) })
 }

@@ -1,6 +1,6 @@
 /**
- * A report of a worker, made to fit the limits of its schema. What is over a limit is left out and named, because the rest still counts:
- * a run whose result is too large has ended all the same, and to ignore its report would run it again and again.
+ * A report of a worker, cut to the limits of its schema. A part that is over a limit is left out and named, and the rest still
+ * counts. A run whose result is too large has ended all the same. If its report were ignored, it would run again and again.
  */
 import { type AvroField, type AvroRecord, type ExecutionEvent, executionEventSchema, fieldOf } from '../../schemas/index.ts'
 import { limitChecker } from '../definitions/index.ts'

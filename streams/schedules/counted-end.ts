@@ -1,6 +1,7 @@
 /**
- * The end that COUNT sets for a rule, searched only as far as a caller asks. To search it at once would take centuries of calendar
- * for a monthly rule with a COUNT of 10,000. Counts are kept, so each stretch of time is counted once.
+ * The end that COUNT sets for a rule. It is searched only up to the time that a caller asks about. A search of the whole rule at
+ * once would cover centuries of calendar for a monthly rule with a COUNT of 10,000. Counts are kept, so each stretch of time is
+ * counted once.
  */
 import { dayMs } from './wall-times.ts'
 import { countZoned, nextZoned, type ZonedRule } from './zoned-times.ts'

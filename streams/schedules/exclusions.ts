@@ -1,6 +1,6 @@
 /**
- * The instants that exdates exclude from a rule, and which of them the rule matches. Each is looked up once, by itself. To search from
- * each for the next time of a rare rule would search years for every instant that the rule never matches.
+ * The instants that exdates exclude from a rule, and which of them the rule matches. Each is looked up once, by itself. A search
+ * for the next time of a rare rule after each instant would cover years for every instant that the rule never matches.
  */
 import { countZoned, type ZonedRule } from './zoned-times.ts'
 

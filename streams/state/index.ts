@@ -1,4 +1,4 @@
-/** What is known of a job, of its runs and of the limits that jobs share, with the keys under which a store holds it. */
+/** The data of jobs, of their runs and of the limits that jobs share, with the keys under which a store holds them. */
 export { holds, type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverHeaders, onlyOverOf } from './condition.ts'
 export { draftOf, patchRun, patchState, pristineState, timesHash } from './draft.ts'
 export {

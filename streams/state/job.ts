@@ -119,11 +119,11 @@ export interface TopicRecord {
 export type Output =
   | { kind: 'dispatch'; execution: Execution; ahead: boolean }
   /** A pinned attempt that was dispatched once more, for a worker that may not have been there. */
-  | { kind: 'tell'; execution: Execution }
+  | { kind: 'redeliver'; execution: Execution }
   /** A record to a topic of the user's: the whole run. */
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
-  /** Tells every worker that the attempt shall not run, or not go on. */
+  /** Announces to every worker that the attempt must not run, or must stop. */
   | { kind: 'cancel'; runNo: number; attempt: number; specOffset: number; reason: string }
   /** Triggers another job. */
   | { kind: 'trigger'; jobId: string; commandId: string; at: number; chainDepth: number; chainLeft: number }
@@ -163,7 +163,7 @@ export interface Decision {
   /** Finished runs that move into the ring. */
   ring: FinishedRun[]
   /** True deletes the whole ring. */
-  dropRing: boolean
+  deletesHistory: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
   /** A definition that the changelog must keep because compaction may remove it from jobs; null: no longer needed. */
@@ -171,12 +171,12 @@ export interface Decision {
   /** Why the command was refused: a reason of streams/jobs/why.ts. */
   refusal: string | undefined
   /** Runs that end with this step: a run with a topic target is written at its end, an untracked run is ended. */
-  deliveries: number[]
+  endingRuns: number[]
   /** Starts that were given, by the key of the rateLimit. */
   starts: Map<string, Starts>
   /** Limit of each concurrencyKey that was checked. */
   slotLimits: Map<string, number>
-  /** Result for the run that was to be admitted. gone: it no longer waits there. */
+  /** Result for the run that was to be admitted. `gone`: the run has left the queue. */
   admission: 'admitted' | 'refused' | 'gone' | undefined
   /** Timers besides those that follow from the state. */
   extraTimers: Timer[]
@@ -195,7 +195,7 @@ export function mustBeLogged(before: Job, decision: Decision): boolean {
     decision.job.state !== before.state ||
     decision.out.some((output) => output.kind !== 'tombstone') ||
     decision.ring.length > 0 ||
-    decision.dropRing ||
+    decision.deletesHistory ||
     decision.snapshotPuts.length > 0 ||
     decision.snapshotDeletes.length > 0
   )

@@ -167,7 +167,7 @@ test('records of a client that ignores tags are moved to the partition of the ta
   expect(fatal).toEqual([])
 })
 
-test('a record in a wrong partition that is too large to move is passed over, and stops nothing', async (context) => {
+test('a record in a wrong partition that is too large to move is skipped, and stops nothing', async (context) => {
   const { site, owner, put, applied, fatal } = await openBed(context)
   const wrong = 1 - partitionOf('large', partitions)
   expect(await applied(await put(site.names.jobs, 'large', Buffer.alloc(movedBytesMax, 7), wrong))).toBe(true)
@@ -179,7 +179,7 @@ test('a record in a wrong partition that is too large to move is passed over, an
   expect(fatal).toEqual([])
 })
 
-test('garbage among commands, events and executions is passed over', async (context) => {
+test('garbage among commands, events and executions is skipped', async (context) => {
   const { site, codecs, owner, put, applied, fatal } = await openBed(context)
   const { names } = site
   const expected = await neighbours(site, 'before')

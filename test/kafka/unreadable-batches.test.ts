@@ -51,7 +51,7 @@ describe('a batch that decompresses to too many bytes', () => {
     expect(errors).toEqual([
       {
         facts: { topic: jobs, partition: 0, firstOffset: 1, offset: 2 },
-        text: `Records of ${jobs}/0 cannot be read and are passed over: It has ${problem}.`,
+        text: `Records of ${jobs}/0 cannot be read and are skipped: It has ${problem}.`,
       },
     ])
     await watcher.until(() => passed.includes(5))

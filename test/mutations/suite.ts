@@ -2,7 +2,7 @@
  * The tests that judge mutations of streams/: no broker, no process, and nothing slow. A mutant costs as much as the tests that
  * reach it. So a run over one folder names its tests first, and the other tests judge only the mutants that survive.
  *
- * DUELOG_MUTATIONS_TESTS     paths in test/, separated by commas: `streams/runs,streams/limits`. Default: streams and model
+ * DUELOG_MUTATIONS_TESTS     paths in test/, separated by commas: `streams/runs,streams/state`. Default: streams and model
  * DUELOG_MUTATIONS_LONG=1    adds the slow tests: random definitions, calendars of other libraries, random histories
  */
 import { configDefaults, defineConfig } from 'vitest/config'

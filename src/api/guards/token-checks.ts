@@ -35,7 +35,7 @@ export class TokenChecks {
    * identity provider can judge the token.
    */
   async run<Found>(network: string, isOfProvider: boolean, look: () => Promise<Found>): Promise<Found> {
-    if (this.#waiting.has(network) || !this.#begins(network)) await this.#turn(network, isOfProvider)
+    if (this.#waiting.has(network) || !this.#begins(network)) await this.#waitForSlot(network, isOfProvider)
     try {
       return await look()
     } catch (thrown) {
@@ -57,7 +57,7 @@ export class TokenChecks {
     return true
   }
 
-  #turn(network: string, isOfProvider: boolean): Promise<void> {
+  #waitForSlot(network: string, isOfProvider: boolean): Promise<void> {
     return new Promise((begin, refuse) => {
       const waiting = { isOfProvider, begin, refuse }
       const queue = this.#waiting.get(network)

@@ -65,17 +65,17 @@ export class JobWrites {
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
       checkCondition(id, condition, current)
-      if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(overOf(condition, current))
+      if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(onlyOverFor(condition, current))
       const version = await this.#writeJob(record)
-      return { ...(await this.#judged(id, version, condition)), created: current === undefined }
+      return { ...(await this.#checkAfterApply(id, version, condition)), created: current === undefined }
     })
   }
 
   /** With a condition: checks whether it held when the owner applied the record. Rejects with `version-conflict` if not. */
-  async #judged(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
+  async #checkAfterApply(id: string, version: Version, condition: Condition | undefined, deleted = false): Promise<Written> {
     if (condition === undefined) return { ...version, unjudged: false }
     if (!(await this.applied(version.partition, { jobs: version.offset }))) return { ...version, unjudged: true }
-    const inForce = await this.#askIfThere(id)
+    const inForce = await this.#askOrNull(id)
     if (inForce === null) return { ...version, unjudged: true }
     const held = deleted ? inForce === undefined || inForce.offset > version.offset : inForce?.offset === version.offset
     if (!held) checkCondition(id, [], inForce)
@@ -97,7 +97,7 @@ export class JobWrites {
       const version = await this.#writeJob(record)
       // Another process may have written it in between: the owner takes the first.
       const isApplied = await this.applied(version.partition, { jobs: version.offset })
-      const inForce = isApplied ? await this.#askIfThere(id) : null
+      const inForce = isApplied ? await this.#askOrNull(id) : null
       if (inForce == null) return { ...version, unjudged: inForce === null, created: true }
       return { ...placeOf(inForce), unjudged: false, created: inForce.offset === version.offset }
     })
@@ -110,9 +110,9 @@ export class JobWrites {
       checkCondition(id, condition, current)
       if (current === undefined) throw jobNotFound(id)
       const tombstone = this.#place(this.#options.names.jobs, id, null)
-      if (condition !== undefined) tombstone.headers = onlyOverHeaders(overOf(condition, current))
+      if (condition !== undefined) tombstone.headers = onlyOverHeaders(onlyOverFor(condition, current))
       const version = await this.#writeJob(tombstone)
-      return this.#judged(id, version, condition, true)
+      return this.#checkAfterApply(id, version, condition, true)
     })
   }
 
@@ -180,7 +180,7 @@ export class JobWrites {
    * owner does not answer.
    */
   async standing(id: string, version: Version): Promise<Standing> {
-    const inForce = await this.#askIfThere(id)
+    const inForce = await this.#askOrNull(id)
     if (inForce?.offset !== version.offset) return {}
     const { status, reason } = inForce
     return { status, ...(status === 'INVALID' && reason !== null && { reason }) }
@@ -229,7 +229,7 @@ export class JobWrites {
   }
 
   /** Null: the owner cannot be reached now. */
-  #askIfThere(id: string): Promise<JobView | undefined | null> {
+  #askOrNull(id: string): Promise<JobView | undefined | null> {
     return this.#ask(id).catch((error: unknown) => {
       if (error instanceof DuelogError && error.retriable) return null
       throw error
@@ -253,7 +253,7 @@ const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, 
 
 const placeOf = ({ partition, offset }: Version): Version => ({ partition, offset })
 
-const overOf = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
+const onlyOverFor = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
 
 export function jobNotFound(id: string): DuelogError {
   return new DuelogError(

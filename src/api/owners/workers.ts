@@ -47,8 +47,8 @@ export async function listWorkers({ admin, owners, names, partitions }: WorkersO
       worker.pools.push({ pool: groupId.slice(start.length), slots, partitions: assigned.length })
     }
   }
-  const heard = Array.from({ length: partitions }, (_, partition) => owners.ask(partition, (owner) => owner.workers(partition)))
-  for (const runs of (await Promise.all(heard)).flat()) {
+  const answers = Array.from({ length: partitions }, (_, partition) => owners.ask(partition, (owner) => owner.workers(partition)))
+  for (const runs of (await Promise.all(answers)).flat()) {
     // A worker that has left is listed while a run of it is open.
     if (runs.running > 0 || workers.has(runs.worker)) add(of(runs.worker).runs, runs)
   }

@@ -53,7 +53,7 @@ export async function listen(until: AbortSignal): Promise<void> {
   }
 }
 
-async function listenOnce(until: AbortSignal, heard: () => void): Promise<void> {
+async function listenOnce(until: AbortSignal, onMessage: () => void): Promise<void> {
   const response = await fetch('/v1/events', {
     headers: headersOf({ accept: 'text/event-stream' }),
     signal: until,
@@ -62,7 +62,7 @@ async function listenOnce(until: AbortSignal, heard: () => void): Promise<void> 
   if (!response.ok || response.body === null) throw problemOf(response, await response.text())
   for await (const { event, data } of eventsOf(response.body)) {
     if (event !== 'pulse') continue
-    heard()
+    onMessage()
     take(JSON.parse(data) as StatsMessage)
   }
 }

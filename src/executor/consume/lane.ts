@@ -70,7 +70,7 @@ export class Lane implements TopicPartition {
   /** Everything before it was read, including offsets that are only transaction markers. */
   #passedTo = 0
   /** Entries that started here before the lane was lost: the same records, read again, must not start twice in one process. */
-  #survivors: Map<number, Entry> | undefined
+  #startedBeforeLoss: Map<number, Entry> | undefined
   /** Latest append time of the taken records. */
   #readMs = 0
   /**
@@ -99,7 +99,7 @@ export class Lane implements TopicPartition {
     this.next = offset + 1
     if (this.#passed.some((passed) => offset < passed.offset && timestampMs <= passed.untilMs)) return undefined
     this.#readMs = Math.max(this.#readMs, timestampMs)
-    const known = this.#survivors?.get(offset)
+    const known = this.#startedBeforeLoss?.get(offset)
     const survivor = known?.appendedAt === timestampMs ? known : undefined
     const entry = survivor ?? new Entry(this, record, execution)
     this.#queue.push(entry)
@@ -131,14 +131,14 @@ export class Lane implements TopicPartition {
 
   /** Forgets entries that have not started. The lane's next owner reads them again. */
   lose(): void {
-    const survivors = this.#survivors ?? new Map<number, Entry>()
+    const survivors = this.#startedBeforeLoss ?? new Map<number, Entry>()
     for (const entry of this.#queue.slice(this.#head)) {
       if (entry.state === 'held') {
         entry.state = 'dropped'
         entry.execution = undefined
       } else if (entry.state !== 'dropped') survivors.set(entry.offset, entry)
     }
-    this.#survivors = survivors.size > 0 ? survivors : undefined
+    this.#startedBeforeLoss = survivors.size > 0 ? survivors : undefined
     this.#queue = []
     this.#head = 0
     this.#undone = 0
@@ -197,9 +197,9 @@ export class Lane implements TopicPartition {
   }
 
   #forgetSurvivorsBefore(offset: number): void {
-    if (this.#survivors === undefined) return
-    for (const survivor of this.#survivors.keys()) if (survivor < offset) this.#survivors.delete(survivor)
-    if (this.#survivors.size === 0) this.#survivors = undefined
+    if (this.#startedBeforeLoss === undefined) return
+    for (const survivor of this.#startedBeforeLoss.keys()) if (survivor < offset) this.#startedBeforeLoss.delete(survivor)
+    if (this.#startedBeforeLoss.size === 0) this.#startedBeforeLoss = undefined
   }
 
   /** A held entry does not start here. It stays undone, so that no commit passes it. */

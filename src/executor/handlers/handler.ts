@@ -101,7 +101,7 @@ export function isBatchHandler(handler: Handler | BatchHandler): handler is Batc
   return typeof handler !== 'function'
 }
 
-/** What is wrong with a handler, as a sentence; undefined if nothing is. */
+/** The problem of a handler as a sentence; undefined if it has none. */
 export function handlerProblem(name: string, handler: unknown): string | undefined {
   if (typeof handler === 'function') return undefined
   const { batch, run } = (handler ?? {}) as Partial<BatchHandler>

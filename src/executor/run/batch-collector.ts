@@ -23,7 +23,7 @@ export class BatchTurn {
 export class BatchCollector {
   readonly handler: BatchHandler
   readonly #clock: Clock
-  readonly #onRipe: (turn: BatchTurn) => void
+  readonly #onReady: (turn: BatchTurn) => void
   readonly #onWoken: () => void
   readonly #waiting: ReadyQueue<Entry>
   /** Levels that have a turn in the ready queue. */
@@ -36,7 +36,7 @@ export class BatchCollector {
   constructor(handler: BatchHandler, levels: number, clock: Clock, onRipe: (turn: BatchTurn) => void, onWoken: () => void) {
     this.handler = handler
     this.#clock = clock
-    this.#onRipe = onRipe
+    this.#onReady = onRipe
     this.#onWoken = onWoken
     this.#waiting = new ReadyQueue(levels)
   }
@@ -79,7 +79,7 @@ export class BatchCollector {
     if (this.#ripe) {
       if (this.#offered.has(level)) return
       this.#offered.add(level)
-      this.#onRipe(new BatchTurn(this, level, this.#waiting.oldestDueAt))
+      this.#onReady(new BatchTurn(this, level, this.#waiting.oldestDueAt))
       return
     }
     this.#cancelTimer ??= this.#clock.at(this.#waiting.oldestDueAt + this.handler.batch.maxWaitMs, () => {

@@ -50,7 +50,7 @@ export class PartitionCounts {
     return true
   }
 
-  /** Name of the broker that leads a partition, as far as this process knows: leaders move. */
+  /** Name of the broker that leads a partition, by the last lookup of this process. Leaders move. */
   leaderOf(topic: string, partition: number): string {
     const leader = this.#leaders.get(topic)?.[partition]
     return leader === undefined ? `the leader of ${topic}/${partition}` : `broker ${leader}`

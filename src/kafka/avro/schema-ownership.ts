@@ -16,7 +16,7 @@ export interface VersionStanding {
   version: number
   id: number
   standing: 'ours' | 'earlier' | 'later' | 'foreign'
-  /** For a foreign one: what is wrong with it. */
+  /** The problem of a foreign schema. */
   reason: string | undefined
 }
 

@@ -134,7 +134,7 @@ export function brokersOf(kafka: Kafka): WatchedBrokers {
   return watched
 }
 
-/** The principal that the brokers see for this connection, as far as it is known here. */
+/** The principal that the brokers see for this connection, if it is known here. */
 const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the principal of this process'
 
 /** An error of our table for a failure on this connection, naming its principal. */

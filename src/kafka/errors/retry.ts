@@ -6,8 +6,8 @@ const retriesMsMax = 20_000
 const intervalMs = 50
 
 /**
- * Temporary errors, besides a broker that does not answer: the broker does not know the topic yet, or is not its leader yet or
- * any more.
+ * Temporary errors, besides a broker that does not answer. The broker does not know the topic yet, or it does not lead the
+ * partition yet, or it has ceased to lead it.
  */
 const passing = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',

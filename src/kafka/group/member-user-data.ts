@@ -15,7 +15,7 @@ export interface StandbyUserData {
   topics: string[]
   /** Partitions that it has followed until now. */
   following: number[]
-  /** Partitions of which it has a local copy, and the copy's offset. */
+  /** Partitions with a local copy at this member, and the offset of the copy. */
   copies: [partition: number, offset: number][]
   /** Absent: the member has an earlier version, which does not say whether it is warm. */
   warmth?: WarmthUserData

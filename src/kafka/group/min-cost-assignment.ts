@@ -38,7 +38,7 @@ export class MinCostAssignment {
   readonly #load: number[]
   /** By bin and source. Empty crowds are left out; most are empty. */
   readonly #crowds = new Map<number, Set<number>>()
-  /** Sources of which a bin has items, ascending. */
+  /** The sources whose items are in each bin, ascending. */
   readonly #sourcesIn: number[][]
   /** Costs of each item, by bin. They are cached, because computing a cost takes longer than all of its uses. */
   readonly #costs: (Float64Array | undefined)[] = []

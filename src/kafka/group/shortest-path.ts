@@ -13,7 +13,7 @@ export interface AssignmentView {
   hasRoom(bin: number): boolean
   /** Costs of an item, by bin. */
   costsOf(item: number): Float64Array
-  /** Sources of which a bin has items, ascending. */
+  /** The sources whose items are in a bin, ascending. */
   sourcesIn(bin: number): readonly number[]
   crowdOf(bin: number, source: number): ReadonlySet<number> | undefined
 }
@@ -21,7 +21,7 @@ export interface AssignmentView {
 /** Which items move where, last move first. */
 export type Path = [bin: number, item: number][]
 
-/** Limit of steps in one search for an item. Consistent costs never need as many. */
+/** Maximum number of steps in one search for an item, for each node. Consistent costs never need so many. */
 const looksPerNode = 64
 
 const never = Number.POSITIVE_INFINITY

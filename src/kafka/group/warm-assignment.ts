@@ -58,9 +58,10 @@ export function assignWarm(
 }
 
 /**
- * A partition whose present owner fires it, as far as it reports, stays until the target owner is warm. A partition without an
- * owner, or with one that is not warm, moves at once: to the target owner if that is warm or no member is, else to the warm
- * member with the fewest. A partition whose owner yields and fires moves in the same way as soon as another member is warm.
+ * A partition whose present owner reports that it fires it stays until the target owner is warm. A partition without an owner, or
+ * with one that is not warm, moves at once. It moves to the target owner if that one is warm or if no member is warm, and
+ * otherwise to the warm member with the fewest. A partition whose owner yields and fires moves in the same way as soon as another
+ * member is warm.
  */
 function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Shares, yielding: readonly Standing[]): Shares {
   const targetOf = memberOf(targets)

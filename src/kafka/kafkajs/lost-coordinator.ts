@@ -4,7 +4,7 @@
  * then leaves the group. A fetch that fails, or finds that a partition has a new leader, ends the fetches from all brokers and
  * rejoins the group. Here instead:
  *
- *   heartbeat  runs beside the fetches; where the coordinator is lost it is looked for anew, and the membership goes on: its successor knows it
+ *   heartbeat  runs beside the fetches; a lost coordinator is looked up again, and the membership continues: the next coordinator knows it
  *   fetch      what fails at one broker is tried again with fresh metadata, and fetches from others go on
  *
  * Answers of the group itself, such as a rebalance, are handled as usual. kafkajs has no hook for any of this, so methods of its
@@ -46,8 +46,8 @@ const retryMs = 250
 const inScope = replacedFor<{ onLoss: Hearer | undefined }>(install)
 
 /**
- * Runs a consumer whose group survives the loss of brokers. `onLoss` is called for each fetch that brought nothing for that
- * reason.
+ * Runs a consumer whose group survives the loss of brokers. `onLoss` is called for each fetch that a lost broker left without
+ * records.
  */
 export const withLostCoordinators = <Value>(run: () => Value, onLoss?: Hearer): Value => inScope({ onLoss }, run)
 

@@ -292,7 +292,7 @@ export class KafkaGroupReader implements GroupReader {
     } catch (thrown) {
       return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))
     }
-    // After a seek, or a join that placed the partition anew, the position is not ours to move.
+    // After a seek, or a join that set a new position for the partition, this code must not move the position.
     if (joins !== this.#joins || !this.#joined || payload.isStale()) return
     // With the last record, kafkajs also passes the invisible records after it in the batch.
     payload.resolveOffset(last.offset)

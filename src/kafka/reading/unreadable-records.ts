@@ -16,7 +16,7 @@ export function reportUnread(messages: readonly KafkaMessage[], place: TopicPart
     settings.onUnread?.()
     settings.logger.error(
       { topic, partition, firstOffset, offset: Number(message.offset) },
-      `Records of ${topic}/${partition} cannot be read and are passed over: ${problem}`,
+      `Records of ${topic}/${partition} cannot be read and are skipped: ${problem}`,
     )
   }
 }

@@ -1,4 +1,4 @@
-/** What an owner has heard of running attempts. Soft state: it is not logged. */
+/** What workers have reported about running attempts. Soft state: it is not logged. */
 export { ActiveRuns, idsOfRunTimers } from './active-runs.ts'
 export { Leases } from './leases.ts'
 export { WorkerWatch } from './worker-activity.ts'

@@ -52,11 +52,11 @@ export async function applyBatch(
     effects,
     deferred: [],
     awaiting: [],
-    inputRecordApplied: 0,
-    timersApplied: batch.timers.length,
+    inputRecordsApplied: 0,
+    timersHandled: batch.timers.length,
     blocked: false,
     names: [],
-    waitersAsked: candidates.waiters.length,
+    waitersTried: candidates.waiters.length,
     notes: [],
     dispatched: [],
     topicRecords: [],
@@ -65,28 +65,28 @@ export async function applyBatch(
     retries: 0,
     aheadUntil: 0,
   }
-  const step = new BatchStep(context, batch.jobs, candidates, batchResult, now)
+  const batchStep = new BatchStep(context, batch.jobs, candidates, batchResult, now)
   const budget = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
-    if (judges(timer)) continue
+    if (mayEndAttempt(timer)) continue
     if (budget.isOver) batch.timersLeft.push(timer)
-    else step.timer(timer)
+    else batchStep.timer(timer)
   }
   for (const inputRecord of batch.inputRecords) {
     // An input record that waited for the searches of timers waits for no further cycle. Otherwise it would wait for as long as
     // such timers are due.
-    if (budget.isOver && batchResult.inputRecordApplied > 0) break
-    batchResult.blocked = !step.inputRecord(inputRecord, mayLog)
+    if (budget.isOver && batchResult.inputRecordsApplied > 0) break
+    batchResult.blocked = !batchStep.inputRecord(inputRecord, mayLog)
     if (batchResult.blocked) break
-    batchResult.inputRecordApplied++
+    batchResult.inputRecordsApplied++
   }
   // Reports of workers come before timers that judge their absence.
-  for (const timer of batch.timers) if (judges(timer)) step.timer(timer)
+  for (const timer of batch.timers) if (mayEndAttempt(timer)) batchStep.timer(timer)
   // Within one lane an earlier due time must not come after a later one: timers that were ahead of their time wait for the
   // usual lead.
   for (const timer of batch.timersLeft)
     batchResult.deferred.push({ timer, untilMs: Math.min(timer.dueAt, Math.max(now, timer.dueAt - leadMs)) })
-  step.waiters()
+  batchStep.waiters()
   return batchResult
 }
 
@@ -97,7 +97,7 @@ export async function applyBatch(
 const cycleStepsMax = 100_000
 
 /** Whether the timer may end an attempt because no report came. */
-const judges = ({ kind }: Timer): boolean =>
+const mayEndAttempt = ({ kind }: Timer): boolean =>
   kind === timerKind.lease || kind === timerKind.attemptTimeout || kind === timerKind.startDeadline
 
 /** Delay until a timer is checked again that has no room in memory. */
@@ -130,7 +130,7 @@ class BatchStep {
     const verdict = this.#context.failureIsolation.verdictOn(name)
     if (!verdict?.isPassedOver) this.#batchResult.names.push(name)
     const decision =
-      verdict === undefined ? this.#step(job, { kind: 'timer', timer }) : this.#condemned(job, verdict, timer.runNo)
+      verdict === undefined ? this.#step(job, { kind: 'timer', timer }) : this.#decisionForCulprit(job, verdict, timer.runNo)
     if (decision.deferUntil !== undefined) {
       this.#batchResult.deferred.push({ timer, untilMs: decision.deferUntil })
       return
@@ -176,7 +176,7 @@ class BatchStep {
     const decision =
       verdict === undefined
         ? this.#step(job, decided ? asDecided(inputRecord.input) : inputRecord.input, inputRecord)
-        : this.#condemned(job, verdict, runOf(inputRecord.input))
+        : this.#decisionForCulprit(job, verdict, runOf(inputRecord.input))
     const { input } = inputRecord
     // Only after its report is applied: until then only the lease protects the attempt.
     if (input.kind === 'event' && input.event.type !== 'STARTED') this.#context.leases.ended(inputRecord.jobId, input.event)
@@ -233,7 +233,7 @@ class BatchStep {
       this.#batchResult.names.push(name)
       const verdict = this.#context.failureIsolation.verdictOn(name)
       const decision =
-        verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#condemned(job, verdict, waiter.runNo)
+        verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#decisionForCulprit(job, verdict, waiter.runNo)
       // Nothing is known about it, so it stays in the queue, and its key is not tried again before something changes.
       if (verdict?.isPassedOver) decision.admission = 'refused'
       if (decision.admission === 'gone') effects.unqueued(waiter)
@@ -278,7 +278,7 @@ class BatchStep {
   }
 
   /** The job without the input that makes every cycle fail. */
-  #condemned(job: Job, { reason, hasLetter, isPassedOver }: Verdict, runNo: number): Decision {
+  #decisionForCulprit(job: Job, { reason, hasLetter, isPassedOver }: Verdict, runNo: number): Decision {
     return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasLetter)
   }
 

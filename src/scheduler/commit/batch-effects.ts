@@ -83,7 +83,7 @@ export class Effects {
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
     for (const output of decision.out) this.#output(id, output)
     for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
-    if (decision.dropRing) {
+    if (decision.deletesHistory) {
       for (let slot = 0; slot < runRingSize; slot++) this.#entry(runKey(id, slot), null)
     }
     for (const execution of decision.snapshotPuts) {

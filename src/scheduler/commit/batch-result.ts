@@ -11,15 +11,15 @@ export interface BatchResult {
   /** Timers that judge only after reports that were durable by `untilMs`. */
   awaiting: { timer: Timer; untilMs: number }[]
   /** Input records of the batch that were applied. */
-  inputRecordApplied: number
+  inputRecordsApplied: number
   /** The next input record needs a claim first. */
   blocked: boolean
   /** Timers of the batch that were applied or deferred. */
-  timersApplied: number
+  timersHandled: number
   /** Names of the applied inputs. */
   names: string[]
   /** Waiting runs that were tried. */
-  waitersAsked: number
+  waitersTried: number
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of users. */
@@ -38,6 +38,6 @@ export function reportUnreadable({ partition, shared }: CommitContext, { id, unr
   shared.metrics.invalid.inc({ reason: 'unreadable-state' })
   shared.logger.error(
     { partition, jobId: id, input: kind },
-    `What was decided about a job cannot be read; it is INVALID until it is defined again or deleted: ${unreadable}`,
+    `The state of a job cannot be read; it is INVALID until it is defined again or deleted: ${unreadable}`,
   )
 }

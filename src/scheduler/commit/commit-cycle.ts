@@ -53,12 +53,15 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   const { inputBuffer, shared, writer, savedAtMs } = context
   const readMs = writer === undefined ? shared.clock.nowMs() : trustedMs(shared.clock)
   // A clock that is not trusted decides nothing: timers and input records wait as they are.
-  const asTheyWere = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
+  const deferUnchanged = (timer: Timer): BatchResult['deferred'][number] => ({ timer, untilMs: notBeforeMs })
   if (readMs === undefined)
-    return { appliedCount: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(asTheyWere) }
+    return { appliedCount: 0, committed: false, blocked: false, awaiting: [], deferred: timers.map(deferUnchanged) }
   const now = Math.max(readMs, notBeforeMs)
-  const most = options.isForWaiters ? timers.length : context.failureIsolation.max
-  const room = most < batchRecordsMax ? most - timers.length : Math.max(most - timers.length, Math.ceil(most * (1 - timerShare)))
+  const batchMax = options.isForWaiters ? timers.length : context.failureIsolation.max
+  const room =
+    batchMax < batchRecordsMax
+      ? batchMax - timers.length
+      : Math.max(batchMax - timers.length, Math.ceil(batchMax * (1 - timerShare)))
   const inputRecordsFirst = inputBuffer.hasWaited
   const inputRecords = inputBuffer.take(room, batchBytesMax)
   if (timers.length + inputRecords.length === 0 && !context.admissionQueue.isPressing(now))
@@ -69,17 +72,17 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   try {
     const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog: writer !== undefined })
     tried = batchResult.names
-    if (batchResult.inputRecordApplied < inputRecords.length)
-      inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordApplied))
+    if (batchResult.inputRecordsApplied < inputRecords.length)
+      inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordsApplied))
     const committed = await persist(context, batchResult, {
-      inputRecords: inputRecords.slice(0, batchResult.inputRecordApplied),
+      inputRecords: inputRecords.slice(0, batchResult.inputRecordsApplied),
       onTimerScheduled,
       savedAtMs,
     })
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
-    const { timersApplied, inputRecordApplied, waitersAsked, blocked, deferred, awaiting } = batchResult
-    return { appliedCount: timersApplied + inputRecordApplied + waitersAsked, committed, blocked, deferred, awaiting }
+    const { timersHandled, inputRecordsApplied, waitersTried, blocked, deferred, awaiting } = batchResult
+    return { appliedCount: timersHandled + inputRecordsApplied + waitersTried, committed, blocked, deferred, awaiting }
   } catch (error) {
     failureIsolation.failed(tried, error)
     throw error

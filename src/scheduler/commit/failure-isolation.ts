@@ -3,7 +3,7 @@
  * until one is alone. Its job then becomes INVALID without the run concerned, and other jobs continue. This memory survives the
  * reopen after each failure, and ends with the process.
  *
- *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► passed over
+ *   all ──fails──► half ──fails──► … ──► one ──fails──► its job is made INVALID ──fails──► without a dead letter ──fails──► skipped
  *    ▲──────────────done─────────────────────┘
  */
 import { BoundedMap } from '../../concurrency/index.ts'
@@ -14,7 +14,7 @@ import type { AdmissionQueue } from '../limits/index.ts'
  * Cycles that may succeed without a suspect, for each suspect and once more: a single one takes a timer, a heavy timer, an
  * input record, or a waiting run.
  */
-const cyclesUnmetMax = 8
+const cyclesWithoutSuspectMax = 8
 /**
  * Slow or unreachable brokers reduce a cycle to this fraction of the largest at least: each doubling back costs a commit, and
  * everything waits for it.
@@ -146,7 +146,7 @@ export class FailureIsolation {
       this.#unmet = left.size < this.#suspects.size ? 0 : this.#unmet + 1
       // The suspects were due before all later inputs. A suspect that does not appear any more was applied elsewhere or
       // deleted.
-      this.#suspects = this.#unmet > cyclesUnmetMax + cyclesUnmetMax * left.size ? new Set() : left
+      this.#suspects = this.#unmet > cyclesWithoutSuspectMax + cyclesWithoutSuspectMax * left.size ? new Set() : left
     }
     // While the culprit is among the remaining suspects, a larger cycle would fail too.
     const { size } = this.#suspects

@@ -19,12 +19,12 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
   switch (output.kind) {
     case 'dispatch': {
       const { execution, ahead } = output
-      if (execution.pinTo !== null) return told({ partition, names, codecs }, key, execution)
+      if (execution.pinTo !== null) return pinnedRunRecord({ partition, names, codecs }, key, execution)
       const value = codecs.execution.encode(execution)
       return { topic: names.executions(execution.pool, execution.priority, ahead), partition, key, value }
     }
-    case 'tell':
-      return told({ partition, names, codecs }, key, output.execution)
+    case 'redeliver':
+      return pinnedRunRecord({ partition, names, codecs }, key, output.execution)
     case 'retry':
       return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(nameOf(output.execution)) }
     case 'dead-letter': {
@@ -52,7 +52,11 @@ const nameOf = (execution: Execution): Execution => ({
 })
 
 /** A pinned run goes to its worker on a topic of its own. */
-function told({ partition, names, codecs }: Omit<OutputPlace, 'partitions'>, key: string, execution: Execution): RecordOut {
+function pinnedRunRecord(
+  { partition, names, codecs }: Omit<OutputPlace, 'partitions'>,
+  key: string,
+  execution: Execution,
+): RecordOut {
   const { jobId, runNo, attempt, specOffset, pinTo } = execution
   const framed = codecs.execution.encode(execution)
   const value = codecs.control.encode({

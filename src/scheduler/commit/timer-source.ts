@@ -39,7 +39,7 @@ export class TimerSource {
   /** Ordered by `untilMs`. At most the timers of one lead, and `putOffMax` timers of bursts. */
   #deferred: { timer: Timer; untilMs: number }[] = []
   /** Deferred timers that return when they are due or earlier: the index has them too and need not return them. */
-  #comeAgain = new Set<string>()
+  #returning = new Set<string>()
 
   /**
    * Timers of heavy jobs, ordered by `dueAt`. They come after the light ones, a few in each cycle; otherwise one burst of them
@@ -72,7 +72,7 @@ export class TimerSource {
     mayTakeHeavy = (): boolean => true,
   ): Promise<Timer[]> {
     const { leadMs } = this.#shared
-    if (this.#takenAt - now > setBackMsMin) this.#putSooner(now)
+    if (this.#takenAt - now > setBackMsMin) this.#recheckDeferred(now)
     this.#takenAt = now
     const share = most === 1 ? Number(timerNext) : Math.floor(most * timerShare)
     const max = shareWithInputRecords ? share : most
@@ -97,7 +97,7 @@ export class TimerSource {
     for (let goesOn = true; goesOn && found.length < max; ) {
       goesOn = false
       for (const timer of await this.#index.take(now + this.#shared.leadMs, max - found.length)) {
-        if (this.#comeAgain.has(timerName(timer))) goesOn = true
+        if (this.#returning.has(timerName(timer))) goesOn = true
         else if (mayActOn(timer, now)) found.push(timer)
         else this.#put(timer, timer.dueAt)
       }
@@ -160,15 +160,15 @@ export class TimerSource {
     const ready = this.#readyBy(now, max)
     if (ready === 0) return []
     const taken = this.#deferred.splice(0, ready).map(({ timer }) => timer)
-    for (const timer of taken) this.#comeAgain.delete(timerName(timer))
+    for (const timer of taken) this.#returning.delete(timerName(timer))
     return taken
   }
 
   /** After the clock was set back, timers that are due by now wait no longer than after a failure. */
-  #putSooner(now: number): void {
+  #recheckDeferred(now: number): void {
     const deferred = this.#deferred
     this.#deferred = []
-    this.#comeAgain.clear()
+    this.#returning.clear()
     for (const { timer, untilMs } of deferred)
       this.#put(timer, timer.dueAt > now ? untilMs : Math.min(untilMs, now + culpritWaitMs))
   }
@@ -177,7 +177,7 @@ export class TimerSource {
     let at = this.#deferred.length
     while (at > 0 && (this.#deferred[at - 1]?.untilMs ?? 0) > untilMs) at--
     this.#deferred.splice(at, 0, { timer, untilMs })
-    if (untilMs <= timer.dueAt) this.#comeAgain.add(timerName(timer))
+    if (untilMs <= timer.dueAt) this.#returning.add(timerName(timer))
   }
 }
 

@@ -82,7 +82,7 @@ export class InputDecoder {
     if (to !== this.#options.partition) return this.#misrouted(inputRecord, record, key, to)
     if (source === 'jobs') return this.#definition(inputRecord, record)
     const size = sizeOf(record)
-    if (size <= inputBytesMax) return this.#report(inputRecord, record, nowMs)
+    if (size <= inputBytesMax) return this.#commandOrEvent(inputRecord, record, nowMs)
     inputRecord.value = null
     return this.#bad(inputRecord, record, 'too-large', `The record has ${size} bytes with its headers; at most ${inputBytesMax}.`)
   }
@@ -96,7 +96,7 @@ export class InputDecoder {
     return undefined
   }
 
-  #report(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
+  #commandOrEvent(inputRecord: InputRecord, record: RecordIn, nowMs: number): InputRecord | Promise<InputRecord> {
     const refused = (error: unknown): InputRecord => {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       return this.#bad(inputRecord, record, 'undecodable', messageOf(error))
@@ -215,7 +215,7 @@ export class InputDecoder {
     inputRecord.refusal = message
     this.#options.metrics.invalid.inc({ reason })
     const { topic, partition, offset } = record
-    this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is passed over: ${message}`)
+    this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is skipped: ${message}`)
     return inputRecord
   }
 }

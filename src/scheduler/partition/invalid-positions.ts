@@ -113,8 +113,8 @@ export async function definitionsBeganAnew(
   if (!position || writer === undefined || position.jobsOffset <= range.next) return context.positions.applied.jobs > range.next
   reportReset(context, 'jobs', position.jobsOffset, range, 'beyond-end')
   const states = await logEntries(context, unboundEntries(context))
-  const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
-  const value = codecs.state.encode({ position: anew })
+  const resetPosition = { ...position, claimOffset, claimedAt, jobsOffset: 0 }
+  const value = codecs.state.encode({ position: resetPosition })
   await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
   logger.error(
     { topic: names.jobs, partition, states },

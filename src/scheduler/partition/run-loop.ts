@@ -9,7 +9,7 @@ import type { PartitionContext } from './partition-context.ts'
 import { ZoneChecks } from './zone-checks.ts'
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
-const aheadMsMax = 120_000
+const aheadTopicMsMax = 120_000
 
 /** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports }: PartitionContext, sweeper: LostTimerSweeper): number =>
@@ -106,7 +106,7 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneChecks, now: number): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
   const { aheadUntil } = context.positions.logged
-  const aheadFrom = aheadUntil > now + aheadMsMax ? 0 : aheadUntil
+  const aheadFrom = aheadUntil > now + aheadTopicMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
   return [...timers, ...(await zones.timers(timers.length))]

@@ -254,8 +254,8 @@ export const keepingMutations = [
       [
         'ring-kept',
         'streams/jobs/accept.ts',
-        'draft.dropRing = state.runNo > 1',
-        'draft.dropRing = state.runNo > 2',
+        'draft.deletesHistory = state.runNo > 1',
+        'draft.deletesHistory = state.runNo > 2',
         'a job shows a run of an earlier job with the same id',
       ],
     ],

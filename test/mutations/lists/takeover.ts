@@ -140,8 +140,8 @@ export const takeoverMutations = [
       [
         'definitions-not-reset',
         scheduler('partition/invalid-positions'),
-        'const anew = { ...position, claimOffset, claimedAt, jobsOffset: 0 }',
-        'const anew = { ...position, claimOffset, claimedAt }',
+        'const resetPosition = { ...position, claimOffset, claimedAt, jobsOffset: 0 }',
+        'const resetPosition = { ...position, claimOffset, claimedAt }',
         'all records of a new jobs log count as decided',
       ],
     ],

@@ -9,8 +9,8 @@ export const witnessMutations = [
       [
         'forward-only',
         'src/clock/clock-trust.ts',
-        'Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#turn',
-        'offsetMs - line.offsetMs > stepMsMax) this.#turn',
+        'Math.abs(offsetMs - line.offsetMs) > stepMsMax) this.#setDistrust',
+        'offsetMs - line.offsetMs > stepMsMax) this.#setDistrust',
         'a clock that is set back is trusted',
       ],
       [
@@ -23,8 +23,8 @@ export const witnessMutations = [
       [
         'minority-stops',
         'src/clock/clock-trust.ts',
-        "else if (votes.against > votes.notAgainst) this.#turn('brokers'",
-        "else if (votes.against > 0) this.#turn('brokers'",
+        "else if (votes.against > votes.notAgainst) this.#setDistrust('brokers'",
+        "else if (votes.against > 0) this.#setDistrust('brokers'",
         'one broker with a wrong clock stops everybody',
       ],
       [

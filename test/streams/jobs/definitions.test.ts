@@ -271,7 +271,7 @@ describe('a run that is active while its definition is replaced', () => {
       .until(1_000)
       .define(payload('new'))
     job.snapshots.clear()
-    expect(() => job.report('RELEASED')).toThrow('What run 1 was made with cannot be read: it is not there')
+    expect(() => job.report('RELEASED')).toThrow('The snapshot of run 1 cannot be read: it is missing')
   })
   it('drops its snapshot when it ends', () => {
     const job = new JobHistory().define(everySecond).until(1_000).define(everySecond)

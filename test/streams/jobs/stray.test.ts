@@ -74,7 +74,7 @@ describe('after a clock that was hours ahead', () => {
     job.until(5 * hourMs)
     expect(job.state.active[0]?.tellAt).toBeGreaterThan(5 * hourMs)
     correctTimes(job, 20_000).until(20_000)
-    expect(job.out.at(-1)).toMatchObject({ kind: 'tell' })
+    expect(job.out.at(-1)).toMatchObject({ kind: 'redeliver' })
   })
   it('an interval from the end of a run continues, and a finished job is deleted in time', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)

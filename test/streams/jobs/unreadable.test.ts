@@ -69,7 +69,7 @@ describe('a job whose state cannot be read', () => {
     const job = unreadable().define({ schedule: { everyMs: 7_000 } }, true)
     expect(job.job.definition?.spec?.schedule.everyMs).toBe(7_000)
     expect(job.job.unreadable).toBe('No such schema.')
-    expect(job.last.dropRing).toBe(false)
+    expect(job.last.deletesHistory).toBe(false)
   })
   it.each([undefined, 'any' as const, 0])('begins again with a new definition, over %s', (onlyOver) => {
     const job = unreadable().define(everySecond, false, onlyOver)
@@ -81,6 +81,6 @@ describe('a job whose state cannot be read', () => {
   it('is gone after its deletion, with all its data', () => {
     const job = unreadable().remove()
     expect(job.job).toEqual({ id: 'job' })
-    expect(job.last.dropRing).toBe(true)
+    expect(job.last.deletesHistory).toBe(true)
   })
 })

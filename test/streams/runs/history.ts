@@ -259,7 +259,7 @@ export class JobHistory {
     for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
     for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
-    if (decision.dropRing) this.ring.clear()
+    if (decision.deletesHistory) this.ring.clear()
     for (const run of decision.ring) this.ring.set(run.runNo % runRingSize, run)
     if (decision.keptDefinition !== undefined) this.kept = decision.keptDefinition
     this.#keepTimers(before, decision, popped)

@@ -9,7 +9,7 @@ const pinned = (more: Partial<JobDefinitionInput> = {}, options: HistoryOptions 
   new JobHistory(options).define({ pinTo: 'gpu', leaseMs: 10_000, startDeadlineMs: 10 * minute, ...more })
 /** The times at which the attempt was sent again, with the attempt. */
 const tellings = ({ decisions }: JobHistory, since = 0): number =>
-  decisions.slice(since).filter(({ out }) => out.some(({ kind }) => kind === 'tell')).length
+  decisions.slice(since).filter(({ out }) => out.some(({ kind }) => kind === 'redeliver')).length
 
 /** The times of all messages up to `end`. */
 function times(job: JobHistory, end: number): number[] {
@@ -33,7 +33,7 @@ describe('a pinned run', () => {
   })
   it('is redelivered as it was dispatched: the same attempt, with the same deadline', () => {
     const job = pinned({ payload: Buffer.from('p') }).until(11_000)
-    expect(job.last.out).toEqual([{ kind: 'tell', execution: job.dispatched[0] }])
+    expect(job.last.out).toEqual([{ kind: 'redeliver', execution: job.dispatched[0] }])
     expect(job.dispatched).toHaveLength(1)
   })
   it('is not redelivered once it is started; then its lease applies', () => {
@@ -73,7 +73,7 @@ describe('a pinned run', () => {
   it('is redelivered in its next attempt too', () => {
     const job = pinned().until(1_000).fail('Error', { retryAfterMs: 0 })
     expect(times(job, 30_000)).toEqual([11_000, 21_000])
-    expect(job.out.flatMap((output) => (output.kind === 'tell' ? [output.execution.attempt] : []))).toEqual([2, 2])
+    expect(job.out.flatMap((output) => (output.kind === 'redeliver' ? [output.execution.attempt] : []))).toEqual([2, 2])
   })
 })
 
