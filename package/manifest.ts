@@ -1,12 +1,12 @@
 /**
- * While a package is packed, package.json names what is built in place of its source: `npm pack` and `npm publish` call this before
- * (`built`) and after (`source`). npm has no setting for it.
+ * Makes package.json name the built files instead of the source while npm packs the package. `npm pack` and `npm publish` run it
+ * before (`built`) and after (`source`), because npm has no setting for this.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const manifest = fileURLToPath(new URL('../package.json', import.meta.url))
-/** The manifest of the repository, while another one has its place. Left over by a pack that was cut off, it is put back first. */
+/** The manifest of the repository while package.json is replaced. If an interrupted pack left it here, it is put back first. */
 const kept = fileURLToPath(new URL('source-package.json', import.meta.url))
 
 interface Manifest {
