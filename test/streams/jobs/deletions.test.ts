@@ -52,7 +52,7 @@ describe('a deletion', () => {
   it('of an unknown job does nothing', () => {
     const job = new JobHistory().remove()
     expect(job.job).toEqual({ id: 'job' })
-    expect(job.last).toMatchObject({ out: [], notes: [], dropRing: false })
+    expect(job.last).toMatchObject({ out: [], notes: [], deletesHistory: false })
   })
 })
 
@@ -151,7 +151,7 @@ describe('the decisions of an earlier owner', () => {
     job.remove({ decided: true })
     expect(job.job).toMatchObject({ id: 'job', state })
     expect(job.job.definition).toBeUndefined()
-    expect(job.last).toMatchObject({ out: [], dropRing: false, snapshotDeletes: [] })
+    expect(job.last).toMatchObject({ out: [], deletesHistory: false, snapshotDeletes: [] })
   })
   it('keep a definition that a deletion did not observe', () => {
     const job = new JobHistory().define().define(everySecond).remove({ observedOffset: 0, decided: true })

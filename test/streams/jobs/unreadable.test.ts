@@ -61,7 +61,7 @@ describe('a job whose state cannot be read', () => {
     const job = unreadable()
     const { state, definition, unreadable: problem } = job.job
     act(job)
-    expect(job.last).toMatchObject({ out: [], ring: [], dropRing: false, ...seen })
+    expect(job.last).toMatchObject({ out: [], ring: [], deletesHistory: false, ...seen })
     expect([job.job.state, job.job.definition, job.job.unreadable]).toEqual([state, definition, problem])
     expect(job.job.state).toBe(state)
   })
@@ -74,7 +74,7 @@ describe('a job whose state cannot be read', () => {
   it.each([undefined, 'any' as const, 0])('begins again with a new definition, over %s', (onlyOver) => {
     const job = unreadable().define(everySecond, false, onlyOver)
     expect(job.job.unreadable).toBeUndefined()
-    expect(job.last).toMatchObject({ dropRing: true, keptDefinition: null })
+    expect(job.last).toMatchObject({ deletesHistory: true, keptDefinition: null })
     expect(job.state).toMatchObject({ status: 'ACTIVE', reason: null, runNo: 0, life: '1-1xg' })
     expect(job.until(3_500).fired.at(-1)).toBe(3_000)
   })

@@ -114,9 +114,9 @@ describe('the snapshot of a run', () => {
     job.define({ payload: Buffer.from('new') })
     const [snapshotNo] = job.snapshots.keys()
     job.snapshots.clear()
-    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('What run 1 was made with cannot be read: it is not there')
+    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('The snapshot of run 1 cannot be read: it is missing')
     job.job = { ...job.job, snapshots: new Map(), unreadableRuns: new Map([[snapshotNo ?? expect.fail(), 'No such schema.']]) }
-    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('What run 1 was made with cannot be read: No such schema.')
+    expect(() => job.fail('Error', { retryAfterMs: 0 })).toThrow('The snapshot of run 1 cannot be read: No such schema.')
   })
 })
 
