@@ -60,6 +60,8 @@ describe.concurrent('a run that is canceled', { timeout: limitMs }, () => {
       const running = worker.next('run', ({ jobId }) => jobId === id)
       await site.write(now(id, handler, more))
       await running
+      // A worker does not report the start of an attempt that is cancelled before that report has left.
+      await site.checker.until(() => reportsOf(site, id).includes('STARTED'))
       const aborted = worker.next('aborted', ({ jobId }) => jobId === id)
       expect(await post(path)).toMatchObject({ status: 200, body: { applied: true, status: 'COMPLETED' } })
       expect(await statusOf(`${id}/1`)).toBe('CANCELLED')
