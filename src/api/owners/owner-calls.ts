@@ -28,13 +28,13 @@ interface OwnerCall<Name extends keyof PartitionQueries> {
   field?: string
   /** What the caller makes of the arguments. */
   request: (...args: PartitionQueries[Name] extends (...args: infer Args) => unknown ? Args : never) => Request
-  /** What the owner does with params and query. */
-  answer: (queries: PartitionQueries, given: never, asker: Asker) => Promise<unknown>
+  /** What the owner does with params and query. `asker` is called only by long queries, because it watches the connection. */
+  answer: (queries: PartitionQueries, given: never, asker: () => Asker) => Promise<unknown>
 }
 
 /** The same, of a standby too: with `stale=true` in the query, any store of the process may answer. */
 interface StandbyCall<Name extends keyof JobQueries> extends Omit<OwnerCall<Name>, 'answer'> {
-  answer: (queries: JobQueries, given: never, asker: Asker) => Promise<unknown>
+  answer: (queries: JobQueries, given: never, asker: () => Asker) => Promise<unknown>
 }
 
 /** Any of the calls, for code that goes through the table. */
@@ -82,7 +82,7 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
     request: (partition, filter, limit, after, asker) => ({ params: { partition }, query: { ...filter, limit, after }, asker }),
     answer: (queries, given: OfPartition & JobFilter & { limit: number; after?: string; stale?: boolean }, asker) => {
       const { partition, limit, after, stale: _, ...filter } = given
-      return queries.list(partition, filter, limit, after, asker)
+      return queries.list(partition, filter, limit, after, asker())
     },
   },
   runs: {
@@ -121,7 +121,7 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     schema: schemaOf(ofPartition, closed({ from: integer(0), to: integer(0), bucketMs: integer(1) }, ['from', 'to', 'bucketMs'])),
     field: 'counts',
     request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
-    answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker),
+    answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker()),
   },
   workers: {
     path: '/:partition/workers',

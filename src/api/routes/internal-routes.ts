@@ -29,10 +29,10 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
   )
   const route = (
     { path, schema, field }: { path: string; schema: object; field?: string },
-    answerOf: (request: FastifyRequest, asker: Asker) => Promise<unknown>,
+    answerOf: (request: FastifyRequest, asker: () => Asker) => Promise<unknown>,
   ): void => {
     instance.get(`${partitionsPath}${path}`, { config, schema }, async (request, reply) => {
-      const found = await answerOf(request, askerOf(request, reply))
+      const found = await answerOf(request, () => askerOf(request, reply))
       return answer(reply, field === undefined ? found : { [field]: found })
     })
   }
