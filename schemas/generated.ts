@@ -1,16 +1,16 @@
 // Made by schemas/generate.ts from schemas/*.avsc: change those, then run `npm run generate`.
 
-/** Who asked the API for a change, when, and what came of it. It holds no payload, header or token. Key: job id, or none where it is about many. */
+/** Who asked the API for a change, when, and its outcome. It holds no payload, header or token. Key: the job id; none for a change of many jobs. */
 export interface AuditEvent {
-  /** When it was answered, by the clock of the API. Unit: epoch ms. */
+  /** When the API answered, by its clock. Unit: epoch ms. */
   at: number
-  /** Name of the token, or its role where it has none; the subject of a JWT; `local` without authentication. */
+  /** Name of the token, or its role if it has no name; the subject of a JWT; `local` without authentication. */
   actor: string
   /** Role of the actor; null without authentication. Default: null. */
   role: string | null
-  /** What was asked for, such as PUT, DELETE or PAUSE. */
+  /** The change that was asked for, such as PUT, DELETE or PAUSE. */
   action: string
-  /** Id of the job; null where it is about many. Default: null. */
+  /** Id of the job; null for a change of many jobs. Default: null. */
   jobId: string | null
   /** Number of the run. Default: null. */
   runNo: number | null
@@ -18,15 +18,15 @@ export interface AuditEvent {
   outcome: string
   /** HTTP status of the answer. */
   status: number
-  /** Place of the definition that was written, `<partition>.<offset>`. Default: null. */
+  /** Position of the definition that was written, `<partition>.<offset>`. Default: null. */
   version: string | null
-  /** Of a change of many: how many jobs or runs it reached. Default: null. */
+  /** For a change of many: number of jobs or runs that were changed. Default: null. */
   done: number | null
-  /** Of a change of many: how many it did not reach. Default: null. */
+  /** For a change of many: number of jobs or runs that were not changed. Default: null. */
   refused: number | null
-  /** Names the request in the log of the server. Default: "". */
+  /** Id of the request in the log of the server. Default: "". */
   requestId: string
-  /** Network address that the request came from. Default: "". */
+  /** Network address of the client. Default: "". */
   address: string
   /** name@host:pid:boot of the API process. Default: "". */
   instance: string
@@ -56,7 +56,7 @@ export interface AttemptError {
   attempt: number
   /** When it ended. Unit: epoch ms. */
   at: number
-  /** Who ran it. Default: null. */
+  /** Worker that ran it. Default: null. */
   worker: string | null
   /** Name of the error's class, or a code. */
   type: string
@@ -75,7 +75,7 @@ export interface AttemptErrorInput {
 
 /** A run that used up its attempts, or failed with an error that is not retried. Key: job id. */
 export interface DeadLetter {
-  /** The last attempt's Execution in the Confluent wire format. */
+  /** The Execution of the last attempt in the Confluent wire format. */
   execution: Buffer
   /** Id of the job. */
   jobId: string
@@ -83,7 +83,7 @@ export interface DeadLetter {
   runNo: number
   /** Attempts made. */
   attempts: number
-  /** When the owner decided. Unit: epoch ms. */
+  /** When the owner decided that the run is dead. Unit: epoch ms. */
   deadAt: number
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
@@ -105,13 +105,13 @@ export type ExecutionEventType = 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'FAILED
 export interface RunError {
   /** Name of the error's class, or a code. */
   type: string
-  /** What it says. */
+  /** Message of the error. */
   message: string
-  /** Where it was thrown; not kept. Default: null. */
+  /** Stack of the error; not stored. Default: null. */
   stack: string | null
-  /** False dead-letters the run at once. Default: true. */
+  /** False: the run becomes a dead letter at once. Default: true. */
   retryable: boolean
-  /** The handler's own delay before the next attempt; it takes the place of the backoff. Unit: ms. Default: null. */
+  /** Delay before the next attempt, chosen by the handler. It replaces the backoff. Unit: ms. Default: null. */
   retryAfterMs: number | null
 }
 
@@ -124,31 +124,31 @@ export interface RunErrorInput {
   retryAfterMs?: number | null | undefined
 }
 
-/** What a worker or the retry forwarder reports to the owner of the job's partition. Key: job id; partition: that of the execution. */
+/** A report of a worker or of the retry forwarder to the owner of the job's partition. Key: job id; partition: that of the execution. */
 export interface ExecutionEvent {
-  /** STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: a delay topic's record has come of age. */
+  /** STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: the delay of a record in a delay topic is over. */
   type: ExecutionEventType
   /** As in the execution. */
   jobId: string
   /** As in the execution. */
   runNo: number
-  /** As in the execution; for RETRY_DUE the attempt to be made. */
+  /** As in the execution. With RETRY_DUE: the next attempt. */
   attempt: number
   /** As in the execution. */
   specOffset: number
-  /** The reporter's clock. Unit: epoch ms. */
+  /** Time of the report, by the reporter's clock. Unit: epoch ms. */
   at: number
   /** name@host:pid:boot of the reporter. Default: "". */
   worker: string
   /** When the handler was started. Set on STARTED, SUCCEEDED and FAILED, because a quick run sends only its last event. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** With SUCCEEDED: what the handler returned, as JSON. A larger one is left out, and the run has succeeded all the same. Default: null. */
+  /** With SUCCEEDED: the value that the handler returned, as JSON. A value over the limit is left out; the run still succeeds. Default: null. */
   result: Buffer | null
-  /** With FAILED: why. Default: null. */
+  /** With FAILED: the error. Default: null. */
   error: RunError | null
-  /** With HEARTBEAT: share that is done. Default: null. */
+  /** With HEARTBEAT: share of the work that is done. Default: null. */
   progress: number | null
-  /** With HEARTBEAT: what the handler says of its progress. Default: null. */
+  /** With HEARTBEAT: text of the handler about its progress. Default: null. */
   message: string | null
 }
 
@@ -176,11 +176,11 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** HttpTarget */
 export interface HttpTarget {
-  /** Where the request goes. User and password have no place in it; use headers. */
+  /** URL of the request. It must not contain a user or password; use headers. */
   url: string
   /** Method of the request. Default: "POST". */
   method: HttpMethod
-  /** Headers of the request, besides those of the definition and our own. Default: {}. */
+  /** Headers of the request, in addition to those of the definition and those of Duelog. Default: {}. */
   headers: Record<string, string>
 }
 
@@ -195,9 +195,9 @@ export interface HttpTargetInput {
 export interface TopicTarget {
   /** Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist. */
   name: string
-  /** Key of the record. Without it the job id. Default: null. */
+  /** Key of the record. Default: the job id. Default: null. */
   key: Buffer | null
-  /** Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key. Default: null. */
+  /** Partition of the record. Default: the choice of Kafka's default partitioner (murmur2) for the key. Default: null. */
   partition: number | null
 }
 
@@ -208,17 +208,17 @@ export interface TopicTargetInput {
   partition?: number | null | undefined
 }
 
-/** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life are the run's identity, attempt its fencing token. */
+/** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life identify the run; attempt is its fencing token. */
 export interface Execution {
   /** Id of the job. */
   jobId: string
-  /** Number of the run, from 1, gap-free for each job. */
+  /** Number of the run; each job counts from 1 without gaps. */
   runNo: number
   /** Number of the attempt, from 1. */
   attempt: number
-  /** Tells the lives of a job apart that was deleted and defined anew, since run numbers begin anew with each. jobId/runNo@life is the run's identity, jobId/runNo where it is empty. Default: "". */
+  /** Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life, or jobId/runNo if life is empty. Default: "". */
   life: string
-  /** Offset in jobs of the definition that this run was made from; events must echo it. */
+  /** Offset in jobs of the definition that made this run. Events must repeat it. */
   specOffset: number
   /** Name of the handler. */
   handler: string
@@ -228,7 +228,7 @@ export interface Execution {
   dueAt: number
   /** When the owner decided to dispatch. Unit: epoch ms. */
   dispatchedAt: number
-  /** What made the run. Default: "SCHEDULE". */
+  /** Cause of the run. Default: "SCHEDULE". */
   trigger: Trigger
   /** As in the definition. Default: null. */
   payload: Buffer | null
@@ -244,15 +244,15 @@ export interface Execution {
   attemptTimeoutMs: number
   /** As in the definition. Unit: ms. */
   leaseMs: number
-  /** A worker drops the attempt when it could not start by then; the owner records it as EXPIRED. Unit: epoch ms. */
+  /** A worker that cannot start the attempt by then drops it. The owner records it as EXPIRED. Unit: epoch ms. */
   startDeadlineAt: number
-  /** As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it. Default: null. */
+  /** As in the definition. If set, the execution is sent on worker-control, and only the worker with this name or on this host runs it. Default: null. */
   pinTo: string | null
-  /** As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not. Default: true. */
+  /** As trackRuns in the definition. False: the worker sends no events. It commits the record's offset when the handler has ended, also after an error. Default: true. */
   tracked: boolean
-  /** With an http target: the request that the handler http makes. Default: null. */
+  /** With an http target: the request that the handler `http` sends. Default: null. */
   httpTarget: HttpTarget | null
-  /** Only in a snapshot: the topic that the owner itself writes to. Default: null. */
+  /** Only in a snapshot: the topic to which the owner writes the run. Default: null. */
   topicTarget: TopicTarget | null
 }
 
@@ -284,29 +284,29 @@ export interface ExecutionInput {
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
 
-/** What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names. */
+/** A command of an operator for one job. Key: job id. If a command is refused, the reason is at /v1/jobs/{id}/why, and in the reply topic that the command names. */
 export interface JobCommand {
-  /** TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range. */
+  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
-  /** Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first. */
+  /** Chosen by the sender. A command does nothing if its commandId was that of one of the last 32 commands of the job, of an active run or of the last run. This holds also if the first command was refused. */
   commandId: string
-  /** The sender's clock. Unit: epoch ms. */
+  /** Time of the command, by the sender's clock. Unit: epoch ms. */
   at: number
-  /** With TRIGGER: takes the place of the definition's payload in this run. Default: null. */
+  /** With TRIGGER: payload of this run, in place of the definition's payload. Default: null. */
   payload: Buffer | null
-  /** With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused. Default: "MANUAL". */
+  /** With TRIGGER: the recorded cause of the run, MANUAL or FOLLOW_UP. Other values are refused. Default: "MANUAL". */
   trigger: Trigger
-  /** With CANCEL_RUN and REDRIVE: which run. Default: null. */
+  /** With CANCEL_RUN and REDRIVE: number of the run. Default: null. */
   runNo: number | null
   /** With BACKFILL: first nominal time, inclusive. Unit: epoch ms. Default: null. */
   from: number | null
-  /** With BACKFILL: end of the range, exclusive; at most the present. Unit: epoch ms. Default: null. */
+  /** With BACKFILL: end of the range, exclusive; not in the future. Unit: epoch ms. Default: null. */
   to: number | null
-  /** With FOLLOW_UP: how many runs led to this one, each by onSuccess or onFailure of the one before. Default: 0. */
+  /** With FOLLOW_UP: number of runs that led to this one, each by onSuccess or onFailure of the run before it. Default: 0. */
   chainDepth: number
-  /** With FOLLOW_UP: how many runs may still follow from this one, those that follow from its followers included. Default: 5000. */
+  /** With FOLLOW_UP: number of runs that may still follow from this one, directly and indirectly. Default: 5000. */
   chainLeft: number
-  /** Who asked. Default: null. */
+  /** Who sent the command. Default: null. */
   actor: string | null
 }
 
@@ -335,27 +335,27 @@ export type DstOverlap = 'FIRST' | 'LAST' | 'BOTH'
 export interface Schedule {
   /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. Default: null. */
   at: number | null
-  /** One run so long after the broker appended the definition, but not before startAt. Unit: ms. Default: null. */
+  /** One run, this long after the broker appended the definition, but not before startAt. Unit: ms. Default: null. */
   delayMs: number | null
-  /** A run each so many milliseconds, counted from the anchor. Unit: ms. Default: null. */
+  /** A run every everyMs milliseconds, counted from the anchor. Unit: ms. Default: null. */
   everyMs: number | null
-  /** With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later. Unit: epoch ms. Default: null. */
+  /** With everyMs: an instant to which the runs are aligned. Default: the broker's append time of the definition; the first run is then one interval later. Unit: epoch ms. Default: null. */
   anchor: number | null
   /** With everyMs: START counts from the last nominal time, END from the end of the last run. Default: "START". */
   from: IntervalFrom
-  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin. Default: null. */
+  /** A cron expression with 5 fields, or with 6 fields and seconds first. It may use names, lists, ranges, steps, ?, L, W, #, and @daily and the other @ names. Default: null. */
   cron: string | null
-  /** With cron and rrule: the IANA time zone in which they are read. Default: "UTC". */
+  /** With cron and rrule: the IANA time zone of the rule. Default: "UTC". */
   timezone: string
-  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at. Default: null. */
+  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000 and COUNT at most 10,000; for more, use UNTIL or maxRuns. The search for its first time ends after 100,000 steps; a step looks at one day. Default: null. */
   rrule: string | null
-  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down. Unit: epoch ms. Default: null. */
+  /** With rrule: start of the rule, in whole seconds. The day and the time of day that the rule does not name are taken from it. It is an occurrence only if it matches the rule. Default: startAt, rounded up to a second; without startAt the broker's append time of the definition, rounded down. Unit: epoch ms. Default: null. */
   dtstart: number | null
-  /** With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same. Unit: epoch ms. Default: []. */
+  /** With rrule: instants, in whole seconds, at which the rule does not fire. COUNT still counts them. Unit: epoch ms. Default: []. */
   exdates: number[]
-  /** With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been. Default: "NEXT_VALID". */
+  /** With cron and rrule: treatment of a local time that daylight saving leaves out. NEXT_VALID: it is due once, at the first instant after the gap. SKIP: it is not due. SHIFT: it is due as long after the start of the gap as it would be without the gap. Default: "NEXT_VALID". */
   dstGap: DstGap
-  /** With cron and rrule: at which of its two instants a wall-clock time that comes twice is due. Default: "FIRST". */
+  /** With cron and rrule: a local time that occurs twice is due at the FIRST, the LAST or BOTH of its instants. Default: "FIRST". */
   dstOverlap: DstOverlap
 }
 
@@ -379,11 +379,11 @@ export interface ScheduleInput {
 export interface Target {
   /** Name of the handler that a worker registered. Default: null. */
   handler: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. Default: null. */
+  /** The owner writes payload and headers to this topic when the job is due: exactly once, without a worker, and never before its time. While the topic is missing or not allowed, the job is INVALID. The owner checks this again after 5 s, then at growing intervals up to 10 min. Default: null. */
   topic: TopicTarget | null
-  /** A worker of the pool sends the payload in a request, at least once (built-in handler http). Default: null. */
+  /** A worker of the pool sends the payload in an HTTP request, at least once (built-in handler `http`). Default: null. */
   http: HttpTarget | null
-  /** With handler and http: pool of workers that serve the run; each pool has its own executions topics. Default: "default". */
+  /** With handler and http: the pool of workers that runs it. Each pool has its own executions topics. Default: "default". */
   pool: string
 }
 
@@ -408,7 +408,7 @@ export interface FixedBackoffInput {
 
 /** LinearBackoff */
 export interface LinearBackoff {
-  /** One step. Unit: ms. */
+  /** Length of one step. Unit: ms. */
   stepMs: number
 }
 
@@ -436,11 +436,11 @@ export interface ExponentialBackoffInput {
 
 /** Backoff */
 export interface Backoff {
-  /** One delay for each retry; the last repeats. Empty: not set. Unit: ms. Default: []. */
+  /** One delay for each retry; the last delay repeats. Empty: not set. Unit: ms. Default: []. */
   list: number[]
-  /** The same delay each time. Default: null. */
+  /** The same delay for each retry. Default: null. */
   fixed: FixedBackoff | null
-  /** The n-th retry waits n steps. Default: null. */
+  /** The n-th retry waits n × stepMs. Default: null. */
   linear: LinearBackoff | null
   /** The n-th retry waits base × factor^(n−1), at most maxMs. Default: null. */
   exponential: ExponentialBackoff | null
@@ -456,15 +456,15 @@ export interface BackoffInput {
 
 /** Retry */
 export interface Retry {
-  /** Attempts of one run, the first included; then it is dead-lettered. Default: 5. */
+  /** Attempts of one run, including the first. After the last failure the run becomes a dead letter. Default: 5. */
   maxAttempts: number
   /** Delay before the next attempt. Exactly one of its fields is set. Default: {"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null}. */
   backoff: Backoff
-  /** A run is given up instead of retried when its next attempt would be due so long after its nominal time. Unit: ms. Default: null. */
+  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. Unit: ms. Default: null. */
   maxAgeMs: number | null
-  /** Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same. Default: 0. */
+  /** Share of the delay that is random. It is chosen from the hash of job id, run and attempt, so a replay chooses the same. Default: 0. */
   jitter: number
-  /** Error types that are dead-lettered at once. Default: []. */
+  /** Error types that are not retried: the run becomes a dead letter at once. Default: []. */
   nonRetryable: string[]
 }
 
@@ -483,11 +483,11 @@ export type Overlap = 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
 
 /** RateLimit */
 export interface RateLimit {
-  /** What the limit is for. At most 256 bytes, no control characters. */
+  /** Key of the limit. At most 256 bytes, no control characters. */
   key: string
-  /** The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires. */
+  /** The largest number of attempts of the key that start within any perMs. A further attempt is WAITING until its time. It expires if its time is after its start deadline. */
   limit: number
-  /** Length of the window, wherever it begins. Unit: ms. */
+  /** Length of the window, which may begin at any instant. Unit: ms. */
   perMs: number
 }
 
@@ -498,75 +498,75 @@ export interface RateLimitInput {
   perMs: number
 }
 
-/** What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job. */
+/** Definition of a job: when it is due, what runs, and what happens after a failure. The key of the record is the job id; a null value deletes the job. */
 export interface JobDefinition {
   /** When the job is due. Exactly one of at, delayMs, everyMs, cron and rrule is set. */
   schedule: Schedule
-  /** Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal. Unit: ms. Default: 0. */
+  /** Each run is due later than its nominal time by up to jitterMs, and always before the next nominal time. The delay is chosen from the hash of job id and nominal time, so a replay chooses the same. scheduledFor stays nominal. Unit: ms. Default: 0. */
   jitterMs: number
   /** What runs. Exactly one of handler, topic and http is set. */
   target: Target
-  /** Bytes handed to the handler as they are. Default: null. */
+  /** Bytes that the handler receives unchanged. Default: null. */
   payload: Buffer | null
   /** Media type of the payload. application/json is parsed for the handler. Default: null. */
   contentType: string | null
-  /** Headers handed to the handler as they are. Default: {}. */
+  /** Headers that the handler receives unchanged. Default: {}. */
   headers: Record<string, Buffer>
-  /** Which executions topic of the pool carries the run; a full worker reads higher ones first. Default: "NORMAL". */
+  /** Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first. Default: "NORMAL". */
   priority: Priority
-  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. Default: null. */
+  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. Default: null. */
   pinTo: string | null
-  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. Default: true. */
+  /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. Default: true. */
   trackRuns: boolean
   /** What happens when an attempt fails. Default: {"maxAttempts":5,"backoff":{"list":[1000,5000,30000,120000,600000],"fixed":null,"linear":null,"exponential":null},"maxAgeMs":null,"jitter":0,"nonRetryable":[]}. */
   retry: Retry
-  /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. Default: 300000. */
+  /** Longest duration of one attempt. Then its signal is aborted and the attempt counts as failed. Unit: ms. Default: 300000. */
   attemptTimeoutMs: number
-  /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. Default: 30000. */
+  /** A running attempt that sends no report for leaseMs is lost. Another worker gets the next attempt. Unit: ms. Default: 30000. */
   leaseMs: number
-  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise). Unit: ms. Default: 86400000. */
+  /** A run expires if no worker has started it within startDeadlineMs after its due time, or after its dispatch if that was later. It also expires ten minutes before retention may delete it from its executions topic (retention.ms, default 7 days), but not within the first hour. Unit: ms. Default: 86400000. */
   startDeadlineMs: number
-  /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. Default: "LATEST". */
+  /** Occurrences that are late by more than misfireThresholdMs. SKIP: none of them runs. LATEST: the latest runs. ALL: all run, up to catchUpMax. Default: "LATEST". */
   catchUp: CatchUp
-  /** With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted. Default: 100. */
+  /** With catchUp ALL: the largest number of missed occurrences that run. Older ones are skipped and counted. Default: 100. */
   catchUpMax: number
-  /** An occurrence fired later than this is a misfire. Unit: ms. Default: 1000. */
+  /** An occurrence that fires later than this is a misfire. Unit: ms. Default: 1000. */
   misfireThresholdMs: number
-  /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. Default: "ALLOW". */
+  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. Default: "ALLOW". */
   overlap: Overlap
-  /** The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. Default: 16. */
+  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. Default: 16. */
   maxConcurrentRuns: number
-  /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. Default: null. */
+  /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. Default: null. */
   concurrencyKey: string | null
-  /** With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time. Default: 1. */
+  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time. Default: 1. */
   concurrencyLimit: number
-  /** Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}. Default: null. */
+  /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. Default: null. */
   rateLimit: RateLimit | null
-  /** No occurrence is due before it. Unit: epoch ms. Default: null. */
+  /** No occurrence is due before this instant. Unit: epoch ms. Default: null. */
   startAt: number | null
-  /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. Default: null. */
+  /** No occurrence is due after this instant. Then the job is COMPLETED. Unit: epoch ms. Default: null. */
   endAt: number | null
-  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. Default: null. */
+  /** End of validity, exclusive. From this instant no occurrence fires, not even one that was due before. A run that has not started expires, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. Default: null. */
   expireAt: number | null
-  /** Scheduled runs after which the job is COMPLETED. Default: null. */
+  /** Number of scheduled runs after which the job is COMPLETED. Default: null. */
   maxRuns: number | null
-  /** True defines the job without letting it fire until it is resumed. Default: false. */
+  /** True: the job does not fire until it is resumed. Default: false. */
   paused: boolean
-  /** Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken. Default: null. */
+  /** Version chosen by the writer. A definition with a lower version than the one in force is dropped. A definition without a version is always accepted. Default: null. */
   version: number | null
-  /** A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped. Default: null. */
+  /** A definition of this job with the same key as the one in force is acknowledged and dropped if it was appended within dedupWindowMs after it. Default: null. */
   dedupKey: string | null
-  /** With dedupKey: how long. Unit: ms. Default: 0. */
+  /** With dedupKey: length of the window. Unit: ms. Default: 0. */
   dedupWindowMs: number
-  /** Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so. Default: []. */
+  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. Default: []. */
   onSuccess: string[]
-  /** Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess. Default: []. */
+  /** Ids of other jobs that are triggered when a run of this job is dead or expires. The limits of onSuccess apply. Default: []. */
   onFailure: string[]
-  /** Words to find the job by. Default: []. */
+  /** Words by which the job can be found. Default: []. */
   tags: string[]
-  /** A completed job whose last run succeeded is deleted after so long. Unit: ms. Default: 3600000. */
+  /** A completed job whose last run succeeded is deleted after retainCompletedMs. Unit: ms. Default: 3600000. */
   retainCompletedMs: number
-  /** A completed job whose last run failed, expired or is dead is deleted after so long. Unit: ms. Default: 259200000. */
+  /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. Default: 259200000. */
   retainFailedMs: number
 }
 
@@ -614,7 +614,7 @@ export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
 export interface DecidedTime {
   /** The nominal time. Unit: epoch ms. */
   at: number
-  /** Local time minus UTC then, by the rules it was decided under. Unit: ms. */
+  /** Local time minus UTC at that time, by the zone rules at the decision. Unit: ms. */
   offsetMs: number
 }
 
@@ -626,7 +626,7 @@ export interface DecidedTimeInput {
 
 /** Backfill */
 export interface Backfill {
-  /** The command. */
+  /** commandId of the BACKFILL. */
   commandId: string
   /** Nominal time of its next run. Unit: epoch ms. */
   nextAt: number
@@ -645,19 +645,19 @@ export type RefusalKind = 'SKIPPED' | 'QUEUED' | 'WAITING' | 'EXPIRED' | 'CANCEL
 
 /** Refusal */
 export interface Refusal {
-  /** When it was decided. Unit: epoch ms. */
+  /** When the owner decided. Unit: epoch ms. */
   at: number
   /** SKIPPED, QUEUED and WAITING: an occurrence. EXPIRED, CANCELLED and DEAD: a run. DROPPED: a definition or command. */
   what: RefusalKind
   /** A stable word, such as overlap or catch-up. */
   reason: string
-  /** The occurrence, or the first of them. Unit: epoch ms. Default: null. */
+  /** Nominal time of the occurrence, or of the first one. Unit: epoch ms. Default: null. */
   scheduledFor: number | null
-  /** The run. Default: null. */
+  /** Number of the run. Default: null. */
   runNo: number | null
-  /** How many in a row, for the same reason. Default: 1. */
+  /** Number of consecutive decisions with the same reason. Default: 1. */
   count: number
-  /** With DROPPED: the command, unless it was a follow-up. Default: null. */
+  /** With DROPPED: the command; null if it was a follow-up. Default: null. */
   commandId: string | null
 }
 
@@ -678,19 +678,19 @@ export type WaitReason = 'SLOT' | 'RATE'
 
 /** RunLimits */
 export interface RunLimits {
-  /** The key whose slot it takes. Default: null. */
+  /** Key whose slot the run takes. Default: null. */
   concurrencyKey: string | null
-  /** Slots of the key; while the definition has the same key, that of the definition counts. Default: 1. */
+  /** Slots of the key. The value of the definition applies while it has the same key. Default: 1. */
   concurrencyLimit: number
-  /** The key of its rateLimit. Default: null. */
+  /** Key of its rateLimit. Default: null. */
   rateKey: string | null
-  /** As in the definition, which counts while it has the same key. Default: 1. */
+  /** As in the definition, whose value applies while it has the same key. Default: 1. */
   rateLimit: number
-  /** As in the definition, which counts while it has the same key. Unit: ms. Default: 1. */
+  /** As in the definition, whose value applies while it has the same key. Unit: ms. Default: 1. */
   ratePerMs: number
-  /** Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW. Default: 1. */
+  /** Priority among waiting runs: 0 is HIGH, 1 NORMAL, 2 LOW. Default: 1. */
   rank: number
-  /** As in the definition: how long each attempt may take to start. Unit: ms. */
+  /** As in the definition: longest wait of each attempt for its start. Unit: ms. */
   startDeadlineMs: number
 }
 
@@ -709,35 +709,35 @@ export interface RunLimitsInput {
 export interface ActiveRun {
   /** Number of the run. */
   runNo: number
-  /** Definition it was made from. */
+  /** Offset in jobs of the definition that made the run. */
   specOffset: number
   /** Nominal time. Unit: epoch ms. */
   scheduledFor: number
-  /** What made the run. Default: "SCHEDULE". */
+  /** Cause of the run. Default: "SCHEDULE". */
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** Runs that led to this one, each by onSuccess or onFailure of the one before. Default: 0. */
+  /** Number of runs that led to this one, each by onSuccess or onFailure of the run before it. Default: 0. */
   chainDepth: number
-  /** Runs that may still follow from this one, those that follow from its followers included. Default: 5000. */
+  /** Number of runs that may still follow from this one, directly and indirectly. Default: 5000. */
   chainLeft: number
-  /** Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet. */
+  /** Status of the run. WAITING: a limit delays its dispatch. */
   status: RunStatus
   /** Number of the current attempt. */
   attempt: number
-  /** Attempts given back by a stopping worker; they do not count against maxAttempts. Default: 0. */
+  /** Attempts that stopping workers gave back. They do not count against maxAttempts. Default: 0. */
   releasedAttempts: number
-  /** When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved. Unit: epoch ms. */
+  /** When the current attempt must start. In RETRY_WAIT: the end of the backoff. In WAITING with RATE: the reserved time. Unit: epoch ms. */
   dueAt: number
-  /** While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic. Default: false. */
+  /** In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does. Default: false. */
   parked: boolean
-  /** Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it. Unit: epoch ms. Default: null. */
+  /** For a pinned run that is DISPATCHED: when it is sent to its worker again if the worker has not started it. Unit: epoch ms. Default: null. */
   tellAt: number | null
-  /** Whether key P holds the Execution that this run is dispatched from. Default: false. */
+  /** Whether key P holds the Execution of this run. Default: false. */
   snapshot: boolean
-  /** With snapshot: the run number in key P, where several runs that were active while their definition was replaced share one. Null: its own. Default: null. */
+  /** With snapshot: run number in key P if several runs share one snapshot, because their definition was replaced while they were active. Null: the run's own number. Default: null. */
   snapshotRunNo: number | null
-  /** Until when the current attempt must have started. Unit: epoch ms. */
+  /** Latest start of the current attempt. Unit: epoch ms. */
   startDeadlineAt: number
   /** As in the definition that made the run. Unit: ms. */
   leaseMs: number
@@ -747,11 +747,11 @@ export interface ActiveRun {
   dispatchedAt: number
   /** When the current attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** Who runs the current attempt. Default: null. */
+  /** Worker that runs the current attempt. Default: null. */
   worker: string | null
-  /** While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held. Default: null. */
+  /** In WAITING. SLOT: it waits until a run of its concurrencyKey ends. RATE: it holds its slot and waits for the start time that its rateLimit reserved. Default: null. */
   waitsFor: WaitReason | null
-  /** The limits it was made with: a redefinition must not unbalance what is counted. Null without any. Default: null. */
+  /** Limits at the time the run was made, so a new definition does not change the counts. Null: no limits. Default: null. */
   limits: RunLimits | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
@@ -791,27 +791,27 @@ export interface FinishedRun {
   runNo: number
   /** Nominal time. Unit: epoch ms. */
   scheduledFor: number
-  /** What made the run. Default: "SCHEDULE". */
+  /** Cause of the run. Default: "SCHEDULE". */
   trigger: Trigger
   /** With MANUAL: the command. Default: null. */
   commandId: string | null
-  /** How it ended. DISPATCHED: nobody knows, its definition has trackRuns false. */
+  /** How the run ended. DISPATCHED: unknown, because its definition has trackRuns false. */
   status: RunStatus
   /** Attempts made. */
   attempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
-  /** When the run ended; with DISPATCHED, when it was handed to the workers. Unit: epoch ms. */
+  /** When the run ended. With DISPATCHED: when it was dispatched. Unit: epoch ms. */
   finishedAt: number
-  /** Who ran the last attempt. Default: null. */
+  /** Worker that ran the last attempt. Default: null. */
   worker: string | null
-  /** What the handler returned, as JSON. Default: null. */
+  /** Value that the handler returned, as JSON. Default: null. */
   result: Buffer | null
-  /** What of its report was left out, and why. Default: null. */
+  /** Parts of the report that were left out, and why. Default: null. */
   note: string | null
   /** The last five failed attempts. Default: []. */
   errors: AttemptError[]
-  /** Hash of the headers and the http target of the definition that it was made with, 0 where it had neither: those who may only look are shown its words while the definition in force has the same. Null: not known. Default: null. */
+  /** Hash of the headers and the http target of the run's definition; 0 without both. A viewer sees the texts of this run only while the definition in force has the same hash. Null: unknown. Default: null. */
   hiddenHash: number | null
 }
 
@@ -834,27 +834,27 @@ export interface FinishedRunInput {
 
 /** JobState */
 export interface JobState {
-  /** ACTIVE fires, PAUSED does not until resumed, COMPLETED has no further occurrence, INVALID was refused. */
+  /** ACTIVE: it fires. PAUSED: it does not fire until it is resumed. COMPLETED: it has no further occurrence. INVALID: its definition was refused. */
   status: JobStatus
-  /** Offset in jobs of the definition that this state has taken into account. */
+  /** Offset in jobs of the last definition that is part of this state. */
   specOffset: number
-  /** Tells the lives of a job apart that was deleted and defined anew: offset in jobs, and append time, of the definition in force when it was first decided about. Empty for a life that began under a version before. Default: "". */
+  /** Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value. Empty: the life began under an earlier version. Default: "". */
   life: string
-  /** Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is. Unit: epoch ms. Default: 0. */
+  /** Append time from which delays and intervals without an anchor are counted. A new definition with the same schedule keeps it. Unit: epoch ms. Default: 0. */
   anchorAt: number
-  /** Hash of the schedule and its window, by which a replacement that leaves them as they are is known. Default: 0. */
+  /** Hash of the schedule and its window. A new definition with the same hash keeps the times. Default: 0. */
   timesHash: number
-  /** Nominal time of the next occurrence; null when there is none. Unit: epoch ms. Default: null. */
+  /** Nominal time of the next occurrence; null if there is none. Unit: epoch ms. Default: null. */
   nextFireAt: number | null
-  /** With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself. Unit: epoch ms. Default: null. */
+  /** With jitterMs: due time of the next occurrence, including its jitter; null if it equals nextFireAt. Unit: epoch ms. Default: null. */
   nextDueAt: number | null
-  /** Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant. Unit: epoch ms. Default: null. */
+  /** Latest nominal time that became a run, however that run ended. No definition makes an occurrence up to this time due again. With a schedule of one instant: that instant. Unit: epoch ms. Default: null. */
   latestFiredFor: number | null
-  /** Of a schedule by the clock of a time zone: the nominal time that was decided about last, which nextFireAt follows. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version. Default: null. */
+  /** With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule, or an earlier version computed it. Default: null. */
   decidedFor: DecidedTime | null
-  /** Number of the last run; the next has the next number. Default: 0. */
+  /** Number of the last run. Default: 0. */
   runNo: number
-  /** Runs made by the schedule; maxRuns counts these. Default: 0. */
+  /** Runs made by the schedule. maxRuns limits them. Default: 0. */
   scheduledRuns: number
   /** Runs that succeeded. Default: 0. */
   succeeded: number
@@ -870,29 +870,29 @@ export interface JobState {
   deleteAt: number | null
   /** Why the job is INVALID, or why the last occurrence was skipped. Default: null. */
   reason: string | null
-  /** While the job is INVALID because its topic cannot be written to: when that is looked at again. Unit: epoch ms. Default: null. */
+  /** While the job is INVALID because its topic cannot be written: time of the next check. Unit: epoch ms. Default: null. */
   recheckAt: number | null
   /** With overlap QUEUE_ONE: nominal time of the occurrence that waits for the active run to end. Unit: epoch ms. Default: null. */
   queuedFor: number | null
-  /** The range of the past that is being run. Default: null. */
+  /** The past range that is in progress. Default: null. */
   backfill: Backfill | null
-  /** Dead runs that can be redriven: key P holds what they were. The last ten. Default: []. */
+  /** The last ten dead runs that can be redriven. Key P holds their executions. Default: []. */
   deadRuns: number[]
-  /** What was decided against, oldest first: why something did not fire, or not then. The last twelve, and beside them the refusals of recentCommands. Default: []. */
+  /** Decisions not to fire, or not to fire yet, oldest first. The last twelve, in addition to the refusals of recentCommands. Default: []. */
   decisions: Refusal[]
-  /** Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full. Default: false. */
+  /** Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs. Default: false. */
   waiting: boolean
-  /** Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME. Default: false. */
+  /** Whether a PAUSE is in force. It stays in force with new definitions, including invalid ones, until a RESUME. Default: false. */
   pausedByCommand: boolean
-  /** The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/state/recent-commands.ts): one that comes again does nothing. Default: []. */
+  /** Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/recent-commands.ts). A repeated command does nothing. Default: []. */
   recentCommands: number[]
-  /** Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs. Default: false. */
+  /** Whether key P with run number 0 holds the definition, because a later tombstone in jobs must not delete the job. Default: false. */
   definitionKept: boolean
-  /** Offset in jobs of the last definition that was dropped; -1: none since that in force. Default: -1. */
+  /** Offset in jobs of the last definition that was dropped; -1: none since the one in force. Default: -1. */
   droppedOffset: number
   /** Runs that have not ended. Default: []. */
   active: ActiveRun[]
-  /** The run that ended last; older ones are in the R ring. Default: null. */
+  /** The run that ended last. Older ones are under key R. Default: null. */
   lastRun: FinishedRun | null
 }
 
@@ -934,9 +934,9 @@ export interface JobStateInput {
 export interface KeySlots {
   /** Runs that hold a slot. */
   held: number
-  /** Runs that wait for one. Default: 0. */
+  /** Runs that wait for a slot. Default: 0. */
   waiting: number
-  /** Slots that the key had when one was asked for last. Default: 1. */
+  /** Slots of the key at the last request. Default: 1. */
   limit: number
 }
 
@@ -949,15 +949,15 @@ export interface KeySlotsInput {
 
 /** KeyStarts */
 export interface KeyStarts {
-  /** The last of them. Unit: epoch ms. */
+  /** The latest start. Unit: epoch ms. */
   lastAt: number
-  /** How long before it the one before was, and so on backwards. Unit: ms. Default: []. */
+  /** Intervals between consecutive starts, latest first. Unit: ms. Default: []. */
   gaps: number[]
-  /** The largest limit that was asked with: so many are kept. */
+  /** The largest limit of any request; this many starts are stored. */
   limit: number
-  /** The largest perMs that was asked with: none is kept longer. Unit: ms. */
+  /** The largest perMs of any request; no start is stored longer. Unit: ms. */
   perMs: number
-  /** The owner's clock when it gave the last of them; null in records of earlier versions. Unit: epoch ms. Default: null. */
+  /** The owner's clock at the latest reservation; null in records of earlier versions. Unit: epoch ms. Default: null. */
   givenAt: number | null
 }
 
@@ -978,19 +978,19 @@ export interface Position {
   commandsOffset: number
   /** Next offset of execution-events. */
   eventsOffset: number
-  /** Next offset of jobs. Records before it that belong to another partition were moved there. Default: 0. */
+  /** Next offset of jobs. Records before it that belong to another partition were moved to that partition. Default: 0. */
   jobsOffset: number
-  /** The owner's clock; of one claim each is later than the one before. Unit: epoch ms. */
+  /** The owner's clock. It increases within one claim. Unit: epoch ms. */
   committedAt: number
-  /** Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there. Unit: epoch ms. Default: 0. */
+  /** Latest due time in the ahead topics. They are read in offset order, so no earlier due time may be appended to them. Unit: epoch ms. Default: 0. */
   aheadUntil: number
-  /** Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at. Default: "". */
+  /** Version of the time zone rules, such as 2026a, by which all next times of the partition were computed. Empty while some may be by other rules. Default: "". */
   zoneRules: string
-  /** Of the claim at claimOffset: with it a position tells one claim from another where the topic was made anew. 0: an earlier version of this program. Unit: epoch ms. Default: 0. */
+  /** Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: an earlier version. Unit: epoch ms. Default: 0. */
   claimedAt: number
-  /** Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost, -2: whether it was is not found out yet. Unit: epoch ms. Default: 0. */
+  /** Latest append time of the commands before commandsOffset, as the brokers report it. 0: unknown; -1: decisions were lost; -2: not yet known whether decisions were lost. Unit: epoch ms. Default: 0. */
   commandsUntil: number
-  /** Where job-commands was truncated or made anew: its end when that was noticed. A command before it that was appended by commandsUntil was taken already. 0: there is none. Default: 0. */
+  /** End of job-commands when its truncation or recreation was noticed. A command before it that was appended by commandsUntil was already applied. 0: none. Default: 0. */
   commandsAnewTo: number
 }
 
@@ -1012,9 +1012,9 @@ export interface PositionInput {
 export interface Owner {
   /** host:pid:boot of the owner. */
   instance: string
-  /** The owner's clock; each claim is later than the one before. Unit: epoch ms. */
+  /** The owner's clock. Each claim is later than the one before. Unit: epoch ms. */
   claimedAt: number
-  /** Version of the owner's time zone rules, such as 2026a; empty: an earlier version of this program. Default: "". */
+  /** Version of the owner's time zone rules, such as 2026a. Empty: an earlier version. Default: "". */
   zoneRules: string
 }
 
@@ -1025,21 +1025,21 @@ export interface OwnerInput {
   zoneRules?: string | undefined
 }
 
-/** A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner. */
+/** A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, C slots, W starts, M position or owner. */
 export interface StateEntry {
-  /** Key S: all that was decided about a job. Default: null. */
+  /** Key S: all decisions about a job. Default: null. */
   state: JobState | null
-  /** Key R: a finished run that is no longer the last. Default: null. */
+  /** Key R: a finished run before the last one. Default: null. */
   run: FinishedRun | null
-  /** Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden, and of a dead run for a redrive. Runs of one replaced definition share one. Default: null. */
+  /** Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot. Default: null. */
   snapshot: Buffer | null
-  /** Key C: what is taken of a concurrencyKey. Default: null. */
+  /** Key C: use of a concurrencyKey. Default: null. */
   slots: KeySlots | null
-  /** Key W: the last starts that were given under a rateLimit. Default: null. */
+  /** Key W: the last starts under a rateLimit. Default: null. */
   starts: KeyStarts | null
   /** Key M position: the inputs that are part of this state. Last record of each transaction. Default: null. */
   position: Position | null
-  /** Key M owner: who claimed the partition. Default: null. */
+  /** Key M owner: the claim of the partition. Default: null. */
   owner: Owner | null
 }
 
@@ -1056,19 +1056,19 @@ export interface StateEntryInput {
 
 export type WorkerControlType = 'CANCEL' | 'RUN'
 
-/** What an owner tells every worker of one attempt. Key: job id. Each worker reads all of them, in a group of its own. */
+/** A message of an owner to all workers about one attempt. Key: job id. Each worker reads all of them in its own consumer group. */
 export interface WorkerControl {
-  /** CANCEL: the attempt shall not run, or not go on. RUN: the attempt is for the worker that `instance` names. */
+  /** CANCEL: the attempt must not start, or must stop. RUN: the attempt is for the worker that `instance` names. */
   type: WorkerControlType
   /** Id of the job. */
   jobId: string
   /** Number of the run. */
   runNo: number
-  /** Number of the attempt; any other attempt of the run is left alone. */
+  /** Number of the attempt. Other attempts of the run are not affected. */
   attempt: number
-  /** As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones. Default: null. */
+  /** As in the execution. A job that was deleted and defined again numbers its runs from 1 again; specOffset distinguishes their attempts. Default: null. */
   specOffset: number | null
-  /** With CANCEL: why, for the handler and the worker's log. Default: "". */
+  /** With CANCEL: the reason, for the handler and the worker's log. Default: "". */
   reason: string
   /** With RUN: name or host of the worker, as in pinTo. Default: null. */
   instance: string | null
@@ -1092,18 +1092,18 @@ export const auditEventSchema = {
   "type": "record",
   "name": "AuditEvent",
   "namespace": "duelog",
-  "doc": "Who asked the API for a change, when, and what came of it. It holds no payload, header or token. Key: job id, or none where it is about many.",
+  "doc": "Who asked the API for a change, when, and its outcome. It holds no payload, header or token. Key: the job id; none for a change of many jobs.",
   "fields": [
     {
       "name": "at",
       "type": "long",
       "unit": "epoch ms",
-      "doc": "When it was answered, by the clock of the API."
+      "doc": "When the API answered, by its clock."
     },
     {
       "name": "actor",
       "type": "string",
-      "doc": "Name of the token, or its role where it has none; the subject of a JWT; `local` without authentication."
+      "doc": "Name of the token, or its role if it has no name; the subject of a JWT; `local` without authentication."
     },
     {
       "name": "role",
@@ -1117,7 +1117,7 @@ export const auditEventSchema = {
     {
       "name": "action",
       "type": "string",
-      "doc": "What was asked for, such as PUT, DELETE or PAUSE."
+      "doc": "The change that was asked for, such as PUT, DELETE or PAUSE."
     },
     {
       "name": "jobId",
@@ -1126,7 +1126,7 @@ export const auditEventSchema = {
         "string"
       ],
       "default": null,
-      "doc": "Id of the job; null where it is about many."
+      "doc": "Id of the job; null for a change of many jobs."
     },
     {
       "name": "runNo",
@@ -1154,7 +1154,7 @@ export const auditEventSchema = {
         "string"
       ],
       "default": null,
-      "doc": "Place of the definition that was written, `<partition>.<offset>`."
+      "doc": "Position of the definition that was written, `<partition>.<offset>`."
     },
     {
       "name": "done",
@@ -1163,7 +1163,7 @@ export const auditEventSchema = {
         "long"
       ],
       "default": null,
-      "doc": "Of a change of many: how many jobs or runs it reached."
+      "doc": "For a change of many: number of jobs or runs that were changed."
     },
     {
       "name": "refused",
@@ -1172,19 +1172,19 @@ export const auditEventSchema = {
         "long"
       ],
       "default": null,
-      "doc": "Of a change of many: how many it did not reach."
+      "doc": "For a change of many: number of jobs or runs that were not changed."
     },
     {
       "name": "requestId",
       "type": "string",
       "default": "",
-      "doc": "Names the request in the log of the server."
+      "doc": "Id of the request in the log of the server."
     },
     {
       "name": "address",
       "type": "string",
       "default": "",
-      "doc": "Network address that the request came from."
+      "doc": "Network address of the client."
     },
     {
       "name": "instance",
@@ -1204,7 +1204,7 @@ export const deadLetterSchema = {
     {
       "name": "execution",
       "type": "bytes",
-      "doc": "The last attempt's Execution in the Confluent wire format."
+      "doc": "The Execution of the last attempt in the Confluent wire format."
     },
     {
       "name": "jobId",
@@ -1225,7 +1225,7 @@ export const deadLetterSchema = {
       "name": "deadAt",
       "type": "long",
       "unit": "epoch ms",
-      "doc": "When the owner decided."
+      "doc": "When the owner decided that the run is dead."
     },
     {
       "name": "errors",
@@ -1255,7 +1255,7 @@ export const deadLetterSchema = {
                 "string"
               ],
               "default": null,
-              "doc": "Who ran it."
+              "doc": "Worker that ran it."
             },
             {
               "name": "type",
@@ -1278,7 +1278,7 @@ export const executionEventSchema = {
   "type": "record",
   "name": "ExecutionEvent",
   "namespace": "duelog",
-  "doc": "What a worker or the retry forwarder reports to the owner of the job's partition. Key: job id; partition: that of the execution.",
+  "doc": "A report of a worker or of the retry forwarder to the owner of the job's partition. Key: job id; partition: that of the execution.",
   "fields": [
     {
       "name": "type",
@@ -1294,7 +1294,7 @@ export const executionEventSchema = {
           "RETRY_DUE"
         ]
       },
-      "doc": "STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: a delay topic's record has come of age."
+      "doc": "STARTED: accepted and running. HEARTBEAT: alive. SUCCEEDED, FAILED: the attempt ended. RELEASED: the worker gives an attempt back unfinished. RETRY_DUE: the delay of a record in a delay topic is over."
     },
     {
       "name": "jobId",
@@ -1313,7 +1313,7 @@ export const executionEventSchema = {
       "type": "int",
       "minimum": 1,
       "maximum": 2147483647,
-      "doc": "As in the execution; for RETRY_DUE the attempt to be made."
+      "doc": "As in the execution. With RETRY_DUE: the next attempt."
     },
     {
       "name": "specOffset",
@@ -1328,7 +1328,7 @@ export const executionEventSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "The reporter's clock."
+      "doc": "Time of the report, by the reporter's clock."
     },
     {
       "name": "worker",
@@ -1357,12 +1357,12 @@ export const executionEventSchema = {
       ],
       "default": null,
       "maxBytes": 65536,
-      "doc": "With SUCCEEDED: what the handler returned, as JSON. A larger one is left out, and the run has succeeded all the same."
+      "doc": "With SUCCEEDED: the value that the handler returned, as JSON. A value over the limit is left out; the run still succeeds."
     },
     {
       "name": "error",
       "default": null,
-      "doc": "With FAILED: why.",
+      "doc": "With FAILED: the error.",
       "type": [
         "null",
         {
@@ -1379,7 +1379,7 @@ export const executionEventSchema = {
               "name": "message",
               "type": "string",
               "maxLength": 1000,
-              "doc": "What it says."
+              "doc": "Message of the error."
             },
             {
               "name": "stack",
@@ -1389,13 +1389,13 @@ export const executionEventSchema = {
               ],
               "default": null,
               "maxLength": 4000,
-              "doc": "Where it was thrown; not kept."
+              "doc": "Stack of the error; not stored."
             },
             {
               "name": "retryable",
               "type": "boolean",
               "default": true,
-              "doc": "False dead-letters the run at once."
+              "doc": "False: the run becomes a dead letter at once."
             },
             {
               "name": "retryAfterMs",
@@ -1407,7 +1407,7 @@ export const executionEventSchema = {
               "unit": "ms",
               "minimum": 0,
               "maximum": 9007199254740991,
-              "doc": "The handler's own delay before the next attempt; it takes the place of the backoff."
+              "doc": "Delay before the next attempt, chosen by the handler. It replaces the backoff."
             }
           ]
         }
@@ -1422,7 +1422,7 @@ export const executionEventSchema = {
       "default": null,
       "minimum": 0,
       "maximum": 1,
-      "doc": "With HEARTBEAT: share that is done."
+      "doc": "With HEARTBEAT: share of the work that is done."
     },
     {
       "name": "message",
@@ -1432,7 +1432,7 @@ export const executionEventSchema = {
       ],
       "default": null,
       "maxLength": 1000,
-      "doc": "With HEARTBEAT: what the handler says of its progress."
+      "doc": "With HEARTBEAT: text of the handler about its progress."
     }
   ]
 } as const
@@ -1441,7 +1441,7 @@ export const executionSchema = {
   "type": "record",
   "name": "Execution",
   "namespace": "duelog",
-  "doc": "One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life are the run's identity, attempt its fencing token.",
+  "doc": "One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life identify the run; attempt is its fencing token.",
   "fields": [
     {
       "name": "jobId",
@@ -1451,7 +1451,7 @@ export const executionSchema = {
     {
       "name": "runNo",
       "type": "long",
-      "doc": "Number of the run, from 1, gap-free for each job."
+      "doc": "Number of the run; each job counts from 1 without gaps."
     },
     {
       "name": "attempt",
@@ -1462,12 +1462,12 @@ export const executionSchema = {
       "name": "life",
       "type": "string",
       "default": "",
-      "doc": "Tells the lives of a job apart that was deleted and defined anew, since run numbers begin anew with each. jobId/runNo@life is the run's identity, jobId/runNo where it is empty."
+      "doc": "Identifies the life of the job, because run numbers start at 1 again after a deletion. The identity of the run is jobId/runNo@life, or jobId/runNo if life is empty."
     },
     {
       "name": "specOffset",
       "type": "long",
-      "doc": "Offset in jobs of the definition that this run was made from; events must echo it."
+      "doc": "Offset in jobs of the definition that made this run. Events must repeat it."
     },
     {
       "name": "handler",
@@ -1506,7 +1506,7 @@ export const executionSchema = {
         ]
       },
       "default": "SCHEDULE",
-      "doc": "What made the run."
+      "doc": "Cause of the run."
     },
     {
       "name": "payload",
@@ -1570,7 +1570,7 @@ export const executionSchema = {
       "name": "startDeadlineAt",
       "type": "long",
       "unit": "epoch ms",
-      "doc": "A worker drops the attempt when it could not start by then; the owner records it as EXPIRED."
+      "doc": "A worker that cannot start the attempt by then drops it. The owner records it as EXPIRED."
     },
     {
       "name": "pinTo",
@@ -1579,18 +1579,18 @@ export const executionSchema = {
         "string"
       ],
       "default": null,
-      "doc": "As in the definition. Set: the execution travels on worker-control, and only the worker of this name or host runs it."
+      "doc": "As in the definition. If set, the execution is sent on worker-control, and only the worker with this name or on this host runs it."
     },
     {
       "name": "tracked",
       "type": "boolean",
       "default": true,
-      "doc": "As trackRuns in the definition. False: the worker sends no events; the record's offset is done when its handler has settled, failed or not."
+      "doc": "As trackRuns in the definition. False: the worker sends no events. It commits the record's offset when the handler has ended, also after an error."
     },
     {
       "name": "httpTarget",
       "default": null,
-      "doc": "With an http target: the request that the handler http makes.",
+      "doc": "With an http target: the request that the handler `http` sends.",
       "type": [
         "null",
         {
@@ -1600,7 +1600,7 @@ export const executionSchema = {
             {
               "name": "url",
               "type": "string",
-              "doc": "Where the request goes. User and password have no place in it; use headers."
+              "doc": "URL of the request. It must not contain a user or password; use headers."
             },
             {
               "name": "method",
@@ -1625,7 +1625,7 @@ export const executionSchema = {
                 "values": "string"
               },
               "default": {},
-              "doc": "Headers of the request, besides those of the definition and our own."
+              "doc": "Headers of the request, in addition to those of the definition and those of Duelog."
             }
           ]
         }
@@ -1634,7 +1634,7 @@ export const executionSchema = {
     {
       "name": "topicTarget",
       "default": null,
-      "doc": "Only in a snapshot: the topic that the owner itself writes to.",
+      "doc": "Only in a snapshot: the topic to which the owner writes the run.",
       "type": [
         "null",
         {
@@ -1653,7 +1653,7 @@ export const executionSchema = {
                 "bytes"
               ],
               "default": null,
-              "doc": "Key of the record. Without it the job id."
+              "doc": "Key of the record. Default: the job id."
             },
             {
               "name": "partition",
@@ -1662,7 +1662,7 @@ export const executionSchema = {
                 "int"
               ],
               "default": null,
-              "doc": "Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key."
+              "doc": "Partition of the record. Default: the choice of Kafka's default partitioner (murmur2) for the key."
             }
           ]
         }
@@ -1675,7 +1675,7 @@ export const jobCommandSchema = {
   "type": "record",
   "name": "JobCommand",
   "namespace": "duelog",
-  "doc": "What an operator asks of one job. Key: job id. A command that is refused says why at /v1/jobs/{id}/why, and to the reply topic that it names.",
+  "doc": "A command of an operator for one job. Key: job id. If a command is refused, the reason is at /v1/jobs/{id}/why, and in the reply topic that the command names.",
   "fields": [
     {
       "name": "type",
@@ -1692,14 +1692,14 @@ export const jobCommandSchema = {
           "BACKFILL"
         ]
       },
-      "doc": "TRIGGER: one run now, besides the schedule. PAUSE: no occurrence fires. RESUME: fire again; what fell due meanwhile follows catchUp. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: makes a dead run again, as a new run. BACKFILL: one run for each occurrence of a past range."
+      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run. BACKFILL: one run for each occurrence of a past range."
     },
     {
       "name": "commandId",
       "type": "string",
       "minLength": 1,
       "maxLength": 512,
-      "doc": "Chosen by the sender. A command with the commandId of one of the last 32 commands of the job, or of an active run or the last one, does nothing, whatever became of the first."
+      "doc": "Chosen by the sender. A command does nothing if its commandId was that of one of the last 32 commands of the job, of an active run or of the last run. This holds also if the first command was refused."
     },
     {
       "name": "at",
@@ -1707,7 +1707,7 @@ export const jobCommandSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "The sender's clock."
+      "doc": "Time of the command, by the sender's clock."
     },
     {
       "name": "payload",
@@ -1717,7 +1717,7 @@ export const jobCommandSchema = {
       ],
       "default": null,
       "maxBytes": 524288,
-      "doc": "With TRIGGER: takes the place of the definition's payload in this run."
+      "doc": "With TRIGGER: payload of this run, in place of the definition's payload."
     },
     {
       "name": "trigger",
@@ -1733,7 +1733,7 @@ export const jobCommandSchema = {
         ]
       },
       "default": "MANUAL",
-      "doc": "With TRIGGER: what the run is said to be made by, MANUAL or FOLLOW_UP. What the schedule makes, or another command, is not for a TRIGGER to say; it is refused."
+      "doc": "With TRIGGER: the recorded cause of the run, MANUAL or FOLLOW_UP. Other values are refused."
     },
     {
       "name": "runNo",
@@ -1744,7 +1744,7 @@ export const jobCommandSchema = {
       "default": null,
       "minimum": 1,
       "maximum": 9007199254740991,
-      "doc": "With CANCEL_RUN and REDRIVE: which run."
+      "doc": "With CANCEL_RUN and REDRIVE: number of the run."
     },
     {
       "name": "from",
@@ -1768,7 +1768,7 @@ export const jobCommandSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "With BACKFILL: end of the range, exclusive; at most the present."
+      "doc": "With BACKFILL: end of the range, exclusive; not in the future."
     },
     {
       "name": "chainDepth",
@@ -1776,7 +1776,7 @@ export const jobCommandSchema = {
       "default": 0,
       "minimum": 0,
       "maximum": 32,
-      "doc": "With FOLLOW_UP: how many runs led to this one, each by onSuccess or onFailure of the one before."
+      "doc": "With FOLLOW_UP: number of runs that led to this one, each by onSuccess or onFailure of the run before it."
     },
     {
       "name": "chainLeft",
@@ -1784,7 +1784,7 @@ export const jobCommandSchema = {
       "default": 5000,
       "minimum": 0,
       "maximum": 5000,
-      "doc": "With FOLLOW_UP: how many runs may still follow from this one, those that follow from its followers included."
+      "doc": "With FOLLOW_UP: number of runs that may still follow from this one, directly and indirectly."
     },
     {
       "name": "actor",
@@ -1794,7 +1794,7 @@ export const jobCommandSchema = {
       ],
       "default": null,
       "maxLength": 1024,
-      "doc": "Who asked."
+      "doc": "Who sent the command."
     }
   ]
 } as const
@@ -1803,7 +1803,7 @@ export const jobDefinitionSchema = {
   "type": "record",
   "name": "JobDefinition",
   "namespace": "duelog",
-  "doc": "What a job is: when it is due, what runs, and what happens when that fails. The record's key is the job id; a null value deletes the job.",
+  "doc": "Definition of a job: when it is due, what runs, and what happens after a failure. The key of the record is the job id; a null value deletes the job.",
   "fields": [
     {
       "name": "schedule",
@@ -1834,7 +1834,7 @@ export const jobDefinitionSchema = {
             "unit": "ms",
             "minimum": 0,
             "maximum": 315360000000,
-            "doc": "One run so long after the broker appended the definition, but not before startAt."
+            "doc": "One run, this long after the broker appended the definition, but not before startAt."
           },
           {
             "name": "everyMs",
@@ -1846,7 +1846,7 @@ export const jobDefinitionSchema = {
             "unit": "ms",
             "minimum": 100,
             "maximum": 315360000000,
-            "doc": "A run each so many milliseconds, counted from the anchor."
+            "doc": "A run every everyMs milliseconds, counted from the anchor."
           },
           {
             "name": "anchor",
@@ -1858,7 +1858,7 @@ export const jobDefinitionSchema = {
             "unit": "epoch ms",
             "minimum": 0,
             "maximum": 8640000000000000,
-            "doc": "With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later."
+            "doc": "With everyMs: an instant to which the runs are aligned. Default: the broker's append time of the definition; the first run is then one interval later."
           },
           {
             "name": "from",
@@ -1881,14 +1881,14 @@ export const jobDefinitionSchema = {
             ],
             "default": null,
             "maxLength": 256,
-            "doc": "A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin."
+            "doc": "A cron expression with 5 fields, or with 6 fields and seconds first. It may use names, lists, ranges, steps, ?, L, W, #, and @daily and the other @ names."
           },
           {
             "name": "timezone",
             "type": "string",
             "default": "UTC",
             "maxLength": 64,
-            "doc": "With cron and rrule: the IANA time zone in which they are read."
+            "doc": "With cron and rrule: the IANA time zone of the rule."
           },
           {
             "name": "rrule",
@@ -1898,7 +1898,7 @@ export const jobDefinitionSchema = {
             ],
             "default": null,
             "maxLength": 1024,
-            "doc": "A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at."
+            "doc": "A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000 and COUNT at most 10,000; for more, use UNTIL or maxRuns. The search for its first time ends after 100,000 steps; a step looks at one day."
           },
           {
             "name": "dtstart",
@@ -1910,7 +1910,7 @@ export const jobDefinitionSchema = {
             "unit": "epoch ms",
             "minimum": 0,
             "maximum": 32503679999000,
-            "doc": "With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down."
+            "doc": "With rrule: start of the rule, in whole seconds. The day and the time of day that the rule does not name are taken from it. It is an occurrence only if it matches the rule. Default: startAt, rounded up to a second; without startAt the broker's append time of the definition, rounded down."
           },
           {
             "name": "exdates",
@@ -1923,7 +1923,7 @@ export const jobDefinitionSchema = {
             "minimum": 0,
             "maximum": 32503679999000,
             "maxEntries": 1000,
-            "doc": "With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same."
+            "doc": "With rrule: instants, in whole seconds, at which the rule does not fire. COUNT still counts them."
           },
           {
             "name": "dstGap",
@@ -1937,7 +1937,7 @@ export const jobDefinitionSchema = {
               ]
             },
             "default": "NEXT_VALID",
-            "doc": "With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been."
+            "doc": "With cron and rrule: treatment of a local time that daylight saving leaves out. NEXT_VALID: it is due once, at the first instant after the gap. SKIP: it is not due. SHIFT: it is due as long after the start of the gap as it would be without the gap."
           },
           {
             "name": "dstOverlap",
@@ -1951,7 +1951,7 @@ export const jobDefinitionSchema = {
               ]
             },
             "default": "FIRST",
-            "doc": "With cron and rrule: at which of its two instants a wall-clock time that comes twice is due."
+            "doc": "With cron and rrule: a local time that occurs twice is due at the FIRST, the LAST or BOTH of its instants."
           }
         ]
       }
@@ -1963,7 +1963,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 0,
       "maximum": 86400000,
-      "doc": "Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal."
+      "doc": "Each run is due later than its nominal time by up to jitterMs, and always before the next nominal time. The delay is chosen from the hash of job id and nominal time, so a replay chooses the same. scheduledFor stays nominal."
     },
     {
       "name": "target",
@@ -1987,7 +1987,7 @@ export const jobDefinitionSchema = {
           {
             "name": "topic",
             "default": null,
-            "doc": "The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min.",
+            "doc": "The owner writes payload and headers to this topic when the job is due: exactly once, without a worker, and never before its time. While the topic is missing or not allowed, the job is INVALID. The owner checks this again after 5 s, then at growing intervals up to 10 min.",
             "type": [
               "null",
               {
@@ -2010,7 +2010,7 @@ export const jobDefinitionSchema = {
                     ],
                     "default": null,
                     "maxBytes": 4096,
-                    "doc": "Key of the record. Without it the job id."
+                    "doc": "Key of the record. Default: the job id."
                   },
                   {
                     "name": "partition",
@@ -2021,7 +2021,7 @@ export const jobDefinitionSchema = {
                     "default": null,
                     "minimum": 0,
                     "maximum": 1000000,
-                    "doc": "Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key."
+                    "doc": "Partition of the record. Default: the choice of Kafka's default partitioner (murmur2) for the key."
                   }
                 ]
               }
@@ -2030,7 +2030,7 @@ export const jobDefinitionSchema = {
           {
             "name": "http",
             "default": null,
-            "doc": "A worker of the pool sends the payload in a request, at least once (built-in handler http).",
+            "doc": "A worker of the pool sends the payload in an HTTP request, at least once (built-in handler `http`).",
             "type": [
               "null",
               {
@@ -2043,7 +2043,7 @@ export const jobDefinitionSchema = {
                     "minLength": 8,
                     "maxLength": 2048,
                     "pattern": "^https?://",
-                    "doc": "Where the request goes. User and password have no place in it; use headers."
+                    "doc": "URL of the request. It must not contain a user or password; use headers."
                   },
                   {
                     "name": "method",
@@ -2070,7 +2070,7 @@ export const jobDefinitionSchema = {
                     "default": {},
                     "maxEntries": 32,
                     "maxLength": 4096,
-                    "doc": "Headers of the request, besides those of the definition and our own."
+                    "doc": "Headers of the request, in addition to those of the definition and those of Duelog."
                   }
                 ]
               }
@@ -2083,7 +2083,7 @@ export const jobDefinitionSchema = {
             "minLength": 1,
             "maxLength": 64,
             "pattern": "^[a-z0-9][a-z0-9_-]*$",
-            "doc": "With handler and http: pool of workers that serve the run; each pool has its own executions topics."
+            "doc": "With handler and http: the pool of workers that runs it. Each pool has its own executions topics."
           }
         ]
       }
@@ -2096,7 +2096,7 @@ export const jobDefinitionSchema = {
       ],
       "default": null,
       "maxBytes": 524288,
-      "doc": "Bytes handed to the handler as they are."
+      "doc": "Bytes that the handler receives unchanged."
     },
     {
       "name": "contentType",
@@ -2117,7 +2117,7 @@ export const jobDefinitionSchema = {
       "default": {},
       "maxEntries": 32,
       "maxBytes": 16384,
-      "doc": "Headers handed to the handler as they are."
+      "doc": "Headers that the handler receives unchanged."
     },
     {
       "name": "priority",
@@ -2131,7 +2131,7 @@ export const jobDefinitionSchema = {
         ]
       },
       "default": "NORMAL",
-      "doc": "Which executions topic of the pool carries the run; a full worker reads higher ones first."
+      "doc": "Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first."
     },
     {
       "name": "pinTo",
@@ -2143,13 +2143,13 @@ export const jobDefinitionSchema = {
       "minLength": 1,
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
-      "doc": "Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes."
+      "doc": "Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest."
     },
     {
       "name": "trackRuns",
       "type": "boolean",
       "default": true,
-      "doc": "False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled."
+      "doc": "False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended."
     },
     {
       "name": "retry",
@@ -2182,7 +2182,7 @@ export const jobDefinitionSchema = {
             "default": 5,
             "minimum": 1,
             "maximum": 1000,
-            "doc": "Attempts of one run, the first included; then it is dead-lettered."
+            "doc": "Attempts of one run, including the first. After the last failure the run becomes a dead letter."
           },
           {
             "name": "backoff",
@@ -2214,12 +2214,12 @@ export const jobDefinitionSchema = {
                   "minimum": 0,
                   "maximum": 86400000,
                   "maxEntries": 64,
-                  "doc": "One delay for each retry; the last repeats. Empty: not set."
+                  "doc": "One delay for each retry; the last delay repeats. Empty: not set."
                 },
                 {
                   "name": "fixed",
                   "default": null,
-                  "doc": "The same delay each time.",
+                  "doc": "The same delay for each retry.",
                   "type": [
                     "null",
                     {
@@ -2241,7 +2241,7 @@ export const jobDefinitionSchema = {
                 {
                   "name": "linear",
                   "default": null,
-                  "doc": "The n-th retry waits n steps.",
+                  "doc": "The n-th retry waits n × stepMs.",
                   "type": [
                     "null",
                     {
@@ -2254,7 +2254,7 @@ export const jobDefinitionSchema = {
                           "unit": "ms",
                           "minimum": 1,
                           "maximum": 86400000,
-                          "doc": "One step."
+                          "doc": "Length of one step."
                         }
                       ]
                     }
@@ -2312,7 +2312,7 @@ export const jobDefinitionSchema = {
             "unit": "ms",
             "minimum": 1,
             "maximum": 2592000000,
-            "doc": "A run is given up instead of retried when its next attempt would be due so long after its nominal time."
+            "doc": "The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time."
           },
           {
             "name": "jitter",
@@ -2320,7 +2320,7 @@ export const jobDefinitionSchema = {
             "default": 0,
             "minimum": 0,
             "maximum": 1,
-            "doc": "Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same."
+            "doc": "Share of the delay that is random. It is chosen from the hash of job id, run and attempt, so a replay chooses the same."
           },
           {
             "name": "nonRetryable",
@@ -2331,7 +2331,7 @@ export const jobDefinitionSchema = {
             "default": [],
             "maxEntries": 32,
             "maxLength": 128,
-            "doc": "Error types that are dead-lettered at once."
+            "doc": "Error types that are not retried: the run becomes a dead letter at once."
           }
         ]
       }
@@ -2343,7 +2343,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 100,
       "maximum": 604800000,
-      "doc": "Longest time of one attempt; then its signal is aborted and it counts as failed."
+      "doc": "Longest duration of one attempt. Then its signal is aborted and the attempt counts as failed."
     },
     {
       "name": "leaseMs",
@@ -2352,7 +2352,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 1000,
       "maximum": 3600000,
-      "doc": "A running attempt that is silent for so long is lost and given to another worker."
+      "doc": "A running attempt that sends no report for leaseMs is lost. Another worker gets the next attempt."
     },
     {
       "name": "startDeadlineMs",
@@ -2361,7 +2361,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 1000,
       "maximum": 2592000000,
-      "doc": "A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise)."
+      "doc": "A run expires if no worker has started it within startDeadlineMs after its due time, or after its dispatch if that was later. It also expires ten minutes before retention may delete it from its executions topic (retention.ms, default 7 days), but not within the first hour."
     },
     {
       "name": "catchUp",
@@ -2375,7 +2375,7 @@ export const jobDefinitionSchema = {
         ]
       },
       "default": "LATEST",
-      "doc": "What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax."
+      "doc": "Occurrences that are late by more than misfireThresholdMs. SKIP: none of them runs. LATEST: the latest runs. ALL: all run, up to catchUpMax."
     },
     {
       "name": "catchUpMax",
@@ -2383,7 +2383,7 @@ export const jobDefinitionSchema = {
       "default": 100,
       "minimum": 1,
       "maximum": 100000,
-      "doc": "With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted."
+      "doc": "With catchUp ALL: the largest number of missed occurrences that run. Older ones are skipped and counted."
     },
     {
       "name": "misfireThresholdMs",
@@ -2392,7 +2392,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 0,
       "maximum": 86400000,
-      "doc": "An occurrence fired later than this is a misfire."
+      "doc": "An occurrence that fires later than this is a misfire."
     },
     {
       "name": "overlap",
@@ -2407,7 +2407,7 @@ export const jobDefinitionSchema = {
         ]
       },
       "default": "ALLOW",
-      "doc": "What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled."
+      "doc": "An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled."
     },
     {
       "name": "maxConcurrentRuns",
@@ -2415,7 +2415,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends."
+      "doc": "The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends."
     },
     {
       "name": "concurrencyKey",
@@ -2426,7 +2426,7 @@ export const jobDefinitionSchema = {
       "default": null,
       "minLength": 1,
       "maxLength": 256,
-      "doc": "Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP."
+      "doc": "Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only."
     },
     {
       "name": "concurrencyLimit",
@@ -2434,12 +2434,12 @@ export const jobDefinitionSchema = {
       "default": 1,
       "minimum": 1,
       "maximum": 10000,
-      "doc": "With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time."
+      "doc": "With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time."
     },
     {
       "name": "rateLimit",
       "default": null,
-      "doc": "Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}.",
+      "doc": "Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}.",
       "type": [
         "null",
         {
@@ -2451,14 +2451,14 @@ export const jobDefinitionSchema = {
               "type": "string",
               "minLength": 1,
               "maxLength": 256,
-              "doc": "What the limit is for. At most 256 bytes, no control characters."
+              "doc": "Key of the limit. At most 256 bytes, no control characters."
             },
             {
               "name": "limit",
               "type": "int",
               "minimum": 1,
               "maximum": 10000,
-              "doc": "The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires."
+              "doc": "The largest number of attempts of the key that start within any perMs. A further attempt is WAITING until its time. It expires if its time is after its start deadline."
             },
             {
               "name": "perMs",
@@ -2466,7 +2466,7 @@ export const jobDefinitionSchema = {
               "unit": "ms",
               "minimum": 1,
               "maximum": 86400000,
-              "doc": "Length of the window, wherever it begins."
+              "doc": "Length of the window, which may begin at any instant."
             }
           ]
         }
@@ -2482,7 +2482,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "No occurrence is due before it."
+      "doc": "No occurrence is due before this instant."
     },
     {
       "name": "endAt",
@@ -2494,7 +2494,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "No occurrence is due after it; then the job is COMPLETED."
+      "doc": "No occurrence is due after this instant. Then the job is COMPLETED."
     },
     {
       "name": "expireAt",
@@ -2506,7 +2506,7 @@ export const jobDefinitionSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused."
+      "doc": "End of validity, exclusive. From this instant no occurrence fires, not even one that was due before. A run that has not started expires, and TRIGGER, REDRIVE and BACKFILL are refused."
     },
     {
       "name": "maxRuns",
@@ -2517,13 +2517,13 @@ export const jobDefinitionSchema = {
       "default": null,
       "minimum": 1,
       "maximum": 9007199254740991,
-      "doc": "Scheduled runs after which the job is COMPLETED."
+      "doc": "Number of scheduled runs after which the job is COMPLETED."
     },
     {
       "name": "paused",
       "type": "boolean",
       "default": false,
-      "doc": "True defines the job without letting it fire until it is resumed."
+      "doc": "True: the job does not fire until it is resumed."
     },
     {
       "name": "version",
@@ -2534,7 +2534,7 @@ export const jobDefinitionSchema = {
       "default": null,
       "minimum": 0,
       "maximum": 9007199254740991,
-      "doc": "Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken."
+      "doc": "Version chosen by the writer. A definition with a lower version than the one in force is dropped. A definition without a version is always accepted."
     },
     {
       "name": "dedupKey",
@@ -2545,7 +2545,7 @@ export const jobDefinitionSchema = {
       "default": null,
       "minLength": 1,
       "maxLength": 255,
-      "doc": "A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped."
+      "doc": "A definition of this job with the same key as the one in force is acknowledged and dropped if it was appended within dedupWindowMs after it."
     },
     {
       "name": "dedupWindowMs",
@@ -2554,7 +2554,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 0,
       "maximum": 2592000000,
-      "doc": "With dedupKey: how long."
+      "doc": "With dedupKey: length of the window."
     },
     {
       "name": "onSuccess",
@@ -2565,7 +2565,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 255,
-      "doc": "Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so."
+      "doc": "Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so."
     },
     {
       "name": "onFailure",
@@ -2576,7 +2576,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 255,
-      "doc": "Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess."
+      "doc": "Ids of other jobs that are triggered when a run of this job is dead or expires. The limits of onSuccess apply."
     },
     {
       "name": "tags",
@@ -2587,7 +2587,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 64,
-      "doc": "Words to find the job by."
+      "doc": "Words by which the job can be found."
     },
     {
       "name": "retainCompletedMs",
@@ -2596,7 +2596,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 0,
       "maximum": 2592000000,
-      "doc": "A completed job whose last run succeeded is deleted after so long."
+      "doc": "A completed job whose last run succeeded is deleted after retainCompletedMs."
     },
     {
       "name": "retainFailedMs",
@@ -2605,7 +2605,7 @@ export const jobDefinitionSchema = {
       "unit": "ms",
       "minimum": 0,
       "maximum": 2592000000,
-      "doc": "A completed job whose last run failed, expired or is dead is deleted after so long."
+      "doc": "A completed job whose last run failed, expired or is dead is deleted after retainFailedMs."
     }
   ]
 } as const
@@ -2614,12 +2614,12 @@ export const jobStateSchema = {
   "type": "record",
   "name": "StateEntry",
   "namespace": "duelog",
-  "doc": "A value of the changelog job-state. Exactly one field is set, by the key's prefix: S state, R run, P snapshot, C slots, W starts, M position or owner.",
+  "doc": "A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, C slots, W starts, M position or owner.",
   "fields": [
     {
       "name": "state",
       "default": null,
-      "doc": "Key S: all that was decided about a job.",
+      "doc": "Key S: all decisions about a job.",
       "type": [
         "null",
         {
@@ -2638,32 +2638,32 @@ export const jobStateSchema = {
                   "INVALID"
                 ]
               },
-              "doc": "ACTIVE fires, PAUSED does not until resumed, COMPLETED has no further occurrence, INVALID was refused."
+              "doc": "ACTIVE: it fires. PAUSED: it does not fire until it is resumed. COMPLETED: it has no further occurrence. INVALID: its definition was refused."
             },
             {
               "name": "specOffset",
               "type": "long",
-              "doc": "Offset in jobs of the definition that this state has taken into account."
+              "doc": "Offset in jobs of the last definition that is part of this state."
             },
             {
               "name": "life",
               "type": "string",
               "default": "",
               "maxLength": 40,
-              "doc": "Tells the lives of a job apart that was deleted and defined anew: offset in jobs, and append time, of the definition in force when it was first decided about. Empty for a life that began under a version before."
+              "doc": "Identifies the life of the job: offset and append time of the definition in force at the first decision. A job that is deleted and defined again has another value. Empty: the life began under an earlier version."
             },
             {
               "name": "anchorAt",
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Append time that delays and unanchored intervals count from. It outlives a replacement that leaves the schedule as it is."
+              "doc": "Append time from which delays and intervals without an anchor are counted. A new definition with the same schedule keeps it."
             },
             {
               "name": "timesHash",
               "type": "long",
               "default": 0,
-              "doc": "Hash of the schedule and its window, by which a replacement that leaves them as they are is known."
+              "doc": "Hash of the schedule and its window. A new definition with the same hash keeps the times."
             },
             {
               "name": "nextFireAt",
@@ -2673,7 +2673,7 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "Nominal time of the next occurrence; null when there is none."
+              "doc": "Nominal time of the next occurrence; null if there is none."
             },
             {
               "name": "nextDueAt",
@@ -2683,7 +2683,7 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "With jitterMs: when the next occurrence is due, its jitter included; null when that is nextFireAt itself."
+              "doc": "With jitterMs: due time of the next occurrence, including its jitter; null if it equals nextFireAt."
             },
             {
               "name": "latestFiredFor",
@@ -2693,12 +2693,12 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "Latest nominal time that has become a run, however that ended: no definition makes an occurrence up to it due again. Under a schedule of one instant, that instant."
+              "doc": "Latest nominal time that became a run, however that run ended. No definition makes an occurrence up to this time due again. With a schedule of one instant: that instant."
             },
             {
               "name": "decidedFor",
               "default": null,
-              "doc": "Of a schedule by the clock of a time zone: the nominal time that was decided about last, which nextFireAt follows. By it nextFireAt is computed anew when the rules of the zone change (ADR 0040). Null: nextFireAt is the first of the schedule, or was computed by an earlier version.",
+              "doc": "With cron or rrule: the last nominal time that was decided. nextFireAt follows it, and is computed from it again when the rules of the time zone change (ADR 0040). Null: nextFireAt is the first time of the schedule, or an earlier version computed it.",
               "type": [
                 "null",
                 {
@@ -2715,7 +2715,7 @@ export const jobStateSchema = {
                       "name": "offsetMs",
                       "type": "int",
                       "unit": "ms",
-                      "doc": "Local time minus UTC then, by the rules it was decided under."
+                      "doc": "Local time minus UTC at that time, by the zone rules at the decision."
                     }
                   ]
                 }
@@ -2725,13 +2725,13 @@ export const jobStateSchema = {
               "name": "runNo",
               "type": "long",
               "default": 0,
-              "doc": "Number of the last run; the next has the next number."
+              "doc": "Number of the last run."
             },
             {
               "name": "scheduledRuns",
               "type": "long",
               "default": 0,
-              "doc": "Runs made by the schedule; maxRuns counts these."
+              "doc": "Runs made by the schedule. maxRuns limits them."
             },
             {
               "name": "succeeded",
@@ -2794,7 +2794,7 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "While the job is INVALID because its topic cannot be written to: when that is looked at again."
+              "doc": "While the job is INVALID because its topic cannot be written: time of the next check."
             },
             {
               "name": "queuedFor",
@@ -2809,7 +2809,7 @@ export const jobStateSchema = {
             {
               "name": "backfill",
               "default": null,
-              "doc": "The range of the past that is being run.",
+              "doc": "The past range that is in progress.",
               "type": [
                 "null",
                 {
@@ -2819,7 +2819,7 @@ export const jobStateSchema = {
                     {
                       "name": "commandId",
                       "type": "string",
-                      "doc": "The command."
+                      "doc": "commandId of the BACKFILL."
                     },
                     {
                       "name": "nextAt",
@@ -2844,12 +2844,12 @@ export const jobStateSchema = {
                 "items": "long"
               },
               "default": [],
-              "doc": "Dead runs that can be redriven: key P holds what they were. The last ten."
+              "doc": "The last ten dead runs that can be redriven. Key P holds their executions."
             },
             {
               "name": "decisions",
               "default": [],
-              "doc": "What was decided against, oldest first: why something did not fire, or not then. The last twelve, and beside them the refusals of recentCommands.",
+              "doc": "Decisions not to fire, or not to fire yet, oldest first. The last twelve, in addition to the refusals of recentCommands.",
               "type": {
                 "type": "array",
                 "items": {
@@ -2860,7 +2860,7 @@ export const jobStateSchema = {
                       "name": "at",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When it was decided."
+                      "doc": "When the owner decided."
                     },
                     {
                       "name": "what",
@@ -2892,7 +2892,7 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "unit": "epoch ms",
-                      "doc": "The occurrence, or the first of them."
+                      "doc": "Nominal time of the occurrence, or of the first one."
                     },
                     {
                       "name": "runNo",
@@ -2901,13 +2901,13 @@ export const jobStateSchema = {
                         "long"
                       ],
                       "default": null,
-                      "doc": "The run."
+                      "doc": "Number of the run."
                     },
                     {
                       "name": "count",
                       "type": "long",
                       "default": 1,
-                      "doc": "How many in a row, for the same reason."
+                      "doc": "Number of consecutive decisions with the same reason."
                     },
                     {
                       "name": "commandId",
@@ -2916,7 +2916,7 @@ export const jobStateSchema = {
                         "string"
                       ],
                       "default": null,
-                      "doc": "With DROPPED: the command, unless it was a follow-up."
+                      "doc": "With DROPPED: the command; null if it was a follow-up."
                     }
                   ]
                 }
@@ -2926,13 +2926,13 @@ export const jobStateSchema = {
               "name": "waiting",
               "type": "boolean",
               "default": false,
-              "doc": "Whether the next occurrence is due and waits for an active run to end, because all have to run and the job is full."
+              "doc": "Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs."
             },
             {
               "name": "pausedByCommand",
               "type": "boolean",
               "default": false,
-              "doc": "Whether a PAUSE is in force. It outlives new definitions, also ones that cannot be used, until a RESUME."
+              "doc": "Whether a PAUSE is in force. It stays in force with new definitions, including invalid ones, until a RESUME."
             },
             {
               "name": "recentCommands",
@@ -2941,19 +2941,19 @@ export const jobStateSchema = {
                 "items": "long"
               },
               "default": [],
-              "doc": "The last 32 commands that were taken, oldest first, each by a hash of its commandId (streams/state/recent-commands.ts): one that comes again does nothing."
+              "doc": "Hashes of the commandIds of the last 32 accepted commands, oldest first (streams/state/recent-commands.ts). A repeated command does nothing."
             },
             {
               "name": "definitionKept",
               "type": "boolean",
               "default": false,
-              "doc": "Whether key P with run number 0 holds the definition, because a tombstone that must not win stands behind it in jobs."
+              "doc": "Whether key P with run number 0 holds the definition, because a later tombstone in jobs must not delete the job."
             },
             {
               "name": "droppedOffset",
               "type": "long",
               "default": -1,
-              "doc": "Offset in jobs of the last definition that was dropped; -1: none since that in force."
+              "doc": "Offset in jobs of the last definition that was dropped; -1: none since the one in force."
             },
             {
               "name": "active",
@@ -2973,7 +2973,7 @@ export const jobStateSchema = {
                     {
                       "name": "specOffset",
                       "type": "long",
-                      "doc": "Definition it was made from."
+                      "doc": "Offset in jobs of the definition that made the run."
                     },
                     {
                       "name": "scheduledFor",
@@ -2995,7 +2995,7 @@ export const jobStateSchema = {
                         ]
                       },
                       "default": "SCHEDULE",
-                      "doc": "What made the run."
+                      "doc": "Cause of the run."
                     },
                     {
                       "name": "commandId",
@@ -3010,13 +3010,13 @@ export const jobStateSchema = {
                       "name": "chainDepth",
                       "type": "int",
                       "default": 0,
-                      "doc": "Runs that led to this one, each by onSuccess or onFailure of the one before."
+                      "doc": "Number of runs that led to this one, each by onSuccess or onFailure of the run before it."
                     },
                     {
                       "name": "chainLeft",
                       "type": "int",
                       "default": 5000,
-                      "doc": "Runs that may still follow from this one, those that follow from its followers included."
+                      "doc": "Number of runs that may still follow from this one, directly and indirectly."
                     },
                     {
                       "name": "status",
@@ -3036,7 +3036,7 @@ export const jobStateSchema = {
                           "WAITING"
                         ]
                       },
-                      "doc": "Where the run stands. WAITING: it has not been dispatched, because a limit does not let it go yet."
+                      "doc": "Status of the run. WAITING: a limit delays its dispatch."
                     },
                     {
                       "name": "attempt",
@@ -3047,19 +3047,19 @@ export const jobStateSchema = {
                       "name": "releasedAttempts",
                       "type": "int",
                       "default": 0,
-                      "doc": "Attempts given back by a stopping worker; they do not count against maxAttempts."
+                      "doc": "Attempts that stopping workers gave back. They do not count against maxAttempts."
                     },
                     {
                       "name": "dueAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the current attempt must start; while RETRY_WAIT the end of the backoff, while WAITING for RATE the time that was reserved."
+                      "doc": "When the current attempt must start. In RETRY_WAIT: the end of the backoff. In WAITING with RATE: the reserved time."
                     },
                     {
                       "name": "parked",
                       "type": "boolean",
                       "default": false,
-                      "doc": "While RETRY_WAIT: the rest of the backoff is in the time index, no longer in a retry topic."
+                      "doc": "In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does."
                     },
                     {
                       "name": "tellAt",
@@ -3069,13 +3069,13 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "unit": "epoch ms",
-                      "doc": "Of a pinned run that is DISPATCHED: when its worker is told of it again, as long as it has not started it."
+                      "doc": "For a pinned run that is DISPATCHED: when it is sent to its worker again if the worker has not started it."
                     },
                     {
                       "name": "snapshot",
                       "type": "boolean",
                       "default": false,
-                      "doc": "Whether key P holds the Execution that this run is dispatched from."
+                      "doc": "Whether key P holds the Execution of this run."
                     },
                     {
                       "name": "snapshotRunNo",
@@ -3084,13 +3084,13 @@ export const jobStateSchema = {
                         "long"
                       ],
                       "default": null,
-                      "doc": "With snapshot: the run number in key P, where several runs that were active while their definition was replaced share one. Null: its own."
+                      "doc": "With snapshot: run number in key P if several runs share one snapshot, because their definition was replaced while they were active. Null: the run's own number."
                     },
                     {
                       "name": "startDeadlineAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "Until when the current attempt must have started."
+                      "doc": "Latest start of the current attempt."
                     },
                     {
                       "name": "leaseMs",
@@ -3127,12 +3127,12 @@ export const jobStateSchema = {
                         "string"
                       ],
                       "default": null,
-                      "doc": "Who runs the current attempt."
+                      "doc": "Worker that runs the current attempt."
                     },
                     {
                       "name": "waitsFor",
                       "default": null,
-                      "doc": "While WAITING: SLOT, for a run of its concurrencyKey to end; RATE, for the start that its rateLimit gave it, with its slot held.",
+                      "doc": "In WAITING. SLOT: it waits until a run of its concurrencyKey ends. RATE: it holds its slot and waits for the start time that its rateLimit reserved.",
                       "type": [
                         "null",
                         {
@@ -3148,7 +3148,7 @@ export const jobStateSchema = {
                     {
                       "name": "limits",
                       "default": null,
-                      "doc": "The limits it was made with: a redefinition must not unbalance what is counted. Null without any.",
+                      "doc": "Limits at the time the run was made, so a new definition does not change the counts. Null: no limits.",
                       "type": [
                         "null",
                         {
@@ -3162,13 +3162,13 @@ export const jobStateSchema = {
                                 "string"
                               ],
                               "default": null,
-                              "doc": "The key whose slot it takes."
+                              "doc": "Key whose slot the run takes."
                             },
                             {
                               "name": "concurrencyLimit",
                               "type": "int",
                               "default": 1,
-                              "doc": "Slots of the key; while the definition has the same key, that of the definition counts."
+                              "doc": "Slots of the key. The value of the definition applies while it has the same key."
                             },
                             {
                               "name": "rateKey",
@@ -3177,32 +3177,32 @@ export const jobStateSchema = {
                                 "string"
                               ],
                               "default": null,
-                              "doc": "The key of its rateLimit."
+                              "doc": "Key of its rateLimit."
                             },
                             {
                               "name": "rateLimit",
                               "type": "int",
                               "default": 1,
-                              "doc": "As in the definition, which counts while it has the same key."
+                              "doc": "As in the definition, whose value applies while it has the same key."
                             },
                             {
                               "name": "ratePerMs",
                               "type": "long",
                               "default": 1,
                               "unit": "ms",
-                              "doc": "As in the definition, which counts while it has the same key."
+                              "doc": "As in the definition, whose value applies while it has the same key."
                             },
                             {
                               "name": "rank",
                               "type": "int",
                               "default": 1,
-                              "doc": "Its place among those that wait: 0 is HIGH, 1 NORMAL, 2 LOW."
+                              "doc": "Priority among waiting runs: 0 is HIGH, 1 NORMAL, 2 LOW."
                             },
                             {
                               "name": "startDeadlineMs",
                               "type": "long",
                               "unit": "ms",
-                              "doc": "As in the definition: how long each attempt may take to start."
+                              "doc": "As in the definition: longest wait of each attempt for its start."
                             }
                           ]
                         }
@@ -3236,7 +3236,7 @@ export const jobStateSchema = {
                                 "string"
                               ],
                               "default": null,
-                              "doc": "Who ran it."
+                              "doc": "Worker that ran it."
                             },
                             {
                               "name": "type",
@@ -3259,7 +3259,7 @@ export const jobStateSchema = {
             {
               "name": "lastRun",
               "default": null,
-              "doc": "The run that ended last; older ones are in the R ring.",
+              "doc": "The run that ended last. Older ones are under key R.",
               "type": [
                 "null",
                 {
@@ -3281,7 +3281,7 @@ export const jobStateSchema = {
                       "name": "trigger",
                       "type": "Trigger",
                       "default": "SCHEDULE",
-                      "doc": "What made the run."
+                      "doc": "Cause of the run."
                     },
                     {
                       "name": "commandId",
@@ -3295,7 +3295,7 @@ export const jobStateSchema = {
                     {
                       "name": "status",
                       "type": "RunStatus",
-                      "doc": "How it ended. DISPATCHED: nobody knows, its definition has trackRuns false."
+                      "doc": "How the run ended. DISPATCHED: unknown, because its definition has trackRuns false."
                     },
                     {
                       "name": "attempts",
@@ -3316,7 +3316,7 @@ export const jobStateSchema = {
                       "name": "finishedAt",
                       "type": "long",
                       "unit": "epoch ms",
-                      "doc": "When the run ended; with DISPATCHED, when it was handed to the workers."
+                      "doc": "When the run ended. With DISPATCHED: when it was dispatched."
                     },
                     {
                       "name": "worker",
@@ -3325,7 +3325,7 @@ export const jobStateSchema = {
                         "string"
                       ],
                       "default": null,
-                      "doc": "Who ran the last attempt."
+                      "doc": "Worker that ran the last attempt."
                     },
                     {
                       "name": "result",
@@ -3334,7 +3334,7 @@ export const jobStateSchema = {
                         "bytes"
                       ],
                       "default": null,
-                      "doc": "What the handler returned, as JSON."
+                      "doc": "Value that the handler returned, as JSON."
                     },
                     {
                       "name": "note",
@@ -3343,7 +3343,7 @@ export const jobStateSchema = {
                         "string"
                       ],
                       "default": null,
-                      "doc": "What of its report was left out, and why."
+                      "doc": "Parts of the report that were left out, and why."
                     },
                     {
                       "name": "errors",
@@ -3361,7 +3361,7 @@ export const jobStateSchema = {
                         "long"
                       ],
                       "default": null,
-                      "doc": "Hash of the headers and the http target of the definition that it was made with, 0 where it had neither: those who may only look are shown its words while the definition in force has the same. Null: not known."
+                      "doc": "Hash of the headers and the http target of the run's definition; 0 without both. A viewer sees the texts of this run only while the definition in force has the same hash. Null: unknown."
                     }
                   ]
                 }
@@ -3378,7 +3378,7 @@ export const jobStateSchema = {
         "FinishedRun"
       ],
       "default": null,
-      "doc": "Key R: a finished run that is no longer the last."
+      "doc": "Key R: a finished run before the last one."
     },
     {
       "name": "snapshot",
@@ -3387,12 +3387,12 @@ export const jobStateSchema = {
         "bytes"
       ],
       "default": null,
-      "doc": "Key P: the framed Execution from which a run is dispatched again, kept while it is active when its definition was replaced or its payload overridden, and of a dead run for a redrive. Runs of one replaced definition share one."
+      "doc": "Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot."
     },
     {
       "name": "slots",
       "default": null,
-      "doc": "Key C: what is taken of a concurrencyKey.",
+      "doc": "Key C: use of a concurrencyKey.",
       "type": [
         "null",
         {
@@ -3408,13 +3408,13 @@ export const jobStateSchema = {
               "name": "waiting",
               "type": "long",
               "default": 0,
-              "doc": "Runs that wait for one."
+              "doc": "Runs that wait for a slot."
             },
             {
               "name": "limit",
               "type": "int",
               "default": 1,
-              "doc": "Slots that the key had when one was asked for last."
+              "doc": "Slots of the key at the last request."
             }
           ]
         }
@@ -3423,7 +3423,7 @@ export const jobStateSchema = {
     {
       "name": "starts",
       "default": null,
-      "doc": "Key W: the last starts that were given under a rateLimit.",
+      "doc": "Key W: the last starts under a rateLimit.",
       "type": [
         "null",
         {
@@ -3434,7 +3434,7 @@ export const jobStateSchema = {
               "name": "lastAt",
               "type": "long",
               "unit": "epoch ms",
-              "doc": "The last of them."
+              "doc": "The latest start."
             },
             {
               "name": "gaps",
@@ -3444,18 +3444,18 @@ export const jobStateSchema = {
               },
               "default": [],
               "unit": "ms",
-              "doc": "How long before it the one before was, and so on backwards."
+              "doc": "Intervals between consecutive starts, latest first."
             },
             {
               "name": "limit",
               "type": "int",
-              "doc": "The largest limit that was asked with: so many are kept."
+              "doc": "The largest limit of any request; this many starts are stored."
             },
             {
               "name": "perMs",
               "type": "long",
               "unit": "ms",
-              "doc": "The largest perMs that was asked with: none is kept longer."
+              "doc": "The largest perMs of any request; no start is stored longer."
             },
             {
               "name": "givenAt",
@@ -3465,7 +3465,7 @@ export const jobStateSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "The owner's clock when it gave the last of them; null in records of earlier versions."
+              "doc": "The owner's clock at the latest reservation; null in records of earlier versions."
             }
           ]
         }
@@ -3500,46 +3500,46 @@ export const jobStateSchema = {
               "name": "jobsOffset",
               "type": "long",
               "default": 0,
-              "doc": "Next offset of jobs. Records before it that belong to another partition were moved there."
+              "doc": "Next offset of jobs. Records before it that belong to another partition were moved to that partition."
             },
             {
               "name": "committedAt",
               "type": "long",
               "unit": "epoch ms",
-              "doc": "The owner's clock; of one claim each is later than the one before."
+              "doc": "The owner's clock. It increases within one claim."
             },
             {
               "name": "aheadUntil",
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Latest due time in the ahead lanes. They are read in offset order, so nothing due earlier may be appended there."
+              "doc": "Latest due time in the ahead topics. They are read in offset order, so no earlier due time may be appended to them."
             },
             {
               "name": "zoneRules",
               "type": "string",
               "default": "",
-              "doc": "Version of the time zone rules, such as 2026a, that every next time in the partition stands by; empty while some may stand by others, until all were looked at."
+              "doc": "Version of the time zone rules, such as 2026a, by which all next times of the partition were computed. Empty while some may be by other rules."
             },
             {
               "name": "claimedAt",
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Of the claim at claimOffset: with it a position tells one claim from another where the topic was made anew. 0: an earlier version of this program."
+              "doc": "Append time of the claim at claimOffset. It distinguishes claims if the topic was recreated. 0: an earlier version."
             },
             {
               "name": "commandsUntil",
               "type": "long",
               "default": 0,
               "unit": "epoch ms",
-              "doc": "Latest append time of the commands before commandsOffset, as far as the brokers give it; 0: not known, -1: what was decided was lost, -2: whether it was is not found out yet."
+              "doc": "Latest append time of the commands before commandsOffset, as the brokers report it. 0: unknown; -1: decisions were lost; -2: not yet known whether decisions were lost."
             },
             {
               "name": "commandsAnewTo",
               "type": "long",
               "default": 0,
-              "doc": "Where job-commands was truncated or made anew: its end when that was noticed. A command before it that was appended by commandsUntil was taken already. 0: there is none."
+              "doc": "End of job-commands when its truncation or recreation was noticed. A command before it that was appended by commandsUntil was already applied. 0: none."
             }
           ]
         }
@@ -3548,7 +3548,7 @@ export const jobStateSchema = {
     {
       "name": "owner",
       "default": null,
-      "doc": "Key M owner: who claimed the partition.",
+      "doc": "Key M owner: the claim of the partition.",
       "type": [
         "null",
         {
@@ -3564,13 +3564,13 @@ export const jobStateSchema = {
               "name": "claimedAt",
               "type": "long",
               "unit": "epoch ms",
-              "doc": "The owner's clock; each claim is later than the one before."
+              "doc": "The owner's clock. Each claim is later than the one before."
             },
             {
               "name": "zoneRules",
               "type": "string",
               "default": "",
-              "doc": "Version of the owner's time zone rules, such as 2026a; empty: an earlier version of this program."
+              "doc": "Version of the owner's time zone rules, such as 2026a. Empty: an earlier version."
             }
           ]
         }
@@ -3583,7 +3583,7 @@ export const workerControlSchema = {
   "type": "record",
   "name": "WorkerControl",
   "namespace": "duelog",
-  "doc": "What an owner tells every worker of one attempt. Key: job id. Each worker reads all of them, in a group of its own.",
+  "doc": "A message of an owner to all workers about one attempt. Key: job id. Each worker reads all of them in its own consumer group.",
   "fields": [
     {
       "name": "type",
@@ -3595,7 +3595,7 @@ export const workerControlSchema = {
           "RUN"
         ]
       },
-      "doc": "CANCEL: the attempt shall not run, or not go on. RUN: the attempt is for the worker that `instance` names."
+      "doc": "CANCEL: the attempt must not start, or must stop. RUN: the attempt is for the worker that `instance` names."
     },
     {
       "name": "jobId",
@@ -3610,7 +3610,7 @@ export const workerControlSchema = {
     {
       "name": "attempt",
       "type": "int",
-      "doc": "Number of the attempt; any other attempt of the run is left alone."
+      "doc": "Number of the attempt. Other attempts of the run are not affected."
     },
     {
       "name": "specOffset",
@@ -3619,13 +3619,13 @@ export const workerControlSchema = {
         "long"
       ],
       "default": null,
-      "doc": "As in the execution. A job that was deleted and defined anew numbers its runs from 1 again; this tells its attempts from the earlier ones."
+      "doc": "As in the execution. A job that was deleted and defined again numbers its runs from 1 again; specOffset distinguishes their attempts."
     },
     {
       "name": "reason",
       "type": "string",
       "default": "",
-      "doc": "With CANCEL: why, for the handler and the worker's log."
+      "doc": "With CANCEL: the reason, for the handler and the worker's log."
     },
     {
       "name": "instance",

@@ -28,27 +28,27 @@ export type Instant = string | number
 export type Schedule = {
   /** One run at this instant. An instant in the past is due at once. Unit: epoch ms. */
   at?: Instant | null
-  /** One run so long after the broker appended the definition, but not before startAt. Unit: ms. */
+  /** One run, this long after the broker appended the definition, but not before startAt. Unit: ms. */
   delayMs?: number | null
-  /** A run each so many milliseconds, counted from the anchor. Unit: ms. */
+  /** A run every everyMs milliseconds, counted from the anchor. Unit: ms. */
   everyMs?: number | null
-  /** With everyMs: an instant that the runs are aligned to. Without it the broker's append time of the definition; the first run is one interval later. Unit: epoch ms. */
+  /** With everyMs: an instant to which the runs are aligned. Default: the broker's append time of the definition; the first run is then one interval later. Unit: epoch ms. */
   anchor?: Instant | null
   /** With everyMs: START counts from the last nominal time, END from the end of the last run. */
   'from'?: 'START' | 'END'
-  /** A cron expression of 5 fields, or of 6 with seconds first; names, lists, ranges, steps, ?, L, W, # and @daily and its kin. */
+  /** A cron expression with 5 fields, or with 6 fields and seconds first. It may use names, lists, ranges, steps, ?, L, W, #, and @daily and the other @ names. */
   cron?: string | null
-  /** With cron and rrule: the IANA time zone in which they are read. */
+  /** With cron and rrule: the IANA time zone of the rule. */
   timezone?: string
-  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000, COUNT at most 10,000; beyond, use UNTIL or maxRuns. Its first time must be found within 100,000 steps, each of which is a day that is looked at. */
+  /** A recurrence rule of RFC 5545, such as FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1. INTERVAL is at most 100,000 and COUNT at most 10,000; for more, use UNTIL or maxRuns. The search for its first time ends after 100,000 steps; a step looks at one day. */
   rrule?: string | null
-  /** With rrule: where the rule begins, in whole seconds; its time of day and its day are those that the rule does not name itself. It is an occurrence only if the rule matches it. Without it startAt, rounded up to a second, else the broker's append time of the definition, rounded down. Unit: epoch ms. */
+  /** With rrule: start of the rule, in whole seconds. The day and the time of day that the rule does not name are taken from it. It is an occurrence only if it matches the rule. Default: startAt, rounded up to a second; without startAt the broker's append time of the definition, rounded down. Unit: epoch ms. */
   dtstart?: Instant | null
-  /** With rrule: instants, in whole seconds, at which it does not come true. COUNT counts them all the same. Unit: epoch ms. */
+  /** With rrule: instants, in whole seconds, at which the rule does not fire. COUNT still counts them. Unit: epoch ms. */
   exdates?: Instant[]
-  /** With cron and rrule: what becomes of a wall-clock time that daylight saving leaves out. NEXT_VALID: it is due once at the first instant after the gap; SKIP: it is left out; SHIFT: it is due as long after the gap begins as it would have been. */
+  /** With cron and rrule: treatment of a local time that daylight saving leaves out. NEXT_VALID: it is due once, at the first instant after the gap. SKIP: it is not due. SHIFT: it is due as long after the start of the gap as it would be without the gap. */
   dstGap?: 'NEXT_VALID' | 'SKIP' | 'SHIFT'
-  /** With cron and rrule: at which of its two instants a wall-clock time that comes twice is due. */
+  /** With cron and rrule: a local time that occurs twice is due at the FIRST, the LAST or BOTH of its instants. */
   dstOverlap?: 'FIRST' | 'LAST' | 'BOTH'
 }
 
@@ -61,18 +61,18 @@ export type TextOrBytes = string | Bytes
 export type TopicTarget = {
   /** Name of the topic; it must be allowed by DUELOG_TARGET_TOPICS and exist. */
   name: string
-  /** Key of the record. Without it the job id. */
+  /** Key of the record. Default: the job id. */
   key?: TextOrBytes | null
-  /** Partition the record goes to. Without it the one that Kafka's default partitioner (murmur2) chooses for the key. */
+  /** Partition of the record. Default: the choice of Kafka's default partitioner (murmur2) for the key. */
   partition?: number | null
 }
 
 export type HttpTarget = {
-  /** Where the request goes. User and password have no place in it; use headers. */
+  /** URL of the request. It must not contain a user or password; use headers. */
   url: string
   /** Method of the request. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Headers of the request, besides those of the definition and our own. */
+  /** Headers of the request, in addition to those of the definition and those of Duelog. */
   headers?: {
     [key: string]: string
   }
@@ -81,11 +81,11 @@ export type HttpTarget = {
 export type Target = {
   /** Name of the handler that a worker registered. */
   handler?: string | null
-  /** The owner writes payload and headers to this topic when the job is due, exactly once and with no worker; never before its time. While the topic is missing or not allowed the job is INVALID; that is looked at again after 5 s, then less and less often, and at least every 10 min. */
+  /** The owner writes payload and headers to this topic when the job is due: exactly once, without a worker, and never before its time. While the topic is missing or not allowed, the job is INVALID. The owner checks this again after 5 s, then at growing intervals up to 10 min. */
   topic?: TopicTarget | null
-  /** A worker of the pool sends the payload in a request, at least once (built-in handler http). */
+  /** A worker of the pool sends the payload in an HTTP request, at least once (built-in handler `http`). */
   http?: HttpTarget | null
-  /** With handler and http: pool of workers that serve the run; each pool has its own executions topics. */
+  /** With handler and http: the pool of workers that runs it. Each pool has its own executions topics. */
   pool?: string
 }
 
@@ -95,7 +95,7 @@ export type FixedBackoff = {
 }
 
 export type LinearBackoff = {
-  /** One step. Unit: ms. */
+  /** Length of one step. Unit: ms. */
   stepMs: number
 }
 
@@ -109,34 +109,34 @@ export type ExponentialBackoff = {
 }
 
 export type Backoff = {
-  /** One delay for each retry; the last repeats. Empty: not set. Unit: ms. */
+  /** One delay for each retry; the last delay repeats. Empty: not set. Unit: ms. */
   list?: number[]
-  /** The same delay each time. */
+  /** The same delay for each retry. */
   fixed?: FixedBackoff | null
-  /** The n-th retry waits n steps. */
+  /** The n-th retry waits n × stepMs. */
   linear?: LinearBackoff | null
   /** The n-th retry waits base × factor^(n−1), at most maxMs. */
   exponential?: ExponentialBackoff | null
 }
 
 export type Retry = {
-  /** Attempts of one run, the first included; then it is dead-lettered. */
+  /** Attempts of one run, including the first. After the last failure the run becomes a dead letter. */
   maxAttempts?: number
   backoff?: Backoff
-  /** A run is given up instead of retried when its next attempt would be due so long after its nominal time. Unit: ms. */
+  /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. Unit: ms. */
   maxAgeMs?: number | null
-  /** Share of the delay that is spread, chosen from the hash of job id, run and attempt, so that a replay chooses the same. */
+  /** Share of the delay that is random. It is chosen from the hash of job id, run and attempt, so a replay chooses the same. */
   jitter?: number
-  /** Error types that are dead-lettered at once. */
+  /** Error types that are not retried: the run becomes a dead letter at once. */
   nonRetryable?: string[]
 }
 
 export type RateLimit = {
-  /** What the limit is for. At most 256 bytes, no control characters. */
+  /** Key of the limit. At most 256 bytes, no control characters. */
   key: string
-  /** The most attempts of the key that are given a start in any perMs. A further one is WAITING until its time; one whose time would be after its start deadline expires. */
+  /** The largest number of attempts of the key that start within any perMs. A further attempt is WAITING until its time. It expires if its time is after its start deadline. */
   limit: number
-  /** Length of the window, wherever it begins. Unit: ms. */
+  /** Length of the window, which may begin at any instant. Unit: ms. */
   perMs: number
 }
 
@@ -144,69 +144,69 @@ export type JobDefinition = {
   /** Job id. Required in a batch; optional if the path has it. */
   id?: string
   schedule: Schedule
-  /** Each run is due later than its nominal time by up to so much, and never as late as the next nominal time. How much is chosen from the hash of job id and nominal time, so that a replay chooses the same. scheduledFor stays nominal. Unit: ms. */
+  /** Each run is due later than its nominal time by up to jitterMs, and always before the next nominal time. The delay is chosen from the hash of job id and nominal time, so a replay chooses the same. scheduledFor stays nominal. Unit: ms. */
   jitterMs?: number
   target: Target
   /** Media type of the payload. application/json is parsed for the handler. */
   contentType?: string | null
-  /** Headers handed to the handler as they are. */
+  /** Headers that the handler receives unchanged. */
   headers?: {
     [key: string]: TextOrBytes
   }
-  /** Which executions topic of the pool carries the run; a full worker reads higher ones first. */
+  /** Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first. */
   priority?: 'HIGH' | 'NORMAL' | 'LOW'
-  /** Only the worker of this name runs it, or one on the host of this name; while there is none, the run waits until its start deadline and expires. One that comes is told of it after as long as it was away, at most two minutes. */
+  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. */
   pinTo?: string | null
-  /** False, for floods of cheap runs: a run has left Duelog once it is handed to the workers. Nothing is heard of it again, so it has no retries, no lease and no end that anything could follow; it stands as DISPATCHED. A worker runs it at least once: again if it dies before the handler has settled. */
+  /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. */
   trackRuns?: boolean
   retry?: Retry
-  /** Longest time of one attempt; then its signal is aborted and it counts as failed. Unit: ms. */
+  /** Longest duration of one attempt. Then its signal is aborted and the attempt counts as failed. Unit: ms. */
   attemptTimeoutMs?: number
-  /** A running attempt that is silent for so long is lost and given to another worker. Unit: ms. */
+  /** A running attempt that sends no report for leaseMs is lost. Another worker gets the next attempt. Unit: ms. */
   leaseMs?: number
-  /** A run that no worker started so long after it was due, or dispatched if that was later, has expired; at the latest ten minutes before its executions topic may lose it, but not in the first hour (retention.ms, seven days unless you set it otherwise). Unit: ms. */
+  /** A run expires if no worker has started it within startDeadlineMs after its due time, or after its dispatch if that was later. It also expires ten minutes before retention may delete it from its executions topic (retention.ms, default 7 days), but not within the first hour. Unit: ms. */
   startDeadlineMs?: number
-  /** What happens to occurrences that were missed by more than misfireThresholdMs: none of them runs, only the latest, or all up to catchUpMax. */
+  /** Occurrences that are late by more than misfireThresholdMs. SKIP: none of them runs. LATEST: the latest runs. ALL: all run, up to catchUpMax. */
   catchUp?: 'SKIP' | 'LATEST' | 'ALL'
-  /** With catchUp ALL: the most missed occurrences that run; older ones are skipped and counted. */
+  /** With catchUp ALL: the largest number of missed occurrences that run. Older ones are skipped and counted. */
   catchUpMax?: number
-  /** An occurrence fired later than this is a misfire. Unit: ms. */
+  /** An occurrence that fires later than this is a misfire. Unit: ms. */
   misfireThresholdMs?: number
-  /** What happens when an occurrence is due while an earlier run is still active: both run; it is skipped; it waits, the first of those that fall due meanwhile, and runs when the other has ended; or the other is cancelled. */
+  /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. */
   overlap?: 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
-  /** The most active runs of the job, whatever made them; one that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up beyond it is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until one ends. */
+  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. */
   maxConcurrentRuns?: number
-  /** Jobs with the same key share concurrencyLimit. Exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters; for handlers and HTTP. */
+  /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. */
   concurrencyKey?: string | null
-  /** With concurrencyKey: the most runs of the key at once, dispatched and not ended. A further one is WAITING, and goes by priority, then by its due time. */
+  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time. */
   concurrencyLimit?: number
-  /** Jobs with the same rateLimit.key share a rate of starts. Exact among the jobs of one partition: give their ids one {tag}. */
+  /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. */
   rateLimit?: RateLimit | null
-  /** No occurrence is due before it. Unit: epoch ms. */
+  /** No occurrence is due before this instant. Unit: epoch ms. */
   startAt?: Instant | null
-  /** No occurrence is due after it; then the job is COMPLETED. Unit: epoch ms. */
+  /** No occurrence is due after this instant. Then the job is COMPLETED. Unit: epoch ms. */
   endAt?: Instant | null
-  /** End of validity, exclusive: from this instant on no occurrence fires, also none that was due before, a run that has not started has expired, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. */
+  /** End of validity, exclusive. From this instant no occurrence fires, not even one that was due before. A run that has not started expires, and TRIGGER, REDRIVE and BACKFILL are refused. Unit: epoch ms. */
   expireAt?: Instant | null
-  /** Scheduled runs after which the job is COMPLETED. */
+  /** Number of scheduled runs after which the job is COMPLETED. */
   maxRuns?: number | null
-  /** True defines the job without letting it fire until it is resumed. */
+  /** True: the job does not fire until it is resumed. */
   paused?: boolean
-  /** Version token of the writer. A definition with a lower one than that in force is dropped; without one it is taken. */
+  /** Version chosen by the writer. A definition with a lower version than the one in force is dropped. A definition without a version is always accepted. */
   version?: number | null
-  /** A definition of this job with the same key as the one in force, appended within dedupWindowMs of it, is acknowledged and dropped. */
+  /** A definition of this job with the same key as the one in force is acknowledged and dropped if it was appended within dedupWindowMs after it. */
   dedupKey?: string | null
-  /** With dedupKey: how long. Unit: ms. */
+  /** With dedupKey: length of the window. Unit: ms. */
   dedupWindowMs?: number
-  /** Ids of jobs that are triggered when a run of this job has succeeded, other than its own. From one run at most 5,000 follow, over at most 32 generations; what is beyond is not triggered, and /why of the job that would have says so. */
+  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. */
   onSuccess?: string[]
-  /** Ids of jobs that are triggered when a run of this job is dead or has expired; as with onSuccess. */
+  /** Ids of other jobs that are triggered when a run of this job is dead or expires. The limits of onSuccess apply. */
   onFailure?: string[]
-  /** Words to find the job by. */
+  /** Words by which the job can be found. */
   tags?: string[]
-  /** A completed job whose last run succeeded is deleted after so long. Unit: ms. */
+  /** A completed job whose last run succeeded is deleted after retainCompletedMs. Unit: ms. */
   retainCompletedMs?: number
-  /** A completed job whose last run failed, expired or is dead is deleted after so long. Unit: ms. */
+  /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. */
   retainFailedMs?: number
   /** Any JSON value. Text if contentType is not JSON. */
   payload?: any

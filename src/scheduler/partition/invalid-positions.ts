@@ -31,12 +31,12 @@ export function goOn(
   const offsets = { jobsOffset, commandsOffset, eventsOffset }
   const logged = { ...offsets, aheadUntil, commandsUntil, commandsAnewTo, claimedAt, committedAt: 0 }
   // Commands before this end were taken already. Later ones are new.
-  if (commands.isAnew) logged.commandsAnewTo = commands.end
+  if (commands.isRecreated) logged.commandsAnewTo = commands.end
   // Reports of runs, once read, prove that something was decided. Positions that are logged before that keep the question open,
   // because a position alone proves nothing.
-  const isUntold = position === null && events.end > 0
-  if (isUntold) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
-  const mayBeLost = isUntold || commandsUntil === perhapsTaken
+  const hasNoPosition = position === null && events.end > 0
+  if (hasNoPosition) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
+  const mayBeLost = hasNoPosition || commandsUntil === perhapsTaken
   context.positions.claimed(logged, { commands: commands.from, events: events.from }, mayBeLost)
 }
 
@@ -55,13 +55,13 @@ function sound(
   source: 'commands' | 'events',
   offset: number,
   range: Range,
-): { from: number; end: number; isAnew: boolean } {
+): { from: number; end: number; isRecreated: boolean } {
   const reason = outside(offset, range)
   // Nothing was read of this log yet, so nothing of it was expected.
   if (reason === undefined || (offset === 0 && reason === 'expired'))
-    return { from: Math.max(offset, range.earliest), end: range.next, isAnew: false }
+    return { from: Math.max(offset, range.earliest), end: range.next, isRecreated: false }
   reportReset(context, source, offset, range, reason)
-  return { from: range.earliest, end: range.next, isAnew: reason === 'beyond-end' }
+  return { from: range.earliest, end: range.next, isRecreated: reason === 'beyond-end' }
 }
 
 function reportLost(context: PartitionContext): void {
