@@ -6,7 +6,7 @@ import { bodyBytesMax, listLimitMax, previewCountMax, recordBytesMax } from '../
 import { settingByName } from '../../src/config/settings.ts'
 import { jobIdLimit } from '../../streams/definitions/validate.ts'
 import { chainDepthMax, chainRunsMax } from '../../streams/runs/chain.ts'
-import { runRingSize } from '../../streams/state/keys.ts'
+import { runHistorySize } from '../../streams/state/keys.ts'
 import { stateBytesMax } from '../../streams/state/state-size.ts'
 import { numberText, table } from './markdown.ts'
 
@@ -44,7 +44,7 @@ export function limitsTable(): string {
       ['Message of a progress', `${characters(fieldOf(executionEventSchema, 'message'))}; the rest is cut`],
       ['Follow-ups of a run', `${numberText(chainRunsMax)} runs in all, over ${chainDepthMax} generations`],
       ['State of a job', `${bytes(stateBytesMax)}; beyond, older errors and then the last result are left out`],
-      ['Runs kept for a job', `the active ones and the last ${runRingSize + 1}`],
+      ['Runs kept for a job', `the active ones and the last ${runHistorySize + 1}`],
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
       ['HTTP body, or line of a batch', bytes(bodyBytesMax)],
       ['Page of a list, preview of a schedule', `${numberText(listLimitMax)} jobs, ${numberText(previewCountMax)} times`],

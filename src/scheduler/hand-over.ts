@@ -9,7 +9,7 @@ export const handOverMsMax = 10_000
  * Time that it stays a member after that: its leaving causes a rebalance, during which no member reads, and the new owners must
  * read up to their claims.
  */
-const heirsReadMs = 2_000
+const successorsReadMs = 2_000
 
 export class HandOver {
   readonly #options: Pick<SchedulerOptions, 'clock' | 'logger'>
@@ -44,11 +44,11 @@ export class HandOver {
       new Promise((resolve) => {
         cancel = clock.at(atSteady(clock, clock.steadyMs() + ms), resolve)
       })
-    let hasHeirs = false
+    let hasSuccessors = false
     const late = after(handOverMsMax)
     const handedOver = (): Promise<void> =>
       new Promise((resolve) => {
-        hasHeirs = this.#leaving().length > 0
+        hasSuccessors = this.#leaving().length > 0
         this.#handedOver = resolve
         this.check()
       })
@@ -57,6 +57,6 @@ export class HandOver {
     cancel()
     const left = this.#leaving()
     if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
-    else if (hasHeirs) await after(heirsReadMs)
+    else if (hasSuccessors) await after(successorsReadMs)
   }
 }

@@ -87,7 +87,10 @@ function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, tex
 const comesTrue = 'a rule that comes true at least once, and soon enough to be found'
 
 /** The problem of a rule that begins when its definition is accepted and has no occurrence from then on. The definition alone does not show it. */
-export function neverProblem(definition: Pick<JobDefinition, 'schedule' | 'startAt'>, beginAt: number): Problem | undefined {
+export function noOccurrenceProblem(
+  definition: Pick<JobDefinition, 'schedule' | 'startAt'>,
+  beginAt: number,
+): Problem | undefined {
   const reason = neverFiresFrom(definition, beginAt)
   return reason === undefined ? undefined : unusable('schedule.rrule', definition.schedule.rrule, reason, comesTrue)
 }

@@ -5,7 +5,7 @@
  * before `specOffset` is already part of the state. A later one is a new input.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { neverProblem } from '../definitions/index.ts'
+import { noOccurrenceProblem } from '../definitions/index.ts'
 import {
   announceCancellation,
   completeIfDone,
@@ -30,7 +30,7 @@ import {
   timerKind,
   timesHash,
 } from '../state/index.ts'
-import { isNever } from './never.ts'
+import { invalidateWithoutOccurrence } from './no-occurrence.ts'
 import { suspend, targetProblem } from './recheck.ts'
 
 export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 'definition' }>, context: Context): void {
@@ -65,7 +65,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   replaceState(draft, definition, before, phase)
   // Whether a topic exists does not follow from the record, so this is logged. The next time is frozen as for a paused job.
   if (refusal !== undefined) return suspend(draft, definition, refusal, context)
-  if (definition.spec === undefined || isNever(draft, definition)) return
+  if (definition.spec === undefined || invalidateWithoutOccurrence(draft, definition)) return
   // Continues the work that waited while the job was paused or INVALID.
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
@@ -108,7 +108,7 @@ function keptPhase(before: Decision['job'], next: KnownDefinition): boolean {
   if (before.state === undefined && before.definition?.spec === undefined) return false
   const { timesHash: hash, anchorAt, nextFireAt } = before.state ?? pristineState(before)
   // A schedule that never had an occurrence from its anchor gets a new anchor.
-  return timesHash(next.spec) === hash && (nextFireAt !== null || neverProblem(next.spec, anchorAt) === undefined)
+  return timesHash(next.spec) === hash && (nextFireAt !== null || noOccurrenceProblem(next.spec, anchorAt) === undefined)
 }
 
 /** Active runs keep the payload and target that they were made with, in one snapshot for all of them. */

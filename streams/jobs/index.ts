@@ -1,5 +1,8 @@
 /** The decision core: `step(job, input, context)`, and what definitions and commands do to a job. */
+
+export { misdatedTimersOf } from './misdated-times.ts'
 export { type JobPlan, type PlanRange, planning } from './plan.ts'
+export { type Reason, whyOf } from './reasons.ts'
 export {
   type Answer,
   answerTo,
@@ -12,6 +15,4 @@ export {
   sourceHeader,
 } from './receipt.ts'
 export { invalidated, step } from './step.ts'
-export { strayTimersOf } from './stray.ts'
 export { unreadableState } from './unreadable.ts'
-export { type Reason, whyOf } from './why.ts'

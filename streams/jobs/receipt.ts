@@ -4,7 +4,7 @@
  */
 import type { JobCommand } from '../../schemas/index.ts'
 import { type Decision, type Input, type Job, pristineState, type TopicRecord } from '../state/index.ts'
-import { reasonText } from './why.ts'
+import { reasonText } from './reasons.ts'
 
 /** Header of a definition or deletion: the record that it was made from. */
 export const sourceHeader = 'duelog-source'

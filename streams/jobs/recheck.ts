@@ -5,7 +5,7 @@
 import { completeIfDone, goOnWithBackfill, startQueued, topicRecord } from '../runs/index.ts'
 import { type Context, type Decision, type KnownDefinition, lifeOf, patchState, type Timer } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
-import { isNever } from './never.ts'
+import { invalidateWithoutOccurrence } from './no-occurrence.ts'
 
 /** The next check comes after a wait as long as the age of the definition. So a topic that is created with its job is found soon, and one that is never created costs little. */
 const recheckMsMin = 5_000
@@ -41,7 +41,7 @@ export function recheckTarget(draft: Decision, timer: Timer, context: Context): 
   if (problem !== undefined) return suspend(draft, definition, problem, context)
   const status = definition.spec.paused || state.pausedByCommand ? 'PAUSED' : 'ACTIVE'
   patchState(draft, { status, reason: null, recheckAt: null })
-  if (isNever(draft, definition)) return
+  if (invalidateWithoutOccurrence(draft, definition)) return
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, context.now)

@@ -19,8 +19,8 @@ import {
 } from '../state/index.ts'
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 import { applyCommand } from './command.ts'
+import { correctTimes } from './misdated-times.ts'
 import { recheckTarget } from './recheck.ts'
-import { correctTimes } from './stray.ts'
 import { stepUnreadable } from './unreadable.ts'
 
 /** Longest reason in a state. */
@@ -75,7 +75,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
-  if (timer.kind === timerKind.stray) return correctTimes(draft, timer, context)
+  if (timer.kind === timerKind.misdated) return correctTimes(draft, timer, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {
@@ -87,9 +87,9 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 /**
  * Makes the job INVALID after a rule threw or the log refused its decision, so that only this job is affected. Its next time is frozen as
  * for a paused job. The affected run ends, because its timers and reports would fail again and again. It triggers no follow-ups. It only
- * has a dead letter that names its attempt; with `hasLetter` false not even that. The state is the same object if nothing changes.
+ * has a dead letter that names its attempt; with `hasDeadLetter` false it has none. The state is the same object if nothing changes.
  */
-export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasLetter = true): Decision {
+export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasDeadLetter = true): Decision {
   const draft = draftOf(job)
   draft.failed = true
   const text = reason.length > reasonCharsMax ? `${reason.slice(0, reasonCharsMax).toWellFormed()}…` : reason
@@ -97,13 +97,13 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0, ha
   const run = state.active.find((candidate) => candidate.runNo === runNo)
   if (run === undefined && state.status === 'INVALID' && state.reason === text && state.deleteAt === null) return draft
   draft.job.state = { ...state, status: 'INVALID', reason: text, deleteAt: null, recheckAt: null }
-  if (run !== undefined) endRun(draft, run, text, now, hasLetter)
+  if (run !== undefined) endRun(draft, run, text, now, hasDeadLetter)
   draft.notes.push({ kind: 'invalid', reason: text })
   return shortened(draft)
 }
 
 /** Ends the run with the fields that are needed for its end. */
-function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasLetter: boolean): void {
+function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasDeadLetter: boolean): void {
   const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
   const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
   const error = { attempt, at: now, worker, type: 'Unrecordable', message }
@@ -117,11 +117,11 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
     startedAt,
     finishedAt: now,
   }
-  if (hasLetter) {
+  if (hasDeadLetter) {
     const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
     draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })
   }
-  if (lastRun !== null) draft.ring.push(lastRun)
+  if (lastRun !== null) draft.historyPuts.push(lastRun)
   patchState(draft, {
     active: active.filter((other) => other.runNo !== runNo),
     lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, errors: [error] },

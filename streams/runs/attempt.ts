@@ -21,6 +21,7 @@ import {
   type Job,
   patchRun,
   retryTimerAt,
+  runErrorsMax,
   type Timer,
   timerKind,
 } from '../state/index.ts'
@@ -31,8 +32,6 @@ import { beginAttempt, beginReserved } from './gate.ts'
 import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 
-/** Errors of failed attempts that a run keeps. */
-const errorsKept = 5
 const messageCharsMax = 1_000
 /** For a run whose definition was replaced by an invalid one: a bad update must not end an active run. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
@@ -193,7 +192,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
   const { now } = context
   const message = error.message.slice(0, messageCharsMax)
   const failure = { attempt: run.attempt, at: now, worker: run.worker, type: error.type, message }
-  const failed = patchRun(draft, run, { errors: [...run.errors, failure].slice(-errorsKept) })
+  const failed = patchRun(draft, run, { errors: [...run.errors, failure].slice(-runErrorsMax) })
   const retry = draft.job.definition?.spec?.retry ?? retryDefault
   const attemptsMade = run.attempt - run.releasedAttempts
   const retryable = error.retryable !== false && !retry.nonRetryable.includes(error.type)

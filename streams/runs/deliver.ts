@@ -9,7 +9,7 @@
  * A run that is not tracked: no report of it arrives after its dispatch, so it stays DISPATCHED.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun } from '../state/index.ts'
+import { type Context, type Decision, patchRun, runErrorsMax } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
@@ -19,7 +19,6 @@ import { topicRecord } from './topic-record.ts'
 export const topicRecheckMs = 30_000
 
 const errorType = 'TopicUnavailable'
-const errorsKept = 5
 
 /** Delivers the runs of the step. The end of a run may make another one due. */
 export function endRunsOfStep(draft: Decision, context: Context): void {
@@ -58,5 +57,5 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
 function withReason({ errors, attempt }: ActiveRun, message: string, at: number): ActiveRun['errors'] {
   const error = { attempt, at, worker: null, type: errorType, message }
   const repeated = errors.at(-1)?.message === message
-  return [...(repeated ? errors.slice(0, -1) : errors), error].slice(-errorsKept)
+  return [...(repeated ? errors.slice(0, -1) : errors), error].slice(-runErrorsMax)
 }

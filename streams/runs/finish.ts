@@ -42,7 +42,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     errors: run.errors,
     hiddenHash: hiddenHashOf(draft, run),
   }
-  if (state.lastRun !== null) draft.ring.push(state.lastRun)
+  if (state.lastRun !== null) draft.historyPuts.push(state.lastRun)
   const dead = ending.status === 'DEAD'
   const deadRuns = dead ? [...state.deadRuns, run.runNo] : state.deadRuns
   patchState(draft, {

@@ -7,12 +7,15 @@ import { dueAtOf, firstFire } from '../schedules/index.ts'
 import type { Decision, Job } from './job.ts'
 import { lifeOf } from './run-identity.ts'
 
+/** Errors of failed attempts that a run keeps. */
+export const runErrorsMax = 5
+
 export function draftOf(job: Job): Decision {
   return {
     job: { ...job },
     before: job.state,
     out: [],
-    ring: [],
+    historyPuts: [],
     deletesHistory: false,
     snapshotPuts: [],
     snapshotDeletes: [],

@@ -1,6 +1,6 @@
 /** The data of jobs, of their runs and of the limits that jobs share, with the keys under which a store holds them. */
 export { holds, type OnlyOver, observedDeleteAtHeader, observedOffsetHeader, onlyOverHeaders, onlyOverOf } from './condition.ts'
-export { draftOf, patchRun, patchState, pristineState, timesHash } from './draft.ts'
+export { draftOf, patchRun, patchState, pristineState, runErrorsMax, timesHash } from './draft.ts'
 export {
   type AttemptId,
   type Context,
@@ -38,8 +38,8 @@ export {
   prefix,
   rangeOf,
   retainedDefinitionKey,
+  runHistorySize,
   runKey,
-  runRingSize,
   type StoredDefinition,
   slotsKey,
   snapshotKey,

@@ -160,15 +160,15 @@ export interface Decision {
   /** The state before the decision. */
   before: JobState | undefined
   out: Output[]
-  /** Finished runs that move into the ring. */
-  ring: FinishedRun[]
-  /** True deletes the whole ring. */
+  /** Ended runs that move into the run history. */
+  historyPuts: FinishedRun[]
+  /** True deletes the whole run history. */
   deletesHistory: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
   /** A definition that the changelog must keep because compaction may remove it from jobs; null: no longer needed. */
   keptDefinition: KnownDefinition | null | undefined
-  /** Why the command was refused: a reason of streams/jobs/why.ts. */
+  /** Why the command was refused: a reason of streams/jobs/reasons.ts. */
   refusal: string | undefined
   /** Runs that end with this step: a run with a topic target is written at its end, an untracked run is ended. */
   endingRuns: number[]
@@ -194,7 +194,7 @@ export function mustBeLogged(before: Job, decision: Decision): boolean {
   return (
     decision.job.state !== before.state ||
     decision.out.some((output) => output.kind !== 'tombstone') ||
-    decision.ring.length > 0 ||
+    decision.historyPuts.length > 0 ||
     decision.deletesHistory ||
     decision.snapshotPuts.length > 0 ||
     decision.snapshotDeletes.length > 0

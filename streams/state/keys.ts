@@ -4,7 +4,7 @@
  *   M·name                                     local and logged bookkeeping of the partition
  *   D·jobId                                    definition: offset i64 BE, append time i64 BE, the record's value as it came
  *   S·jobId                                    JobState (StateEntry, framed)
- *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: a ring, so nothing is ever deleted from it
+ *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: the run history; a later run overwrites the slot
  *   P·jobId·00·runNo u64 BE                    snapshot: Execution that a run is dispatched from again; with run number 0 the job's definition
  *   I·kind u8·value·00·jobId                   index key of a job, empty value: job-index.ts
  *   L…                                         the store's own: src/store/write-sequence.ts
@@ -47,7 +47,7 @@ export const timerKind = {
   /** Never stored: checks a job after the rules of its time zone have changed. */
   zone: 9,
   /** Never stored: corrects times that were set by a clock that was ahead. */
-  stray: 10,
+  misdated: 10,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
@@ -71,7 +71,7 @@ export interface Waiter {
 }
 
 /** Finished runs kept besides the last one. */
-export const runRingSize = 10
+export const runHistorySize = 10
 
 function idKey(first: number, jobId: string): Buffer {
   const length = Buffer.byteLength(jobId)
@@ -85,9 +85,9 @@ export const definitionKey = (jobId: string): Buffer => idKey(prefix.definition,
 export const stateKey = (jobId: string): Buffer => idKey(prefix.state, jobId)
 export const metaKey = (name: string): Buffer => idKey(prefix.meta, name)
 
-/** Key of the ring slot of a finished run. */
+/** Key of the slot of an ended run in the run history. */
 export function runKey(jobId: string, runNo: number): Buffer {
-  return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runRingSize)])
+  return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runHistorySize)])
 }
 
 export function snapshotKey(jobId: string, runNo: number): Buffer {

@@ -106,13 +106,13 @@ test('connections of callers with fewer stay, and so do those with an active req
   const { open, flood } = await openHouse()
   const listener = await open(request('/v1/events'))
   expect(await listener.answered()).toMatch(/^HTTP\/1\.1 200/)
-  const neighbour = await open(request('/livez'), '127.0.0.2')
-  expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
+  const neighbor = await open(request('/livez'), '127.0.0.2')
+  expect(await neighbor.answered()).toMatch(/^HTTP\/1\.1 200/)
   const flooding = await flood('GET /', false)
   await Promise.race(flooding.map((line) => line.closed))
   // Both are older than all connections of the flood.
-  neighbour.socket.write(request('/livez'))
-  expect(await neighbour.answered()).toMatch(/^HTTP\/1\.1 200/)
+  neighbor.socket.write(request('/livez'))
+  expect(await neighbor.answered()).toMatch(/^HTTP\/1\.1 200/)
   expect(listener.socket.destroyed).toBe(false)
 })
 
@@ -216,13 +216,13 @@ test('a caller that asks for large answers at once and reads none is disconnecte
 
 test('such a caller on many connections loses those that have waited longest, and others lose none', async () => {
   const { silent } = await houseOfLargeJobs()
-  const neighbour = await silent(list, '127.0.0.2')
+  const neighbor = await silent(list, '127.0.0.2')
   const sockets: Socket[] = []
   for (let count = 0; count < listsMax; count++) sockets.push(await silent(list))
   const cut = sockets.filter(({ destroyed }) => destroyed)
   expect(cut.length).toBeGreaterThan(0)
   expect(cut).toHaveLength(sockets.findIndex(({ destroyed }) => !destroyed))
-  expect(neighbour.destroyed).toBe(false)
+  expect(neighbor.destroyed).toBe(false)
 })
 
 test('each such connection also has a time limit', async () => {

@@ -12,7 +12,7 @@ import type { ActiveRunView, Heartbeat, JobQueries, JobView, PartitionQueries } 
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from '../../src/ports/owner-views.ts'
 import { ownerProblem } from '../../src/ports/owner-views.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
-import type { Reason } from '../../streams/jobs/why.ts'
+import type { Reason } from '../../streams/jobs/reasons.ts'
 import { holds, onlyOverOf } from '../../streams/state/condition.ts'
 import { partitionOf, topicNames } from '../../streams/topics/topics.ts'
 

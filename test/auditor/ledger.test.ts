@@ -62,7 +62,7 @@ const textsOf = (findings: readonly Finding[]): string[] =>
   findings.map(({ kind, what, detail }) => `${kind} ${what} ${detail}`).sort()
 
 /** By the times of the records, as pacing has them read, judged after each `step`, by ledgers that go on from the same store. */
-async function stepwise(logged: readonly ChangelogState[], step: number, anew: boolean, options: Partial<LedgerOptions> = {}) {
+async function stepwise(logged: readonly ChangelogState[], step: number, reopens: boolean, options: Partial<LedgerOptions> = {}) {
   const store: MemoryStore = memoryStore()
   const findings: Finding[] = []
   const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs }
@@ -80,7 +80,7 @@ async function stepwise(logged: readonly ChangelogState[], step: number, anew: b
     await ledger.settle({ ...presentAt((facts.at(-1)?.at ?? 0) - 1), isPresent: false })
     await ledger.save(undefined)
     cachedMost = Math.max(cachedMost, ledger.cached)
-    if (anew) ledger = await open()
+    if (reopens) ledger = await open()
   }
   await ledger.settle({ ...presentAt(now), isFinal: true })
   return { verdict: await verdictOf(ledger, findings, scope), cachedMost, store }
@@ -114,7 +114,7 @@ describe('an audit', () => {
     const logged = many()
     const whole = await judged(logged, { now })
     const expected = namesOf(whole.findings)
-    for (const [step, anew] of [
+    for (const [step, reopens] of [
       [1, false],
       [1, true],
       [3, true],
@@ -122,9 +122,9 @@ describe('an audit', () => {
       [50, false],
       [50, true],
     ] as const) {
-      const { verdict } = await stepwise(logged, step, anew)
+      const { verdict } = await stepwise(logged, step, reopens)
       // What was missed is told as soon as it is known, so one by one.
-      expect({ step, anew, found: namesOf(verdict.findings) }).toEqual({ step, anew, found: expected })
+      expect({ step, reopens, found: namesOf(verdict.findings) }).toEqual({ step, reopens, found: expected })
       expect(verdict).toMatchObject({ runs: whole.runs, succeeded: whole.succeeded, unjudged: 0 })
     }
   })

@@ -148,7 +148,7 @@ describe('an audit holds nothing against', () => {
     dead.report(1, { type: 'FAILED', startedAt: at(1) + 2 }).end(1, 1, { status: 'DEAD' })
     expect(await judged(dead.logged, { now: at(1) + 60 })).toMatchObject({ dead: 1, succeeded: 0, findings: [] })
   })
-  it('a job of the same id that was deleted and defined anew, whose runs begin at 1 again', async () => {
+  it('a job of the same id that was deleted and defined again, whose runs begin at 1 again', async () => {
     const before = new History('job', 3)
       .define()
       .run(1, 1)

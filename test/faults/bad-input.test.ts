@@ -47,14 +47,14 @@ async function openBed(context: Test) {
 }
 
 /** Neighbors before and after every bad record. They run whatever is between them. */
-function neighbours(site: Site, name: string) {
+function neighbors(site: Site, name: string) {
   const from = Date.now() + 300
   return site.write(oneShots(`${name}-shot`, 40, from, 20), recurring(`${name}-again`, 4, from + 500, 200, 8))
 }
 
 test('bad definitions are INVALID with a reason, bad keys are counted, and other jobs still fire', async (context) => {
   const { site, codecs, owner, put, applied, define, view, fatal } = await openBed(context)
-  const expected = await neighbours(site, 'before')
+  const expected = await neighbors(site, 'before')
   const bad: Record<string, { value: Buffer; reason: RegExp }> = {
     bytes: { value: garbage, reason: /begin with 00 and a schema id/ },
     empty: { value: Buffer.alloc(0), reason: /begin with 00/ },
@@ -75,7 +75,7 @@ test('bad definitions are INVALID with a reason, bad keys are counted, and other
   await expect(put(site.names.jobs, null, define({}), 0)).rejects.toThrow(/validation/)
   const keys = ['', 'a\u0000b', 'a\nb', Buffer.from([0xff, 0xfe, 0x41]), 'x'.repeat(256)]
   for (const key of keys) places.push(await put(site.names.jobs, key, define({}), 0))
-  expected.push(...(await neighbours(site, 'after')))
+  expected.push(...(await neighbors(site, 'after')))
   expect(await Promise.all(places.map((place) => applied(place)))).toEqual(places.map(() => true))
   for (const [id, { reason }] of Object.entries(bad)) {
     const job = await view(`bad-${id}`)
@@ -114,7 +114,7 @@ test('records of a client with another partitioner are moved to their partition,
   const deletion = await put(site.names.jobs, 'to-be-deleted', null, wrongOf('to-be-deleted'))
   expect(await applied(deletion)).toBe(true)
   await site.checker.succeeded(expected)
-  expected.push(...(await neighbours(site, 'after')))
+  expected.push(...(await neighbors(site, 'after')))
   await site.checker.succeeded(expected)
   expect(await view('to-be-deleted')).toBeUndefined()
   expect(await view('moved-garbage')).toMatchObject({ status: 'INVALID' })
@@ -172,7 +172,7 @@ test('a record in a wrong partition that is too large to move is skipped, and st
   const wrong = 1 - partitionOf('large', partitions)
   expect(await applied(await put(site.names.jobs, 'large', Buffer.alloc(movedBytesMax, 7), wrong))).toBe(true)
   expect(await applied(await put(site.names.commands, 'large', Buffer.alloc(1_040_000, 7), wrong), 'commands')).toBe(true)
-  await site.checker.succeeded(await neighbours(site, 'after'))
+  await site.checker.succeeded(await neighbors(site, 'after'))
   const report = await owner.report()
   expect(report.reopens).toEqual({})
   expect(report.invalid).toMatchObject({ 'too-large-to-move': 2 })
@@ -182,7 +182,7 @@ test('a record in a wrong partition that is too large to move is skipped, and st
 test('garbage among commands, events and executions is skipped', async (context) => {
   const { site, codecs, owner, put, applied, fatal } = await openBed(context)
   const { names } = site
-  const expected = await neighbours(site, 'before')
+  const expected = await neighbors(site, 'before')
   const event = (jobId: string, runNo: number, attempt = 1) =>
     codecs.event.encode({ type: 'SUCCEEDED', jobId, runNo, attempt, specOffset: 0, at: Date.now() })
   const bad = [garbage, Buffer.alloc(0), unknownSchema, null, Buffer.alloc(800_000, 7), event('nobody', 1).subarray(0, 9)]
@@ -203,7 +203,7 @@ test('garbage among commands, events and executions is skipped', async (context)
   await put(names.events, 'before-shot-0', event('before-shot-39', 1))
   await put(names.events, 'before-shot-39', event('before-shot-39', 1, 7))
   expect(await Promise.all(commands.map((place) => applied(place, 'commands')))).toEqual(commands.map(() => true))
-  expected.push(...(await neighbours(site, 'after')))
+  expected.push(...(await neighbors(site, 'after')))
   await site.checker.succeeded(expected)
   const report = await owner.report()
   expect(report.reopens).toEqual({})

@@ -135,7 +135,7 @@ describe.concurrent('a cancellation whose owner dies', () => {
       const aborted = worker.next('aborted')
       await cancelByLog(context, site, 'held')
       expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
-      await carriedOut(site, await site.system('scheduler,api', 'heir'))
+      await carriedOut(site, await site.system('scheduler,api', 'successor'))
       await aborted
       expect(worker.messages.filter(({ kind }) => kind === 'aborted')).toHaveLength(1)
       expect(await site.checker.audit(expected)).toEqual(clean)
@@ -153,11 +153,11 @@ describe.concurrent('a cancellation whose owner dies', () => {
     const aborted = worker.next('aborted')
     expect((await post('runs/held/1/cancel')).status).toBe(200)
     await owner.kill()
-    const heir = await site.system('scheduler,api', 'heir')
+    const successor = await site.system('scheduler,api', 'successor')
     await aborted
     worker.release()
     await afterAnother(site)
-    await carriedOut(site, heir)
+    await carriedOut(site, successor)
     expect(await site.checker.audit([...expected, ...probesOf(site)])).toEqual(clean)
   })
 })

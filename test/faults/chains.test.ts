@@ -87,9 +87,9 @@ describe.concurrent('a chain of jobs', () => {
         else await victim.kill()
       }
       await (await next).kill()
-      const heir = await site.scheduler()
-      await heir.next('active')
-      await heir.stop()
+      const successor = await site.scheduler()
+      await successor.next('active')
+      await successor.stop()
       expect(await site.checker.audit(expected)).toEqual(clean)
       expect(runsOf(site)).toEqual(everyLinkOnce)
       // Only the links were dispatched, and the retry of c.

@@ -22,9 +22,9 @@ describe.concurrent('an owner killed in the middle of a commit', () => {
     expect(await victim.exited).toEqual({ code: null, signal: 'SIGKILL' })
     if (store === 'lost') await rm(site.plan.folder, { recursive: true })
 
-    const heir = await site.scheduler()
+    const successor = await site.scheduler()
     await site.checker.dispatched(expected)
-    await heir.stop()
+    await successor.stop()
     expect(await site.checker.audit(expected)).toEqual(clean)
     // Checks the crash point: only a commit that was sent and not ended leaves records that no reader may see.
     const aborted = (await site.checker.writtenAtAll()) - site.checker.executions.length

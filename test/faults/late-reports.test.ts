@@ -38,10 +38,10 @@ test('a new owner applies reports of its absence before timeouts, leases and sta
   )
   for (const id of ['running', 'untaken']) await report(id, 'SUCCEEDED')
   await site.client.schedule({ id: 'last', schedule: { at: Date.now() }, target: { handler: 'noop' } })
-  const heir = await site.scheduler({ clockAheadMs: 600_000 })
+  const successor = await site.scheduler({ clockAheadMs: 600_000 })
   await site.checker.until(() => site.checker.executions.some(({ jobId }) => jobId === 'last'))
   await site.checker.until(() => site.checker.events.length >= 3_003)
-  await heir.stop()
+  await successor.stop()
   // A third owner, whose clock is further ahead, has read all that the second one logged.
   const third = await site.scheduler({ clockAheadMs: 1_200_000 })
   await site.client.schedule({ id: 'very-last', schedule: { at: Date.now() }, target: { handler: 'noop' } })

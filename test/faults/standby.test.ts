@@ -46,14 +46,14 @@ function readFor({ messages }: DuelogProcess, numbers: number[], from: number): 
 
 /** Checks that the process had followed these partitions, and read little more than what was missing when it took over. */
 async function tookOver(
-  heir: DuelogProcess,
+  successor: DuelogProcess,
   numbers: number[],
   from: number,
   [jobs = [], state = []]: number[][],
 ): Promise<void> {
   for (const number of numbers)
-    await heir.next('log', ({ message }) => message === `The standby of partition ${number} takes over.`, from)
-  for (const [place, read] of readFor(heir, numbers, from).entries()) {
+    await successor.next('log', ({ message }) => message === `The standby of partition ${number} takes over.`, from)
+  for (const [place, read] of readFor(successor, numbers, from).entries()) {
     const number = numbers[place] ?? 0
     expect(read).toBeLessThan(((jobs[number] ?? 0) + (state[number] ?? 0)) / 2)
   }
@@ -99,13 +99,13 @@ test('a standby takes over from the tail alone, whether the owner dies or is sus
   const machines = ['a', 'b'] as const
   const processes = { a: await start('a'), b: await start('b') }
   for (const [index, lost] of machines.entries()) {
-    const [victim, heir] = [processes[lost], processes[machines[1 - index] ?? 'b']]
-    const owned = await pairOf(victim, heir)
+    const [victim, successor] = [processes[lost], processes[machines[1 - index] ?? 'b']]
+    const owned = await pairOf(victim, successor)
     const logged = await endsOf([site.names.jobs, site.names.state])
-    const said = heir.messages.length
+    const said = successor.messages.length
     await victim.kill()
-    await heir.reportThat(all)
-    await tookOver(heir, owned, said, logged)
+    await successor.reportThat(all)
+    await tookOver(successor, owned, said, logged)
     await site.checker.dispatched([...load.expected])
     processes[lost] = await start(lost)
   }

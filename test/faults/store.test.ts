@@ -94,11 +94,11 @@ describe.concurrent('a local store that is', () => {
     }
     await damage(site, store)
     // A stop may take long enough for all the others to be fired. These jobs are for the successor.
-    expected.push(...(await site.write(oneShots('heir', 20, Date.now() + 1_000, 30))))
-    const heir = await site.scheduler()
+    expected.push(...(await site.write(oneShots('successor', 20, Date.now() + 1_000, 30))))
+    const successor = await site.scheduler()
     await site.checker.dispatched(expected)
-    if (rebuilt !== undefined) expect(heir.troubles()).toMatch(rebuilt)
-    await heir.stop()
+    if (rebuilt !== undefined) expect(successor.troubles()).toMatch(rebuilt)
+    await successor.stop()
     expect(await site.checker.audit(expected)).toEqual(clean)
   })
 })

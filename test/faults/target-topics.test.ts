@@ -65,9 +65,9 @@ describe.concurrent('an owner killed in the middle of a commit to a topic of the
       expect(await exit).toEqual({ code: null, signal: 'SIGKILL' })
       if (store === 'lost') await rm(site.plan.folder, { recursive: true })
 
-      const heir = await site.scheduler({ targetTopic })
+      const successor = await site.scheduler({ targetTopic })
       await seenBy(all)
-      await heir.stop()
+      await successor.stop()
       expect(seen.size).toBe(all)
       expect([...seen].filter(([, { copies, earlyMs }]) => copies !== 1 || earlyMs > 0)).toEqual([])
     },

@@ -98,11 +98,11 @@ describe.concurrent('runs that are not tracked', { timeout: 180_000 }, () => {
     const expected = await site.write(portion(10, { target: { handler: 'hold' } }))
     const first = await holds(victim, 10)
     await victim.kill()
-    const heir = await site.system('executor', 'heir')
-    expect((await holds(heir, 10)).sort()).toEqual(first.sort())
+    const successor = await site.system('executor', 'successor')
+    expect((await holds(successor, 10)).sort()).toEqual(first.sort())
     const read = await lag(context, site)
     expect((await read()).committed).toBe(0)
-    heir.release()
+    successor.release()
     const done = async () => {
       const { committed, end } = await read()
       return committed >= end - 2

@@ -22,18 +22,18 @@ test('a suspended owner is fenced, rejoins and gets its share; nothing is double
   for (let round = 1; round <= 2; round++) {
     const before = await zombie.reportThat(() => true)
     zombie.signal('SIGSTOP')
-    const heir = await site.scheduler({ folder: `${site.plan.folder}-heir` })
-    await heir.reportThat(all)
+    const successor = await site.scheduler({ folder: `${site.plan.folder}-successor` })
+    await successor.reportThat(all)
     // The successor has fired what the zombie considers due.
     await site.checker.dispatched([...load.expected])
     zombie.signal('SIGCONT')
-    const halves = async () => (await Promise.all([zombie.reportThat(half), heir.reportThat(half)])).flatMap(activeIn).sort()
+    const halves = async () => (await Promise.all([zombie.reportThat(half), successor.reportThat(half)])).flatMap(activeIn).sort()
     await expect.poll(halves, { timeout: 60_000 }).toEqual([0, 1, 2, 3])
     expect((await zombie.reportThat(() => true)).fenced).toBeGreaterThan(before.fenced)
     // The zombie never touched the partitions that stayed with the successor: it lost what it handed over and nothing else.
-    expect(sum((await heir.reportThat(() => true)).reopens)).toBe(0)
+    expect(sum((await successor.reportThat(() => true)).reopens)).toBe(0)
     await site.checker.dispatched([...load.expected])
-    await heir.stop()
+    await successor.stop()
     await zombie.reportThat(all)
   }
   await load.stop()

@@ -67,10 +67,10 @@ it('the lost-timer sweeper continues, and the position of an idle owner is logge
   owner.machine.clock.skewMs = 2 * hourMs
   store.applyNow([{ key: timerKey(timer), value: null }])
   driver.kill(owner)
-  const heir = driver.boot('B', owner.disk)
-  heir.machine.clock.skewMs = 24 * hourMs
+  const successor = driver.boot('B', owner.disk)
+  successor.machine.clock.skewMs = 24 * hourMs
   await driver.advance(1_000, 250)
-  heir.machine.clock.skewMs = 2 * hourMs
+  successor.machine.clock.skewMs = 2 * hourMs
   await driver.advance(5_000, 250)
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['lost'])
 })

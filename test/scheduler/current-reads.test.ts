@@ -40,11 +40,11 @@ test.each(['is suspended', 'cannot reach the group'])(
     if (how === 'is suspended') first.machine.clock.stopped = true
     else if (first.member !== undefined) first.member.isCutOff = true
     await driver.advance(sessionMs + 1_000, 500)
-    const heir = driver.boot('B')
+    const successor = driver.boot('B')
     await driver.advance(5_000, 250)
     const written = driver.define('a', { ...old, target: { handler: 'new' } })
     await driver.advance(1_000, 250)
-    expect(await handlerAt(heir)).toBe('new')
+    expect(await handlerAt(successor)).toBe('new')
     // It wakes, and is queried before it has received anything.
     first.machine.clock.stopped = false
     expect(driver.phases(first)).toBe('active')
@@ -65,7 +65,7 @@ test('an owner that the group removes from a partition stops answering for it, a
   const refused = expect(first.scheduler.queries.applied(1, { jobs: 7 }, 60_000)).rejects.toMatchObject({ code: 'not-ready' })
   const { promise, resolve } = Promise.withResolvers<void>()
   driver.commitGate = promise
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.settle()
   const views = first.scheduler.queries.partitions().map(({ phase, isCurrent }) => [phase, isCurrent])
   expect(views).toEqual([
@@ -76,7 +76,7 @@ test('an owner that the group removes from a partition stops answering for it, a
   await expect(first.scheduler.queries.list(1, {}, 1)).rejects.toMatchObject({ code: 'not-ready' })
   resolve()
   await driver.advance(1_000, 250)
-  await heir.scheduler.queries.list(1, {}, 1)
+  await successor.scheduler.queries.list(1, {}, 1)
   await driver.advance(60_000, 5_000)
   await refused
 })

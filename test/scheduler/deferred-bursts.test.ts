@@ -35,18 +35,18 @@ async function fired(limits: Partial<JobDefinitionInput>) {
   }
   const target = { handler: 'x' }
   for (let index = 0; index < count; index++) driver.define(`herd-${index}`, { schedule: { at: dueAt }, target, ...limits })
-  const neighbours = Array.from({ length: 10 }, (_, index) => dueAt + 50 + 100 * index)
-  for (const at of neighbours) driver.define(`neighbour-${at}`, { schedule: { at }, target })
+  const neighbors = Array.from({ length: 10 }, (_, index) => dueAt + 50 + 100 * index)
+  for (const at of neighbors) driver.define(`neighbor-${at}`, { schedule: { at }, target })
   await driver.advance(85_000, 1_000)
   decided.clear()
   await driver.advance(20_000, 20)
   const executions = driver.executions()
-  const isNeighbour = ({ jobId }: { jobId: string }): boolean => jobId.startsWith('neighbour')
+  const isNeighbor = ({ jobId }: { jobId: string }): boolean => jobId.startsWith('neighbor')
   return {
     decided,
-    burst: executions.filter((execution) => !isNeighbour(execution)),
-    lateMs: executions.filter(isNeighbour).map((execution) => beginMs + execution.at - execution.dueAt),
-    neighbours: neighbours.length,
+    burst: executions.filter((execution) => !isNeighbor(execution)),
+    lateMs: executions.filter(isNeighbor).map((execution) => beginMs + execution.at - execution.dueAt),
+    neighbors: neighbors.length,
   }
 }
 
@@ -54,8 +54,8 @@ it.each([
   ['a rate', { rateLimit: { key: 'k', limit: 3, perMs: 1_000 } }, 18],
   ['a concurrency key', { concurrencyKey: 'k', concurrencyLimit: 3 }, 3],
 ])('neighbors of thousands of jobs of %s are in the log one commit after they are due', async (_, limits, mayGo) => {
-  const { decided, burst, lateMs, neighbours } = await fired(limits)
-  expect(lateMs).toHaveLength(neighbours)
+  const { decided, burst, lateMs, neighbors } = await fired(limits)
+  expect(lateMs).toHaveLength(neighbors)
   expect(Math.max(...lateMs)).toBeLessThanOrEqual(commitMs)
   expect(decided.size).toBe(count)
   // Runs that got a slot are decided once more for it. All others wait and are not touched.

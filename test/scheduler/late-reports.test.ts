@@ -78,11 +78,11 @@ test('after an absence of all owners, timely reports count before timeouts, leas
   for (const id of ['pay', 'short', 'silent-lease'])
     driver.report(executionOf(driver, id), 'SUCCEEDED', { startedAt: beganAt + 1_000 })
   driver.time.nowMs += 6 * minute
-  const heir = driver.boot('B', disk)
+  const successor = driver.boot('B', disk)
   await driver.advance(40_000, 500)
   for (const id of ['pay', 'short', 'silent-lease']) {
     expect(attemptsOf(driver, id)).toEqual([1])
-    expect(driver.state(heir, id)).toMatchObject({ status: 'COMPLETED', succeeded: 1, failed: 0, active: [] })
+    expect(driver.state(successor, id)).toMatchObject({ status: 'COMPLETED', succeeded: 1, failed: 0, active: [] })
   }
   expect(driver.log.at(names.commands, 0).archive).toEqual([])
 })

@@ -46,10 +46,10 @@ test.each(['recreated', 'truncated'] as const)(
     driver.time.nowMs += 30 * dayMs
     driver.log.compact(jobs, jobs.next, dayMs)
     expect(jobs.entries.some(({ record }) => record?.key?.toString() === 'gone')).toBe(false)
-    const heir = driver.boot('B', disk)
+    const successor = driver.boot('B', disk)
     await run(driver, 11_000)
-    expect(driver.phases(heir)).toBe('active')
-    expect(heir.scheduler.queries.partitions()[0]?.lastReset).toMatchObject({ topic: names.state, reason: 'beyond-end' })
+    expect(driver.phases(successor)).toBe('active')
+    expect(successor.scheduler.queries.partitions()[0]?.lastReset).toMatchObject({ topic: names.state, reason: 'beyond-end' })
     expect(
       driver
         .executions()
@@ -57,7 +57,7 @@ test.each(['recreated', 'truncated'] as const)(
         .map(({ jobId }) => jobId),
     ).not.toContain('gone')
     expect(runsOf(driver, 'j').slice(0, 4)).toEqual([1, 2, 3, 4])
-    expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 3 })
+    expect(driver.state(successor, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 3 })
     expect(
       driver
         .executions()
@@ -65,9 +65,9 @@ test.each(['recreated', 'truncated'] as const)(
         .at(-1),
     ).toMatchObject({ handler: 'y' })
     expect(runsOf(driver, 'new')).toEqual([1])
-    expect(driver.state(heir, 'gone')).toBeUndefined()
+    expect(driver.state(successor, 'gone')).toBeUndefined()
     // The next owner finds all of it in the log, with any disk.
-    driver.kill(heir)
+    driver.kill(successor)
     const other = driver.boot('C')
     await run(driver, 11_000)
     const numbers = runsOf(driver, 'j')
@@ -86,11 +86,11 @@ test('a copy of the same age is rebuilt if the log is there', async () => {
   driver.kill(owner)
   const store = disk.get(0)
   driver.time.nowMs += 30 * dayMs
-  const heir = driver.boot('B', disk)
+  const successor = driver.boot('B', disk)
   await run(driver, 1_000)
   expect(disk.get(0)).not.toBe(store)
-  expect(driver.state(heir, 'j')?.runNo).toBe(3)
-  expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+  expect(driver.state(successor, 'j')?.runNo).toBe(3)
+  expect(successor.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
 })
 
 test('the successor of an owner that died while it logged its store again notices it, and logs its own', async () => {

@@ -36,17 +36,17 @@ it('a trigger in the cycle of the deletion keeps its run, and the definition sur
   compact(driver)
   expect(driver.log.at(names.jobs, 0).entries.some(({ record }) => record?.value != null)).toBe(false)
   driver.kill(owner)
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.settle()
   await driver.advance(90_000, 5_000)
   const again = driver.executions().find(({ runNo, attempt }) => runNo === 2 && attempt === 2)
   expect(again).toMatchObject({ handler: 'etl', payload: Buffer.from('p') })
   driver.report(again as Dispatched, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.settle()
-  expect(driver.state(heir, 'etl')).toMatchObject({ status: 'COMPLETED', succeeded: 2 })
+  expect(driver.state(successor, 'etl')).toMatchObject({ status: 'COMPLETED', succeeded: 2 })
   // It is deleted at its own time.
   await driver.advance(retainCompletedMs + 1_000, 60_000)
-  expect(driver.state(heir, 'etl')).toBeUndefined()
+  expect(driver.state(successor, 'etl')).toBeUndefined()
 })
 
 it('an owner that was suspended deletes nothing that its successor has revived', async () => {
@@ -54,7 +54,7 @@ it('an owner that was suspended deletes nothing that its successor has revived',
   await driver.advance(retainCompletedMs / 2, 50_000)
   owner.machine.clock.stopped = true
   if (owner.member !== undefined) driver.cluster.group.leave(owner.member)
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.settle()
   await driver.advance(1_000, 100)
   driver.command('etl', { type: 'TRIGGER', commandId: 't1' })
@@ -66,7 +66,7 @@ it('an owner that was suspended deletes nothing that its successor has revived',
   owner.machine.clock.stopped = false
   await driver.advance(40_000, 500)
   expect(tombstones(driver)).toBe(1)
-  expect(driver.state(heir, 'etl')?.active).toMatchObject([{ runNo: 2, status: 'RUNNING' }])
+  expect(driver.state(successor, 'etl')?.active).toMatchObject([{ runNo: 2, status: 'RUNNING' }])
 })
 
 async function completed(): Promise<{ driver: SchedulerDriver; owner: Process; deleteAt: number }> {

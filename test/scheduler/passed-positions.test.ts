@@ -47,10 +47,10 @@ describe('a position passes hidden records and records without effect', () => {
     driver.kill(first)
     expireAll(driver, names.commands)
     const before = await resets()
-    const heir = driver.boot('B', disk)
+    const successor = driver.boot('B', disk)
     await driver.advance(1_000, 250)
-    expect(driver.phases(heir)).toBe('active')
-    expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
+    expect(driver.phases(successor)).toBe('active')
+    expect([await resets(), successor.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
   })
 
   test('so reports without effect may expire an hour later', async () => {
@@ -73,10 +73,10 @@ describe('a position passes hidden records and records without effect', () => {
     events.earliest = 60
     driver.kill(first)
     const before = await resets()
-    const heir = driver.boot('B', disk)
+    const successor = driver.boot('B', disk)
     await driver.advance(1_000, 250)
-    expect(driver.phases(heir)).toBe('active')
-    expect([await resets(), heir.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
+    expect(driver.phases(successor)).toBe('active')
+    expect([await resets(), successor.scheduler.queries.partitions()[0]?.lastReset]).toEqual([before, null])
   })
 
   test('and a position that was outside its log is reported once', async () => {
@@ -132,8 +132,8 @@ describe('a position passes hidden records and records without effect', () => {
     await stopped
     driver.kill(first)
     expect(driver.executions()).toHaveLength(2)
-    const heir = driver.boot('B', disk)
+    const successor = driver.boot('B', disk)
     await driver.advance(500, 100)
-    expect(driver.state(heir, 'j')).toMatchObject({ succeeded: 1 })
+    expect(driver.state(successor, 'j')).toMatchObject({ succeeded: 1 })
   })
 })

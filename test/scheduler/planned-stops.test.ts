@@ -5,18 +5,18 @@ import type { Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 /** Two schedulers; the first fires. Something is due every second, unless it is idle. */
-async function pair(isIdle = false): Promise<{ driver: SchedulerDriver; owner: Process; heir: Process }> {
+async function pair(isIdle = false): Promise<{ driver: SchedulerDriver; owner: Process; successor: Process }> {
   const driver = new SchedulerDriver()
   const owner = driver.boot('A')
   await driver.settle()
   if (!isIdle) driver.define('tick', { schedule: { everyMs: 1_000 }, target: { handler: 'x' } })
   await driver.advance(2_000, 250)
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.advance(1_000, 250)
-  const owners = [owner, heir].filter((process) => driver.phases(process) === 'active')
+  const owners = [owner, successor].filter((process) => driver.phases(process) === 'active')
   const [first] = owners
   if (first === undefined || owners.length > 1) throw new Error('One of them should fire.')
-  return { driver, owner: first, heir: first === owner ? heir : owner }
+  return { driver, owner: first, successor: first === owner ? successor : owner }
 }
 
 function stopped({ scheduler, machine }: Process): { at: number | undefined } {
@@ -42,8 +42,8 @@ function held({ member }: Process): () => void {
 }
 
 test('the owner fires while its successor cannot claim yet, and it ends when it is fenced', async () => {
-  const { driver, owner, heir } = await pair()
-  const release = held(heir)
+  const { driver, owner, successor } = await pair()
+  const release = held(successor)
   const end = stopped(owner)
   const before = ticks(driver).length
   await driver.advance(4_000, 250)
@@ -51,7 +51,7 @@ test('the owner fires while its successor cannot claim yet, and it ends when it 
   expect(ticks(driver).length).toBeGreaterThanOrEqual(before + 3)
   release()
   await driver.advance(1_500, 250)
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   // It does not leave the group while its successors read up to their claims.
   expect(end.at).toBeUndefined()
   expect(driver.cluster.group.members.size).toBe(2)
@@ -65,10 +65,10 @@ test('the owner fires while its successor cannot claim yet, and it ends when it 
 })
 
 test('an owner with nothing to fire learns that its successor fires', async () => {
-  const { driver, owner, heir } = await pair(true)
+  const { driver, owner, successor } = await pair(true)
   const end = stopped(owner)
   await driver.advance(5_000, 100)
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   expect(end.at).toBeDefined()
 })
 
@@ -83,8 +83,8 @@ test('it stops at once if there is no other member', async () => {
 })
 
 test('it stops after a limit if nobody takes over', async () => {
-  const { driver, owner, heir } = await pair()
-  held(heir)
+  const { driver, owner, successor } = await pair()
+  held(successor)
   const end = stopped(owner)
   await driver.advance(handOverMsMax - 500, 250)
   expect(end.at).toBeUndefined()

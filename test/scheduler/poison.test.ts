@@ -29,15 +29,15 @@ function strict(driver: SchedulerDriver): { refused: number } {
 }
 
 /** A job id of this partition; there are two partitions. */
-const neighbourIn = (partition: number): string =>
+const neighborIn = (partition: number): string =>
   ['one', 'two', 'three', 'four', 'five'].find((id) => partitionOf(id, 2) === partition) ?? expect.fail()
 
-async function withNeighbour(): Promise<{ driver: SchedulerDriver; counts: { refused: number } }> {
+async function withNeighbor(): Promise<{ driver: SchedulerDriver; counts: { refused: number } }> {
   const driver = new SchedulerDriver()
   const counts = strict(driver)
   driver.boot('A')
   await driver.settle()
-  driver.define('neighbour', {
+  driver.define('neighbor', {
     schedule: { everyMs: 1_000 },
     target: { handler: 'x' },
     maxConcurrentRuns: 100,
@@ -48,7 +48,7 @@ async function withNeighbour(): Promise<{ driver: SchedulerDriver; counts: { ref
 
 /** Asserts that it fired every second up to now, by any owner, and never late. */
 function expectOnTime(driver: SchedulerDriver, counts: { refused: number }): void {
-  const late = secondsOf(driver, 'neighbour')
+  const late = secondsOf(driver, 'neighbor')
   expect(late.length).toBeGreaterThanOrEqual(Math.floor(driver.nowMs / 1_000) - 1)
   expect(Math.max(...late)).toBeLessThan(1_000)
   expect(counts.refused).toBe(0)
@@ -56,7 +56,7 @@ function expectOnTime(driver: SchedulerDriver, counts: { refused: number }): voi
 
 describe('a partition', () => {
   it('continues after a result of a megabyte, and so does its next owner; the run has succeeded without it', async () => {
-    const { driver, counts } = await withNeighbour()
+    const { driver, counts } = await withNeighbor()
     driver.define('one', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
     await driver.advance(2_000, 100)
     const run = driver.executions().find(({ jobId }) => jobId === 'one')
@@ -74,7 +74,7 @@ describe('a partition', () => {
   })
 
   it('continues when a job is triggered 3,000 times without workers; triggers over the limit are refused and counted', async () => {
-    const { driver, counts } = await withNeighbour()
+    const { driver, counts } = await withNeighbor()
     driver.define('slow', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
     await driver.advance(1_000, 100)
     for (let index = 0; index < 3_000; index++) {
@@ -90,7 +90,7 @@ describe('a partition', () => {
   })
 
   it('continues when a hundred runs fail five times each with messages of three bytes a character', async () => {
-    const { driver, counts } = await withNeighbour()
+    const { driver, counts } = await withNeighbor()
     driver.define('many', {
       schedule: { cron: '0 0 1 1 *' },
       target: { handler: 'x' },
@@ -113,7 +113,7 @@ describe('a partition', () => {
   })
 
   it('keeps only the length of a definition that is too long, and reports it, also after a restart', async () => {
-    const { driver, counts } = await withNeighbour()
+    const { driver, counts } = await withNeighbor()
     const value = codecs.definition.encode({
       schedule: { everyMs: 1_000 },
       target: { handler: 'x' },
@@ -140,7 +140,7 @@ describe('a partition', () => {
   })
 
   it('passes over a report with the key of another job', async () => {
-    const { driver } = await withNeighbour()
+    const { driver } = await withNeighbor()
     const [owner] = driver.processes
     if (owner === undefined) throw new Error('No owner.')
     driver.define('one', { schedule: { at: beginMs + 1_000 }, target: { handler: 'x' } })
@@ -149,14 +149,14 @@ describe('a partition', () => {
     if (run === undefined) throw new Error('It has not fired.')
     const { jobId, runNo, attempt, specOffset } = run
     const report = { jobId, runNo, attempt, specOffset, worker: 'w@h:1:a', at: driver.time.nowMs, startedAt: driver.time.nowMs }
-    driver.append(names.events, 'neighbour', codecs.event.encode({ ...report, type: 'SUCCEEDED' }))
-    driver.append(names.events, 'one', codecs.event.encode({ ...report, jobId: 'neighbour', runNo: 1, type: 'SUCCEEDED' }))
+    driver.append(names.events, 'neighbor', codecs.event.encode({ ...report, type: 'SUCCEEDED' }))
+    driver.append(names.events, 'one', codecs.event.encode({ ...report, jobId: 'neighbor', runNo: 1, type: 'SUCCEEDED' }))
     await driver.advance(1_000, 100)
     expect(driver.state(owner, 'one')).toMatchObject({ succeeded: 0, active: [{ status: 'DISPATCHED' }] })
-    expect(driver.state(owner, 'neighbour')).toMatchObject({ succeeded: 0 })
+    expect(driver.state(owner, 'neighbor')).toMatchObject({ succeeded: 0 })
   })
   it('passes over commands and reports with too large headers, and sends no receipt that is too large', async () => {
-    const { driver, counts } = await withNeighbour()
+    const { driver, counts } = await withNeighbor()
     driver.define('quiet', { schedule: { cron: '0 0 1 1 *' }, target: { handler: 'x' } })
     await driver.advance(1_000, 100)
     const [process] = driver.processes
@@ -178,7 +178,7 @@ describe('a partition', () => {
     const counts = strict(driver)
     driver.boot('A')
     const wrong = 1 - partitionOf('elsewhere', 2)
-    const id = neighbourIn(wrong)
+    const id = neighborIn(wrong)
     driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
     await driver.advance(1_000, 500)
     const sizes = Array.from({ length: 16 }, (_, index) => 890_000 + 10_000 * index)

@@ -19,9 +19,9 @@ test('each occurrence comes in time, without the lost-timer sweeper', async () =
   driver.kill(second)
   const before = driver.executions().length
   const sets = await rearmed()
-  const heir = driver.boot('C', disk)
+  const successor = driver.boot('C', disk)
   await driver.advance(40_000, 500)
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   const later = driver.executions().slice(before)
   const fired = later.filter(({ attempt }) => attempt === 1)
   expect(fired.length).toBeGreaterThanOrEqual(3)

@@ -22,7 +22,7 @@ test('a run that its worker has reported in time keeps its lease, though its new
   await driver.settle()
   const atOnce = { at: driver.time.nowMs + 1_000 }
   driver.define('long', { schedule: atOnce, target: { handler: 'x' }, leaseMs: 30_000, attemptTimeoutMs: 60 * minuteMs })
-  driver.define('neighbour', { schedule: { everyMs: 5_000 }, target: { handler: 'x' } })
+  driver.define('neighbor', { schedule: { everyMs: 5_000 }, target: { handler: 'x' } })
   await driver.advance(1_500, 500)
   const [run] = runsOf(driver, 'long')
   if (run === undefined) throw new Error('Nothing was dispatched.')
@@ -35,13 +35,13 @@ test('a run that its worker has reported in time keeps its lease, though its new
   await driver.advance(6_000, 1_000)
   driver.kill(owner)
   // A rebuilt store has the timer of the lease at the time that the start of the run had set.
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.advance(3_000, 500)
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   driver.report(run, 'HEARTBEAT')
   await driver.advance(20_000, 1_000)
   expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1])
-  expect(driver.state(heir, 'long')?.active).toMatchObject([{ runNo: 1, attempt: 1, status: 'RUNNING' }])
+  expect(driver.state(successor, 'long')?.active).toMatchObject([{ runNo: 1, attempt: 1, status: 'RUNNING' }])
   // A worker that is silent from then on loses it, at the latest one lease after the takeover.
   await driver.advance(60_000, 1_000)
   expect(runsOf(driver, 'long').map(({ attempt }) => attempt)).toEqual([1, 2])
@@ -59,11 +59,11 @@ test('commands that were sent without an owner apply before overdue timers fire'
   driver.command('paused', { type: 'PAUSE', commandId: 'c1' })
   driver.command('cancelled', { type: 'CANCEL', commandId: 'c2' })
   driver.time.nowMs += 2 * minuteMs
-  const heir = driver.boot('B', disk)
+  const successor = driver.boot('B', disk)
   await driver.advance(5_000, 500)
   expect(driver.executions().map(({ jobId }) => jobId)).toEqual(['free'])
-  expect(driver.state(heir, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 0 })
-  expect(driver.state(heir, 'cancelled')).toMatchObject({ status: 'COMPLETED', runNo: 0 })
+  expect(driver.state(successor, 'paused')).toMatchObject({ status: 'PAUSED', runNo: 0 })
+  expect(driver.state(successor, 'cancelled')).toMatchObject({ status: 'COMPLETED', runNo: 0 })
 })
 
 test('jobs that were deleted or redefined without an owner do not fire as before', async () => {
@@ -113,16 +113,16 @@ test('a member that the group has removed claims nothing, however far it has res
   expect(isHeld).toBe(true)
   if (slow.member === undefined) throw new Error('The process has not joined.')
   slow.member.isCutOff = true
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   driver.define('j', { schedule: { everyMs: 10_000 }, target: { handler: 'x' }, overlap: 'ALLOW' })
   await driver.advance(5_000, 500)
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   restored.resolve()
   await driver.advance(30_000, 500)
   const { archive } = driver.log.at(names.state, 0)
   const entries = await Promise.all(archive.map(({ record }) => (record?.value ? codecs.state.decode(record.value) : undefined)))
   expect(entries.flatMap((entry) => entry?.owner?.instance ?? [])).toEqual(['B'])
-  expect(driver.phases(heir)).toBe('active')
+  expect(driver.phases(successor)).toBe('active')
   expect(runsOf(driver, 'j').map(({ at }) => Math.round(at / 10_000))).toEqual([1, 2, 3])
 })
 
@@ -183,7 +183,7 @@ test('an owner that was replaced without knowing it rebuilds its store, and its 
   driver.define('j', { ...job, schedule: { everyMs: 10_000 }, payload: Buffer.from('old') })
   // All that it has read is logged: it has nothing to commit.
   await driver.advance(5_000, 500)
-  const heir = driver.boot('B')
+  const successor = driver.boot('B')
   await driver.settle()
   // Timers fall due at its successor, not here.
   owner.machine.clock.skewMs = -20_000
@@ -191,7 +191,7 @@ test('an owner that was replaced without knowing it rebuilds its store, and its 
   await driver.advance(12_000, 1_000)
   expect(runsOf(driver, 'j')).toHaveLength(1)
   // The group gives the partition back before the old owner has committed anything, and so before it learns that it is fenced.
-  await handOver(driver, heir)
+  await handOver(driver, successor)
   await driver.advance(500, 100)
   const offset = driver.define('j', { ...job, schedule: { everyMs: 2 * minuteMs }, payload: Buffer.from('new') })
   await driver.advance(500, 100)

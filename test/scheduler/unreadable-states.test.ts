@@ -14,7 +14,7 @@ async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
   const driver = new SchedulerDriver()
   const first = driver.boot('A')
   await driver.settle()
-  for (const id of ['poison', 'neighbour']) driver.define(id, everySecond)
+  for (const id of ['poison', 'neighbor']) driver.define(id, everySecond)
   await driver.advance(3_500, 100)
   return { driver, first }
 }
@@ -43,11 +43,11 @@ describe('a state that cannot be read', () => {
       const { driver, first } = await begun()
       await spoil(driver, first, where, stateKey('poison'))
       const process = where === 'store' ? first : await takeOver(driver, first)
-      const [before, fired] = [of(driver, 'neighbour').length, of(driver, 'poison').length]
+      const [before, fired] = [of(driver, 'neighbor').length, of(driver, 'poison').length]
       driver.command('poison', { type: 'TRIGGER', commandId: 'c' })
       await driver.advance(5_000, 100)
       expect(driver.phases(process)).toBe('active')
-      expect(of(driver, 'neighbour').length).toBeGreaterThanOrEqual(before + 5)
+      expect(of(driver, 'neighbor').length).toBeGreaterThanOrEqual(before + 5)
       expect(of(driver, 'poison').length).toBe(fired)
       expect(await viewOf(process, 'poison')).toMatchObject({
         status: 'INVALID',
@@ -61,8 +61,8 @@ describe('a state that cannot be read', () => {
       expect(await viewOf(process, 'poison')).toMatchObject({ status: 'ACTIVE' })
       expect(of(driver, 'poison').length).toBeGreaterThanOrEqual(fired + 2)
       expect(new Set(of(driver, 'poison').map(executionIdOf)).size).toBe(of(driver, 'poison').length)
-      const heir = await takeOver(driver, process)
-      expect(await viewOf(heir, 'poison')).toMatchObject({ status: 'ACTIVE' })
+      const successor = await takeOver(driver, process)
+      expect(await viewOf(successor, 'poison')).toMatchObject({ status: 'ACTIVE' })
     },
   )
 
@@ -97,9 +97,9 @@ describe('a state that cannot be read', () => {
     await driver.advance(200, 100)
     await spoil(driver, first, 'store', snapshotKey('poison', run.runNo))
     driver.report(run, 'FAILED', { error: { type: 'Error', message: 'no', stack: null, retryable: true } } as never)
-    const before = of(driver, 'neighbour').length
+    const before = of(driver, 'neighbor').length
     await driver.advance(5_000, 100)
-    expect(of(driver, 'neighbour').length).toBeGreaterThanOrEqual(before + 5)
+    expect(of(driver, 'neighbor').length).toBeGreaterThanOrEqual(before + 5)
     expect(of(driver, 'poison').filter(({ runNo }) => runNo === run.runNo)).toHaveLength(1)
     const { active = [] } = driver.state(first, 'poison') ?? {}
     expect(active.map(({ runNo }) => runNo)).not.toContain(run.runNo)

@@ -1,6 +1,6 @@
 /** The properties of a job that hold after each decision, in any history. */
 
-import { whyOf } from '../../streams/jobs/why.ts'
+import { whyOf } from '../../streams/jobs/reasons.ts'
 import type { Decision, Input } from '../../streams/state/job.ts'
 import { slotUse } from '../../streams/state/slots.ts'
 import { timersOf } from '../../streams/state/timers.ts'

@@ -20,7 +20,7 @@ import {
 } from '../http/index.ts'
 import {
   batchGroupsMax,
-  batchStandingsMax,
+  batchStatusesMax,
   bodyBytesMax,
   computationLineSteps,
   computationRequestSteps,
@@ -131,7 +131,7 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends,
       const offset = answer
       const { partition } = line.record
       ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
-      if (first.size < batchStandingsMax || first.has(line.id)) first.set(line.id, { partition, offset })
+      if (first.size < batchStatusesMax || first.has(line.id)) first.set(line.id, { partition, offset })
       result = accepted(line, offset)
     }
     counts[result.ok === true ? 'done' : 'refused']++
@@ -175,7 +175,7 @@ async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<
   const waits = [...ends].map(async ([partition, jobs]) => ({ partition, applied: await writes.applied(partition, { jobs }) }))
   const late = (await Promise.all(waits)).flatMap(({ partition, applied }) => (applied ? [] : [partition]))
   if (late.length > 0)
-    return { applied: false, ...(await writes.late(late, 'All lines are durable in the log, but not every owner')) }
+    return { applied: false, ...(await writes.timeoutOf(late, 'All lines are durable in the log, but not every owner')) }
   const invalid = await invalidAmong(writes, first)
   return { applied: true, ...(invalid.length > 0 && { invalid }) }
 }
@@ -184,7 +184,7 @@ async function allApplied(writes: JobWrites, { ends, first }: Written): Promise<
 async function invalidAmong(writes: JobWrites, jobs: ReadonlyMap<string, Version>): Promise<{ id: string; reason: string }[]> {
   const invalid: { id: string; reason: string }[] = []
   for (const [id, version] of jobs) {
-    const { status, reason = '' } = await writes.standing(id, version)
+    const { status, reason = '' } = await writes.statusInForce(id, version)
     if (status === 'INVALID') invalid.push({ id, reason })
   }
   return invalid

@@ -27,7 +27,7 @@ export class Commands {
     const { owners, writes } = this.#context
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
     if (!(await writes.applied(partition, { commands: offset }))) {
-      return reply.code(202).send({ commandId, applied: false, ...(await writes.late([partition])) })
+      return reply.code(202).send({ commandId, applied: false, ...(await writes.timeoutOf([partition])) })
     }
     const [after, why] = await owners.ask(partition, (owner) => Promise.all([owner.job(partition, id), owner.why(partition, id)]))
     if (after === undefined) throw jobNotFound(id)
@@ -41,7 +41,7 @@ export class Commands {
     const { partition, offset, commandId } = await writes.command(id, type, more, key)
     void reply.code(202)
     if (!(await writes.applied(partition, { commands: offset })))
-      return { commandId, applied: false, ...(await writes.late([partition])) }
+      return { commandId, applied: false, ...(await writes.timeoutOf([partition])) }
     const [after, runs, why] = await owners.ask(partition, (owner) =>
       Promise.all([owner.job(partition, id), owner.runs(partition, id), owner.why(partition, id)]),
     )

@@ -31,8 +31,8 @@ export interface Written extends Version {
   unjudged: boolean
 }
 
-/** The status of a job with a definition. */
-export interface Standing {
+/** The status of a job whose definition in force is the one asked about; otherwise empty. */
+export interface StatusInForce {
   status?: JobView['status']
   /** With INVALID. */
   reason?: string
@@ -152,14 +152,14 @@ export class JobWrites {
    * ReadConsistency#find.
    */
   async current(id: string, reading = new ReadConsistency(this.#options.owners), has?: (job: JobView) => boolean) {
-    await this.#seen(id, reading)
+    await this.#awaitOwnWrite(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.job(partition, id), has)
   }
 
   /** The same for why the job fired or did not. */
   async why(id: string, reading: ReadConsistency): Promise<WhyView | undefined> {
-    await this.#seen(id, reading)
+    await this.#awaitOwnWrite(id, reading)
     const partition = this.partitionOf(id)
     return reading.find(partition, (jobs) => jobs.why(partition, id))
   }
@@ -179,7 +179,7 @@ export class JobWrites {
    * The status of a job with exactly this definition, which its owner has applied; empty if another one is in force or the
    * owner does not answer.
    */
-  async standing(id: string, version: Version): Promise<Standing> {
+  async statusInForce(id: string, version: Version): Promise<StatusInForce> {
     const inForce = await this.#askOrNull(id)
     if (inForce?.offset !== version.offset) return {}
     const { status, reason } = inForce
@@ -187,7 +187,7 @@ export class JobWrites {
   }
 
   /** The answer if the owners of these partitions have not applied the writes. */
-  late(partitions: Iterable<number>, what?: string): Promise<WaitTimeout> {
+  timeoutOf(partitions: Iterable<number>, what?: string): Promise<WaitTimeout> {
     return waitTimeout(this.#options.owners, partitions, what)
   }
 
@@ -208,7 +208,7 @@ export class JobWrites {
   }
 
   /** Waits for this process's last write. If the owner cannot be reached, the read finds that out itself. */
-  async #seen(id: string, reading: ReadConsistency): Promise<void> {
+  async #awaitOwnWrite(id: string, reading: ReadConsistency): Promise<void> {
     await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
       if (!reading.mayBeStale || !isAway(error)) throw error
     })

@@ -132,11 +132,11 @@ function advance<Result>(pieces: Generator<void, Result>): { done: true; value: 
 }
 
 /** For long work in steps: yields to other work after the steps have taken long enough. */
-export class Turns {
+export class EventLoopYielder {
   #sinceMs = performance.now()
 
   /** To be awaited before each step. */
-  async pass(): Promise<void> {
+  async yieldIfDue(): Promise<void> {
     if (performance.now() - this.#sinceMs < computationMs) return
     await new Promise(setImmediate)
     this.#sinceMs = performance.now()

@@ -39,9 +39,9 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
     const applied = wait && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
     void reply.header('etag', etagOf(version))
     const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
-    if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.late([version.partition])) })
+    if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.timeoutOf([version.partition])) })
     if (status === 204) return reply.code(204).send()
-    return reply.code(status).send(applied ? { ...answer, ...(await writes.standing(id, version)) } : answer)
+    return reply.code(status).send(applied ? { ...answer, ...(await writes.statusInForce(id, version)) } : answer)
   }
 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {

@@ -20,7 +20,7 @@ import {
   timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { type Computation, cyclesInForce, cycleWarning, followersOf, Turns } from '../jobs/index.ts'
+import { type Computation, cyclesInForce, cycleWarning, EventLoopYielder, followersOf } from '../jobs/index.ts'
 import { forecastOf } from '../owners/index.ts'
 import { forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
@@ -69,9 +69,9 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     // A dropped definition leaves the one in force; an invalid one is not in the plan.
     const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
     for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
-    const turns = new Turns()
+    const yielder = new EventLoopYielder()
     for (const plan of written) {
-      await turns.pass()
+      await yielder.yieldIfDue()
       gone?.throwIfAborted()
       const definition = planned.get(String(plan.id))
       if (definition === undefined || followersOf(definition).length === 0) continue

@@ -1,6 +1,6 @@
 /** Previews of schedules. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
-import { definitionFromJson, neverProblem } from '../../../streams/definitions/index.ts'
+import { definitionFromJson, noOccurrenceProblem } from '../../../streams/definitions/index.ts'
 import { dstNote, nextFire } from '../../../streams/schedules/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import type { ApiContext } from '../context/index.ts'
@@ -36,7 +36,7 @@ function* firesOf(schedule: Record<string, unknown>, from: number, count: number
   // Delays and intervals count from the start of the preview, as if the broker had received the job then.
   let before = from
   let at = nextFire(read.definition, from, from)
-  const problem = at === null ? neverProblem(read.definition, from) : undefined
+  const problem = at === null ? noOccurrenceProblem(read.definition, from) : undefined
   if (problem !== undefined) throw new RequestError('bad-definition', [problem])
   while (at !== null && fires.length < count) {
     const note = dstNote(read.definition, from, before, at)

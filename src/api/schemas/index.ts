@@ -18,7 +18,7 @@ export {
   auditCaughtUpMs,
   auditKeptMax,
   batchGroupsMax,
-  batchStandingsMax,
+  batchStatusesMax,
   bodiesMax,
   bodiesPerCallerMax,
   bodyBytesMax,

@@ -26,7 +26,7 @@ export const readOwnWriteWaitMs = 1_000
 /** Maximum groups of lines of one batch that are written and not answered yet. */
 export const batchGroupsMax = 4
 /** With wait=applied: number of first jobs whose status is read at the end of a batch. */
-export const batchStandingsMax = 200
+export const batchStatusesMax = 200
 
 export const listLimitDefault = 100
 export const listLimitMax = 1_000

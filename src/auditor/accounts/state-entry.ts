@@ -4,7 +4,7 @@
  * their own, and later ones overwrite them.
  */
 import type { ActiveRun, JobState } from '../../../schemas/index.ts'
-import { runRingSize } from '../../../streams/state/index.ts'
+import { runHistorySize } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
@@ -85,7 +85,7 @@ function vanished(account: JobAccount, state: JobState, at: number, { findings }
     if (run.status === null || !livesStill(account, run) || state.active.some(({ runNo }) => runNo === run.runNo)) continue
     run.status = null
     run.lastAt = Math.max(run.lastAt, at)
-    if (run.end !== null || state.runNo >= run.runNo + runRingSize) continue
+    if (run.end !== null || state.runNo >= run.runNo + runHistorySize) continue
     run.found.push('lost')
     findings.find('lost', `${account.id}/${run.runNo}`, 'it was active, and its job no longer names it', run.scheduledFor)
   }
@@ -98,7 +98,7 @@ function gaps(account: JobAccount, before: StateSummary | undefined, state: JobS
     account.hiddenTo = state.runNo
     return
   }
-  const kept = state.runNo - runRingSize
+  const kept = state.runNo - runHistorySize
   const from = Math.max(before?.runNo ?? 0, kept)
   if (kept > (before?.runNo ?? 0)) account.hiddenTo = Math.max(account.hiddenTo, kept)
   for (let runNo = from + 1; runNo <= state.runNo; runNo++) {

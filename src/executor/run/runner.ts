@@ -26,8 +26,8 @@ import { ReadyQueue } from './ready-queue.ts'
 import { RunningCalls } from './running-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
-/** Handlers started before the event loop gets a turn. */
-export const startsPerTurnMax = 256
+/** Handlers started before other work of the event loop may run. */
+export const startsPerPumpMax = 256
 
 export interface RunnerOptions {
   pool: string
@@ -57,7 +57,7 @@ export class Runner implements AttemptHost {
   readonly #ended: Record<Outcome['type'], { inc(): void }>
   readonly #expired: { inc(): void }
   #pumping = false
-  #turn: NodeJS.Immediate | undefined
+  #nextPump: NodeJS.Immediate | undefined
   #stopped = false
   /** Entries that may start although the runner has stopped. */
   #last: ReadonlySet<Entry> = new Set()
@@ -108,11 +108,11 @@ export class Runner implements AttemptHost {
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
-    let left = startsPerTurnMax
+    let left = startsPerPumpMax
     while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
       if (left <= 0) {
-        this.#turn ??= setImmediate(() => {
-          this.#turn = undefined
+        this.#nextPump ??= setImmediate(() => {
+          this.#nextPump = undefined
           this.pump()
         })
         break

@@ -38,7 +38,7 @@ export interface WatchedBrokerOptions {
   /** Nothing is known about it, and nothing is connected to it. */
   onIdle(): void
   /** It has become silent, or is no longer silent. */
-  onStanding(isSilent: boolean): void
+  onSilenceChange(isSilent: boolean): void
   /** True: it has answered. False: a connect failed, or a quick answer is overdue. */
   onResponse(isAnswer: boolean): void
 }
@@ -189,7 +189,7 @@ export class WatchedBroker {
     const questions = [...this.#questions]
     this.#questions.clear()
     for (const socket of questions) socket.destroy()
-    if (wasSilent) this.#options.onStanding(false)
+    if (wasSilent) this.#options.onSilenceChange(false)
     this.#rest()
   }
 
@@ -202,7 +202,7 @@ export class WatchedBroker {
     }
     this.#standing = 'silent'
     this.#isShunned = true
-    if (isNews) this.#options.onStanding(true)
+    if (isNews) this.#options.onSilenceChange(true)
     for (const socket of this.#sockets) socket.destroy(silence(`${this.#address} is silent`))
     if (performance.now() - this.#wantedAtMs > forgottenMs) {
       this.#believe()

@@ -28,7 +28,7 @@ export class WatchedBrokers {
       broker = new WatchedBroker(address, {
         ...this.#options,
         onIdle: () => this.#brokers.delete(address),
-        onStanding: (isSilent) => this.#standingChanged(address, isSilent),
+        onSilenceChange: (isSilent) => this.#silenceChanged(address, isSilent),
         onResponse: (isAnswer) => this.#responded(!isAnswer),
       })
       this.#brokers.set(address, broker)
@@ -77,7 +77,7 @@ export class WatchedBrokers {
     for (const listener of this.#awayListeners) listener(isAway)
   }
 
-  #standingChanged(address: string, isSilent: boolean): void {
+  #silenceChanged(address: string, isSilent: boolean): void {
     if (isSilent) this.#silent.set(address, performance.now())
     else this.#silent.delete(address)
     for (const listener of this.#listeners) listener()

@@ -10,7 +10,7 @@
  *   0  first offset i64 │ 8 length i32 │ 12 leader epoch i32 │ 16 magic i8 │ 17 crc u32 │ 21 attributes i16 │ 23 last offset delta i32 │
  *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { messageOf } from '../../errors/index.ts'
 import { unpacked } from './decompression.ts'
 import type { BatchContext, FetchedMessage, Room } from './fetched-message.ts'
@@ -24,10 +24,8 @@ export const batchRecordsMax = 150_000
 /** Records and decompressed bytes of one broker answer. The rest is left for the next fetch. */
 export const answerRecordsMax = 50_000
 export const answerUnpackedBytesMax = 16 * 1024 * 1024
-/**
- * Records and headers after which the event loop gets a turn: about 5 ms. A small compressed batch can hold millions of headers.
- */
-const turnAfter = 10_000
+/** Number of records and headers, about 5 ms of work, after which other work may run. A small compressed batch can hold millions of headers. */
+const yieldAfter = 10_000
 /** A record with more headers is unreadable: each is a name in memory. */
 export const headersMax = 5_000
 
@@ -94,7 +92,7 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
   if (codec !== 0) room.unpackedBytes -= records.length
   const cursor = new Cursor(records)
   let passed = first - 1
-  for (let index = 0, rested = 0; index < count; index++) {
+  for (let index = 0, countAtYield = 0; index < count; index++) {
     const message = cursor.record(first, firstMs, context)
     if (message === undefined) return unread('Its records do not end where they say.')
     // Brokers check these offsets only when they decompress. A reader that continued after a wrong offset would skip records or
@@ -102,9 +100,9 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
     if (!(cursor.offset > passed && cursor.offset <= last)) return unread('Its records have offsets that are not its own.')
     passed = cursor.offset
     messages.push(message)
-    if (index + cursor.headersRead - rested < turnAfter) continue
-    rested = index + cursor.headersRead
-    await turn()
+    if (index + cursor.headersRead - countAtYield < yieldAfter) continue
+    countAtYield = index + cursor.headersRead
+    await yieldToEventLoop()
   }
   // Compaction removed the last records. The reader has to know where the batch ends, or it would ask for each of their offsets.
   if (passed < last) messages.push({ ...blank(last, context), isControlRecord: true })

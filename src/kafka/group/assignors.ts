@@ -110,12 +110,12 @@ const hostOf = (instance: string): string => instance.slice(instance.lastIndexOf
 const roundRobin: Rule = (members, counts) => {
   const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
   const assignments: Assignments = new Map(members.map(({ memberId }) => [memberId, {}]))
-  let turn = 0
+  let dealt = 0
   for (const topic of [...counts.keys()].sort()) {
     const readers = sorted.filter((member) => member.topics.includes(topic))
     if (readers.length === 0) continue
     for (let partition = 0; partition < (counts.get(topic) ?? 0); partition++) {
-      const assignment = assignments.get(readers[turn++ % readers.length]?.memberId ?? '')
+      const assignment = assignments.get(readers[dealt++ % readers.length]?.memberId ?? '')
       if (assignment) assignment[topic] = [...(assignment[topic] ?? []), partition]
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Assigns many items to few bins at the least cost. Item counts of bins differ by at most one. It is a min-cost flow, found by
- * shortest paths. Pure. The bins are members of a group, the items partitions. A crowd is the set of items that one bin has from
- * one source.
+ * shortest paths. Pure. The bins are members of a group, the items are partitions. Each item belongs to one source. A pair is a
+ * bin and a source; its items are the items of that source in that bin.
  */
 import { type Path, ShortestPaths } from './shortest-path.ts'
 
@@ -13,17 +13,17 @@ export interface AssignmentPlan {
   /** At least 0; Infinity: forbidden. Deterministic. */
   cost(item: number, bin: number): number
   /**
-   * Sources are numbered from 0. `crowdMax` is the number of items of one source that a bin takes; more only if there is no other
-   * way.
+   * Sources are numbered from 0. `pairItemsMax` is the number of items of one source that a bin takes. It takes more only if there
+   * is no other way.
    */
   sources: number
   sourceOf(item: number): number
-  crowdMax(bin: number, source: number): number
+  pairItemsMax(bin: number, source: number): number
 }
 
 /**
- * Limit of moves that all searches of one plan examine together. 12 partitions and 3 members take a few hundred, 1,024 and 20 up
- * to some millions. Beyond it an item takes the cheapest free place without moving others: the result is still even, with more
+ * Limit of moves that all searches of one plan examine together. 12 partitions and 3 members take a few hundred moves; 1,024
+ * partitions and 20 members take up to some millions. Beyond it an item takes the cheapest free place without moving others: the result is still even, with more
  * cold places. A count and not a time, so that all leaders decide alike.
  */
 const movesMax = 2_000_000
@@ -36,8 +36,8 @@ export class MinCostAssignment {
   readonly #extras: number
   readonly #binOf = new Map<number, number>()
   readonly #load: number[]
-  /** By bin and source. Empty crowds are left out; most are empty. */
-  readonly #crowds = new Map<number, Set<number>>()
+  /** Items by pair. Empty pairs are left out; most are empty. */
+  readonly #pairItems = new Map<number, Set<number>>()
   /** The sources whose items are in each bin, ascending. */
   readonly #sourcesIn: number[][]
   /** Costs of each item, by bin. They are cached, because computing a cost takes longer than all of its uses. */
@@ -47,7 +47,7 @@ export class MinCostAssignment {
   #movesLeft = movesMax
   #search: ShortestPaths | undefined
 
-  /** `count`: the number of items to seat, besides those already taken. */
+  /** `count`: the number of items to assign, besides those already taken. */
   constructor(plan: AssignmentPlan, count: number) {
     this.#plan = plan
     this.#load = [...plan.taken]
@@ -58,20 +58,20 @@ export class MinCostAssignment {
     this.#sourcesIn = Array.from({ length: plan.bins }, () => [])
   }
 
-  /** Seats an item where it costs nothing, if there is room. */
+  /** Assigns an item to a bin where it costs nothing, if there is room. */
   keep(item: number, bin: number): boolean {
-    if (this.#binOf.has(item) || this.#costsOf(item)[bin] !== 0 || !this.#hasRoom(bin) || !this.#hasCrowdRoom(bin, item))
+    if (this.#binOf.has(item) || this.#costsOf(item)[bin] !== 0 || !this.#hasRoom(bin) || !this.#hasPairRoom(bin, item))
       return false
     this.#put(item, bin)
     return true
   }
 
-  /** Seats an item; others move if that costs less in total. */
-  seat(item: number): void {
+  /** Assigns an item. Others move if that costs less in total. */
+  assign(item: number): void {
     if (this.#binOf.has(item)) return
     const free = this.#cheapestFree(item)
     if (free !== undefined) return this.#put(item, free)
-    if (this.#movesLeft > 0 && (this.#seatAlong(item, true) || this.#seatAlong(item, false))) return
+    if (this.#movesLeft > 0 && (this.#assignAlongPath(item, true) || this.#assignAlongPath(item, false))) return
     const costs = this.#costsOf(item)
     const bin = this.#least(
       (each) => (costs[each] as number) < never,
@@ -120,24 +120,24 @@ export class MinCostAssignment {
     for (const cost of costs) if (cost < cheapest) cheapest = cost
     if (cheapest === never) return undefined
     return this.#least(
-      (bin) => costs[bin] === cheapest && this.#hasRoom(bin) && this.#hasCrowdRoom(bin, item),
+      (bin) => costs[bin] === cheapest && this.#hasRoom(bin) && this.#hasPairRoom(bin, item),
       () => 0,
     )
   }
 
-  /** Along the path of least cost to a free seat. */
-  #seatAlong(item: number, isCrowdMaxKept: boolean): boolean {
-    const { bins, sources, crowdMax, sourceOf } = this.#plan
+  /** Moves items along the path of least cost to a bin with room. */
+  #assignAlongPath(item: number, isPairMaxKept: boolean): boolean {
+    const { bins, sources, pairItemsMax, sourceOf } = this.#plan
     this.#search ??= new ShortestPaths({
-      ...{ bins, sources, crowdMax, floor: this.#floor },
+      ...{ bins, sources, pairItemsMax, floor: this.#floor },
       loadOf: (bin) => this.#loadOf(bin),
       hasRoom: (bin) => this.#hasRoom(bin),
       costsOf: (each) => this.#costsOf(each),
       sourcesIn: (bin) => this.#sourcesIn[bin] as number[],
-      crowdOf: (bin, source) => this.#crowds.get(bin * sources + source),
+      pairItemsOf: (bin, source) => this.#pairItems.get(bin * sources + source),
     })
     const search = this.#search
-    this.#movesLeft -= search.from(item, sourceOf(item), isCrowdMaxKept)
+    this.#movesLeft -= search.from(item, sourceOf(item), isPairMaxKept)
     const end = this.#least(
       (bin) => this.#hasRoom(bin) && search.distanceTo(bin) < never,
       (a, b) => search.distanceTo(a) - search.distanceTo(b),
@@ -166,9 +166,9 @@ export class MinCostAssignment {
     if (this.#loadOf(bin) === this.#floor + 1) this.#larger++
     const { sources, sourceOf } = this.#plan
     const source = sourceOf(item)
-    const crowd = this.#crowds.get(bin * sources + source)
-    if (crowd !== undefined) return void crowd.add(item)
-    this.#crowds.set(bin * sources + source, new Set([item]))
+    const items = this.#pairItems.get(bin * sources + source)
+    if (items !== undefined) return void items.add(item)
+    this.#pairItems.set(bin * sources + source, new Set([item]))
     const here = this.#sourcesIn[bin] as number[]
     const place = here.findIndex((other) => other > source)
     here.splice(place < 0 ? here.length : place, 0, source)
@@ -182,10 +182,10 @@ export class MinCostAssignment {
     if (this.#loadOf(bin) === this.#floor) this.#larger--
     const { sources, sourceOf } = this.#plan
     const source = sourceOf(item)
-    const crowd = this.#crowds.get(bin * sources + source)
-    crowd?.delete(item)
-    if (crowd?.size !== 0) return
-    this.#crowds.delete(bin * sources + source)
+    const items = this.#pairItems.get(bin * sources + source)
+    items?.delete(item)
+    if (items?.size !== 0) return
+    this.#pairItems.delete(bin * sources + source)
     const here = this.#sourcesIn[bin] as number[]
     here.splice(here.indexOf(source), 1)
   }
@@ -200,9 +200,9 @@ export class MinCostAssignment {
     return load === this.#floor && this.#larger < this.#extras
   }
 
-  #hasCrowdRoom(bin: number, item: number): boolean {
-    const { sources, sourceOf, crowdMax } = this.#plan
+  #hasPairRoom(bin: number, item: number): boolean {
+    const { sources, sourceOf, pairItemsMax } = this.#plan
     const source = sourceOf(item)
-    return (this.#crowds.get(bin * sources + source)?.size ?? 0) < crowdMax(bin, source)
+    return (this.#pairItems.get(bin * sources + source)?.size ?? 0) < pairItemsMax(bin, source)
   }
 }

@@ -44,15 +44,15 @@ export function assignOwners(count: number, members: readonly Claimant[]): Map<s
       (ranks.get(partition)?.get(bin) ?? 0)
     )
   }
-  const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
-  const seats = new MinCostAssignment({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
+  const one = { sources: 1, sourceOf: () => 0, pairItemsMax: () => Number.POSITIVE_INFINITY }
+  const assignment = new MinCostAssignment({ bins: sorted.length, taken: sorted.map(() => 0), cost, ...one }, count)
   // The members that owned most get the larger shares, so that the fewest partitions move.
   const claims: number[][] = sorted.map(() => [])
   for (const [partition, owner] of owners.entries()) if (owner !== undefined) claims[owner]?.push(partition)
   const byClaims = [...claims.keys()].sort((a, b) => (claims[b]?.length ?? 0) - (claims[a]?.length ?? 0) || a - b)
-  for (const bin of byClaims) for (const partition of claims[bin] ?? []) seats.keep(partition, bin)
-  for (const partition of numbers(count)) seats.seat(partition)
-  return new Map(seats.shares.map((share, bin) => [(sorted[bin] as Claimant).memberId, share]))
+  for (const bin of byClaims) for (const partition of claims[bin] ?? []) assignment.keep(partition, bin)
+  for (const partition of numbers(count)) assignment.assign(partition)
+  return new Map(assignment.shares.map((share, bin) => [(sorted[bin] as Claimant).memberId, share]))
 }
 
 /** Cost for a member that has to restore a partition before it fires it. */

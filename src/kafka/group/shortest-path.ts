@@ -1,21 +1,21 @@
 /**
  * The path search of min-cost-assignment.ts: the path of least cost by which an item gets a place. It goes over bins, and over
- * crowds whose items may move elsewhere. Its arrays are reused for each search, and only the touched parts are reset: a group of
- * a thousand has a million crowds.
+ * pairs of a bin and a source whose items may move elsewhere. Its arrays are reused for each search, and only the touched parts are
+ * reset: a group of a thousand has a million pairs.
  */
 export interface AssignmentView {
   bins: number
   sources: number
   /** Minimum number of items of each bin in the end. */
   floor: number
-  crowdMax(bin: number, source: number): number
+  pairItemsMax(bin: number, source: number): number
   loadOf(bin: number): number
   hasRoom(bin: number): boolean
   /** Costs of an item, by bin. */
   costsOf(item: number): Float64Array
   /** The sources whose items are in a bin, ascending. */
   sourcesIn(bin: number): readonly number[]
-  crowdOf(bin: number, source: number): ReadonlySet<number> | undefined
+  pairItemsOf(bin: number, source: number): ReadonlySet<number> | undefined
 }
 
 /** Which items move where, last move first. */
@@ -28,9 +28,9 @@ const never = Number.POSITIVE_INFINITY
 const noItem = -1
 const start = -1
 
-/** Nodes are the bins, then the crowds. */
+/** Nodes are the bins, then the pairs of a bin and a source. */
 export class ShortestPaths {
-  readonly #seating: AssignmentView
+  readonly #view: AssignmentView
   readonly #distances: Float64Array
   /** The distance of a node at its last visit: a second visit with the same distance finds nothing new. */
   readonly #visited: Float64Array
@@ -39,9 +39,9 @@ export class ShortestPaths {
   /** Queue of nodes to visit. A node whose distance has decreased since enters it again. */
   readonly #queue: number[] = []
 
-  constructor(seating: AssignmentView) {
-    this.#seating = seating
-    const nodes = seating.bins * (1 + seating.sources)
+  constructor(view: AssignmentView) {
+    this.#view = view
+    const nodes = view.bins * (1 + view.sources)
     this.#distances = new Float64Array(nodes).fill(never)
     this.#visited = new Float64Array(nodes).fill(never)
     this.#parents = new Int32Array(nodes)
@@ -49,16 +49,16 @@ export class ShortestPaths {
   }
 
   /** Searches from an item without a place. Returns the number of moves examined. */
-  from(item: number, source: number, isCrowdMaxKept: boolean): number {
+  from(item: number, source: number, isPairMaxKept: boolean): number {
     this.#reset()
-    const { bins, sources, costsOf } = this.#seating
+    const { bins, sources, costsOf } = this.#view
     const costs = costsOf(item)
     for (let bin = 0; bin < bins; bin++) this.#reach(bins + bin * sources + source, costs[bin] as number, start, item)
     const queue = this.#queue
     let moves = 0
     for (let looks = looksPerNode * this.#distances.length, at = 0; at < queue.length && looks > 0; at++, looks--) {
       const node = queue[at] as number
-      moves += node < bins ? this.#relaxBin(node) : this.#relaxCrowd(node, isCrowdMaxKept)
+      moves += node < bins ? this.#relaxBin(node) : this.#relaxPair(node, isPairMaxKept)
     }
     return moves
   }
@@ -69,7 +69,7 @@ export class ShortestPaths {
 
   /** Undefined: the steps lead nowhere. */
   pathTo(end: number): Path | undefined {
-    const { bins, sources } = this.#seating
+    const { bins, sources } = this.#view
     const moves: Path = []
     const seen = new Set<number>()
     for (let node = end; node !== start; node = this.#parents[node] as number) {
@@ -105,27 +105,27 @@ export class ShortestPaths {
   }
 
   #relaxBin(bin: number): number {
-    const { bins, sources, floor, loadOf, hasRoom, sourcesIn } = this.#seating
+    const { bins, sources, floor, loadOf, hasRoom, sourcesIn } = this.#view
     if (hasRoom(bin) || !this.#isNearer(bin)) return 0
     const distance = this.#distances[bin] as number
-    // A full bin takes the seat above the floor from a bin that has one, or gives an item away.
+    // A full bin takes the place above the floor from a bin that has one, or gives an item away.
     if (loadOf(bin) === floor)
       for (let other = 0; other < bins; other++) if (loadOf(other) === floor + 1) this.#reach(other, distance, bin, noItem)
     for (const source of sourcesIn(bin)) this.#reach(bins + bin * sources + source, distance, bin, noItem)
     return 0
   }
 
-  #relaxCrowd(node: number, isCrowdMaxKept: boolean): number {
-    const { bins, sources, crowdMax, costsOf, crowdOf } = this.#seating
+  #relaxPair(node: number, isPairMaxKept: boolean): number {
+    const { bins, sources, pairItemsMax, costsOf, pairItemsOf } = this.#view
     const bin = Math.floor((node - bins) / sources)
     const source = (node - bins) % sources
-    const crowd = crowdOf(bin, source)
-    const size = crowd?.size ?? 0
+    const items = pairItemsOf(bin, source)
+    const size = items?.size ?? 0
     // A repeated visit counts again: how far a plan gets must not depend on the efficiency of the search.
     if (!this.#isNearer(node)) return size * bins
     const distance = this.#distances[node] as number
-    if (!isCrowdMaxKept || size < crowdMax(bin, source)) this.#reach(bin, distance, node, noItem)
-    for (const item of crowd ?? []) {
+    if (!isPairMaxKept || size < pairItemsMax(bin, source)) this.#reach(bin, distance, node, noItem)
+    for (const item of items ?? []) {
       const costs = costsOf(item)
       const without = costs[bin] as number
       let other = bins + source

@@ -79,7 +79,7 @@ function roundOf(
   const owned = countsOf(ownerOf.values())
   const onHost = countsOf(members.map(({ host }) => host))
   const before = shares.map((share) => countsOf(share.map((partition) => ownerOf.get(partition))))
-  const crowdMax = (bin: number, owner: number): number => {
+  const pairItemsMax = (bin: number, owner: number): number => {
     if (owner === members.length) return Number.POSITIVE_INFINITY
     const remote = members.length - (onHost.get(hostOf(owner)) ?? 0)
     if (remote > 0 && hostOf(bin) === hostOf(owner)) return Number.POSITIVE_INFINITY
@@ -88,13 +88,13 @@ function roundOf(
   }
   const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
   const taken = shares.map(({ length }) => length)
-  const seats = new MinCostAssignment(
-    { bins: members.length, taken, cost, sources: members.length + 1, sourceOf, crowdMax },
+  const assignment = new MinCostAssignment(
+    { bins: members.length, taken, cost, sources: members.length + 1, sourceOf, pairItemsMax },
     count,
   )
-  for (const partition of numbers(count)) for (const bin of members.keys()) seats.keep(partition, bin)
-  for (const partition of numbers(count)) seats.seat(partition)
-  return seats.shares
+  for (const partition of numbers(count)) for (const bin of members.keys()) assignment.keep(partition, bin)
+  for (const partition of numbers(count)) assignment.assign(partition)
+  return assignment.shares
 }
 
 function countsOf<Value>(values: Iterable<Value>): Map<Value, number> {

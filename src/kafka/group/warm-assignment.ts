@@ -8,7 +8,7 @@ import { assignOwners, type Claimant, compare, numbers, ownersOf } from './owner
 import { assignStandbys, type Follower } from './standby-assignment.ts'
 
 type Shares = Map<string, number[]>
-type Standing = Claimant & Follower
+type WarmMember = Claimant & Follower
 
 export interface WarmAssignment {
   owners: Shares
@@ -22,8 +22,8 @@ export interface WarmAssignment {
 export function assignWarm(
   count: number,
   wanted: number,
-  members: readonly Standing[],
-  yielding: readonly Standing[] = [],
+  members: readonly WarmMember[],
+  yielding: readonly WarmMember[] = [],
 ): WarmAssignment {
   const sorted = [...members].sort((a, b) => compare(a.memberId, b.memberId))
   const targets = assignOwners(count, sorted)
@@ -41,7 +41,7 @@ export function assignWarm(
   const standbysOf = membersOf(standbys)
   const followersOf = membersOf(new Map(followers.map(({ memberId, following }) => [memberId, following])))
   const byId = new Map(sorted.map((member) => [member.memberId, member]))
-  const isReadyBy = (memberId: string, partition: number): boolean => isReady(byId.get(memberId) as Standing, partition)
+  const isReadyBy = (memberId: string, partition: number): boolean => isReady(byId.get(memberId) as WarmMember, partition)
   for (const partition of numbers(count)) {
     const owner = ownerOf.get(partition)
     const target = targetOf.get(partition)
@@ -63,13 +63,13 @@ export function assignWarm(
  * otherwise to the warm member with the fewest. A partition whose owner yields and fires moves in the same way as soon as another
  * member is warm.
  */
-function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Shares, yielding: readonly Standing[]): Shares {
+function ownersUntilWarm(count: number, sorted: readonly WarmMember[], targets: Shares, yielding: readonly WarmMember[]): Shares {
   const targetOf = memberOf(targets)
   const everybody = [...sorted, ...yielding].sort((a, b) => compare(a.memberId, b.memberId))
   const before = ownersOf(count, everybody)
   const owners: Shares = new Map(everybody.map(({ memberId }) => [memberId, []]))
-  const give = (partition: number, { memberId }: Standing): void => void owners.get(memberId)?.push(partition)
-  const free: [partition: number, last: Standing][] = []
+  const give = (partition: number, { memberId }: WarmMember): void => void owners.get(memberId)?.push(partition)
+  const free: [partition: number, last: WarmMember][] = []
   for (const partition of numbers(count)) {
     const target = sorted.find(({ memberId }) => memberId === targetOf.get(partition))
     if (target === undefined) continue
@@ -79,7 +79,7 @@ function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Sh
     else if (stays && isReady(owner, partition)) give(partition, owner)
     else free.push([partition, !stays && owner?.warm?.has(partition) === true ? owner : target])
   }
-  const sizeOf = ({ memberId }: Standing): number => owners.get(memberId)?.length ?? 0
+  const sizeOf = ({ memberId }: WarmMember): number => owners.get(memberId)?.length ?? 0
   for (const [partition, last] of free) {
     const warm = sorted.filter((member) => isWarm(member, partition))
     const [best = last] = warm.sort((a, b) => sizeOf(a) - sizeOf(b) || compare(a.memberId, b.memberId))
@@ -93,8 +93,8 @@ function ownersUntilWarm(count: number, sorted: readonly Standing[], targets: Sh
  * A member that does not report how warm it is has an earlier version: it fires what it owns, and gets its target partitions at
  * once.
  */
-const isReady = ({ warm }: Standing, partition: number): boolean => warm?.has(partition) ?? true
-const isWarm = ({ warm, following }: Standing, partition: number): boolean =>
+const isReady = ({ warm }: WarmMember, partition: number): boolean => warm?.has(partition) ?? true
+const isWarm = ({ warm, following }: WarmMember, partition: number): boolean =>
   warm?.has(partition) ?? following.includes(partition)
 
 const memberOf = (shares: Shares): Map<number, string> =>

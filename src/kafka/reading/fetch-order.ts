@@ -8,9 +8,9 @@ import type { TopicPartition } from '../../ports/index.ts'
 const brokerGoneMs = 60_000
 
 export class FetchOrder {
-  #turn = 0
+  #sequence = 0
   readonly #sought = new Map<string, number>()
-  readonly #fetched = new Map<string, { turn: number; atMs: number }>()
+  readonly #fetched = new Map<string, { sequence: number; atMs: number }>()
 
   /** The group has reassigned the partitions. */
   clear(): void {
@@ -19,11 +19,11 @@ export class FetchOrder {
   }
 
   sought(place: TopicPartition): void {
-    this.#sought.set(nameOf(place), ++this.#turn)
+    this.#sought.set(nameOf(place), ++this.#sequence)
   }
 
   fetching(broker: string | number): void {
-    this.#fetched.set(String(broker), { turn: ++this.#turn, atMs: performance.now() })
+    this.#fetched.set(String(broker), { sequence: ++this.#sequence, atMs: performance.now() })
   }
 
   /**
@@ -33,7 +33,7 @@ export class FetchOrder {
   isInOrder(place: TopicPartition): boolean {
     const soughtAt = this.#sought.get(nameOf(place)) ?? 0
     const goneBeforeMs = performance.now() - brokerGoneMs
-    return [...this.#fetched.values()].every(({ turn, atMs }) => turn > soughtAt || atMs < goneBeforeMs)
+    return [...this.#fetched.values()].every(({ sequence, atMs }) => sequence > soughtAt || atMs < goneBeforeMs)
   }
 }
 

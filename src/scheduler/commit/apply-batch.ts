@@ -278,8 +278,8 @@ class BatchStep {
   }
 
   /** The job without the input that makes every cycle fail. */
-  #decisionForCulprit(job: Job, { reason, hasLetter, isPassedOver }: Verdict, runNo: number): Decision {
-    return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasLetter)
+  #decisionForCulprit(job: Job, { reason, hasDeadLetter, isPassedOver }: Verdict, runNo: number): Decision {
+    return isPassedOver ? draftOf(job) : invalidated(job, reason, this.#now, runNo, hasDeadLetter)
   }
 
   #passOver({ source, offset, jobId }: InputRecord, { reason }: Verdict): void {

@@ -15,8 +15,8 @@ import {
   observedDeleteAtHeader,
   observedOffsetHeader,
   retainedDefinitionKey,
+  runHistorySize,
   runKey,
-  runRingSize,
   snapshotKey,
   stateKey,
   type Timer,
@@ -82,9 +82,9 @@ export class Effects {
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
     for (const output of decision.out) this.#output(id, output)
-    for (const run of decision.ring) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
+    for (const run of decision.historyPuts) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.deletesHistory) {
-      for (let slot = 0; slot < runRingSize; slot++) this.#entry(runKey(id, slot), null)
+      for (let slot = 0; slot < runHistorySize; slot++) this.#entry(runKey(id, slot), null)
     }
     for (const execution of decision.snapshotPuts) {
       const snapshot = this.#codecs.execution.encode(execution)

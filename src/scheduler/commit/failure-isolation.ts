@@ -42,7 +42,7 @@ const circumstances: ReadonlySet<ErrorCode> = new Set([
 export interface Verdict {
   reason: string
   /** The INVALID state could not be written together with the dead letter of the ended run: it is tried without the letter. */
-  hasLetter: boolean
+  hasDeadLetter: boolean
   /** The INVALID state could not be written either: nothing is decided. */
   isPassedOver: boolean
 }
@@ -132,7 +132,11 @@ export class FailureIsolation {
     const before = this.#culprits.get(name)
     if (before?.isPassedOver) return false
     this.#suspects = new Set()
-    this.#culprits.set(name, { reason: message, hasLetter: before === undefined, isPassedOver: before?.hasLetter === false })
+    this.#culprits.set(name, {
+      reason: message,
+      hasDeadLetter: before === undefined,
+      isPassedOver: before?.hasDeadLetter === false,
+    })
     return true
   }
 

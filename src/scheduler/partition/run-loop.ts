@@ -80,8 +80,8 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const idleAt = trustedMs(clock)
     if (idleAt === undefined) continue
     if (context.reports.depth === 0 && sweeper.isDue && zones.areDone && timerSource.dueAt > idleAt) {
-      const stray = await sweeper.sweep(idleAt, onTimerScheduled)
-      timerSource.defer(stray.map((timer) => ({ timer, untilMs: idleAt })))
+      const misdated = await sweeper.sweep(idleAt, onTimerScheduled)
+      timerSource.defer(misdated.map((timer) => ({ timer, untilMs: idleAt })))
     }
     await position.logIfDue()
     await context.keepFresh()

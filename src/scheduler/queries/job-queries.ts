@@ -2,7 +2,7 @@
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts'
 import { whyOf } from '../../../streams/jobs/index.ts'
 import { followsZone } from '../../../streams/schedules/index.ts'
-import { type Job, pristineState, runKey, runRingSize } from '../../../streams/state/index.ts'
+import { type Job, pristineState, runHistorySize, runKey } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../ports/index.ts'
@@ -58,7 +58,7 @@ export function jobQueries(
       const store = sight.storeOf(partition)
       const job = (await loadJobs(store, codecs, [id])).get(id)
       if (job?.definition === undefined) return undefined
-      const slots = await store.get(Array.from({ length: runRingSize }, (_, index) => runKey(id, index)))
+      const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))
       const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
       for (const value of slots) {
         const run = (await entryOf(codecs, value))?.run ?? null

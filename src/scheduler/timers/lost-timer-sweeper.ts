@@ -3,9 +3,9 @@
  * without it a fault of Duelog that loses a timer would only show as a job that never fires again.
  *
  * It reads the jobs, a few at a time, and only while nothing is due. A timer that is overdue at that moment is lost. It also finds times
- * that no correct clock can have set, and has them corrected (streams/jobs/stray.ts).
+ * that no correct clock can have set, and has them corrected (streams/jobs/misdated-times.ts).
  */
-import { strayTimersOf } from '../../../streams/jobs/index.ts'
+import { misdatedTimersOf } from '../../../streams/jobs/index.ts'
 import {
   definitionKey,
   emptyValue,
@@ -70,27 +70,27 @@ export class LostTimerSweeper {
     this.#nextSweepSteadyMs = this.#shared.clock.steadyMs() + sweepEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
-    const stray: Timer[] = []
+    const misdated: Timer[] = []
     let bytes = 0
     const budget = new SearchBudget(stepsPerSweep)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
-      stray.push(...strayTimersOf(job, now))
+      misdated.push(...misdatedTimersOf(job, now))
       bytes += weightOf(job)
       if (bytes < bytesPerSweep && !budget.isOver) continue
       this.#cursor = job.id
       break
     }
-    for (const jobId of new Set(stray.map((timer) => timer.jobId)))
+    for (const jobId of new Set(misdated.map((timer) => timer.jobId)))
       this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`)
-    if (lost.length === 0) return stray
+    if (lost.length === 0) return misdated
     for (const timer of lost) {
       onTimerScheduled(timer)
       this.#shared.metrics.timersRearmed.inc()
       this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
     }
     await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
-    return stray
+    return misdated
   }
 
   async #nextIds(): Promise<string[]> {

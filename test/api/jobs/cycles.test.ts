@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { ChainCycles } from '../../../src/api/jobs/cycles.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
-import { whyOf } from '../../../streams/jobs/why.ts'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { duelogHere } from '../../cli/built-program.ts'
 import { atNoon, createSystem, type MemorySystem } from '../system-in-memory.ts'
 

@@ -209,9 +209,9 @@ describe('a worker that stops', () => {
     expect(signals.get('slow')?.aborted).toBe(true)
     expect(harness.committed() ?? 0).toBe(0)
     expect(harness.events()).toEqual([])
-    const heir = await new Harness({ slow: handler }, {}, { log: harness.log, clock: harness.clock }).start()
-    expect(heir.starts).toMatchObject([{ jobId: 'slow' }])
-    await heir.stop()
+    const successor = await new Harness({ slow: handler }, {}, { log: harness.log, clock: harness.clock }).start()
+    expect(successor.starts).toMatchObject([{ jobId: 'slow' }])
+    await successor.stop()
   })
 })
 

@@ -5,17 +5,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MinCostAssignment } from '../../../src/kafka/group/min-cost-assignment.ts'
 
-const one = { sources: 1, sourceOf: () => 0, crowdMax: () => Number.POSITIVE_INFINITY }
+const one = { sources: 1, sourceOf: () => 0, pairItemsMax: () => Number.POSITIVE_INFINITY }
 
-function seated(costs: readonly (readonly number[])[], bins: number) {
+function assigned(costs: readonly (readonly number[])[], bins: number) {
   let asked = 0
   const cost = (item: number, bin: number): number => {
     asked++
     return costs[item]?.[bin] ?? 0
   }
-  const seats = new MinCostAssignment({ bins, taken: Array.from({ length: bins }, () => 0), cost, ...one }, costs.length)
-  for (const item of costs.keys()) seats.seat(item)
-  return { shares: seats.shares, asked }
+  const assignment = new MinCostAssignment({ bins, taken: Array.from({ length: bins }, () => 0), cost, ...one }, costs.length)
+  for (const item of costs.keys()) assignment.assign(item)
+  return { shares: assignment.shares, asked }
 }
 
 const costOf = (shares: number[][], costs: readonly (readonly number[])[]): number =>
@@ -50,7 +50,7 @@ test('no even plan is cheaper', () => {
   fc.assert(
     fc.property(tables, (costs) => {
       const bins = costs[0]?.length ?? 0
-      const { shares } = seated(costs, bins)
+      const { shares } = assigned(costs, bins)
       expect(shares.flat().sort((a, b) => a - b)).toEqual([...costs.keys()])
       expect(costOf(shares, costs)).toBe(leastOf(costs, bins))
     }),
@@ -62,5 +62,5 @@ test('each cost is calculated once, however many searches there are: a group of 
   const costs = Array.from({ length: 300 }, (_, item) =>
     Array.from({ length: bins }, (_, bin) => (item * 7 + bin * bin * 31) % 97),
   )
-  expect(seated(costs, bins).asked).toBe(costs.length * bins)
+  expect(assigned(costs, bins).asked).toBe(costs.length * bins)
 })

@@ -108,9 +108,9 @@ describe('standbys', () => {
         const { owners } = dealt(count, 1, rest)
         for (const { memberId, owned } of rest) expect(owners.get(memberId)).toEqual(expect.arrayContaining([...owned]))
         for (const partition of left?.owned ?? []) {
-          const heir = rest.find((member) => owners.get(member.memberId)?.includes(partition))
+          const successor = rest.find((member) => owners.get(member.memberId)?.includes(partition))
           const follower = rest.find((member) => member.copies.has(partition))
-          if (follower === undefined || heir === follower) continue
+          if (follower === undefined || successor === follower) continue
           // Every partition that the follower owns is one that it owned or followed before, and it has no room for more.
           for (const each of owners.get(follower.memberId) ?? []) expect(follower.copies.has(each)).toBe(true)
         }

@@ -157,7 +157,7 @@ describe('partitions that go to warm members', () => {
     }
   })
 
-  test('where the owner goes while its heir is not warm, the standby fires all of it, though that is uneven for a while', () => {
+  test('where the owner goes while its successor is not warm, the standby fires all of it, though that is uneven for a while', () => {
     const three = [...pairOf(4).members, fresh('c')]
     const members = settled(three, assignWarm(4, 1, three), ({ memberId }) => memberId !== 'c')
     const rest = members.filter(({ memberId }) => memberId !== 'a')

@@ -32,14 +32,14 @@ function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execu
 /** Each attempt as it was first sent to its workers. */
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
   const told = new Set<string>()
-  return tellingsOf(log).filter(({ execution: { jobId, specOffset, runNo, attempt, pinTo } }) => {
+  return sentExecutionsOf(log).filter(({ execution: { jobId, specOffset, runNo, attempt, pinTo } }) => {
     const name = `${jobId} ${specOffset} ${runNo} ${attempt}`
     return pinTo === null || (!told.has(name) && told.add(name))
   })
 }
 
 /** A pinned run is sent to its worker again until the worker starts it. */
-export function tellingsOf(log: MemoryLog): Dispatch[] {
+export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
   return [...shown(log, topics.executions), ...shown(log, topics.control)]
     .flatMap(({ record, transaction, at, order }) => {
       const execution = record === undefined ? undefined : executionIn(record)

@@ -1,6 +1,6 @@
 /** Checks of ends: each run has one end, nothing of it is dispatched after it, and each follow-up happens once. */
 import type { MemoryLog } from '../../tools/memory-log.ts'
-import { tellingsOf } from './dispatches.ts'
+import { sentExecutionsOf } from './dispatches.ts'
 import type { Ledger, Run } from './ledger.ts'
 import { type Lives, lifeName, lifeNoOf, runName } from './lives.ts'
 import { read, readable, shown, topics } from './reading.ts'
@@ -17,7 +17,7 @@ export function endingProblems(log: MemoryLog, lives: Lives, ledger: Ledger, exa
 }
 
 function checkDispatches(log: MemoryLog, lives: Lives, { runs }: Ledger, problems: string[]): void {
-  for (const { execution, sequence } of tellingsOf(log)) {
+  for (const { execution, sequence } of sentExecutionsOf(log)) {
     const { jobId, runNo, specOffset } = execution
     const name = runName(jobId, lifeNoOf(lives.get(jobId), specOffset), runNo)
     const { endedIn, end } = runs.get(name) ?? {}

@@ -11,7 +11,7 @@ import { beginMs, SchedulerDriver } from '../../tools/scheduler-driver.ts'
 
 type Appended = Parameters<SchedulerDriver['log']['append']>[0]
 
-const neighbours = Array.from({ length: 60 }, (_, index) => `neighbour-${index}`)
+const otherIds = Array.from({ length: 60 }, (_, index) => `neighbor-${index}`)
 
 /** A log that refuses each transaction with a record that `isRefused` selects; `tries` counts them. */
 function refusing(driver: SchedulerDriver, isRefused: (records: Appended) => boolean, error: () => Error): { tries: number } {
@@ -56,16 +56,15 @@ async function begun(): Promise<{ driver: SchedulerDriver; first: Process }> {
   const driver = new SchedulerDriver()
   const first = driver.boot('A')
   await driver.settle()
-  for (const id of neighbours)
-    driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
+  for (const id of otherIds) driver.define(id, { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
   await driver.advance(2_500, 100)
   return { driver, first }
 }
 
 /** Asserts that each fired every second from the third to `untilMs`, and none later than `lateMs`. */
-function expectNeighbours(driver: SchedulerDriver, untilMs: number, lateMs = 500): void {
-  const executions = driver.executions().filter(({ jobId }) => jobId.startsWith('neighbour'))
-  for (const id of neighbours) {
+function expectNeighbors(driver: SchedulerDriver, untilMs: number, lateMs = 500): void {
+  const executions = driver.executions().filter(({ jobId }) => jobId.startsWith('neighbor'))
+  for (const id of otherIds) {
     const own = executions.filter(({ jobId }) => jobId === id)
     expect(own.length).toBeGreaterThanOrEqual(Math.floor(untilMs / 1_000) - 1)
     expect(new Set(own.map(({ runNo }) => runNo)).size).toBe(own.length)
@@ -104,7 +103,7 @@ describe('a record that the log always refuses', () => {
     const second = await takeOver(driver, first)
     expect(driver.state(second, 'poison')?.status).toBe('INVALID')
     expect(counts.tries).toBe(tries)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it.each<[string, () => Error]>([
@@ -130,7 +129,7 @@ describe('a record that the log always refuses', () => {
     expect(counts.tries).toBeLessThan(30)
     const second = await takeOver(driver, first)
     expect(driver.state(second, 'poison')?.status).toBe('INVALID')
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it('when a report is applied: the run ends as DEAD with the reason, and its report is passed over', async () => {
@@ -154,9 +153,9 @@ describe('a record that the log always refuses', () => {
       },
     ])
     expect(counts.tries).toBeLessThan(20)
-    expect(driver.state(first, 'neighbour-0')?.succeeded).toBeGreaterThan(0)
+    expect(driver.state(first, 'neighbor-0')?.succeeded).toBeGreaterThan(0)
     await takeOver(driver, first)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it('its dead letter too: the run ends anyway, and shows the reason', async () => {
@@ -176,7 +175,7 @@ describe('a record that the log always refuses', () => {
     expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [], lastRun: { status: 'DEAD' } })
     expect(deadLetters(driver)).toEqual([])
     expect(counts.tries).toBeLessThan(20)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it('when a command is applied: the command is passed over, and other jobs fire on time', async () => {
@@ -185,17 +184,17 @@ describe('a record that the log always refuses', () => {
     const counts = refusing(driver, (records) => (poisonIn(records)?.active.length ?? 0) > 0, tooLarge)
     await driver.advance(1_000, 50)
     driver.command('poison', { type: 'TRIGGER', commandId: 'one' })
-    driver.command('neighbour-1', { type: 'PAUSE', commandId: 'two' })
-    driver.command('neighbour-1', { type: 'RESUME', commandId: 'three' })
+    driver.command('neighbor-1', { type: 'PAUSE', commandId: 'two' })
+    driver.command('neighbor-1', { type: 'RESUME', commandId: 'three' })
     await driver.advance(5_000, 50)
     expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
-    expect(driver.state(first, 'neighbour-1')).toMatchObject({
+    expect(driver.state(first, 'neighbor-1')).toMatchObject({
       status: 'ACTIVE',
       recentCommands: [expect.any(Number), expect.any(Number)],
     })
     expect(counts.tries).toBeLessThan(20)
     await takeOver(driver, first)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it('the INVALID state too: the record is passed over, and claims do not flood the changelog', async () => {
@@ -206,14 +205,14 @@ describe('a record that the log always refuses', () => {
     expect(driver.state(first, 'poison')).toBeUndefined()
     expect(counts.tries).toBeLessThan(30)
     expect(claimsOf(driver)).toBeLessThan(40)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 
   it('is found in a few cycles though other timers are due in each of them, and they fire meanwhile', async () => {
     const driver = new SchedulerDriver()
     const first = driver.boot('A')
     await driver.settle()
-    const shifts = neighbours.map((id, index) => ({ id, anchor: beginMs + index * 16 }))
+    const shifts = otherIds.map((id, index) => ({ id, anchor: beginMs + index * 16 }))
     for (const { id, anchor } of shifts)
       driver.define(id, { schedule: { everyMs: 1_000, anchor }, target: { handler: 'x' }, maxConcurrentRuns: 100 })
     await driver.advance(2_500, 100)
@@ -232,7 +231,7 @@ describe('a record that the log always refuses', () => {
     expect(counts.tries).toBeLessThan(16)
     driver.commitGate = undefined
     await driver.advance(3_000, 50)
-    expectNeighbours(driver, driver.nowMs - 1_000, 3_000)
+    expectNeighbors(driver, driver.nowMs - 1_000, 3_000)
   })
 })
 
@@ -262,9 +261,9 @@ describe('a failure that no job causes', () => {
       () => new DuelogError('broker-unavailable', 'No broker.'),
     )
     await driver.advance(75_000, 250)
-    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+    for (const id of otherIds) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
     const later = driver.executions().filter(({ at }) => at > away.until)
-    expect(later.length).toBeGreaterThan(neighbours.length * 5)
+    expect(later.length).toBeGreaterThan(otherIds.length * 5)
     // By the clock of the simulation: nothing waits for seconds once the broker is back.
     expect(Math.min(...later.map(({ at }) => at)) - away.until).toBeLessThanOrEqual(1_000)
   })
@@ -277,7 +276,7 @@ describe('a failure that no job causes', () => {
     const { applyNow } = disk
     let failures = 0
     disk.applyNow = (ops) => {
-      if (!ops.some(({ key }) => key.equals(stateKey('neighbour-7')))) return applyNow(ops)
+      if (!ops.some(({ key }) => key.equals(stateKey('neighbor-7')))) return applyNow(ops)
       failures++
       throw new Error('No space left on device.')
     }
@@ -286,7 +285,7 @@ describe('a failure that no job causes', () => {
     expect(claimsOf(driver) - claims).toBeLessThan(60)
     disk.applyNow = applyNow
     await driver.advance(10_000, 250)
-    for (const id of neighbours) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
+    for (const id of otherIds) expect(driver.state(first, id)).toMatchObject({ status: 'ACTIVE' })
   })
 })
 
@@ -304,7 +303,7 @@ describe('a rule that throws', () => {
     await driver.advance(20_000, 100)
     expect(driver.state(first, 'poison')).toMatchObject({ status: 'INVALID', active: [] })
     expect(asked).toBeLessThan(10)
-    expectNeighbours(driver, driver.nowMs - 1_000)
+    expectNeighbors(driver, driver.nowMs - 1_000)
   })
 })
 

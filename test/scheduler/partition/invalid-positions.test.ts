@@ -9,7 +9,7 @@ import { PartitionLog } from '../../tools/memory-log.ts'
 import { type Dispatched, SchedulerDriver } from '../../tools/scheduler-driver.ts'
 
 /** The topic is deleted and recreated, or an unclean election lost all of it. */
-function makeAnew(driver: SchedulerDriver, topic: string): void {
+function recreateTopic(driver: SchedulerDriver, topic: string): void {
   const [place] = driver.log.allOf(topic)
   if (place === undefined) throw new Error(`There is no ${topic}.`)
   ;(place as { log: PartitionLog }).log = new PartitionLog()
@@ -38,18 +38,18 @@ test('commands and reports count in topics that were recreated while their owner
   expect(driver.state(first, 'j')).toMatchObject({ status: 'ACTIVE', succeeded: 1 })
   driver.kill(first)
   const before = [await resetsOf(names.commands, 'beyond-end'), await resetsOf(names.events, 'beyond-end')]
-  makeAnew(driver, names.commands)
-  makeAnew(driver, names.events)
-  const heir = driver.boot('B', disk)
+  recreateTopic(driver, names.commands)
+  recreateTopic(driver, names.events)
+  const successor = driver.boot('B', disk)
   await driver.advance(60_000, 5_000)
   expect(await resetsOf(names.commands, 'beyond-end')).toBe((before[0] ?? 0) + 1)
   expect(await resetsOf(names.events, 'beyond-end')).toBe((before[1] ?? 0) + 1)
   end(driver, driver.executions().at(-1))
   await driver.advance(500)
-  expect(driver.state(heir, 'j')).toMatchObject({ succeeded: 2, failed: 0 })
+  expect(driver.state(successor, 'j')).toMatchObject({ succeeded: 2, failed: 0 })
   expect(driver.command('j', { type: 'PAUSE', commandId: 'urgent' })).toBe(0)
   await driver.advance(500)
-  expect(driver.state(heir, 'j')).toMatchObject({ status: 'PAUSED' })
+  expect(driver.state(successor, 'j')).toMatchObject({ status: 'PAUSED' })
 })
 
 test('an active owner notices that a topic was truncated at the next read', async () => {
@@ -60,7 +60,7 @@ test('an active owner notices that a topic was truncated at the next read', asyn
   for (let index = 0; index < 20; index++) driver.command('j', { type: index % 2 ? 'RESUME' : 'PAUSE', commandId: `c${index}` })
   await driver.advance(1_000, 250)
   const before = await resetsOf(names.commands, 'beyond-end')
-  makeAnew(driver, names.commands)
+  recreateTopic(driver, names.commands)
   driver.readFromBeginning(owner, names.commands)
   driver.command('j', { type: 'PAUSE', commandId: 'urgent' })
   await driver.advance(5_000, 250)
@@ -85,11 +85,11 @@ test('records that expired before they were read are counted, and the later ones
   driver.command('j', { type: 'RESUME', commandId: 'late' })
   driver.log.expire(driver.log.at(names.commands, 0), expiring)
   const before = await resetsOf(names.commands, 'expired')
-  const heir = driver.boot('B', disk)
+  const successor = driver.boot('B', disk)
   await driver.advance(1_000, 250)
   expect(await resetsOf(names.commands, 'expired')).toBe(before + 1)
-  expect(driver.state(heir, 'j')).toMatchObject({ status: 'ACTIVE' })
-  const [view] = heir.scheduler.queries.partitions()
+  expect(driver.state(successor, 'j')).toMatchObject({ status: 'ACTIVE' })
+  const [view] = successor.scheduler.queries.partitions()
   expect(view?.lastReset).toEqual({
     ...{ topic: names.commands, from: 1, to: 5, reason: 'expired', at: expect.any(Number) },
   })
@@ -110,11 +110,11 @@ test('a log in which exactly the read records have expired is the same log', asy
   driver.log.expire(commands, driver.time.nowMs)
   expect(commands.earliest).toBe(1)
   const before = await resetsOf(names.commands, 'expired')
-  const heir = driver.boot('B', disk)
+  const successor = driver.boot('B', disk)
   await driver.advance(1_000, 250)
   expect(await resetsOf(names.commands, 'expired')).toBe(before)
-  expect(driver.state(heir, 'j')).toMatchObject({ status: 'ACTIVE' })
-  expect(heir.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
+  expect(driver.state(successor, 'j')).toMatchObject({ status: 'ACTIVE' })
+  expect(successor.scheduler.queries.partitions()[0]?.lastReset).toBeNull()
 })
 
 test('a definition that the changelog keeps survives a recreated jobs topic, and the first new one replaces it', async () => {
@@ -132,8 +132,8 @@ test('a definition that the changelog keeps survives a recreated jobs topic, and
   await driver.advance(1_000, 500)
   expect(driver.state(first, 'kept')).toMatchObject({ definitionKept: true, runNo: 1 })
   driver.kill(first)
-  makeAnew(driver, names.jobs)
-  const heir = driver.boot('B', disk)
+  recreateTopic(driver, names.jobs)
+  const successor = driver.boot('B', disk)
   await driver.advance(9_000, 500)
   expect(driver.executions().map(({ runNo, handler }) => [runNo, handler])).toEqual([
     [1, 'x'],
@@ -141,7 +141,7 @@ test('a definition that the changelog keeps survives a recreated jobs topic, and
   ])
   driver.command('kept', { type: 'TRIGGER', commandId: 't1' })
   await driver.advance(1_000, 500)
-  expect(driver.state(heir, 'kept')).toMatchObject({ definitionKept: true })
+  expect(driver.state(successor, 'kept')).toMatchObject({ definitionKept: true })
   expect(driver.define('kept', { ...job, version: 6, target: { handler: 'new' } })).toBe(0)
   for (const run of driver.executions().slice(1)) end(driver, run)
   await driver.advance(10_000, 500)
@@ -167,14 +167,14 @@ test.each([true, false])(
     expect(runNo).toBe(3)
     driver.kill(first)
     const before = await resetsOf(names.jobs, 'beyond-end')
-    makeAnew(driver, names.jobs)
+    recreateTopic(driver, names.jobs)
     // One before the takeover, at an offset far below the offset of the old definition, and one after it.
     driver.define('again', { ...job, target: { handler: 'y' } })
-    const heir = driver.boot('B', kept ? disk : new Map())
+    const successor = driver.boot('B', kept ? disk : new Map())
     await driver.advance(1_000, 250)
     driver.define('new', job)
     await driver.advance(25_000, 1_000)
-    expect(driver.phases(heir)).toBe('active')
+    expect(driver.phases(successor)).toBe('active')
     expect(await resetsOf(names.jobs, 'beyond-end')).toBe(before + 1)
     const since = driver.executions().filter(({ handler, jobId }) => handler === 'y' || jobId === 'new')
     expect(since.filter(({ jobId }) => jobId === 'again').map((run) => run.runNo)).toEqual([runNo + 1, runNo + 2])
@@ -210,7 +210,7 @@ test('an owner that reads no reports notices by the end of their log that it is 
     driver.report(run, index === 0 ? 'STARTED' : 'HEARTBEAT', { startedAt: driver.time.nowMs })
   await driver.advance(1_000)
   const before = await resetsOf(names.events, 'beyond-end')
-  makeAnew(driver, names.events)
+  recreateTopic(driver, names.events)
   // The success is in the recreated log, and no fetch has returned it yet.
   driver.report(run, 'SUCCEEDED', { startedAt: driver.time.nowMs })
   await driver.advance(90_000, 500)
@@ -278,12 +278,12 @@ test('the very first definition of the old log does not count any more either', 
   for (const run of driver.executions()) end(driver, run)
   await driver.advance(1_000)
   driver.kill(first)
-  makeAnew(driver, names.jobs)
-  const heir = driver.boot('B', disk)
+  recreateTopic(driver, names.jobs)
+  const successor = driver.boot('B', disk)
   // Its definition is lost: it does not fire, and its state stays.
   await driver.advance(30_000, 1_000)
   expect(driver.executions()).toHaveLength(2)
-  expect(driver.state(heir, 'first')).toMatchObject({ runNo: 2, succeeded: 2 })
+  expect(driver.state(successor, 'first')).toMatchObject({ runNo: 2, succeeded: 2 })
   expect(driver.define('first', { ...job, schedule: { everyMs: 5_000 } })).toBe(0)
   const since = driver.nowMs
   await driver.advance(26_000, 500)

@@ -110,13 +110,13 @@ class Measured {
     return decision
   }
 
-  #measure({ job, out, snapshotPuts, ring }: Decision): void {
+  #measure({ job, out, snapshotPuts, historyPuts }: Decision): void {
     for (const output of out) this.#see(bytesOf(output))
     for (const execution of snapshotPuts) {
       const value = codecs.state.encode({ snapshot: codecs.execution.encode(execution) })
       this.#see(recordBytes({ key: `P${jobId}0123456789`, value }))
     }
-    for (const run of ring) this.#see(recordBytes({ key: `R${jobId}0123`, value: codecs.state.encode({ run }) }))
+    for (const run of historyPuts) this.#see(recordBytes({ key: `R${jobId}0123`, value: codecs.state.encode({ run }) }))
     if (job.state !== undefined) {
       const bytes = stateRecordBytes(job.state)
       expect(bytes).toBeLessThanOrEqual(stateBytesMax + 2_000)

@@ -11,12 +11,12 @@ const payloads = (job: JobHistory): string[] => job.dispatched.map((execution) =
 describe('a deletion', () => {
   it('forgets the job: nothing fires, runs, or is remembered', () => {
     const job = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
-    expect(job.ring.size).toBe(1)
+    expect(job.endedRuns.size).toBe(1)
     const two = new JobHistory().define(everySecond).until(2_000).report('SUCCEEDED').report('SUCCEEDED', { runNo: 1 })
-    expect(two.remove().ring.size).toBe(0)
+    expect(two.remove().endedRuns.size).toBe(0)
     job.until(3_000).remove()
     expect(job.job).toEqual({ id: 'job' })
-    expect(job.ring.size).toBe(0)
+    expect(job.endedRuns.size).toBe(0)
     expect(job.until(60_000).dispatched).toHaveLength(3)
   })
   it('notifies the workers of its dispatched runs', () => {

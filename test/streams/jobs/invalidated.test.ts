@@ -16,7 +16,7 @@ describe('a job whose decision fails', () => {
     expect(decision).toMatchObject({
       failed: true,
       out: [],
-      ring: [],
+      historyPuts: [],
       notes: [{ kind: 'invalid', reason: 'Something is wrong.' }],
     })
     expect(decision.job.state).toMatchObject({ status: 'INVALID', reason: 'Something is wrong.', nextFireAt: 1_000, failed: 0 })
@@ -28,7 +28,7 @@ describe('a job whose decision fails', () => {
   })
   it('loses the run that failed, and no other', () => {
     const job = twoRuns().report('STARTED', { runNo: 2 })
-    const { job: after, notes, ring } = invalidated(job.job, 'It is too large.', 3_000, 2)
+    const { job: after, notes, historyPuts } = invalidated(job.job, 'It is too large.', 3_000, 2)
     expect(after.state).toMatchObject({
       status: 'INVALID',
       failed: 1,
@@ -52,7 +52,7 @@ describe('a job whose decision fails', () => {
       { kind: 'ended', status: 'DEAD' },
       { kind: 'invalid', reason: 'It is too large.' },
     ])
-    expect(ring).toEqual([])
+    expect(historyPuts).toEqual([])
   })
   it('leaves a dead letter of that run, without the possible cause, unless that cannot be written either', () => {
     const job = new JobHistory().define({ payload: Buffer.from('p'), headers: { a: Buffer.from('b') } }).until(1_000)
@@ -74,8 +74,8 @@ describe('a job whose decision fails', () => {
   })
   it('keeps earlier ended runs visible', () => {
     const job = twoRuns().report('SUCCEEDED', { runNo: 1 })
-    const { ring, job: after } = invalidated(job.job, 'No.', 3_000, 2)
-    expect(ring).toMatchObject([{ runNo: 1, status: 'SUCCEEDED' }])
+    const { historyPuts, job: after } = invalidated(job.job, 'No.', 3_000, 2)
+    expect(historyPuts).toMatchObject([{ runNo: 1, status: 'SUCCEEDED' }])
     expect(after.state).toMatchObject({ succeeded: 1, failed: 1, active: [], lastRun: { runNo: 2 } })
   })
   it('keeps nothing that only the ended run needed', () => {

@@ -61,7 +61,7 @@ describe('a job whose state cannot be read', () => {
     const job = unreadable()
     const { state, definition, unreadable: problem } = job.job
     act(job)
-    expect(job.last).toMatchObject({ out: [], ring: [], deletesHistory: false, ...seen })
+    expect(job.last).toMatchObject({ out: [], historyPuts: [], deletesHistory: false, ...seen })
     expect([job.job.state, job.job.definition, job.job.unreadable]).toEqual([state, definition, problem])
     expect(job.job.state).toBe(state)
   })

@@ -117,7 +117,7 @@ describe('a job that is canceled', () => {
     ['an interval, on its grid', { schedule: { everyMs: 1_000 } }, 3_000],
     ['cron', { schedule: { cron: '* * * * * *' } }, 3_000],
     ['an instant that is still ahead', { schedule: { at: 5_000 } }, 5_000],
-    ['a delay, which counts anew', { schedule: { delayMs: 4_000 } }, 6_500],
+    ['a delay, which is counted from the new definition', { schedule: { delayMs: 4_000 } }, 6_500],
     ['an interval from END', { schedule: { everyMs: 1_000, from: 'END' } }, 3_000],
   ])('is revived also by the same definition: %s', (_, definition, next) => {
     const job = new JobHistory().define(definition).until(800).command('CANCEL').until(2_500).define(definition)

@@ -1,7 +1,7 @@
 /** A run whose key has no free slot waits, and is dispatched when it is admitted. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { whyOf } from '../../../streams/jobs/why.ts'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { timerKind } from '../../../streams/state/keys.ts'
 import { holdsSlot, slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import { JobHistory } from './history.ts'

@@ -232,7 +232,7 @@ describe('ended runs', () => {
       .define({ schedule: { everyMs: second } })
       .until(14 * second)
     expect(job.state.lastRun).toMatchObject({ runNo: 14, scheduledFor: 14 * second })
-    expect([...job.ring.values()].map(({ runNo }) => runNo).sort((left, right) => left - right)).toEqual([
+    expect([...job.endedRuns.values()].map(({ runNo }) => runNo).sort((left, right) => left - right)).toEqual([
       4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
     ])
   })

@@ -17,7 +17,7 @@ import { validateDefinition } from '../../../streams/definitions/validate.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { OnlyOver } from '../../../streams/state/condition.ts'
 import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/state/job.ts'
-import { runRingSize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
+import { runHistorySize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import type { Starts } from '../../../streams/state/starts.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
@@ -45,7 +45,7 @@ export class JobHistory {
   readonly out: Output[] = []
   /** Every Execution that left the owner, to workers or to a delay topic. */
   readonly sent: Execution[] = []
-  readonly ring = new Map<number, FinishedRun>()
+  readonly endedRuns = new Map<number, FinishedRun>()
   /** The snapshots in the changelog, by run number. */
   readonly snapshots = new Map<number, Execution>()
   /** The definition that the changelog retains because jobs may lose it. */
@@ -259,8 +259,8 @@ export class JobHistory {
     for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
     for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
-    if (decision.deletesHistory) this.ring.clear()
-    for (const run of decision.ring) this.ring.set(run.runNo % runRingSize, run)
+    if (decision.deletesHistory) this.endedRuns.clear()
+    for (const run of decision.historyPuts) this.endedRuns.set(run.runNo % runHistorySize, run)
     if (decision.keptDefinition !== undefined) this.kept = decision.keptDefinition
     this.#keepTimers(before, decision, popped)
   }

@@ -1,7 +1,7 @@
 /** Runs that are due later than their nominal time, and when such a run is a misfire. */
 import { describe, expect, it } from 'vitest'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { answerTo } from '../../../streams/jobs/receipt.ts'
-import { whyOf } from '../../../streams/jobs/why.ts'
 import type { KnownDefinition } from '../../../streams/state/job.ts'
 import { duration } from '../../../streams/text/quantities.ts'
 import { JobHistory } from './history.ts'

@@ -1,7 +1,7 @@
 /** Runs of jobs with trackRuns false. For the owner they end with the step that dispatches them. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { whyOf } from '../../../streams/jobs/why.ts'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -39,7 +39,7 @@ describe('a run that is not tracked', () => {
   })
   it('is in the run history like any other', () => {
     const job = untracked(every).until(4_000)
-    expect([...job.ring.values()].map(({ runNo, status }) => [runNo, status])).toEqual([
+    expect([...job.endedRuns.values()].map(({ runNo, status }) => [runNo, status])).toEqual([
       [1, 'DISPATCHED'],
       [2, 'DISPATCHED'],
       [3, 'DISPATCHED'],

@@ -46,7 +46,7 @@ describe('the bytes of a key', () => {
     ['a state', stateKey('job-1'), '53 6a6f622d31'],
     ['a state of an id beyond ASCII', stateKey('ü😀'), '53 c3bcf09f9880'],
     ['an ended run', runKey('job-1', 3), '52 6a6f622d31 00 03'],
-    ['an ended run in a slot of the ring', runKey('job-1', 40_017), '52 6a6f622d31 00 07'],
+    ['an ended run in a slot of the run history', runKey('job-1', 40_017), '52 6a6f622d31 00 07'],
     ['a snapshot', snapshotKey('job-1', 258), '50 6a6f622d31 00 0000000000000102'],
     ['a snapshot of the last run there can be', snapshotKey('a', Number.MAX_SAFE_INTEGER), '50 61 00 001fffffffffffff'],
     ['a kept definition', retainedDefinitionKey('job-1'), '50 6a6f622d31 00 0000000000000000'],
@@ -83,7 +83,7 @@ describe('the bytes of a key', () => {
       start: 7,
       recheck: 8,
       zone: 9,
-      stray: 10,
+      misdated: 10,
     })
   })
 })

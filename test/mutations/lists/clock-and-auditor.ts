@@ -1,7 +1,7 @@
 /** Mutations of the clock guard and of the auditor. */
 import { area } from '../mutation.ts'
 
-export const witnessMutations = [
+export const clockAndAuditorMutations = [
   ...area(
     'clock guard',
     ['clock/clock-trust', 'clock/guarded-clock', 'scheduler/clock'],

@@ -1,6 +1,6 @@
 /** Times that were set by a clock ahead of time are found and corrected. What a correct clock postponed stays as it is. */
 import { describe, expect, it } from 'vitest'
-import { strayTimersOf } from '../../../streams/jobs/stray.ts'
+import { misdatedTimersOf } from '../../../streams/jobs/misdated-times.ts'
 import { StartTimes } from '../../../streams/state/starts.ts'
 import { JobHistory } from '../runs/history.ts'
 
@@ -9,10 +9,10 @@ const hourMs = 3_600_000
 /** The clock is correct again, and the owner finds the job. */
 function correctTimes(job: JobHistory, now: number): JobHistory {
   job.now = now
-  const timers = strayTimersOf(job.job, now)
+  const timers = misdatedTimersOf(job.job, now)
   expect(timers).not.toEqual([])
   for (const timer of timers) job.step({ kind: 'timer', timer })
-  expect(strayTimersOf(job.job, now)).toEqual([])
+  expect(misdatedTimersOf(job.job, now)).toEqual([])
   return job
 }
 
@@ -96,13 +96,13 @@ it.each([
     'trigger',
   ],
   ['a retry with a long backoff', { retry: { backoff: { fixed: { delayMs: 9 * hourMs } } } }, 'fail'],
-  ['a start under a crowded rate', { ...limits, rateLimit: { key: 'k', limit: 1, perMs: hourMs } }, 'crowd'],
+  ['a start under an exhausted rate', { ...limits, rateLimit: { key: 'k', limit: 1, perMs: hourMs } }, 'exhausted'],
   ['a pinned run with a long lease', { pinTo: 'w', leaseMs: hourMs }, 'none'],
 ] as const)('%s is unchanged', (_, definition, then) => {
   const job = new JobHistory()
-  if (then === 'crowd') job.starts.set('k', { times: StartTimes.of([hourMs]), limit: 1, perMs: hourMs, givenAt: 0 })
+  if (then === 'exhausted') job.starts.set('k', { times: StartTimes.of([hourMs]), limit: 1, perMs: hourMs, givenAt: 0 })
   job.define(definition).until(1_000)
   if (then === 'fail') job.fail()
   if (then === 'trigger') job.command('TRIGGER').report('SUCCEEDED')
-  expect(strayTimersOf(job.job, job.now)).toEqual([])
+  expect(misdatedTimersOf(job.job, job.now)).toEqual([])
 })

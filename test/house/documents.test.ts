@@ -8,21 +8,21 @@ import pkg from '../../package.json' with { type: 'json' }
 import { programOf } from '../../src/cli/program.ts'
 import { settingByName } from '../../src/config/settings.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
-import { adrProblems, blocksOf, brokenLinks, brokenPaths, settingsIn, typedIn } from './papers.ts'
+import { adrProblems, blocksOf, brokenLinks, brokenPaths, settingsIn, typedIn } from './documents.ts'
 import { filesIn, readHouseFile } from './tree.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const exists = (path: string): boolean => existsSync(join(root, path))
 const readme = readHouseFile('README.md')
 const top = ['README.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md'].map(readHouseFile)
-const papers = [...top, ...filesIn(['docs'], '.md')]
-const adrs = papers.filter(({ path }) => /^docs\/adr\/\d/.test(path))
+const documents = [...top, ...filesIn(['docs'], '.md')]
+const adrs = documents.filter(({ path }) => /^docs\/adr\/\d/.test(path))
 const index = readHouseFile('docs/adr/README.md').text
 
 test('every command that a document names exists', () => {
   const silent = { write: () => true }
   const commands = programOf({ stdout: silent, stderr: silent, env: {} }, () => {}).commands.map((command) => command.name())
-  for (const { path, text } of papers) {
+  for (const { path, text } of documents) {
     const typed = typedIn(text)
     expect(Object.keys(pkg.scripts), path).toEqual(expect.arrayContaining(typed.scripts))
     expect(commands, path).toEqual(expect.arrayContaining(typed.commands))
@@ -31,8 +31,8 @@ test('every command that a document names exists', () => {
 })
 
 test('every link and every named path exists', () => {
-  expect(brokenLinks(papers, exists)).toEqual([])
-  expect(brokenPaths(papers, exists)).toEqual([])
+  expect(brokenLinks(documents, exists)).toEqual([])
+  expect(brokenPaths(documents, exists)).toEqual([])
 })
 
 test('decisions have unique numbers, four parts, and a line in the index', () => {
@@ -60,7 +60,7 @@ const promised = [
 test('every promised setting exists, and so does every setting that a document names', () => {
   const known = [...settingByName.keys()]
   expect(known).toEqual(expect.arrayContaining(promised))
-  const named = [...papers, ...filesIn(['src', 'streams', 'schemas'])].flatMap(({ path, text }) =>
+  const named = [...documents, ...filesIn(['src', 'streams', 'schemas'])].flatMap(({ path, text }) =>
     settingsIn(text).map((name) => ({ path, name })),
   )
   const container = filesIn(['docker'], '').flatMap(({ path, text }) => settingsIn(text).map((name) => ({ path, name })))
@@ -69,7 +69,7 @@ test('every promised setting exists, and so does every setting that a document n
 })
 
 test('every job in a document is valid', () => {
-  const jobs = papers.flatMap(({ path, text }) =>
+  const jobs = documents.flatMap(({ path, text }) =>
     blocksOf(text, 'json').map((block) => ({ path, json: JSON.parse(block) as Record<string, unknown> })),
   )
   expect(jobs.length).toBeGreaterThanOrEqual(4)

@@ -3,7 +3,7 @@ import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 
-export const keepingMutations = [
+export const storageMutations = [
   ...area(
     'byte budgets',
     [],

@@ -6,7 +6,7 @@ import { area } from '../mutation.ts'
 
 const runs = (file: string): string => `streams/runs/${file}.ts`
 
-export const ruleMutations = [
+export const rulesMutations = [
   ...area(
     'runs',
     ['streams/runs/firing', 'streams/runs/retries', 'streams/runs/leases', 'streams/runs/overlap', 'streams/runs/misfire'],

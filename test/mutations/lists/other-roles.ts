@@ -1,7 +1,7 @@
 /** Mutations of the roles that do not decide: executor, retry forwarder and intake. */
 import { area } from '../mutation.ts'
 
-export const doerMutations = [
+export const otherRoleMutations = [
   ...area(
     'executor',
     [

@@ -1,5 +1,5 @@
 /**
- * Stray times: times that were set by a clock that was ahead. The next reports, starts or commands correct most of its decisions. The
+ * Misdated times: times that were set by a clock that was ahead. The next reports, starts or commands correct most of its decisions. The
  * times here are hours away, and no other input would come before them. The sweeper of an owner finds them
  * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
@@ -22,15 +22,15 @@ function aheadBy(at: number | null | undefined, now: number): number {
  * Timers that request the correction of a job's times: one for the job and one for each of its runs, because a rule gets the snapshot of
  * one run only.
  */
-export function strayTimersOf(job: Job, now: number): Timer[] {
+export function misdatedTimersOf(job: Job, now: number): Timer[] {
   const { state, definition, unreadable } = job
   if (state === undefined || unreadable !== undefined || definition?.spec === undefined) return []
-  const isStray =
+  const isMisdated =
     aheadBy(state.recheckAt, now + recheckMsMax) > 0 ||
     endedAhead(state, now) > 0 ||
     intervalOf(definition.spec, state, now) !== undefined
-  const runNos = state.active.flatMap((run) => (isStrayRun(run, now) ? [run.runNo] : []))
-  return [...(isStray ? [0] : []), ...runNos].map((runNo) => ({ dueAt: now, kind: timerKind.stray, jobId: job.id, runNo }))
+  const runNos = state.active.flatMap((run) => (isMisdatedRun(run, now) ? [run.runNo] : []))
+  return [...(isMisdated ? [0] : []), ...runNos].map((runNo) => ({ dueAt: now, kind: timerKind.misdated, jobId: job.id, runNo }))
 }
 
 /** Corrects the times, so that none is later than the correct clock would have set it. */
@@ -39,7 +39,7 @@ export function correctTimes(draft: Decision, { runNo }: Timer, context: Context
   const { definition, state } = draft.job
   if (state === undefined || definition?.spec === undefined) return
   const run = state.active.find((candidate) => candidate.runNo === runNo)
-  if (run !== undefined && isStrayRun(run, now)) setRunRight(draft, run, context)
+  if (run !== undefined && isMisdatedRun(run, now)) correctRun(draft, run, context)
   if (runNo > 0) return
   if (aheadBy(state.recheckAt, now + recheckMsMax) > 0) patchState(draft, { recheckAt: now })
   const endedBy = endedAhead(state, now)
@@ -60,7 +60,7 @@ function intervalOf(spec: JobDefinition, state: JobState, now: number): number |
   return next !== null && aheadBy(state.nextFireAt, latest) > 0 ? next : undefined
 }
 
-function isStrayRun(run: ActiveRun, now: number): boolean {
+function isMisdatedRun(run: ActiveRun, now: number): boolean {
   switch (run.status) {
     case 'RUNNING':
       return aheadBy(run.startedAt, now) > 0
@@ -78,7 +78,7 @@ function isStrayRun(run: ActiveRun, now: number): boolean {
 /** Latest time at which a run with limits came to the gate. */
 const arrivedAt = ({ startDeadlineAt, limits }: ActiveRun): number => startDeadlineAt - (limits?.startDeadlineMs ?? 0)
 
-function setRunRight(draft: Decision, run: ActiveRun, context: Context): void {
+function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   const { errors, dueAt, startDeadlineAt } = run
   const last = errors.at(-1)

@@ -12,11 +12,11 @@ import {
   unfinishedPlaces,
   unfinishedTests,
   withoutHeader,
-} from './tidy.ts'
+} from './conventions.ts'
 import { filesIn, type HouseFile, readHouseFile, topLevel } from './tree.ts'
 
 const house = filesIn(['schemas', 'streams', 'src', 'bench', 'test', 'docs'])
-const papers = filesIn(['docs', 'docker', 'examples', '.ci'], '').filter(({ path }) => !path.endsWith('.ndjson'))
+const documents = filesIn(['docs', 'docker', 'examples', '.ci'], '').filter(({ path }) => !path.endsWith('.ndjson'))
 const file = (path: string, ...lines: string[]): HouseFile => ({ path, text: `${lines.join('\n')}\n` })
 /**
  * The packages of a lock file that come from one fixed host, and the packages without a checksum, which the host could replace.
@@ -46,7 +46,7 @@ const longFilesLookedAt = [
 const longFunctionsLookedAt = ['src/metrics/metrics.ts']
 
 test('no text says that work is unfinished', () => {
-  expect(unfinishedPlaces([...house, ...papers])).toEqual([])
+  expect(unfinishedPlaces([...house, ...documents])).toEqual([])
 })
 
 test('no test is skipped', () => {
@@ -59,7 +59,7 @@ test('every file of the program begins with a header comment', () => {
 
 test('the program contains no path of one machine and no package registry', () => {
   expect(machinePlaces(house, [])).toEqual([])
-  expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
+  expect(registryPlaces([...house.filter(({ path }) => !path.startsWith('test/house/')), ...documents])).toEqual([])
 })
 
 test('the lock file names no host, and has a checksum of each package', () => {
@@ -76,7 +76,7 @@ test('the lock file names no host, and has a checksum of each package', () => {
 })
 
 test('no document outside the repository is cited', () => {
-  expect(foreignCitations([...house.filter(({ path }) => !path.startsWith('test/house/')), ...papers])).toEqual([])
+  expect(foreignCitations([...house.filter(({ path }) => !path.startsWith('test/house/')), ...documents])).toEqual([])
 })
 
 test('long files are listed', () => {

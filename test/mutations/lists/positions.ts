@@ -6,7 +6,7 @@ import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 
-export const sinceMutations = [
+export const positionMutations = [
   ...area(
     'committed positions',
     ['scheduler/passed-positions'],
@@ -97,9 +97,9 @@ export const sinceMutations = [
         'the sweeper sets the timer of a deletion again while its tombstone is being written',
       ],
       [
-        'stray-unnoticed',
+        'misdated-unnoticed',
         scheduler('timers/lost-timer-sweeper'),
-        '      stray.push(...strayTimersOf(job, now))\n',
+        '      misdated.push(...misdatedTimersOf(job, now))\n',
         '',
         'timers set by a clock ahead of time stay',
       ],

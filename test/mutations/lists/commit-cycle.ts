@@ -3,7 +3,7 @@ import { area } from '../mutation.ts'
 
 const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 
-export const turnMutations = [
+export const commitCycleMutations = [
   ...area(
     'leases',
     ['scheduler/late-reports', 'scheduler/takeovers', 'scheduler/activity/leases'],
@@ -201,7 +201,7 @@ export const turnMutations = [
       [
         'never-passed-over',
         scheduler('commit/failure-isolation'),
-        'isPassedOver: before?.hasLetter === false',
+        'isPassedOver: before?.hasDeadLetter === false',
         'isPassedOver: false',
         'a record that cannot even make its job INVALID is tried forever',
       ],
@@ -213,7 +213,7 @@ export const turnMutations = [
         'a single failure of a record that is alone makes its job INVALID',
       ],
       [
-        'neighbours-tried-too',
+        'neighbors-tried-too',
         scheduler('commit/failure-isolation'),
         'Math.max(1, Math.min(this.#max, names.length) >> 1)',
         'Math.max(2, Math.min(this.#max, names.length) >> 1)',

@@ -1,7 +1,7 @@
 /** The answer to an operator who asks why a job did or did not fire. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { type Reason, whyOf } from '../../../streams/jobs/why.ts'
+import { type Reason, whyOf } from '../../../streams/jobs/reasons.ts'
 import { JobHistory } from '../runs/history.ts'
 
 type Definition = Partial<JobDefinitionInput>

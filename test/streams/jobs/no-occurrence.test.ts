@@ -1,7 +1,7 @@
 /** Jobs that never fire, or not again: which of them are INVALID, which have ended, and what the reason says. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
-import { whyOf } from '../../../streams/jobs/why.ts'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const yearMs = 365 * 86_400_000
