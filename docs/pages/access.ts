@@ -22,7 +22,7 @@ The rights that the principal of each process needs on a Kafka cluster with ACLs
 
 The topics must exist. Either let \`duelog topics apply\` create them under a principal with the table *setup*, or grant that table to the processes too. Your own readers, such as a console, need \`Read\` on the topics that they read and on their group.
 
-If a right is missing, the log, \`GET /readyz\` and the command line name it: with the error code \`kafka-denied\`, the operation, the principal and the right to grant.
+If a right is missing, the log, \`GET /readyz\` and the command line say so. They name the error code \`kafka-denied\`, the operation, the principal and the right to grant.
 
 ${tables.join('\n\n')}
 `

@@ -38,7 +38,7 @@ export function cliPage(): string {
     [
       '## What an audit proves',
       '',
-      '`duelog audit` reads definitions, states, executions, `worker-control`, events and dead letters with `read_committed`, up to their end at its start. It uses its own consumer group and deletes it. The role `auditor` does the same all the time, and shows it at `/v1/proof`. Both find:',
+      '`duelog audit` reads definitions, states, executions, `worker-control`, events and dead letters with `read_committed`, up to the ends that they have when it starts. It uses its own consumer group and deletes it. The role `auditor` does the same all the time, and shows it at `/v1/proof`. Both find:',
       '',
       table(
         ['Finding', 'Meaning'],
@@ -62,14 +62,14 @@ export function cliPage(): string {
           [code('overdue'), 'a job whose next occurrence was due longer ago than `--grace`, without a decision'],
           [
             code('undispatched'),
-            'an attempt that the state calls handed out, or ended by a worker, without a dispatch; with `--target-topics` also a run without its record',
+            'an attempt that was handed out or ended by a worker according to the state, but has no dispatch; with `--target-topics` also a run without its record',
           ],
           [code('gap'), 'a run number that no run has'],
           [code('ended-twice'), 'a run that ended, and then ended or continued again'],
         ],
       ),
       '',
-      'Not findings: an attempt that two workers started (workers run at least once; it is counted), a run that waits for a limit (it is counted), and all that retention has deleted. Missed occurrences are not searched in three cases: in intervals from the END of runs, if a job of an earlier version skipped 1,000 or more in one step, and if only states after a change of the schedule are left. The audit keeps its data in its own folder under the system temporary folder, and memory does not grow with the log. `--from` and `--to` shorten reading. Beyond 2,000 open runs of one job, or 100,000 occurrences in one step, it counts them as not judged. For cron and rrule it uses the same calendar as owners; intervals and instants it computes by itself.',
+      'These are no findings: an attempt that two workers started (handlers run at least once; it is counted), a run that waits for a limit (it is counted), and everything that retention has deleted. Missed occurrences are not searched in three cases: in intervals from the END of runs, if a job of an earlier version skipped 1,000 or more in one step, and if only states after a change of the schedule are left. The audit keeps its data in its own folder under the system temporary folder, and memory does not grow with the log. `--from` and `--to` shorten reading. Beyond 2,000 open runs of one job, or 100,000 occurrences in one step, it counts them as not judged. For cron and rrule it uses the same calendar as owners; intervals and instants it computes by itself.',
     ].join('\n'),
     ...leavesOf(program).map(({ name, command }) => [`## duelog ${name}`, '', '```text', helpOf(command), '```'].join('\n')),
   )

@@ -17,7 +17,7 @@ export function configurationPage(): string {
     heading(
       'Configuration',
       'schemas/config.json',
-      'Each setting is an environment variable. All except secrets are also flags of `duelog up`; the flag wins. A secret may be in a file that `<name>_FILE` names, as in containers. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict each other prevent the start; one sentence names them.',
+      'Each setting is an environment variable. All except secrets are also flags of `duelog up`. A flag takes precedence. A secret may be in a file that `<name>_FILE` names, as is usual in containers. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict each other prevent the start; one sentence names them.',
     ),
     table(['Name', 'Flag', 'Default', 'Allowed', 'Meaning'], rows),
     [
@@ -29,7 +29,7 @@ export function configurationPage(): string {
       '- Without `DUELOG_API_TOKENS` the server binds to loopback only and refuses requests that a web page of another origin could have sent.',
       '- `DUELOG_URL` and `DUELOG_TOKEN` are read by the commands that ask a running Duelog, see [CLI](CLI.md). `duelog up` does not use them.',
       '- `DUELOG_API_TOKENS` protect only the HTTP API. The embedded broker and registry listen on loopback without a password, so every program on this machine can bypass the tokens. The log says so at the start. If others use the machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL` to servers with a password.',
-      '- From the second start on, Duelog is ready before its embedded registry, because it knows the ids of its schemas. Jobs fire; other clients can use the registry some seconds later, on a busy machine half a minute later.',
+      '- From the second start on, Duelog is ready before its embedded registry, because it knows the ids of its schemas. Jobs already fire then. Other clients can use the registry some seconds later, or half a minute later on a busy machine.',
       '- The data folder belongs to the user of the process. Its folders have mode 0700, its files 0600. Files of stores have the mode of the umask, inside a folder that no other user can enter. A folder that existed before, with other content, keeps its mode; the folders and files that Duelog puts into it are still closed to others.',
       '- Every process serves HTTP, in any role, for probes, metrics and the queries of other processes.',
     ].join('\n'),

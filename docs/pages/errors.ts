@@ -18,7 +18,7 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
   ResultTooLarge: { retried: 'no', meaning: 'The result of the handler is over 64 KB of JSON.' },
   BatchOutcomesWrong: {
     retried: 'no',
-    meaning: 'The outcomes of a batch handler do not match the runs it was given. The outcome of each run is unknown.',
+    meaning: 'The outcomes of a batch handler do not match the runs that it got. The outcome of each run is unknown.',
   },
   'encode-failed': { retried: 'no', meaning: 'A value from the handler does not fit the record of the report.' },
   'report-refused': {
@@ -51,7 +51,7 @@ export function errorsPage(): string {
     [
       '## Where errors appear',
       '',
-      '- **HTTP**: an RFC 9457 problem with `Content-Type: application/problem+json`, the code in `code`, and every single fault in `problems`. A 503 has `Retry-After`. A 202 with `wait-timeout` is no failure: the change is durable.',
+      '- **HTTP**: an RFC 9457 problem with `Content-Type: application/problem+json`, the code in `code`, and each fault in `problems`. A 503 has `Retry-After`. A 202 with `wait-timeout` is no failure: the change is durable.',
       '- **In code**: a `DuelogError` with `code`, `status`, `retriable` and `message`.',
       '- **On the command line**: one sentence on stderr and an [exit code](CLI.md#exit-codes); `--debug` adds where it happened.',
       '- **In a record from another writer**: there is no caller to answer, so the job becomes `INVALID` with the reason in `GET /v1/jobs/{id}`. A record that belongs to no job is logged with topic, partition and offset and counted in `duelog_invalid_total`. No partition stops for it.',

@@ -11,7 +11,7 @@ interface MetricFacts {
 
 const alerts = `## Alerts on the proof
 
-The role auditor says whether the promise is kept. Three alerts for Prometheus: it found a fault, it fell behind, or it cannot judge.
+The role auditor says whether the guarantees hold. These are three alerts for Prometheus: it found a fault, it is behind, or it cannot judge.
 
 \`\`\`yaml
 groups:
@@ -38,7 +38,7 @@ export function metricsPage(): string {
     heading(
       'Metrics',
       'src/metrics/metrics.ts',
-      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The main process also shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`). Their counts are added to its own; their metrics of Node have the label `process`, such as `executor-1`. A process that does not answer within a second is shown with its last values. When it ends, its counts stay in the sum, except those after the last reading.",
+      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The main process also shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`). Their counts are added to its own; their metrics of Node have the label `process`, such as `executor-1`. A process that does not answer within a second is shown with its last values. When such a process ends, its counts up to the last reading stay in the sum.",
     ),
     table(
       ['Metric', 'Type', 'Labels', 'Meaning'],

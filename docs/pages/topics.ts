@@ -105,11 +105,11 @@ export function topicsPage(): string {
     heading(
       'Topics',
       'streams/topics/topics.ts and schemas/*.avsc',
-      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/state/keys.ts`), values are Avro in the Confluent wire format under the subject `<topic>-value`, compatible backwards with all earlier versions.',
+      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/state/keys.ts`). Values are Avro in the Confluent wire format under the subject `<topic>-value`. Each schema is backward compatible with all earlier versions.',
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [
-      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`). A retention is refused if it is shorter than a day; if less than a day is planned, it is refused below the plan.\n\nRecords that are not read within the retention of their topic are lost: commands and reports while a partition has no owner, and cancellations for a worker that was unreachable for an hour. A run continues without them, by its lease, its timeout and its start deadline. It is made again if its end was not received. A retry that its delay topic lost is made a minute late. An execution expires before its topic loses it.',
+      'The prefix is `DUELOG_TOPIC_PREFIX`; each pool of `DUELOG_POOLS` has its own six `executions` topics. Duelog creates what is missing and refuses to start on a topic whose cleanup, timestamp type, retention or number of partitions could lose or double jobs (`unsafe-topic`). A retention is refused if it is shorter than a day. If Duelog plans less than a day for the topic, it is refused only if it is shorter than the plan.\n\nRecords that are not read within the retention of their topic are lost: commands and reports while a partition has no owner, and cancellations for a worker that was unreachable for an hour. A run continues without them, by its lease, its timeout and its start deadline. The run is dispatched again if its end was not received. A retry that its delay topic lost is made a minute late. An execution expires before its topic loses it.',
       '',
       '## Writing jobs from another language',
       '',
