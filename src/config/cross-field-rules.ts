@@ -22,7 +22,7 @@ export function crossFieldProblems(raw: Environment): string[] {
   }
   claim(
     (raw.SCHEMA_REGISTRY_USERNAME === undefined) === (raw.SCHEMA_REGISTRY_PASSWORD === undefined),
-    `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD need one another.`,
+    `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD must be set together.`,
   )
   claim(
     raw.SCHEMA_REGISTRY_URL !== undefined || raw.SCHEMA_REGISTRY_USERNAME === undefined,
@@ -35,16 +35,16 @@ export function crossFieldProblems(raw: Environment): string[] {
   for (const name of ['DUELOG_JWT_ISSUER', 'DUELOG_JWT_AUDIENCE'] as const) {
     claim(
       (raw.DUELOG_JWT_JWKS_URL === undefined) === (raw[name] === undefined),
-      `${named(name)} and DUELOG_JWT_JWKS_URL need one another.`,
+      `${named(name)} and DUELOG_JWT_JWKS_URL must be set together.`,
     )
   }
   claim(
     raw.DUELOG_JWT_JWKS_URL === undefined || raw.DUELOG_API_TOKENS !== undefined,
-    `${named('DUELOG_JWT_JWKS_URL')} needs DUELOG_API_TOKENS as well: the processes of one system ask one another with a token of it.`,
+    `${named('DUELOG_JWT_JWKS_URL')} needs DUELOG_API_TOKENS as well, because the processes of one system call each other with one of its tokens.`,
   )
   claim(
     raw.DUELOG_API_TOKENS !== undefined || isLoopback(raw.DUELOG_HTTP_HOST),
-    `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which others can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
+    `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which other machines can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
   )
   claim(
     raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
@@ -58,18 +58,18 @@ export function crossFieldProblems(raw: Environment): string[] {
     raw.DUELOG_ROLES !== 'intake' ||
       raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined ||
       raw.DUELOG_INTAKE_KARAFKA_TOPICS !== undefined,
-    `${named('DUELOG_ROLES')} is intake alone, but there is no topic to take in; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
+    `${named('DUELOG_ROLES')} is only intake, but there is no topic for it to read; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
   )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
   for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
-    claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM need one another.`)
+    claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM must be set together.`)
   }
   for (const name of ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE'] as const) {
     claim(raw.KAFKA_SSL_ENABLED || raw[name] === undefined, `${named(name)} is set, but KAFKA_SSL_ENABLED is false.`)
   }
   claim(
     (raw.KAFKA_SSL_CERT_FILE === undefined) === (raw.KAFKA_SSL_KEY_FILE === undefined),
-    `${named('KAFKA_SSL_CERT_FILE')} and KAFKA_SSL_KEY_FILE need one another.`,
+    `${named('KAFKA_SSL_CERT_FILE')} and KAFKA_SSL_KEY_FILE must be set together.`,
   )
   claim(
     raw.KAFKA_BROKERS !== undefined || (!hasMechanism && !raw.KAFKA_SSL_ENABLED),
@@ -86,11 +86,11 @@ function tokenProblems(text: string): string[] {
   return tokens.flatMap(({ token, name }, index) => [
     ...(token.length < tokenCharsMin
       ? [
-          `DUELOG_API_TOKENS has a token in its item ${index + 1} that is too short to be safe from guessing; allowed: at least ${tokenCharsMin} characters, such as openssl rand -hex 16 writes.`,
+          `DUELOG_API_TOKENS has a token in its item ${index + 1} that is short enough to be guessed; allowed: at least ${tokenCharsMin} characters, for example the output of openssl rand -hex 16.`,
         ]
       : []),
     ...(name !== undefined && isReservedActor(name)
-      ? [`DUELOG_API_TOKENS has a name in its item ${index + 1} that stands for others in the audit trail; take another.`]
+      ? [`DUELOG_API_TOKENS has a name in its item ${index + 1} that the audit trail uses for other callers; choose another one.`]
       : []),
   ])
 }
@@ -106,13 +106,16 @@ function intakeClashes(raw: Environment): string[] {
       .filter((topic) => topic.startsWith(raw.DUELOG_TOPIC_PREFIX))
       .map(
         (topic) =>
-          `${named(name)} has ${topic}, which is one of Duelog's own; take another topic, or another DUELOG_TOPIC_PREFIX.`,
+          `${named(name)} has ${topic}, which is one of Duelog's own topics; choose another topic, or another DUELOG_TOPIC_PREFIX.`,
       ),
   )
   const both = lists[0]?.topics.filter((topic) => lists[1]?.topics.includes(topic)) ?? []
   return [
     ...own,
-    ...both.map((topic) => `${lists[0]?.name} and ${lists[1]?.name} both have ${topic}; a topic holds records of one of them.`),
+    ...both.map(
+      (topic) =>
+        `${lists[0]?.name} and ${lists[1]?.name} both have ${topic}; leave it in the list of the scheduler that writes it.`,
+    ),
   ]
 }
 
@@ -124,8 +127,8 @@ function portClashes(raw: Environment): string[] {
   if (raw.SCHEMA_REGISTRY_URL === undefined) uses.push(['DUELOG_EMBEDDED_REGISTRY_PORT', raw.DUELOG_EMBEDDED_REGISTRY_PORT])
   return uses.flatMap(([name, port], index) => {
     if (port > 65_535)
-      return [`${named('DUELOG_EMBEDDED_KAFKA_PORT')} is ${kafka}; allowed: at most 65534, as the next one up is used too.`]
+      return [`${named('DUELOG_EMBEDDED_KAFKA_PORT')} is ${kafka}; allowed: at most 65534, because the next port is used too.`]
     const earlier = uses.slice(0, index).find((other) => other[1] === port)
-    return earlier ? [`${earlier[0]} and ${name} are both ${port}; give each a port of its own.`] : []
+    return earlier ? [`${earlier[0]} and ${name} are both ${port}; set two different ports.`] : []
   })
 }

@@ -49,5 +49,5 @@ export function environmentOf(values: Record<string, unknown>): Record<string, s
 
 /** The message for a secret that is given as a flag. It does not repeat the value. */
 export function refusalOfSecret(name: string): string {
-  return `${flagOf({ name })} is no flag: other users of a machine can read command lines. Set ${name} in the environment, or name a file that holds it by ${name}_FILE.`
+  return `${flagOf({ name })} is no flag: other users of a machine can read command lines. Set ${name} in the environment, or set ${name}_FILE to the path of a file that holds it.`
 }

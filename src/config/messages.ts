@@ -20,5 +20,5 @@ export function unknown(name: string): string {
 export function bad(name: string, value: string | undefined): string {
   const setting = settingByName.get(name) as Setting
   const allowed = allowedOf(setting).replace(/\.$/, '')
-  return `${named(name)} is ${setting.secret ? 'not of the form allowed' : `"${withoutUser(value ?? '')}"`}; allowed: ${allowed}.`
+  return `${named(name)} is ${setting.secret ? 'not in the allowed form' : `"${withoutUser(value ?? '')}"`}; allowed: ${allowed}.`
 }

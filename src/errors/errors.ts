@@ -26,7 +26,7 @@ export const errorTable = {
   'too-many-requests': {
     status: 429,
     retriable: true,
-    meaning: 'A caller has sent more requests, or failed to sign in more often, than it may.',
+    meaning: 'A caller has sent too many requests, or has failed to sign in too often.',
   },
   'identity-unavailable': { status: 503, retriable: true, meaning: 'The keys that sign tokens could not be loaded.' },
   overloaded: {
@@ -50,7 +50,7 @@ export const errorTable = {
   'wait-timeout': {
     status: 202,
     retriable: true,
-    meaning: 'The definition is durable, but the owner did not apply it within the wait.',
+    meaning: 'The definition is durable, but the owner did not apply it within the wait time.',
   },
   'not-ready': {
     status: 503,
@@ -87,7 +87,7 @@ export const errorTable = {
     status: 503,
     retriable: true,
     meaning:
-      'A topic of Duelog ends before the position up to which it was read: it was truncated, or deleted and created again.',
+      'The end of a topic of Duelog is before the position that was already read: the topic was truncated, or deleted and created again.',
   },
   'kafka-denied': {
     status: 503,

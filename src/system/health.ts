@@ -18,7 +18,7 @@ export class ProcessHealth {
 
   /** A part has ended, and a retry does not help. */
   readonly died = (error: Error): void => {
-    this.#death ??= `A part of this process has ended for good: ${error.message}`
+    this.#death ??= `A part of this process has ended and will not start again: ${error.message}`
     this.#tell(error)
   }
 
@@ -30,7 +30,7 @@ export class ProcessHealth {
   /** `clockProblem`: why the wall clock is not trusted now. The process stays live, because a new one would have the same clock. */
   health(scheduler: Scheduler | undefined, clockProblem?: string): Health {
     const hanging = (scheduler?.hanging ?? []).map(
-      (partition) => `Partition ${partition} has hung in one turn for longer than any broker takes to answer.`,
+      (partition) => `Partition ${partition} has been in one commit cycle for longer than any broker takes to answer.`,
     )
     const dead = [...(this.#death === undefined ? [] : [this.#death]), ...hanging]
     const waiting = [

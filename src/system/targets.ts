@@ -33,7 +33,7 @@ async function requireTopics({ config, log, logger, partitions }: ProcessContext
   if (missing.length === 0) return
   throw new DuelogError(
     'unsafe-topic',
-    `The role intake is to read ${missing.join(', ')}, and there is no such topic that this process may see. Create it, for example with \`duelog topics apply\` and the same DUELOG_INTAKE_ETF1_TOPICS and DUELOG_INTAKE_KARAFKA_TOPICS, grant Describe on it, or take it out of the setting.`,
+    `The role intake must read ${missing.join(', ')}, but this process sees no such topic. Create it, for example with \`duelog topics apply\` and the same DUELOG_INTAKE_ETF1_TOPICS and DUELOG_INTAKE_KARAFKA_TOPICS, grant Describe on it, or remove it from the setting.`,
   )
 }
 

@@ -43,7 +43,7 @@ function addHttpProblems({ url, method, headers }: HttpTarget, hasPayload: boole
   if (parsed === undefined || parsed.username !== '' || parsed.password !== '') {
     const limit = 'absolute http and https URLs without user and password'
     // The message does not repeat the URL, because it may hold a password.
-    const message = `target.http.url is not of the form that is allowed: ${limit}.`
+    const message = `target.http.url does not have the allowed form: ${limit}.`
     problems.push(contradiction('target.http.url', undefined, limit, message))
   }
   if (method === 'GET' && hasPayload) {

@@ -35,7 +35,7 @@ const secretField = /^(?:target\.http\.url$|(?:target\.http\.)?headers\[)/
 /** A problem whose sentence is "field is value; allowed: limit." */
 export function notAllowed(field: string, value: unknown, limit: string, unit = ''): Problem {
   if (secretField.test(field) && value !== undefined)
-    return { field, value: undefined, limit, message: `${field} is not of the form that is allowed: ${limit}.` }
+    return { field, value: undefined, limit, message: `${field} does not have the allowed form: ${limit}.` }
   const found = `${quoted(value)}${unit && typeof value === 'number' ? ` ${unit}` : ''}`
   const shown = typeof value === 'object' && value !== null ? quoted(value) : value
   const state = value === undefined ? 'is missing' : `is ${found}`

@@ -260,7 +260,7 @@ describe('dead letters', () => {
     const ended = await duelogHere(['runs', 'redrive', '--dead'], { env })
     expect([ended.code, ended.out]).toEqual([1, '2 redriven.\n'])
     expect(ended.err).toMatch(
-      /^1 not redriven, because their jobs have no room for them: .*maxConcurrentRuns.* Run the same command again/m,
+      /^1 not redriven, because their jobs have too many active runs: .*maxConcurrentRuns.* Run the same command again/m,
     )
   })
   it('are reported as left if their owner refused all of them', async () => {

@@ -27,7 +27,7 @@ it.each([
   const answer = await system.api.instance.inject(call)
   expect(answer.statusCode).toBe(202)
   expect(answer.json()).toMatchObject({ applied: false, code: 'wait-timeout', detail })
-  expect(answer.json().detail).toMatch(/ had not applied it within 5 s\. .* Then it will be applied\.$/)
+  expect(answer.json().detail).toMatch(/ had not applied it within 5 s\. .* After that it will be applied\.$/)
 })
 
 it('so does a write that needs an applied state, and the end of a batch', async () => {
@@ -51,7 +51,7 @@ it('an owner that cannot be asked for the reason does not delay the answer', asy
   system.owner.notReady.clear()
   system.owner.problem = undefined
   const late = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/c?wait=applied', payload: atNoon })
-  expect(late.json().detail).toMatch(/ had not applied it within 5 s; it will\.$/)
+  expect(late.json().detail).toMatch(/ had not applied it within 5 s\. It will be applied later\.$/)
 })
 
 it('the CLI shows the reason, and reports no job as deleted, paused or run', async () => {

@@ -173,7 +173,7 @@ test('executor processes may be one for each processor', () => {
 
 test('executor processes without the executor role are refused', () => {
   expect(() => readConfig({ DUELOG_EXECUTOR_PROCESSES: '2', DUELOG_ROLES: 'api' })).toThrow(/DUELOG_ROLES has no executor/)
-  expect(() => readConfig({ DUELOG_ROLES: 'intake' })).toThrow(/intake alone, but there is no topic/)
+  expect(() => readConfig({ DUELOG_ROLES: 'intake' })).toThrow(/only intake, but there is no topic/)
   expect(readConfig({ DUELOG_ROLES: 'intake', DUELOG_INTAKE_ETF1_TOPICS: 'schedules' }).roles).toEqual(new Set(['intake']))
 })
 
@@ -264,7 +264,7 @@ describe('settings that contradict one another', () => {
     [
       'a certificate without its key',
       { KAFKA_BROKERS: 'a:1', KAFKA_SSL_ENABLED: 'true', KAFKA_SSL_CERT_FILE: 'c.pem' },
-      'need one another',
+      'must be set together',
     ],
     ['TLS to the embedded broker', { KAFKA_SSL_ENABLED: 'true' }, 'set KAFKA_BROKERS'],
     ['one port for two', { DUELOG_HTTP_PORT: '18081' }, 'DUELOG_HTTP_PORT and DUELOG_EMBEDDED_REGISTRY_PORT are both 18081'],

@@ -107,7 +107,7 @@ describe('an address with a password', () => {
 
   test('of the registry has its name and password apart, both or none', () => {
     const url = { SCHEMA_REGISTRY_URL: 'http://registry:8081' }
-    expect(refusal({ ...url, SCHEMA_REGISTRY_USERNAME: 'me' })).toMatch(/SCHEMA_REGISTRY_USERNAME .*need one another/)
+    expect(refusal({ ...url, SCHEMA_REGISTRY_USERNAME: 'me' })).toMatch(/SCHEMA_REGISTRY_USERNAME .*must be set together/)
     expect(refusal({ SCHEMA_REGISTRY_USERNAME: 'me', SCHEMA_REGISTRY_PASSWORD: 'x' })).toMatch(/is for a registry of your own/)
   })
 })

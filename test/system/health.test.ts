@@ -39,7 +39,7 @@ describe('a process', () => {
     expect(told).toEqual(['The group reader cannot go on.', 'And more.'])
     expect(vitals.health(scheduler(true, [view(0, 'active')]))).toEqual({
       ...{ live: false, ready: false },
-      reasons: ['A part of this process has ended for good: The group reader cannot go on.'],
+      reasons: ['A part of this process has ended and will not start again: The group reader cannot go on.'],
     })
   })
   it('lives while a part of it cannot work, and is not ready meanwhile', () => {
@@ -53,7 +53,7 @@ describe('a process', () => {
   })
   it('does not live when a partition hangs in a commit cycle', () => {
     expect(new ProcessHealth(() => {}).health(scheduler(true, [view(2, 'active')], [2]))).toMatchObject({
-      ...{ live: false, ready: false, reasons: [expect.stringMatching(/^Partition 2 has hung/)] },
+      ...{ live: false, ready: false, reasons: [expect.stringMatching(/^Partition 2 has been in one commit cycle/)] },
     })
   })
 })

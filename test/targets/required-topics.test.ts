@@ -49,7 +49,7 @@ it('with other brokers the start names missing topics, and how to create them', 
   const error = await startIntake(parts).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({
     code: 'unsafe-topic',
-    message: expect.stringMatching(/is to read other-foreign, .*topics apply/),
+    message: expect.stringMatching(/must read other-foreign, .*topics apply/),
   })
   expect((error as Error).message).not.toContain('one-foreign')
   expect([made, readers]).toEqual([[], []])

@@ -111,7 +111,10 @@ function refuseForeignOrigin(request: FastifyRequest): void {
 function refuseOtherMachines(request: FastifyRequest): void {
   const address = request.socket.remoteAddress ?? ''
   if (!isLoopbackName(address.replace(/^::ffff:/, ''))) {
-    throw new DuelogError('forbidden', 'Without API tokens the internal routes serve this machine only: set DUELOG_API_TOKENS.')
+    throw new DuelogError(
+      'forbidden',
+      'Without API tokens only this machine may call the internal routes: set DUELOG_API_TOKENS.',
+    )
   }
 }
 

@@ -73,4 +73,4 @@ export function shownUrl(note: unknown): string | undefined {
 
 /** Why an owner is not called, for callers and operators. */
 export const strangerText = (partition: number, instance: string): string =>
-  `Partition ${partition} is owned by ${instance}. This process sends it no requests, because it does not prove that it has a token of this process. Give all processes of one system the same DUELOG_API_TOKENS, and upgrade processes of an earlier version.`
+  `Partition ${partition} is owned by ${instance}. This process sends no requests to ${instance}, which does not prove that it has a token of this process. Give all processes of one system the same DUELOG_API_TOKENS, and upgrade processes of an earlier version.`

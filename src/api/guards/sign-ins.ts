@@ -1,5 +1,5 @@
 /**
- * Limits guesses of tokens, for each address and in total. Above the limit a token is refused unchecked, unless it was accepted
+ * Limits guesses of tokens, for each address and in total. Above the limit a token is refused without a check, unless it was accepted
  * from this address before. So a signed-in client is not shut out by a neighbor. A client that repeats the same wrong token has
  * guessed once. All memory is bounded.
  */
@@ -42,7 +42,7 @@ export class SignIns {
   /** Time until which a token is known to be wrong, by the steady clock. */
   readonly #refused = new BoundedMap<string, number>(signInsKeptMax)
   readonly #looks: TokenChecks
-  /** Number of tokens refused unchecked since the last log line. */
+  /** Number of tokens refused without a check since the last log line. */
   #unlogged = 0
   #cancel: (() => void) | undefined
 
@@ -85,7 +85,7 @@ export class SignIns {
     return await this.#looks.run(network, jwtForm.test(token), look).catch((thrown: unknown) => {
       if (!(thrown instanceof NoneLeft)) throw thrown
       this.#note(address)
-      throw tooMany('Too many different tokens were refused, so new tokens are refused unchecked at the moment.')
+      throw tooMany('Too many different tokens were refused, so new tokens are refused without a check at the moment.')
     })
   }
 
@@ -102,7 +102,7 @@ export class SignIns {
     }
     this.#logger.warn(
       { address },
-      'Too many different tokens were refused. New tokens are refused unchecked at the moment, and are counted.',
+      'Too many different tokens were refused. New tokens are refused without a check at the moment, and are counted.',
     )
     this.#countOn()
   }
@@ -111,7 +111,7 @@ export class SignIns {
     this.#cancel = this.#clock.at(this.#clock.nowMs() + signInsLoggedMs, () => {
       this.#cancel = undefined
       if (this.#unlogged === 0) return
-      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused unchecked.')
+      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused without a check.')
       this.#unlogged = 0
       this.#countOn()
     })

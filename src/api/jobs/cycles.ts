@@ -101,7 +101,7 @@ export const cycleWarning = (path: readonly string[]): string =>
 
 /** The text about a chain that ended, with its cycle if it had one. */
 export function chainText({ path, complete }: ChainCycle): string {
-  if (path !== undefined) return `In the definitions in force this is the circle: ${pathText(path)}.`
+  if (path !== undefined) return `In the definitions in force this is the cycle: ${pathText(path)}.`
   return complete
     ? 'In the definitions in force no job that this one triggers leads back to it.'
     : 'Not all jobs that this one triggers could be checked. None of the checked ones leads back to it.'

@@ -118,7 +118,7 @@ const tooDear = (steps: number): DuelogError =>
 const tooLong = (ms: number): DuelogError =>
   new DuelogError(
     'overloaded',
-    `The request was not calculated within ${ms / 1_000} s, because due runs come first; send it again later, or ask for less at once.`,
+    `The request was not calculated within ${ms / 1_000} s, because due runs have priority; send it again later, or ask for less at once.`,
   )
 
 /** Runs until it is done or its milliseconds are used. */

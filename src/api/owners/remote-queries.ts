@@ -94,7 +94,7 @@ function errorOf(url: URL, status: number, answer: Record<string, unknown> | und
   if (code === 'unauthorized' || code === 'forbidden') {
     return new DuelogError(
       'peer-refused',
-      `The owner at ${url.origin} refused our question; give all processes of one system the same DUELOG_API_TOKENS.`,
+      `The owner at ${url.origin} refused the request of this process; give all processes of one system the same DUELOG_API_TOKENS.`,
     )
   }
   if (typeof code === 'string' && Object.hasOwn(errorTable, code) && typeof answer?.detail === 'string') {

@@ -1,4 +1,4 @@
-/** The text about a change that its owner had not applied within the wait, with the owner's reason if it has one. */
+/** The text about a change that its owner had not applied within the wait time, with the owner's reason if it has one. */
 import { appliedWaitMs } from '../schemas/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
@@ -19,6 +19,6 @@ export async function waitTimeout(
 ): Promise<WaitTimeout> {
   const problems = await Promise.all([...partitions].map((partition) => owners.problem(partition).catch(() => undefined)))
   const known = [...new Set(problems)].find((problem) => problem !== undefined)
-  const why = known === undefined ? '; it will.' : `. ${known} Then it will be applied.`
+  const why = known === undefined ? '. It will be applied later.' : `. ${known} After that it will be applied.`
   return { code: 'wait-timeout', detail: `${what} had not applied it within ${appliedWaitMs / 1_000} s${why}` }
 }

@@ -49,7 +49,7 @@ export function withoutPublicApi(): onRequestAsyncHookHandler {
     if (inEveryRole.has(url) || config.internal === true) return
     throw new DuelogError(
       'not-found',
-      `This process does not have the role api, so it serves no ${method} of jobs or runs; send the request to a process with api in DUELOG_ROLES.`,
+      `This process does not have the role api, so it does not answer ${method} for jobs or runs; send the request to a process with api in DUELOG_ROLES.`,
     )
   }
 }

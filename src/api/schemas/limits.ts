@@ -106,7 +106,7 @@ export const refusedSignInsInAllPerSecond = 50
 export const refusedTokensKeptMs = 10_000
 /** Maximum tokens that are remembered as accepted from an address, and as wrong. */
 export const signInsKeptMax = 10_000
-/** Interval of the log lines with the number of tokens that were refused unchecked. */
+/** Interval of the log lines with the number of tokens that were refused without a check. */
 export const signInsLoggedMs = 60_000
 /** Maximum callers whose rate is remembered. */
 export const rateCallersMax = 10_000

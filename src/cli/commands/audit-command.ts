@@ -25,7 +25,7 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
       'audit --kafka-brokers broker-1:9092 --grace 60',
     ],
   )
-    .option('--from <time>', 'only occurrences with a nominal time from this one on: ISO 8601 with an offset, or epoch ms')
+    .option('--from <time>', 'only occurrences at or after this nominal time: ISO 8601 with an offset, or epoch ms')
     .option('--to <time>', 'only occurrences before this time')
     .addOption(number('--grace <s>', 'seconds after the due time that a run may still be in progress', 10, 0, 86_400))
     .option(

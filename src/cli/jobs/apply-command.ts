@@ -34,7 +34,7 @@ export function applyCommand(frame: CommandFrame): Command {
 }
 
 export function formatOption(): Option {
-  return new Option('--format <format>', 'format of all files, instead of that of their names').choices(['ndjson', 'yaml'])
+  return new Option('--format <format>', 'format of all files, whatever their names say').choices(['ndjson', 'yaml'])
 }
 
 async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {

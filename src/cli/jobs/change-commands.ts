@@ -54,7 +54,7 @@ const words = [
   { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused' },
   {
     name: 'resume',
-    description: 'Resume paused jobs. Occurrences missed meanwhile follow the catchUp of each job.',
+    description: 'Resume paused jobs. Occurrences that were missed during the pause follow the catchUp of each job.',
     done: 'is resumed',
   },
   {
@@ -86,7 +86,7 @@ export function triggerCommand(frame: CommandFrame): Command {
     `jobs trigger report-7 --payload '{"to": "b@example.org"}'`,
   ])
     .argument('<ids...>', 'IDs of the jobs')
-    .option('--payload <json>', 'payload of the runs, instead of that of the definition')
+    .option('--payload <json>', 'payload of the runs; replaces the payload of the definition')
     .addOption(idempotencyOption())
     .action((ids: string[], flags: ChangeFlags & { payload?: string }) => {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
@@ -111,7 +111,7 @@ export function backfillCommand(frame: CommandFrame): Command {
         forEach(shell, 'id', [id], async () => {
           const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
           const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
-          return { facts, text: facts.applied ? 'runs the range, one run at a time.' : laterText(facts) }
+          return { facts, text: facts.applied ? 'runs the occurrences of the range, one at a time.' : laterText(facts) }
         }),
       ),
     )

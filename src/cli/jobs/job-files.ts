@@ -73,13 +73,13 @@ function formatOf(file: string): FileFormat {
   const found = byExtension[extname(file).toLowerCase()]
   if (found !== undefined) return found
   const names = Object.keys(byExtension).join(', ')
-  throw new DuelogError('bad-usage', `The name of ${file} does not tell its format (${names}). Set it with --format.`)
+  throw new DuelogError('bad-usage', `The name of ${file} does not show its format (${names}). Set it with --format.`)
 }
 
 async function sizeOf(file: string): Promise<number> {
   try {
     const found = await stat(file)
-    if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a directory; name the files in it.`)
+    if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a directory; give the names of the files in it.`)
     return found.size
   } catch (error) {
     if (error instanceof DuelogError) throw error

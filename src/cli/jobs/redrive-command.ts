@@ -86,5 +86,5 @@ async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, 
 
 function leftText(left: ReadonlyMap<string, string>): string {
   const [first = ''] = left.values()
-  return `${numberText(left.size)} not redriven, because their jobs have no room for them: ${oneLine(first)} Run the same command again later; "duelog runs list --dead" shows them.\n`
+  return `${numberText(left.size)} not redriven, because their jobs have too many active runs: ${oneLine(first)} Run the same command again later; "duelog runs list --dead" shows them.\n`
 }

@@ -22,7 +22,7 @@ interface DiffFlags extends RemoteFlags {
 export function diffTzCommand(frame: CommandFrame): Command {
   return remoteCommand(
     'diff-tz',
-    'Show which jobs would fire at other times under the time zone rules of the Node that runs this command. Exit code 1: some would.',
+    'Show which jobs would fire at other times under the time zone rules of the Node that runs this command. The exit code is 1 if there are any.',
     ['schedule diff-tz', 'schedule diff-tz --json > moves.ndjson', 'schedule diff-tz --url https://duelog.example --limit 1000'],
   )
     .addOption(integer('--limit <n>', 'maximum number of jobs to show; all are counted', rowsDefault, 1, rowsMax))

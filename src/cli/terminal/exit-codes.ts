@@ -4,7 +4,7 @@ import { DuelogError, type ErrorCode } from '../../errors/index.ts'
 
 export const exitCodes = {
   done: { code: 0, meaning: 'Success.' },
-  failed: { code: 1, meaning: 'All or part of it failed. The output names what was refused or is wrong.' },
+  failed: { code: 1, meaning: 'All or a part of the command failed. The output says what was refused or is wrong.' },
   usage: { code: 2, meaning: 'The command line, or a file that it names, is wrong. Nothing was done.' },
   later: {
     code: 3,

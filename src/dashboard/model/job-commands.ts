@@ -44,7 +44,7 @@ export async function remove({ id, active, etag }: Job): Promise<boolean> {
 export async function cancelRun({ jobId, runNo, runId }: Run): Promise<boolean> {
   const wanted = await confirmed({
     title: `Cancel run ${runId}?`,
-    consequence: 'The handler is told to stop, and the run is not retried. Later occurrences of the job fire as usual.',
+    consequence: 'The handler gets a signal to stop, and the run is not retried. Later occurrences of the job fire as usual.',
     yes: 'Cancel run',
     no: 'Keep run',
   })

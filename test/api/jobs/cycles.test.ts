@@ -68,7 +68,7 @@ describe('why a chain ended', () => {
     const text = 'A follow-up was not triggered: its chain of follow-ups had reached the greatest length.'
     system.owner.reasons.set('a', [{ code: 'chain-depth', text, at: 1 }, ...reasons])
     const why = async () => (await system.api.instance.inject('/v1/jobs/a/why')).json().why as { text: string }[]
-    expect((await why())[0]?.text).toBe(`${text} In the definitions in force this is the circle: ${cycle}.`)
+    expect((await why())[0]?.text).toBe(`${text} In the definitions in force this is the cycle: ${cycle}.`)
     system.add('c', { definition: definition([]) })
     expect((await why())[0]?.text).toContain('no job that this one triggers leads back to it.')
   })

@@ -64,7 +64,7 @@ describe('a schema made for the purpose', () => {
     expect(messages({ list: [{ x: 1 }, { x: 10 }] })).toEqual(['list[1].x is 10; allowed: -9007199254740991 to 9.'])
     expect(messages({ again: { x: 'no' } })).toEqual(['again.x is "no"; allowed: -9007199254740991 to 9.'])
     expect(messages({ headers: { key: Buffer.alloc(8) } })).toEqual(['headers has 11 bytes; allowed: at most 10 bytes.'])
-    expect(messages({ headers: { key: 'text' } })).toEqual(['headers["key"] is not of the form that is allowed: bytes.'])
+    expect(messages({ headers: { key: 'text' } })).toEqual(['headers["key"] does not have the allowed form: bytes.'])
     expect(messages({ whole: 1.5 })).toEqual(['whole is 1.5; allowed: whole numbers, -2147483648 to 2147483647.'])
     expect(messages({ whole: undefined })).toEqual(['whole is missing; allowed: -2147483648 to 2147483647.'])
   })
