@@ -228,7 +228,7 @@ export type Accepted = {
   /** With 202: the change is durable, but the owner did not confirm it in time. */
   code?: 'wait-timeout'
   detail?: string
-  /** Allowed but probably unintended, such as a circle of onSuccess and onFailure. Absent: no warnings. */
+  /** Allowed but probably unintended, such as a cycle of onSuccess and onFailure. Absent: no warnings. */
   warnings?: string[]
 }
 
@@ -483,7 +483,7 @@ export type PlannedJob = {
   /** Why it would be DROPPED, or the job INVALID. */
   reason?: string | null
   fires?: PlannedFires
-  /** Allowed but probably unintended: a circle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched. */
+  /** Allowed but probably unintended: a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched. */
   warnings?: string[]
   problems?: FieldProblem[]
 }
@@ -657,7 +657,7 @@ export type Standby = {
   url: string | null
   /** following: it keeps up with the logs. restoring: it still reads them. */
   phase: 'restoring' | 'following' | 'claiming' | 'closed'
-  /** Number of records that its copy lacks, by its own knowledge; null while its store cannot be read. */
+  /** Number of records that its copy lacks, as far as it knows; null while its store cannot be read. */
   behindRecords: number | null
   /** Version of its time zone rules; null if not known. */
   zoneRules: string | null
@@ -690,7 +690,7 @@ export type Partition = {
   zoneRules: string | null
   /** Whether a standby has other rules than the owner. The rules of the owner apply. */
   zoneRulesDiffer: boolean
-  /** The last position of the owner that lay outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started. */
+  /** The last position of the owner that was outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started. */
   lastReset: PositionReset | null
   /** A transaction that a client has left open for a minute or longer. Until it ends, the `records` from `offset` on cannot be read. `since`: when the owner of the partition first saw it. Null: none is known. */
   openTransaction: OpenTransaction | null
@@ -805,7 +805,7 @@ export type Counts = {
   skipped: {
     [key: string]: number
   }
-  /** Reported starts by lateness, as pairs: upper bound in ms (null: none), and the number of starts up to it and later than the bound before. */
+  /** Reported starts by lateness, as pairs: upper bound in ms (null: none), and the number of starts between the previous bound and this one. */
   lateness: any[][]
 }
 
@@ -855,7 +855,7 @@ export type OwnerState = {
   zoneWalk?: OwnerZoneWalk | null
   /** Why the owner decides nothing at the moment. */
   problem?: string | null
-  /** The last position that lay outside its log. */
+  /** The last position that was outside its log. */
   lastReset?: OwnerPositionReset | null
   /** A transaction that blocks one of its topics. */
   openTransaction?: OwnerOpenTransaction | null

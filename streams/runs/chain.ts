@@ -1,7 +1,7 @@
 /**
  * Follow-ups of a run, and the two limits that end every chain of them. No owner sees a whole chain, because its jobs are in different
  * partitions. So each run carries how many runs led to it, and how many may still follow. The latter number is divided among its
- * followers. So a chain has at most 1 + 5,000 runs, however its jobs are connected, also in a circle.
+ * followers. So a chain has at most 1 + 5,000 runs, even if its jobs trigger each other in a cycle.
  */
 import { fieldOf, jobCommandSchema } from '../../schemas/index.ts'
 import { type Decision, refuse } from '../state/index.ts'

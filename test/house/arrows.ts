@@ -4,7 +4,7 @@
  *   schemas ─► streams ─► src:  foundation ─► doers, hands and starters ─► joiners ─► programs ─► cli
  *
  * A folder with an index.ts is a room, and the index.ts is its face: the only file of it that others import. Only the outer room
- * may import a room inside it. Rooms never import one another in a circle.
+ * may import a room inside it. Rooms never import each other in a cycle.
  */
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
@@ -126,7 +126,7 @@ export function facesWithCode(files: readonly HouseFile[]): string[] {
     .map(({ path }) => path)
 }
 
-/** Rooms that import one another in a circle, each circle once. */
+/** Rooms that import each other in a cycle, each cycle once. */
 export function roomCycles(files: readonly HouseFile[]): string[] {
   const arrows = new Map<string, Set<string>>()
   for (const file of files.filter(({ path }) => isProgram(path))) {

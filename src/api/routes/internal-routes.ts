@@ -1,4 +1,4 @@
-/** Queries of other API processes to the scheduler of this process. It forwards none, so a query never runs in a circle. */
+/** Queries of other API processes to the scheduler of this process. It forwards none, so a query never runs in a loop. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, PartitionQueries } from '../../ports/index.ts'

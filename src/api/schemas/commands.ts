@@ -63,13 +63,13 @@ export const pauseSchema = {
 
 export const resumeSchema = {
   operationId: 'resumeJob',
-  summary: 'Resume a paused job; its catchUp decides about occurrences that were due in between',
+  summary: 'Resume a paused job; its catchUp decides about occurrences that were due during the pause',
   ...simpleCommand,
 } as const
 
 export const cancelJobSchema = {
   operationId: 'cancelJob',
-  summary: 'Cancel a job: its runs end and it fires no more until it gets a new definition',
+  summary: 'Cancel a job: its runs end, and it does not fire again until it gets a new definition',
   ...simpleCommand,
 } as const
 
@@ -96,7 +96,7 @@ export const backfillSchema = {
 export const cancelRunSchema = {
   operationId: 'cancelRun',
   tags: ['Runs'],
-  summary: 'Cancel one run; its handler receives an abort by its AbortSignal',
+  summary: 'Cancel one run; its handler is notified through its AbortSignal',
   params: runParams,
   querystring: closed({}),
   headers: idempotencyHeaders,

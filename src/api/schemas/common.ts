@@ -39,7 +39,7 @@ export const ifMatchHeaders = {
   properties: {
     'if-match': {
       type: 'string',
-      description: 'The write happens only if the job has this ETag, or any with *. Otherwise the answer is 412.',
+      description: 'The write happens only if the job has this ETag. With * it may have any ETag. Otherwise the answer is 412.',
     },
   },
 } as const
@@ -57,12 +57,12 @@ const keyed = (meaning: string) =>
   }) as const
 
 export const idempotencyHeaders = keyed(
-  'A repeat of the same command to the same job or run with the same key has no further effect and gets the same answer as the first, also after a lost answer: only one run is created. This holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without the key, each request is a separate command.',
+  'A repeat of the same command to the same job or run with the same key has no further effect and gets the same answer as the first, even if the first answer was lost: only one run is created. This holds as long as the command is one of the last 32 of the job, or its run is active or the last one. Without the key, each request is a separate command.',
 )
 
 /** The same for a request that creates a job. */
 export const createHeaders = keyed(
-  'A repeat by the same caller with the same key and the same definition creates no second job as long as the first exists. It is answered with the first job and 200, also after a lost answer. The same key with another definition creates another job.',
+  'A repeat by the same caller with the same key and the same definition creates no second job as long as the first exists. It is answered with the first job and 200, even if the first answer was lost. The same key with another definition creates another job.',
 )
 
 export const waitQuery = closed({
@@ -153,7 +153,7 @@ export const acceptedSchema = {
     warnings: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Allowed but probably unintended, such as a circle of onSuccess and onFailure. Absent: no warnings.',
+      description: 'Allowed but probably unintended, such as a cycle of onSuccess and onFailure. Absent: no warnings.',
     },
   },
 } as const

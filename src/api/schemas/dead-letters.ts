@@ -31,7 +31,7 @@ export const deadLetterSchema = {
   operationId: 'getDeadLetter',
   tags: ['Dead letters'],
   summary: 'One dead run, with the Execution of its last attempt',
-  description: 'The payload is that of the run, even if the definition has changed since. A redrive uses it again.',
+  description: 'The payload is the payload of the run, even if the definition has changed since. A redrive uses it again.',
   params: runParams,
   querystring: closed({}),
   response: {

@@ -41,7 +41,7 @@ const countsSchema = {
     lateness: {
       type: 'array',
       description:
-        'Reported starts by lateness, as pairs: upper bound in ms (null: none), and the number of starts up to it and later than the bound before.',
+        'Reported starts by lateness, as pairs: upper bound in ms (null: none), and the number of starts between the previous bound and this one.',
       items: { type: 'array', minItems: 2, maxItems: 2, items: {} },
     },
   },
@@ -50,7 +50,8 @@ const countsSchema = {
 const ownerStateSchema = {
   title: 'OwnerState',
   type: 'object',
-  description: 'What the owner of a partition says of it. Fields that are not required are absent in earlier versions of Duelog.',
+  description:
+    'State of a partition, as its owner reports it. Fields that are not required are absent in earlier versions of Duelog.',
   required: [
     ...['partition', 'phase', 'restoreRemaining', 'restoreTotal', 'mailboxDepth', 'jobsOffset', 'overdueMs'],
     ...['underWay', 'instance', 'url'],
@@ -82,7 +83,7 @@ const ownerStateSchema = {
           at: epochMs,
         },
       },
-      'The last position that lay outside its log.',
+      'The last position that was outside its log.',
     ),
     openTransaction: orNull(
       {

@@ -62,7 +62,7 @@ export const jobSchema = {
       additionalProperties: false,
       required: ['anchorAt', 'decidedFor', 'latestFiredFor'],
       description:
-        'For a schedule in a time zone: the state from which its next time is computed, also after the rules of the zone change.',
+        'For a schedule in a time zone: the state from which its next time is computed, even after the rules of the zone change.',
       properties: {
         anchorAt: time,
         decidedFor: orNull(
@@ -211,7 +211,7 @@ export const batchSchema = {
       type: 'string',
       enum: ['applied'],
       description:
-        'The answer waits until the owners have applied the definitions, and ends with one more line: {"applied": true}, or false with a detail if that takes more than 5 s. It lists those of the first 200 jobs that became INVALID: {"applied": true, "invalid": [{"id": …, "reason": …}]}.',
+        'The answer waits until the owners have applied the definitions, and ends with one more line: {"applied": true}, or false with a detail if that takes more than 5 s. Of the first 200 jobs, it lists those that became INVALID: {"applied": true, "invalid": [{"id": …, "reason": …}]}.',
     },
   }),
   consumes: ['application/x-ndjson'],

@@ -135,7 +135,7 @@ export const horizonMaxMs = 3_653 * 86_400_000
 export const bucketsDefault = 60
 export const bucketsMax = 1_000
 
-/** Maximum jobs that are searched for circles of follow-up jobs: for one job, for a whole plan, and concurrently. */
+/** Maximum jobs that are searched for cycles of follow-up jobs: for one job, for a whole plan, and concurrently. */
 export const cycleJobsMax = 64
 export const planCycleJobsMax = 1_000
 export const cycleAskedMax = 16

@@ -30,5 +30,5 @@ const lastReset = {
 
 export const lastResetSchema = orNull(
   lastReset,
-  'The last position of the owner that lay outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started.',
+  'The last position of the owner that was outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started.',
 )

@@ -107,7 +107,7 @@ export const partitionsSchema = {
                     behindRecords: {
                       type: ['integer', 'null'],
                       description:
-                        'Number of records that its copy lacks, by its own knowledge; null while its store cannot be read.',
+                        'Number of records that its copy lacks, as far as it knows; null while its store cannot be read.',
                     },
                     zoneRules: {
                       type: ['string', 'null'],

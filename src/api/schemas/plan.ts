@@ -63,7 +63,7 @@ const plannedJobSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Allowed but probably unintended: a circle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched.',
+        'Allowed but probably unintended: a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched.',
     },
     problems: { type: 'array', items: fieldProblemSchema },
   },

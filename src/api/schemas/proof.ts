@@ -8,7 +8,7 @@ const counts = { type: 'object', additionalProperties: count } as const
 export const proofSchema = {
   operationId: 'getProof',
   tags: ['System'],
-  summary: 'Results of the auditors: what they have proved, and the faults that they found',
+  summary: 'Results of the auditors: how far they have judged, and the faults that they found',
   description:
     'Processes with the role auditor read the log as it grows and judge it as `duelog audit` does. Counts cover all partitions since their audit began; each auditor keeps them in its folder.',
   querystring: closed({}),
