@@ -56,7 +56,8 @@ export class HandOver {
     await Promise.race([reader.rejoin().then(handedOver, () => undefined), late])
     cancel()
     const left = this.#leaving()
-    if (left.length > 0) logger.warn({ partitions: left }, 'The stop waits no longer: nobody fires some partitions yet.')
+    if (left.length > 0)
+      logger.warn({ partitions: left }, 'The stop does not wait longer, although no process fires some partitions yet.')
     else if (hasSuccessors) await after(successorsReadMs)
   }
 }

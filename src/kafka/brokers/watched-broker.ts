@@ -197,7 +197,7 @@ export class WatchedBroker {
     this.#options.onResponse(false)
     const isNews = this.#standing !== 'silent'
     if (isNews) {
-      const message = `Broker ${this.#address} is silent: its connections end, and nobody waits for it until it answers.`
+      const message = `Broker ${this.#address} is silent. Its connections are closed, and no request waits for it until it answers.`
       this.#options.logger.warn({ broker: this.#address, connections: this.#sockets.size }, message)
     }
     this.#standing = 'silent'

@@ -63,7 +63,7 @@ function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message
     const message = end - at >= bytesMin && end <= set.length ? messageIn(set.subarray(at, end)) : undefined
     if (message === undefined) throw new Error('Its messages do not end where they say.')
     if (message.codec !== 0) throw new Error('It holds a compressed message in a compressed one.')
-    if (found.length >= recordsMax) throw new Error(`It has more than ${recordsMax} messages; so many are not unpacked.`)
+    if (found.length >= recordsMax) throw new Error(`It has more than ${recordsMax} messages, the maximum.`)
     found.push(message)
     at = end
   }
