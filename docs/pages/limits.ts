@@ -43,7 +43,7 @@ export function limitsTable(): string {
       ],
       ['Message of a progress', `${characters(fieldOf(executionEventSchema, 'message'))}; the rest is cut`],
       ['Follow-ups of a run', `${numberText(chainRunsMax)} runs in all, over ${chainDepthMax} generations`],
-      ['State of a job', `${bytes(stateBytesMax)}; beyond, older errors and then the last result are left out`],
+      ['State of a job', `${bytes(stateBytesMax)}; if it would be larger, older errors and then the last result are left out`],
       ['Runs kept for a job', `the active ones and the last ${runHistorySize + 1}`],
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
       ['HTTP body, or line of a batch', bytes(bodyBytesMax)],

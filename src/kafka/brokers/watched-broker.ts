@@ -50,7 +50,7 @@ export class WatchedBroker {
   /** The parameters of the last connect; a probe uses the same. */
   #to: ISocketFactoryArgs | undefined
   #wantedAtMs = 0
-  #standing: 'answers' | 'doubted' | 'silent' = 'answers'
+  #condition: 'answers' | 'doubted' | 'silent' = 'answers'
   /** Whether a connect fails at once. */
   #isShunned = false
   /** Whether the overdue request is a quick one. */
@@ -116,8 +116,8 @@ export class WatchedBroker {
     if (isQuick) this.#options.onResponse(false)
     this.#isShunned ||= isQuick && !this.#isSlow()
     this.#isOverdue ||= isQuick
-    if (this.#standing !== 'answers') return
-    this.#standing = 'doubted'
+    if (this.#condition !== 'answers') return
+    this.#condition = 'doubted'
     this.#ask()
   }
 
@@ -168,10 +168,10 @@ export class WatchedBroker {
   #answered(isRefusal: boolean): void {
     const { logger, timeouts } = this.#options
     const broker = this.#address
-    if (this.#standing === 'silent') logger.info({ broker }, `Broker ${broker} answers again.`)
+    if (this.#condition === 'silent') logger.info({ broker }, `Broker ${broker} answers again.`)
     if (this.#isOverdue && !isRefusal) {
       const more = `For ${slowForMs / 1_000} s its connections end only after ${timeouts.slowMs} ms.`
-      if (this.#standing === 'doubted' && !this.#isSlow())
+      if (this.#condition === 'doubted' && !this.#isSlow())
         logger.warn({ broker }, `Broker ${broker} is slow: it answers, but took more than ${timeouts.quickMs} ms. ${more}`)
       this.#slowUntilMs = performance.now() + slowForMs
       setTimeout(() => this.#rest(), slowForMs + 1).unref()
@@ -181,8 +181,8 @@ export class WatchedBroker {
 
   /** This answers all open probes. */
   #believe(): void {
-    const wasSilent = this.#standing === 'silent'
-    this.#standing = 'answers'
+    const wasSilent = this.#condition === 'silent'
+    this.#condition = 'answers'
     this.#isShunned = false
     this.#isOverdue = false
     clearTimeout(this.#nextQuestion)
@@ -195,12 +195,12 @@ export class WatchedBroker {
 
   #unanswered(): void {
     this.#options.onResponse(false)
-    const isNews = this.#standing !== 'silent'
+    const isNews = this.#condition !== 'silent'
     if (isNews) {
       const message = `Broker ${this.#address} is silent. Its connections are closed, and no request waits for it until it answers.`
       this.#options.logger.warn({ broker: this.#address, connections: this.#sockets.size }, message)
     }
-    this.#standing = 'silent'
+    this.#condition = 'silent'
     this.#isShunned = true
     if (isNews) this.#options.onSilenceChange(true)
     for (const socket of this.#sockets) socket.destroy(silence(`${this.#address} is silent`))
@@ -212,7 +212,7 @@ export class WatchedBroker {
   }
 
   #rest(): void {
-    if (this.#sockets.size === 0 && this.#standing === 'answers' && !this.#isSlow()) this.#options.onIdle()
+    if (this.#sockets.size === 0 && this.#condition === 'answers' && !this.#isSlow()) this.#options.onIdle()
   }
 }
 
