@@ -12,7 +12,7 @@ const checkEveryMsDefault = 1_000
 /** Time between two queries to the brokers while the clock is not trusted (minimum and maximum), and while it is and nothing was appended. */
 const askMsMin = 500
 const askMsMax = 5_000
-const askAnewMs = 60_000
+const askAgainMs = 60_000
 /** A query without an answer after this time no longer delays the next one. */
 const answerMsMax = 20_000
 
@@ -127,7 +127,7 @@ export class GuardedClock implements Clock, ClockGuard {
 
   #askIfDue(): void {
     const steadyMs = this.#clock.steadyMs()
-    const waitsForMs = this.#verdict === 'trusted' ? askAnewMs : this.#askWaitMs
+    const waitsForMs = this.#verdict === 'trusted' ? askAgainMs : this.#askWaitMs
     // If brokers disagree, those that this process writes to may be the wrong ones.
     const isEnough = this.#verdict === 'trusted' && this.#trust.disagreeing.length === 0
     const answeredAtMs = isEnough ? this.#answeredAtMs : Number.NEGATIVE_INFINITY

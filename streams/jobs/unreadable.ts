@@ -39,7 +39,7 @@ export function stepUnreadable(job: Job, input: Input, context: Context): Decisi
   }
   if (input.kind === 'definition') define(draft, input, context)
   if (input.kind === 'deletion') acceptDeletion(draft, input)
-  if (draft.job.state !== job.state) begunAnew(draft)
+  if (draft.job.state !== job.state) startNewLife(draft)
   return draft
 }
 
@@ -56,7 +56,7 @@ function define(draft: Decision, input: Extract<Input, { kind: 'definition' }>, 
 }
 
 /** Nothing that the unreadable state has left in the store may appear in the new state. */
-function begunAnew(draft: Decision): void {
+function startNewLife(draft: Decision): void {
   draft.job.unreadable = undefined
   draft.deletesHistory = true
   if (draft.keptDefinition === undefined) draft.keptDefinition = null

@@ -101,7 +101,7 @@ export function reportReset(
  * decided. Run numbers, active runs and effects of commands stay. The position is logged last, so a crash in between repeats
  * all of it.
  */
-export async function definitionsBeganAnew(
+export async function definitionsWereRecreated(
   context: PartitionContext,
   { claimOffset, claimedAt }: Pick<Position, 'claimOffset' | 'claimedAt'>,
   range: Range,

@@ -4,7 +4,7 @@ import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { firstOffset, type Range, rangeOf, readableEnd, type Source, shrunk } from '../input/index.ts'
 import { isBesideTheLog, ownerKey, positionKey, putRetainedDefinitions, readEntry } from '../state/index.ts'
-import { definitionsBeganAnew, goOn, judgeLoss } from './invalid-positions.ts'
+import { definitionsWereRecreated, goOn, judgeLoss } from './invalid-positions.ts'
 import { type PartitionContext, quietMs } from './partition-context.ts'
 import { leaveLog } from './replaced-changelog.ts'
 
@@ -55,7 +55,7 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   const position = (await readEntry(context.shared.codecs, store, positionKey))?.position ?? null
   if (isBesideTheLog({ jobsOffset: context.positions.applied.jobs, claimOffset: context.claimOffset }, position))
     await startOver(context)
-  if (await definitionsBeganAnew(context, { claimOffset, claimedAt }, ends.jobs)) await startOver(context)
+  if (await definitionsWereRecreated(context, { claimOffset, claimedAt }, ends.jobs)) await startOver(context)
   context.claimOffset = claimOffset
   goOn(context, position, claimedAt, ends)
   context.zones.taken(position)
