@@ -8,6 +8,7 @@ import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
+import { encode } from './cases/encode.ts'
 import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
 import { list } from './cases/list.ts'
@@ -32,6 +33,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   heavy,
   'heavy-whole': heavyWhole,
   stores,
+  encode,
   ...floodCases,
 }
 
@@ -45,9 +47,9 @@ if (run === undefined) {
   console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
-/** One case tests the own broker and registry of the program, another needs neither. */
+/** One case tests the own broker and registry of the program, others need neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
-await (name === 'restart' || name === 'stores' ? withoutBed : withBed)(async (bed) => {
+await (['restart', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

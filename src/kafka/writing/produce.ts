@@ -16,7 +16,7 @@ import type { Append } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
-import { answeredOffset } from '../kafkajs/index.ts'
+import { answeredOffset, installProduceRequests } from '../kafkajs/index.ts'
 import { partitionsApart, type RequestBatch, requestBatchesOf } from './request-batches.ts'
 
 export interface ProduceOptions {
@@ -36,6 +36,7 @@ export async function produce(
   options: ProduceOptions,
 ): Promise<Map<string, number>> {
   const { sendBatch, counts, requestTimeoutMs, onAppended } = options
+  installProduceRequests()
   const offsets = new Map<string, number>()
   for (const batch of requestBatchesOf(records, partitionCounts)) {
     const send = async (topicMessages: RequestBatch['topicMessages']): Promise<void> => {
@@ -55,7 +56,7 @@ function linesOf(batch: RequestBatch, counts: ProduceOptions['counts']): Iterabl
   const lines = new Map<string, RequestBatch['topicMessages'][]>()
   for (const part of partitionsApart(batch))
     for (const { topic, messages } of part) {
-      const leader = counts.leaderOf(topic, messages[0]?.partition ?? 0)
+      const leader = counts.leaderOf(topic, Number(Object.keys(messages.groups)[0]))
       const line = lines.get(leader)
       if (line === undefined) lines.set(leader, [part])
       else line.push(part)

@@ -2,10 +2,10 @@
  * Groups records into request batches: the records of one produce request each. Most calls need one. The records of a partition
  * in one request are one batch of the log, which the broker limits in bytes.
  */
-import type { Message } from 'kafkajs'
 import { keyPartitionOf, partitionOf, recordBytes } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
+import { MessageGroup } from '../kafkajs/index.ts'
 
 /** Below the broker's default max.message.bytes of 1,048,588, which counts the whole batch. */
 export const batchBytesMax = 1_000_000
@@ -22,8 +22,8 @@ export interface RequestBatch {
  * Messages that are already grouped by partition. kafkajs groups with `messages.reduce(…)` and copies the group for each message,
  * which is quadratic. This array answers that one call with the existing groups. For all other uses it is a plain array.
  */
-export class GroupedMessages extends Array<Message> {
-  readonly groups: Record<number, Message[]> = {}
+export class GroupedMessages extends Array<RecordOut> {
+  readonly groups: Record<number, MessageGroup> = {}
   static override get [Symbol.species](): ArrayConstructor {
     return Array
   }
@@ -33,13 +33,17 @@ export class GroupedMessages extends Array<Message> {
   }
 }
 
+/** For producers of grouped messages: kafkajs does not ask for their partitions. */
+export const noPartitioner = () => (): never => {
+  throw new DuelogError('internal', 'Messages without a group were given to a producer.')
+}
+
 /** The same batch as requests for one partition each, in the order of their first records. */
 export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['topicMessages'][] {
   return topicMessages.flatMap(({ topic, messages }) =>
-    Object.values(messages.groups).map((group) => {
+    Object.entries(messages.groups).map(([partition, group]) => {
       const own = new GroupedMessages()
-      const partition = group[0]?.partition ?? 0
-      own.groups[partition] = group
+      own.groups[Number(partition)] = group
       for (const message of group) own.push(message)
       return [{ topic, messages: own }]
     }),
@@ -100,11 +104,13 @@ export function requestBatchesOf(records: RecordOut[], partitionCounts: Readonly
       messages = new GroupedMessages()
       round.topics.set(record.topic, messages)
     }
-    const message = { key: record.key, value: record.value, headers: record.headers, partition }
-    messages.push(message)
-    const group = messages.groups[partition]
-    if (group === undefined) messages.groups[partition] = [message]
-    else group.push(message)
+    messages.push(record)
+    let group = messages.groups[partition]
+    if (group === undefined) {
+      group = new MessageGroup()
+      messages.groups[partition] = group
+    }
+    group.push(record)
   }
   return rounds.map(({ bytes, topics }) => ({
     bytes,

@@ -12,7 +12,7 @@ import { faultOn, type LogSettings, transactionRetry } from '../brokers/index.ts
 import { faultOf } from '../errors/index.ts'
 import { type Doubts, TransactionRequests, unveiled } from '../kafkajs/index.ts'
 import { produce } from './produce.ts'
-import { checkSizes, targetOf } from './request-batches.ts'
+import { checkSizes, noPartitioner, targetOf } from './request-batches.ts'
 
 export class FencedWriter implements TransactionalWriter {
   readonly #id: string
@@ -59,10 +59,7 @@ export class FencedWriter implements TransactionalWriter {
       transactionTimeout: settings.transactionTimeoutMs,
       allowAutoTopicCreation: false,
       retry: transactionRetry,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition as number,
+      createPartitioner: noPartitioner,
     })
     let refusal: { error: unknown } | undefined
     const allowed = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import type { PartitionCounts } from '../admin/index.ts'
 import { faultOn, type LogSettings } from '../brokers/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { produce } from './produce.ts'
-import { batchBytesMax, checkSizes, targetOf } from './request-batches.ts'
+import { batchBytesMax, checkSizes, noPartitioner, targetOf } from './request-batches.ts'
 
 /** Maximum records and bytes of calls that are joined in one request. A larger single call goes alone. */
 const joinedRecordsMax = 5_000
@@ -168,10 +168,7 @@ export class IdempotentWriter implements LogWriter {
     const producer = this.#kafka.producer({
       idempotent: true,
       allowAutoTopicCreation: false,
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition as number,
+      createPartitioner: noPartitioner,
     })
     try {
       await producer.connect()
