@@ -68,12 +68,17 @@ export interface ClientPorts {
   topic: string
 }
 
+interface OpenedPorts extends ClientPorts {
+  /** Reads single jobs. It is shared by all calls, because most differ from the last one only in id, time and payload. */
+  reader: DefinitionReader
+}
+
 export function createJobClient<Payloads extends object = AnyPayloads>(open: () => Promise<ClientPorts>): Client<Payloads> {
-  let opening: Promise<ClientPorts> | undefined
+  let opening: Promise<OpenedPorts> | undefined
   let closed = false
-  const ports = async (): Promise<ClientPorts> => {
+  const ports = async (): Promise<OpenedPorts> => {
     if (closed) throw new DuelogError('bad-request', 'the client is closed; create another one')
-    opening ??= open()
+    opening ??= open().then((opened) => ({ ...opened, reader: new DefinitionReader(opened.definition) }))
     try {
       return await opening
     } catch (error) {
@@ -90,8 +95,8 @@ export function createJobClient<Payloads extends object = AnyPayloads>(open: () 
   }
   return {
     async schedule(job) {
-      const { definition } = await ports()
-      const { id, value } = new DefinitionReader(definition).read(job as Job)
+      const { reader } = await ports()
+      const { id, value } = reader.read(job as Job)
       return write(id, value)
     },
     async scheduleMany(jobs, { onRejected } = {}) {

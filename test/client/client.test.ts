@@ -56,6 +56,26 @@ describe('schedule and cancel', () => {
     await client.close()
   })
 
+  it('keep each of many calls at once apart', async () => {
+    const { client, stored } = setUp()
+    const jobs = Array.from({ length: 60 }, (_, index) =>
+      jobOf(`job-${index}`, {
+        schedule: index % 3 === 0 ? { at: 1_000 + index } : { delayMs: index },
+        target: { handler: index % 5 === 0 ? 'other' : 'noop' },
+        payload: index % 7 === 0 ? undefined : { index },
+      }),
+    )
+    await Promise.all(jobs.map((job) => client.schedule(job)))
+    const read = stored()
+    for (const { id, schedule, target, payload } of jobs)
+      expect(read.get(id)).toMatchObject({
+        schedule: { at: null, delayMs: null, ...schedule },
+        target,
+        payload: payload === undefined ? null : Buffer.from(JSON.stringify(payload)),
+      })
+    await client.close()
+  })
+
   it('open the log at the first use, and again when that failed', async () => {
     const log = new LoopbackLog()
     let opened = 0
