@@ -67,7 +67,11 @@ test('records of every size of a varint come back', async () => {
   const records = [
     ...sizes.map((size): BatchRecord => ({ key: `size-${size}`, value: Buffer.alloc(size, size) })),
     ...Array.from({ length: 8_200 }, (_, index): BatchRecord => ({ key: `job-${index}`, value: null })),
-    { key: 'ü€𐍈', value: Buffer.from('x'), headers: { näme: 'wért', bytes: Buffer.from([0, 255]), empty: '' } },
+    {
+      key: 'ü€𐍈',
+      value: Buffer.from('x'),
+      headers: { ...Object.fromEntries([['näme', 'wért']]), bytes: Buffer.from([0, 255]), empty: '' },
+    },
     { key: 'x'.repeat(70_000), value: Buffer.from('long key') },
   ]
   const batch = encodeBatch(records, options)
