@@ -21,6 +21,7 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
     // Warms up connections and compiled code, as for the bare writer.
     await client.scheduleMany(jobs(5_000, () => at, payloadBytes, 'warm'))
     await applied(stage, owner.url)
+    const { cpuMs: startCpuMs } = await owner.report()
     const startedAt = performance.now()
     await client.scheduleMany(jobs(n, (index) => at + index, payloadBytes))
     const durableMs = performance.now() - startedAt
@@ -34,7 +35,8 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
       durablePerSecond: perSecond(n, durableMs),
       appliedPerSecond: perSecond(n, appliedMs),
       ratio: round(bareMs / appliedMs),
-      ownerCpuMs: Math.round(cpuMs),
+      ownerStartCpuMs: Math.round(startCpuMs),
+      ownerCpuUsEach: round(((cpuMs - startCpuMs) * 1_000) / n),
       ownerRssPeakMb: Math.round(rssPeakBytes / 2 ** 20),
     }
   } finally {
