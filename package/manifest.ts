@@ -12,6 +12,7 @@ const kept = fileURLToPath(new URL('source-package.json', import.meta.url))
 interface Manifest {
   bin: Record<string, string>
   exports: Record<string, string | { types: string; default: string }>
+  dependencies?: Record<string, string>
   scripts?: Record<string, string>
   devDependencies?: Record<string, string>
   [field: string]: unknown

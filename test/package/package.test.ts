@@ -1,7 +1,7 @@
 /** The package as npm makes it, in a project of somebody else: what Node runs below node_modules, and what the compiler sees of it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,10 +22,12 @@ const parts = [
   'tsconfig.json',
   'README.md',
   'CHANGELOG.md',
+  'LICENSE',
 ]
 
 let folder = ''
 let tarball = ''
+let clientTarball = ''
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-package-'))
@@ -37,15 +39,19 @@ beforeAll(async () => {
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
   expect(await readFile(join(copy, 'package.json'), 'utf8')).toBe(before)
   tarball = join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '')
+  execFileSync(process.execPath, ['package/client-package.ts'], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
+  const pack = ['pack', './dist-client', '--silent', '--pack-destination', folder]
+  execFileSync('npm', pack, { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
+  clientTarball = join(folder, (await readdir(folder)).find((name) => name.startsWith('duelog-client-')) ?? '')
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A project that has installed the package, with these of its dependencies. */
-async function project(name: string, dependencies: readonly string[]): Promise<string> {
+/** A project that has installed the package under this name, with these of its dependencies. */
+async function project(name: string, dependencies: readonly string[], pack = tarball, as = 'duelog'): Promise<string> {
   const place = join(folder, name)
-  const own = join(place, 'node_modules', 'duelog')
+  const own = join(place, 'node_modules', as)
   await mkdir(own, { recursive: true })
-  execFileSync('tar', ['-xzf', tarball, '-C', own, '--strip-components=1'])
+  execFileSync('tar', ['-xzf', pack, '-C', own, '--strip-components=1'])
   for (const dependency of dependencies) {
     const link = join(place, 'node_modules', dependency)
     await mkdir(dirname(link), { recursive: true })
@@ -144,5 +150,87 @@ describe('the package', () => {
     } finally {
       child.kill('SIGKILL')
     }
+  })
+})
+
+/** What an installation of these packages takes on the disk, by the packages that they need in turn, in bytes. */
+async function installedBytes(names: readonly string[]): Promise<number> {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dependencies?: Record<string, string> }>
+  }
+  const places = new Set<string>()
+  const add = (name: string, from: string): void => {
+    // As Node looks for it: in the package that needs it, and then in each folder above.
+    for (let above = from; ; above = above.slice(0, Math.max(0, above.lastIndexOf('node_modules/') - 1))) {
+      const place = `${above === '' ? '' : `${above}/`}node_modules/${name}`
+      const entry = lock.packages[place]
+      if (entry === undefined && above !== '') continue
+      if (entry === undefined || places.has(place)) return
+      places.add(place)
+      for (const needed of Object.keys(entry.dependencies ?? {})) add(needed, place)
+      return
+    }
+  }
+  for (const name of names) add(name, '')
+  let bytes = 0
+  for (const place of places)
+    for (const entry of await readdir(join(root, place), { recursive: true, withFileTypes: true })) {
+      const isNested = entry.parentPath.slice(join(root, place).length).includes('node_modules')
+      if (entry.isFile() && !isNested) bytes += (await stat(join(entry.parentPath, entry.name))).size
+    }
+  return bytes
+}
+
+describe('the package of the client', () => {
+  const needs = async (place: string, as: string): Promise<string[]> => {
+    const manifest = JSON.parse(await readFile(join(place, 'node_modules', as, 'package.json'), 'utf8')) as typeof pkg
+    return Object.keys(manifest.dependencies)
+  }
+
+  it('needs neither the store nor the server, and takes at most 60 MB', async () => {
+    const place = await project('light', [], clientTarball, 'duelog-client')
+    const names = await needs(place, 'duelog-client')
+    for (const name of ['rocksdb-native', 'fastify', 'jose', 'commander']) expect(names).not.toContain(name)
+    const own = await readdir(join(place, 'node_modules'), { recursive: true, withFileTypes: true })
+    const sizes = await Promise.all(
+      own.map(async (entry) => (entry.isFile() ? (await stat(join(entry.parentPath, entry.name))).size : 0)),
+    )
+    const bytes = sizes.reduce((sum, size) => sum + size, await installedBytes(names))
+    expect(bytes).toBeGreaterThan(5_000_000)
+    expect(bytes).toBeLessThan(60_000_000)
+  })
+
+  it('compiles in a strict project, also under the name of the whole package', async () => {
+    const place = await project('light-typed', [], clientTarball, 'duelog')
+    for (const name of await needs(place, 'duelog')) {
+      const link = join(place, 'node_modules', name)
+      await mkdir(dirname(link), { recursive: true })
+      await symlink(join(modules, name), link)
+    }
+    await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
+    const compilerOptions = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: [] }
+    await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
+    expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
+  })
+
+  it('gives a client that schedules on a real broker, and a worker', async () => {
+    const place = await project('light-client', [...clientNeeds, 'pino', 'prom-client'], clientTarball, 'duelog-client')
+    const cluster = { brokers: process.env.DUELOG_TEST_BROKERS, registryUrl: process.env.DUELOG_TEST_REGISTRY }
+    const options = { ...cluster, topicPrefix: `package-light-${process.pid}-${Date.now()}.` }
+    const program = `
+      import { createWorker } from 'duelog-client'
+      import { createClient, DuelogError } from 'duelog-client/client'
+      const client = createClient(${JSON.stringify(options)})
+      const job = { id: 'a', schedule: { everyMs: 60000 }, target: { handler: 'noop' } }
+      const error = await client.schedule(job).catch((thrown) => thrown)
+      console.log(error instanceof DuelogError, error.code)
+      await client.close()
+      const worker = createWorker({ ...${JSON.stringify(options)}, handlers: {} })
+      console.log(await worker.start().then(() => 'started', (thrown) => thrown.code))
+      await worker.close()`
+    await writeFile(join(place, 'program.mjs'), program)
+    const said = execFileSync(process.execPath, [join(place, 'program.mjs')], { encoding: 'utf8', env: duelogEnvironment() })
+    // The worker logs to standard output too.
+    expect(said.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['true unsafe-topic', 'unsafe-topic', ''])
   })
 })
