@@ -7,12 +7,10 @@
  * A compressed message holds a message set in its value. Its offset is that of the last message in the set.
  */
 import { messageOf } from '../../errors/index.ts'
+import { batchAt, beforeLength } from './batch-layout.ts'
 import { unpacked } from './decompression.ts'
 import type { FetchedMessage, Room } from './fetched-message.ts'
 
-const lengthAt = 8
-const beforeLength = 12
-const formatAt = 16
 const attributesAt = 17
 const codecMask = 0x07
 const appendTimeMask = 0x08
@@ -59,7 +57,7 @@ export async function decodeMessage(bytes: Buffer, messages: FetchedMessage[], r
 function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message[] {
   const found: Message[] = []
   for (let at = 0; at < set.length; ) {
-    const end = at + bytesMin <= set.length ? at + beforeLength + set.readInt32BE(at + lengthAt) : Number.NaN
+    const end = at + bytesMin <= set.length ? at + beforeLength + set.readInt32BE(at + batchAt.length) : Number.NaN
     const message = end - at >= bytesMin && end <= set.length ? messageIn(set.subarray(at, end)) : undefined
     if (message === undefined) throw new Error('Its messages do not end where they say.')
     if (message.codec !== 0) throw new Error('It holds a compressed message in a compressed one.')
@@ -84,7 +82,7 @@ function innerMessages(set: Buffer, outer: Message, recordsMax: number): Message
 
 /** Undefined if the bytes are not one message. */
 function messageIn(bytes: Buffer): Message | undefined {
-  const format = bytes[formatAt] as number
+  const format = bytes[batchAt.magic] as number
   const attributes = bytes[attributesAt] as number
   const timeBytes = format === 1 ? 8 : 0
   if (format > 1 || bytes.length < bytesMin + timeBytes) return undefined

@@ -1,17 +1,15 @@
 /**
- * Decodes the fetched bytes of one partition: record batches (format 2, Kafka 0.11 and later) or older single messages
+ * Decodes the fetched bytes of one partition: record batches (batch-layout.ts) or older single messages
  * (message-sets.ts), one after the other.
  *
  * kafkajs can do this too, but without limits: a megabyte of compressed zeros becomes a gigabyte. An error in one batch ends the
  * fetches of all partitions, permanently. It copies all headers of a record for each header. If the last records of a batch were
  * compacted away, it does not report the end of the batch. So this decoder limits everything, and each unreadable part becomes
  * one message that says so, at its position.
- *
- *   0  first offset i64 │ 8 length i32 │ 12 leader epoch i32 │ 16 magic i8 │ 17 crc u32 │ 21 attributes i16 │ 23 last offset delta i32 │
- *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { messageOf } from '../../errors/index.ts'
+import { batchAt, beforeLength, transactionalMask } from './batch-layout.ts'
 import { unpacked } from './decompression.ts'
 import type { BatchContext, FetchedMessage, Room } from './fetched-message.ts'
 import { decodeMessage } from './message-sets.ts'
@@ -29,17 +27,11 @@ const yieldAfter = 10_000
 /** A record with more headers is unreadable: each is a name in memory. */
 export const headersMax = 5_000
 
-const headerBytes = 61
-const magicAt = 16
 /** Minimum size of a message from before Kafka 0.11 (message-sets.ts), and the position of its attributes. */
 const messageBytesMin = 26
 const attributesBeforeAt = 17
-const lengthAt = 8
-const beforeLength = 12
-const attributesAt = 21
 const codecMask = 0x07
 const appendTimeMask = 0x08
-const transactionalMask = 0x10
 const controlMask = 0x20
 
 export const roomOfAnswer = (): Room => ({ records: answerRecordsMax, unpackedBytes: answerUnpackedBytesMax })
@@ -48,11 +40,11 @@ export const roomOfAnswer = (): Room => ({ records: answerRecordsMax, unpackedBy
 export async function decodeBatches(bytes: Buffer, room: Room): Promise<FetchedMessage[]> {
   const messages: FetchedMessage[] = []
   for (let at = 0; at + messageBytesMin <= bytes.length && room.records > 0; ) {
-    const end = at + beforeLength + bytes.readInt32BE(at + lengthAt)
-    const isOld = (bytes[at + magicAt] as number) < 2
-    if (end > bytes.length || end < at + (isOld ? messageBytesMin : headerBytes)) break
+    const end = at + beforeLength + bytes.readInt32BE(at + batchAt.length)
+    const isOld = (bytes[at + batchAt.magic] as number) < 2
+    if (end > bytes.length || end < at + (isOld ? messageBytesMin : batchAt.records)) break
     const batch = bytes.subarray(at, end)
-    const codec = (isOld ? (batch[attributesBeforeAt] as number) : batch.readInt16BE(attributesAt)) & codecMask
+    const codec = (isOld ? (batch[attributesBeforeAt] as number) : batch.readInt16BE(batchAt.attributes)) & codecMask
     if (codec !== 0 && room.unpackedBytes <= 0) break
     const count = messages.length
     if (isOld) await decodeMessage(batch, messages, room, batchRecordsMax)
@@ -64,18 +56,18 @@ export async function decodeBatches(bytes: Buffer, room: Room): Promise<FetchedM
 }
 
 async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessage[], room: Room): Promise<void> {
-  const first = Number(batch.readBigInt64BE(0))
-  const attributes = batch.readInt16BE(attributesAt)
-  const last = first + batch.readInt32BE(23)
-  const firstMs = Number(batch.readBigInt64BE(27))
-  const count = batch.readInt32BE(57)
+  const first = Number(batch.readBigInt64BE(batchAt.firstOffset))
+  const attributes = batch.readInt16BE(batchAt.attributes)
+  const last = first + batch.readInt32BE(batchAt.lastOffsetDelta)
+  const firstMs = Number(batch.readBigInt64BE(batchAt.firstTime))
+  const count = batch.readInt32BE(batchAt.recordCount)
   const context: BatchContext = {
     firstOffset: String(first),
     lastOffsetDelta: last - first,
-    producerId: batch.readBigInt64BE(43).toString(),
+    producerId: batch.readBigInt64BE(batchAt.producerId).toString(),
     inTransaction: (attributes & transactionalMask) > 0,
     isControlBatch: (attributes & controlMask) > 0,
-    maxTimestamp: batch.readBigInt64BE(35).toString(),
+    maxTimestamp: batch.readBigInt64BE(batchAt.lastTime).toString(),
     timestampType: (attributes & appendTimeMask) > 0 ? 1 : 0,
     magicByte: 2,
   }
@@ -85,7 +77,7 @@ async function decodeBatch(batch: Buffer, codec: number, messages: FetchedMessag
     return unread(`It has ${count} records; at most ${batchRecordsMax} where they are compressed.`)
   let records: Buffer
   try {
-    records = codec === 0 ? batch.subarray(headerBytes) : await unpacked(codec, batch.subarray(headerBytes))
+    records = codec === 0 ? batch.subarray(batchAt.records) : await unpacked(codec, batch.subarray(batchAt.records))
   } catch (error) {
     return unread(messageOf(error))
   }

@@ -22,22 +22,21 @@ for (let at = 256; at < tables.length; at++) {
 
 /** The checksum of `bytes` from `from` to before `to`, as an unsigned number. */
 export function crc32c(bytes: Uint8Array, from: number, to: number): number {
-  const t = tables as unknown as Record<number, number> & { [index: number]: number }
   let crc = -1
   let at = from
   for (const end = to - step; at <= end; at += step) {
     crc ^= byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8) | (byteAt(bytes, at + 2) << 16) | (byteAt(bytes, at + 3) << 24)
     crc =
-      (t[1792 + (crc & 0xff)] as number) ^
-      (t[1536 + ((crc >>> 8) & 0xff)] as number) ^
-      (t[1280 + ((crc >>> 16) & 0xff)] as number) ^
-      (t[1024 + (crc >>> 24)] as number) ^
-      (t[768 + byteAt(bytes, at + 4)] as number) ^
-      (t[512 + byteAt(bytes, at + 5)] as number) ^
-      (t[256 + byteAt(bytes, at + 6)] as number) ^
-      (t[byteAt(bytes, at + 7)] as number)
+      (tables[1792 + (crc & 0xff)] as number) ^
+      (tables[1536 + ((crc >>> 8) & 0xff)] as number) ^
+      (tables[1280 + ((crc >>> 16) & 0xff)] as number) ^
+      (tables[1024 + (crc >>> 24)] as number) ^
+      (tables[768 + byteAt(bytes, at + 4)] as number) ^
+      (tables[512 + byteAt(bytes, at + 5)] as number) ^
+      (tables[256 + byteAt(bytes, at + 6)] as number) ^
+      (tables[byteAt(bytes, at + 7)] as number)
   }
-  for (; at < to; at++) crc = (t[(crc ^ byteAt(bytes, at)) & 0xff] as number) ^ (crc >>> 8)
+  for (; at < to; at++) crc = (tables[(crc ^ byteAt(bytes, at)) & 0xff] as number) ^ (crc >>> 8)
   return ~crc >>> 0
 }
 

@@ -1,9 +1,6 @@
 /**
- * Encodes records into a record batch (format 2, Kafka 0.11 and later), uncompressed. The source of the format is "Record Batch"
- * and "Record" in the documentation of Kafka (Implementation, Message Format).
- *
- *   0  first offset i64 │ 8 length i32 │ 12 leader epoch i32 │ 16 magic i8 │ 17 crc u32 │ 21 attributes i16 │ 23 last offset delta i32 │
- *   27 first time i64 │ 35 last time i64 │ 43 producer id i64 │ 51 producer epoch i16 │ 53 first sequence i32 │ 57 records i32 │ 61 records
+ * Encodes records into a record batch (decoding/batch-layout.ts), uncompressed. The source of the format of a record is "Record" in
+ * the documentation of Kafka (Implementation, Message Format).
  *
  *   record: length │ attributes i8 │ time delta │ offset delta │ key length │ key │ value length │ value │ headers │
  *           for each header: name length │ name │ value length │ value           (all lengths, deltas and counts: zigzag varints)
@@ -11,6 +8,8 @@
  * kafkajs can do this too, but it makes several objects and buffers for each record and copies each record three times. Here all
  * records are written into one buffer, which takes a tenth of the time (bench case `encode`, ADR 0074).
  */
+import { recordBytes } from '../../../streams/topics/index.ts'
+import { batchAt, beforeLength, transactionalMask } from '../decoding/index.ts'
 import { crc32c } from './crc32c.ts'
 
 export interface BatchRecord {
@@ -30,56 +29,32 @@ export interface BatchOptions {
   isTransactional: boolean
 }
 
-const headerBytes = 61
-const lengthAt = 8
-const beforeLength = 12
-const magicAt = 16
-const crcAt = 17
-const attributesAt = 21
-const transactionalMask = 0x10
-/**
- * Most bytes of a record without key, value and headers, and of a header without name and value: 2 bytes, and 5 for each length,
- * delta and count.
- */
-const recordOverhead = 32
-const fieldOverhead = 10
 const none = -1
 
 /** At least one record. */
 export function encodeBatch(records: readonly BatchRecord[], options: BatchOptions): Buffer {
   const { timeMs, producerId, producerEpoch, firstSequence, isTransactional } = options
-  const writer = new RecordWriter(Buffer.allocUnsafe(headerBytes + boundOf(records)), headerBytes)
+  let bytesMax = batchAt.records
+  for (const record of records) bytesMax += recordBytes(record)
+  const writer = new RecordWriter(Buffer.allocUnsafe(bytesMax), batchAt.records)
   for (let index = 0; index < records.length; index++) writer.record(records[index] as BatchRecord, index)
   const batch = writer.written()
-  batch.writeBigInt64BE(0n, 0)
-  batch.writeInt32BE(batch.length - beforeLength, lengthAt)
+  batch.writeBigInt64BE(0n, batchAt.firstOffset)
+  batch.writeInt32BE(batch.length - beforeLength, batchAt.length)
   // The broker sets the leader epoch.
-  batch.writeInt32BE(0, beforeLength)
-  batch[magicAt] = 2
-  batch.writeInt16BE(isTransactional ? transactionalMask : 0, attributesAt)
-  batch.writeInt32BE(records.length - 1, 23)
-  batch.writeBigInt64BE(BigInt(timeMs), 27)
-  batch.writeBigInt64BE(BigInt(timeMs), 35)
-  batch.writeBigInt64BE(producerId, 43)
-  batch.writeInt16BE(producerEpoch, 51)
-  batch.writeInt32BE(firstSequence, 53)
-  batch.writeInt32BE(records.length, 57)
-  batch.writeUInt32BE(crc32c(batch, attributesAt, batch.length), crcAt)
+  batch.writeInt32BE(0, batchAt.leaderEpoch)
+  batch[batchAt.magic] = 2
+  batch.writeInt16BE(isTransactional ? transactionalMask : 0, batchAt.attributes)
+  batch.writeInt32BE(records.length - 1, batchAt.lastOffsetDelta)
+  batch.writeBigInt64BE(BigInt(timeMs), batchAt.firstTime)
+  batch.writeBigInt64BE(BigInt(timeMs), batchAt.lastTime)
+  batch.writeBigInt64BE(producerId, batchAt.producerId)
+  batch.writeInt16BE(producerEpoch, batchAt.producerEpoch)
+  batch.writeInt32BE(firstSequence, batchAt.firstSequence)
+  batch.writeInt32BE(records.length, batchAt.recordCount)
+  batch.writeUInt32BE(crc32c(batch, batchAt.attributes, batch.length), batchAt.crc)
   return batch
 }
-
-/** An upper bound of the bytes of the records. A character takes at most 3 bytes. */
-function boundOf(records: readonly BatchRecord[]): number {
-  let bytes = 0
-  for (const { key, value, headers } of records) {
-    bytes += recordOverhead + boundOfText(key) + (value?.length ?? 0)
-    for (const name in headers) bytes += fieldOverhead + 3 * name.length + boundOfText(headers[name] ?? null)
-  }
-  return bytes
-}
-
-const boundOfText = (text: Buffer | string | null): number =>
-  text === null ? 0 : typeof text === 'string' ? 3 * text.length : text.length
 
 class RecordWriter {
   readonly #bytes: Buffer

@@ -3,16 +3,16 @@
  * them (decoding/aborted-records.ts). kafkajs has no hook for that, so some of its modules are replaced. Other consumers in this
  * process that use the same kafkajs keep the original ones.
  */
-import { createRequire } from 'node:module'
 import {
   type AbortedTransaction,
+  batchAt,
   decodeBatches,
   type FetchedMessage,
   type Room,
   roomOfAnswer,
   withoutAborted,
 } from '../decoding/index.ts'
-import { replaced } from './overrides.ts'
+import { forgetModule, replaced, replaceModule } from './overrides.ts'
 
 /** kafkajs's read position in an answer. */
 interface Decoder {
@@ -34,7 +34,6 @@ interface AnswerFormat {
 const folder = 'kafkajs/src/protocol/requests/fetch'
 /** Versions of the fetch response that share the module. */
 const versions = [4, 5, 6, 7, 8, 9, 10, 11]
-const magicAt = 16
 /**
  * A part of an answer that is smaller than this share of it is copied, so that one pending record does not keep the whole answer
  * in memory.
@@ -45,39 +44,31 @@ const copiedShare = 0.75
 export const withBoundedFetches = replaced(install)
 
 function install(isOurs: () => boolean): void {
-  const require = createRequire(import.meta.url)
-  const place = require.resolve(`${folder}/v4/decodeMessages.js`)
-  const usual = require(place) as DecodeMessages
   const rooms = new WeakMap<Buffer, Room>()
-  const decodeMessages: DecodeMessages = async (decoder) => {
-    const { buffer, offset } = decoder
-    const length = decoder.readInt32()
-    const isPresent = length > magicAt && decoder.canReadBytes(length)
-    // A later version has an unknown format.
-    if (!isPresent || (buffer[decoder.offset + magicAt] as number) > 2 || !isOurs()) {
-      decoder.offset = offset
-      return usual(decoder)
+  const bounded =
+    (usual: DecodeMessages): DecodeMessages =>
+    async (decoder) => {
+      const { buffer, offset } = decoder
+      const length = decoder.readInt32()
+      const isPresent = length > batchAt.magic && decoder.canReadBytes(length)
+      // A later version has an unknown format.
+      if (!isPresent || (buffer[decoder.offset + batchAt.magic] as number) > 2 || !isOurs()) {
+        decoder.offset = offset
+        return usual(decoder)
+      }
+      const bytes = decoder.readBytes(length)
+      const room = rooms.get(buffer) ?? roomOfAnswer()
+      rooms.set(buffer, room)
+      return decodeBatches(length < copiedShare * buffer.length ? Buffer.from(bytes) : bytes, room)
     }
-    const bytes = decoder.readBytes(length)
-    const room = rooms.get(buffer) ?? roomOfAnswer()
-    rooms.set(buffer, room)
-    return decodeBatches(length < copiedShare * buffer.length ? Buffer.from(bytes) : bytes, room)
-  }
-  const cached = require.cache[place]
-  if (cached === undefined) throw new Error(`${place} was loaded and is not there.`)
-  cached.exports = decodeMessages
-  // They are loaded with the first fetch. Modules that another user of kafkajs has already loaded are loaded again.
-  const formats = versions.map((version) => require.resolve(`${folder}/v${version}/response.js`))
-  for (const format of formats) delete require.cache[format]
-  for (const format of formats) {
-    const usualFormat = require(format) as AnswerFormat
-    const loaded = require.cache[format]
-    if (loaded === undefined) throw new Error(`${format} was loaded and is not there.`)
-    loaded.exports = {
-      ...usualFormat,
-      decode: (bytes: Buffer) => usualFormat.decode(bytes).then((answer) => (isOurs() ? committedOf(answer) : answer)),
-    }
-  }
+  replaceModule(`${folder}/v4/decodeMessages.js`, bounded)
+  const formats = versions.map((version) => `${folder}/v${version}/response.js`)
+  for (const format of formats) forgetModule(format)
+  for (const format of formats)
+    replaceModule<AnswerFormat>(format, (usual) => ({
+      ...usual,
+      decode: (bytes) => usual.decode(bytes).then((answer) => (isOurs() ? committedOf(answer) : answer)),
+    }))
 }
 
 function committedOf(answer: Answer): Answer {

@@ -3,6 +3,9 @@
  * `run` of a scope.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
 
 /**
  * A scope whose replacement is installed once, before its first use. `install` gets a function that tells whether the caller runs
@@ -27,4 +30,17 @@ export function replacedFor<Scope>(
     isInstalled = true
     return scopes.run(scope, run)
   }
+}
+
+/** Replaces what a module of kafkajs exports. Modules that have already loaded it keep the original; see `forgetModule`. */
+export function replaceModule<Exports>(path: string, replacement: (usual: Exports) => Exports): void {
+  const usual = require(path) as Exports
+  const loaded = require.cache[require.resolve(path)]
+  if (loaded === undefined) throw new Error(`${path} was loaded and is not there.`)
+  loaded.exports = replacement(usual)
+}
+
+/** The module is loaded again at its next use, even if another user of kafkajs has loaded it. */
+export function forgetModule(path: string): void {
+  delete require.cache[require.resolve(path)]
 }

@@ -9,6 +9,9 @@
 import { createRequire } from 'node:module'
 import type { RecordOut } from '../../ports/index.ts'
 import { encodeBatch } from '../encoding/index.ts'
+import { forgetModule, replaceModule } from './overrides.ts'
+
+const KafkajsEncoder = createRequire(import.meta.url)('kafkajs/src/protocol/encoder.js') as new () => Encoder
 
 /** The records of one partition in a produce request. */
 export class MessageGroup extends Array<RecordOut> {}
@@ -30,10 +33,12 @@ interface Produce {
   topicData: TopicData[]
 }
 
-/** kafkajs's write position in a request. */
+/** kafkajs's encoder of a request. Its strings have a length of i16, its bytes one of i32. */
 interface Encoder {
-  buf: Buffer
-  offset: number
+  writeString(value: string | null | undefined): this
+  writeInt16(value: number): this
+  writeInt32(value: number): this
+  writeBytes(bytes: Buffer): this
 }
 
 interface Request {
@@ -50,54 +55,34 @@ let isInstalled = false
 export function installProduceRequests(): void {
   if (isInstalled) return
   isInstalled = true
-  const require = createRequire(import.meta.url)
-  // They are loaded with the first request. Modules that another user of kafkajs has already loaded are loaded again.
-  const formats = versions.map((version) => require.resolve(`${folder}/v${version}/request.js`))
-  for (const format of formats) delete require.cache[format]
-  const KafkajsEncoder = require('kafkajs/src/protocol/encoder.js') as new (bytes: number) => Encoder
-  const encoded = (produce: Produce): Encoder => {
-    const bytes = encode(produce)
-    return Object.assign(new KafkajsEncoder(1), { buf: bytes, offset: bytes.length })
-  }
-  const [first] = formats
-  const usual = require(first as string) as RequestFormat
-  const loaded = require.cache[first as string]
-  if (loaded === undefined) throw new Error(`${first} was loaded and is not there.`)
-  loaded.exports = (produce: Produce): Request =>
-    isOurs(produce) ? { ...usual(produce), encode: async () => encoded(produce) } : usual(produce)
-  for (const format of formats) require(format)
+  const formats = versions.map((version) => `${folder}/v${version}/request.js`)
+  for (const format of formats) forgetModule(format)
+  // The later versions call version 3.
+  replaceModule<RequestFormat>(
+    formats[0] as string,
+    (usual) => (produce) => (isOurs(produce) ? { ...usual(produce), encode: async () => encode(produce) } : usual(produce)),
+  )
 }
 
 const isOurs = ({ compression, topicData }: Produce): boolean =>
   compression === 0 && topicData.every(({ partitions }) => partitions.every(({ messages }) => messages instanceof MessageGroup))
 
-function encode({ acks, timeout, transactionalId, producerId, producerEpoch, topicData }: Produce): Buffer {
-  const isTransactional = typeof transactionalId === 'string' && transactionalId !== ''
-  const producer = { timeMs: Date.now(), producerId: BigInt(producerId), producerEpoch, isTransactional }
-  const settings = Buffer.allocUnsafe(6)
-  settings.writeInt16BE(acks, 0)
-  settings.writeInt32BE(timeout, 2)
-  const parts = [text(transactionalId ?? null), settings, int32(topicData.length)]
-  for (const { topic, partitions } of topicData) {
-    parts.push(text(topic), int32(partitions.length))
-    for (const { partition, firstSequence, messages } of partitions) {
-      const batch = encodeBatch(messages, { ...producer, firstSequence })
-      parts.push(int32(partition), int32(batch.length), batch)
-    }
+function encode({ acks, timeout, transactionalId, producerId, producerEpoch, topicData }: Produce): Encoder {
+  const producer = {
+    timeMs: Date.now(),
+    producerId: BigInt(producerId),
+    producerEpoch,
+    isTransactional: Boolean(transactionalId),
   }
-  return Buffer.concat(parts)
-}
-
-/** A length as i16, −1 for null, and the characters. */
-function text(value: string | null): Buffer {
-  const bytes = Buffer.from(value ?? '')
-  const length = Buffer.allocUnsafe(2)
-  length.writeInt16BE(value === null ? -1 : bytes.length, 0)
-  return Buffer.concat([length, bytes])
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.allocUnsafe(4)
-  bytes.writeInt32BE(value, 0)
-  return bytes
+  const request = new KafkajsEncoder()
+    .writeString(transactionalId)
+    .writeInt16(acks)
+    .writeInt32(timeout)
+    .writeInt32(topicData.length)
+  for (const { topic, partitions } of topicData) {
+    request.writeString(topic).writeInt32(partitions.length)
+    for (const { partition, firstSequence, messages } of partitions)
+      request.writeInt32(partition).writeBytes(encodeBatch(messages, { ...producer, firstSequence }))
+  }
+  return request
 }
