@@ -1,5 +1,4 @@
 /** The decision core: `step(job, input, context)`, and what definitions and commands do to a job. */
-
 export { misdatedTimersOf } from './misdated-times.ts'
 export { type JobPlan, type PlanRange, planning } from './plan.ts'
 export { type Reason, whyOf } from './reasons.ts'

@@ -34,9 +34,9 @@ export function goOn(
   if (commands.isRecreated) logged.commandsAnewTo = commands.end
   // Reports of runs, once read, prove that something was decided. Positions that are logged before that keep the question open,
   // because a position alone proves nothing.
-  const hasNoPosition = position === null && events.end > 0
-  if (hasNoPosition) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
-  const mayBeLost = hasNoPosition || commandsUntil === perhapsTaken
+  const isPositionMissing = position === null && events.end > 0
+  if (isPositionMissing) Object.assign(logged, { commandsUntil: perhapsTaken, commandsAnewTo: commands.end })
+  const mayBeLost = isPositionMissing || commandsUntil === perhapsTaken
   context.positions.claimed(logged, { commands: commands.from, events: events.from }, mayBeLost)
 }
 
