@@ -40,8 +40,28 @@ export function majorVersionOf(output: string): number | undefined {
   return match ? Number(match[1]) : undefined
 }
 
+/**
+ * What both Java programs need to stay small. Most of what a Java machine allocates outside of its heap is garbage of its compilers,
+ * which glibc would keep for each thread. Machines that do not know a flag go without it.
+ */
+export const smallJava = [
+  '-XX:+UseSerialGC',
+  '-XX:-UsePerfData',
+  '-XX:+ExitOnOutOfMemoryError',
+  '-XX:+IgnoreUnrecognizedVMOptions',
+  '-XX:+UnlockExperimentalVMOptions',
+  // ms
+  '-XX:TrimNativeHeapInterval=10000',
+]
+
+/** Few arenas of glibc, because each keeps its own free memory. */
+const mallocSettings = { MALLOC_ARENA_MAX: '2' }
+
 /** The variables that a Java child needs. All others are removed: a stray QUARKUS_… or JAVA_TOOL_OPTIONS would change its behavior. */
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH']
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  return {
+    ...mallocSettings,
+    ...Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+  }
 }

@@ -5,8 +5,9 @@ import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../errors/index.ts'
 import { privateFolderMode } from '../process/index.ts'
 import { artifactFolder, registryVersion, titles } from './artifacts.ts'
+import { classArchiveArguments } from './class-archive.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
-import { childEnvironment } from './java.ts'
+import { childEnvironment, smallJava } from './java.ts'
 import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
 
@@ -23,12 +24,12 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
     title: titles.registry,
     java,
     args: [
-      '-Xms48m',
-      '-Xmx160m',
+      '-Xms16m',
+      '-Xmx128m',
+      '-Xmn6m',
       markOf(dataDir),
-      '-XX:+UseSerialGC',
-      '-XX:-UsePerfData',
-      '-XX:+ExitOnOutOfMemoryError',
+      ...smallJava,
+      ...(await classArchiveArguments(app, context.javaVersion)),
       // It gets a few requests at each start and hardly any later: a quick start matters more than peak speed.
       '-XX:TieredStopAtLevel=1',
       `-Djava.io.tmpdir=${join(folder, 'tmp')}`,

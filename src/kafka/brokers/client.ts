@@ -44,7 +44,10 @@ export interface LogOptions {
    * little more for a new controller. Default: 15,000.
    */
   requestTimeoutMs?: number
-  /** Longest time that the broker holds back an empty fetch. A resume or seek takes effect within it. Default: 100. */
+  /**
+   * Longest time that the broker holds back an empty fetch. A resume or seek takes effect within it. A reader that has had nothing
+   * to do for 10 s waits until its next heartbeat instead. Default: 100.
+   */
   fetchWaitMs?: number
   /** Most bytes of one partition in one fetch. Default: 1,048,576. */
   fetchPartitionBytes?: number

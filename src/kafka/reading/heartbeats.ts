@@ -21,13 +21,15 @@ interface Rejoin {
 }
 
 export class Heartbeats {
-  readonly #intervalMs: number
+  readonly intervalMs: number
   readonly #sessionMs: number
   #waiters: Waiter[] = []
   #rejoins: Rejoin[] = []
   /** By the steady clock: when the last answered heartbeat was sent, and when its answer arrived. */
   #sentAtMs = Number.NEGATIVE_INFINITY
   #answeredAtMs = Number.NEGATIVE_INFINITY
+  /** When kafkajs last found a heartbeat due, and sent it. */
+  #askedAtMs = Number.NEGATIVE_INFINITY
   /** When the last request was sent that proves our membership at that time: a heartbeat, or the end of a join. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   #syncSentAtMs = Number.NEGATIVE_INFINITY
@@ -37,7 +39,7 @@ export class Heartbeats {
   beat: (() => void) | undefined
 
   constructor(intervalMs: number, sessionMs: number) {
-    this.#intervalMs = intervalMs
+    this.intervalMs = intervalMs
     this.#sessionMs = sessionMs
   }
 
@@ -53,12 +55,20 @@ export class Heartbeats {
    * due by the steady clock is due at any wall-clock time.
    */
   get interval(): number {
-    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
+    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.intervalMs
     const asNumber = (): number => {
       if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins again.'), { type: 'REBALANCE_IN_PROGRESS' })
-      return isDue() ? Number.NEGATIVE_INFINITY : this.#intervalMs
+      if (!isDue()) return this.intervalMs
+      this.#askedAtMs = performance.now()
+      return Number.NEGATIVE_INFINITY
     }
     return { valueOf: asNumber } as unknown as number
+  }
+
+  /** Time until the next heartbeat is due; 0 while a caller waits for one or for a join. */
+  get dueInMs(): number {
+    if (this.#waiters.length > 0 || this.#rejoins.length > 0) return 0
+    return Math.max(0, Math.max(this.#answeredAtMs, this.#askedAtMs) + this.intervalMs - performance.now())
   }
 
   listen(consumer: Consumer): void {

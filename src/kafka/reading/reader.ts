@@ -21,11 +21,14 @@ import { type AssignerKind, assignerOf, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { PollWait } from './poll-wait.ts'
 import { recordsOf } from './records.ts'
 import { reportUnread } from './unreadable-records.ts'
 
 /** Limit of batches that are handed over concurrently; below it, the number of partitions read. */
 const concurrencyMax = 256
+
+const nameOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export class KafkaGroupReader implements GroupReader {
   readonly #options: GroupReaderOptions
@@ -34,6 +37,7 @@ export class KafkaGroupReader implements GroupReader {
   readonly #kafka: Kafka
   readonly #consumer: Consumer
   readonly #heartbeats: Heartbeats
+  readonly #pollWait: PollWait
   readonly #beatMs: number
   /** Partitions that this member reads now, by topic. Empty unless joined. */
   #assigned = new Map<string, number[]>()
@@ -69,6 +73,8 @@ export class KafkaGroupReader implements GroupReader {
     const isOwner = options.assignment === 'co-partitioned'
     this.#beatMs = isOwner ? settings.ownerHeartbeatIntervalMs : settings.heartbeatIntervalMs
     this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
+    // An owner always has paused topics, and changes them at joins and errors only, when it is busy.
+    this.#pollWait = new PollWait({ shortMs: settings.fetchWaitMs, heartbeats: this.#heartbeats, longWhilePaused: isOwner })
     const note = () => {
       this.#heartbeats.joining()
       const isYielding = (): boolean => cutOff?.isCutOff === true
@@ -84,7 +90,7 @@ export class KafkaGroupReader implements GroupReader {
       sessionTimeout: settings.sessionTimeoutMs,
       rebalanceTimeout: settings.rebalanceTimeoutMs,
       heartbeatInterval: this.#heartbeats.interval,
-      maxWaitTimeInMs: settings.fetchWaitMs,
+      maxWaitTimeInMs: this.#pollWait.asNumber,
       minBytes: 1,
       maxBytesPerPartition: settings.fetchPartitionBytes,
       maxBytes: settings.fetchBytes,
@@ -106,17 +112,22 @@ export class KafkaGroupReader implements GroupReader {
 
   pause(partitions: TopicPartition[]): void {
     const mine = this.#mine(partitions)
-    if (mine.length > 0) this.#consumer.pause(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+    if (mine.length === 0) return
+    this.#pollWait.paused(mine.map(nameOf))
+    this.#consumer.pause(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
   }
 
   resume(partitions: TopicPartition[]): void {
     const mine = this.#mine(partitions)
-    if (mine.length > 0) this.#consumer.resume(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
+    if (mine.length === 0) return
+    this.#pollWait.resumed(mine.map(nameOf))
+    this.#consumer.resume(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
   }
 
   seek(position: Position): void {
     if (this.#mine([position]).length === 0) return
     this.#order.sought(position)
+    this.#pollWait.busy()
     this.#consumer.seek({ ...position, offset: String(position.offset) })
   }
 
@@ -261,6 +272,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
     this.#memberId = memberId
     this.#order.clear()
+    this.#pollWait.joined()
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
     const wanted = this.#options.onAssigned(assigned, this.#joins)
@@ -280,6 +292,7 @@ export class KafkaGroupReader implements GroupReader {
     const { topic, partition, messages, highWatermark } = payload.batch
     const last = messages[messages.length - 1]
     if (last === undefined) return
+    this.#pollWait.busy()
     // Fetched before a seek: it would be taken for the records after the new position.
     if (payload.isStale()) return
     const joins = this.#joins

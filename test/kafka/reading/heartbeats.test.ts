@@ -113,3 +113,18 @@ it('makes kafkajs rejoin on request, as if the group rebalanced, until a join ha
   await refused
   expect(isDue()).toBe(true)
 })
+
+it('says when the next heartbeat is due: an interval after the last one was sent, and at once while a caller waits', () => {
+  const { heartbeats, isDue, answered } = listening()
+  expect(heartbeats.dueInMs).toBe(0)
+  expect(isDue()).toBe(true)
+  // It is on its way.
+  expect(heartbeats.dueInMs).toBe(intervalMs)
+  vi.advanceTimersByTime(5)
+  answered(5)
+  expect(heartbeats.dueInMs).toBe(intervalMs)
+  vi.advanceTimersByTime(300)
+  expect(heartbeats.dueInMs).toBe(intervalMs - 300)
+  void heartbeats.next()
+  expect(heartbeats.dueInMs).toBe(0)
+})
