@@ -53,6 +53,10 @@ export function brokerProperties(options: { port: number; partitionsDefault: num
     'log.cleaner.threads': 1,
     // Taken in full at the start. It has room for 300,000 keys; a partition with more is cleaned in several passes.
     'log.cleaner.dedupe.buffer.size': 8 * 1024 * 1024,
+    // Ended waits of fetches stay in memory until this many have begun, by default 1,000.
+    'fetch.purgatory.purge.interval.requests': 100,
+    'producer.purgatory.purge.interval.requests': 100,
+    'background.threads': 2,
     'num.network.threads': 2,
     'num.io.threads': 4,
     // The controller writes a record of its own whenever it had nothing to write for this long; by default twice a second.
@@ -71,7 +75,6 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
   const properties = join(folder, 'server.properties')
   await writeFile(properties, brokerProperties({ port: kafkaPort, partitionsDefault, logDir: 'log' }), { mode: privateFileMode })
   const args = [
-    ...smallJava,
     `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
     '-Dorg.slf4j.simpleLogger.logFile=System.out',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
@@ -88,7 +91,17 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
   const process = startGuarded({
     title: titles.kafka,
     java,
-    args: ['-Xms64m', `-Xmx${context.kafkaHeapMb}m`, '-Xmn24m', markOf(dataDir), ...archive, ...args, 'kafka.Kafka', properties],
+    args: [
+      '-Xms64m',
+      `-Xmx${context.kafkaHeapMb}m`,
+      '-Xmn16m',
+      markOf(dataDir),
+      ...smallJava,
+      ...archive,
+      ...args,
+      'kafka.Kafka',
+      properties,
+    ],
     cwd: folder,
     env,
     logFile: join(logDir, 'kafka.log'),

@@ -41,8 +41,10 @@ export function majorVersionOf(output: string): number | undefined {
 }
 
 /**
- * What both Java programs need to stay small. Most of what a Java machine allocates outside of its heap is garbage of its compilers,
- * which glibc would keep for each thread. Machines that do not know a flag go without it.
+ * What both Java programs need to start quickly and stay small. A Java VM that does not know a flag ignores it.
+ *
+ * Only the quick compiler (C1) is used. A broker on one machine with 2 cores runs as fast with it (`storm`, `accept`), because the
+ * optimizing compiler takes a core while the work goes on. Its first requests are faster, and its memory is smaller.
  */
 export const smallJava = [
   '-XX:+UseSerialGC',
@@ -50,7 +52,14 @@ export const smallJava = [
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:+IgnoreUnrecognizedVMOptions',
   '-XX:+UnlockExperimentalVMOptions',
-  // ms
+  '-XX:+UnlockDiagnosticVMOptions',
+  '-XX:TieredStopAtLevel=1',
+  // At its own address the class archive is mapped without changes, so that its pages stay those of the file.
+  '-XX:ArchiveRelocationMode=0',
+  // Percent of the old generation that a collection leaves free. The defaults are 40 and 70.
+  '-XX:MinHeapFreeRatio=5',
+  '-XX:MaxHeapFreeRatio=15',
+  // Milliseconds between returns of free native memory to the system.
   '-XX:TrimNativeHeapInterval=10000',
 ]
 

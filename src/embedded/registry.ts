@@ -30,8 +30,6 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
       markOf(dataDir),
       ...smallJava,
       ...(await classArchiveArguments(app, context.javaVersion)),
-      // It gets a few requests at each start and hardly any later: a quick start matters more than peak speed.
-      '-XX:TieredStopAtLevel=1',
       `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
       '-jar',
       join(app, `apicurio-registry-app-${registryVersion}-runner.jar`),

@@ -21,7 +21,8 @@ function makersIn(registry: Registry) {
 /** A fresh set, so that two systems in one process do not share counts. */
 export function newMetrics() {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  // Wakes the process for each sample, in ms. The default of 10 takes two thirds of a percent of a core, a quarter of an idle process.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
   const { counter, gauge, histogram } = makersIn(registry)
   return {
     registry,
