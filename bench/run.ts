@@ -11,6 +11,7 @@ import { bulk } from './cases/bulk.ts'
 import { encode } from './cases/encode.ts'
 import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
+import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
 import { precision } from './cases/precision.ts'
 import { restart } from './cases/restart.ts'
@@ -26,6 +27,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   precision,
   restore,
   restart,
+  idle,
   api,
   bulk,
   list,
@@ -47,9 +49,9 @@ if (run === undefined) {
   console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
-/** One case tests the own broker and registry of the program, others need neither. */
+/** Some cases start the program with its own broker and registry, others need neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
-await (['restart', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
+await (['restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))
