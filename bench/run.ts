@@ -13,6 +13,7 @@ import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
 import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
+import { now } from './cases/now.ts'
 import { precision } from './cases/precision.ts'
 import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
@@ -25,6 +26,7 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   accept,
   storm,
   precision,
+  now,
   restore,
   restart,
   idle,

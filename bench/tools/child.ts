@@ -1,8 +1,10 @@
 /** A Duelog process under test. It runs the roles of its environment, counts the runs of its handler, and reports over IPC. */
+import { channel } from 'node:diagnostics_channel'
 import { createHistogram } from 'node:perf_hooks'
 import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
 import { boundHeap } from '../../src/cli/memory.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { startChannel } from './path-marks.ts'
 import type { ChildReport, Lateness } from './processes.ts'
 
 boundHeap()
@@ -12,12 +14,14 @@ const lateness = newHistogram()
 /** The lateness of jobs whose id begins with warm-. They warm up connections and compiled code. */
 const warmUpLateness = newHistogram()
 const seen = new Map<string, number>()
+const starts = channel(startChannel)
 let early = 0
 let firstStartAt = 0
 let lastStartAt = 0
 
 /** Counts a start. Lateness is in microseconds. */
 function counted(run: { jobId: string; runNo: number; attempt: number; dueAt: number }): void {
+  if (starts.hasSubscribers) starts.publish(run.jobId)
   const now = performance.timeOrigin + performance.now()
   const lateUs = Math.round((now - run.dueAt) * 1_000)
   if (lateUs < 0) early++

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { mallocEnvironment } from '../../src/cli/memory.ts'
+import type { Marks } from './path-marks.ts'
 
 /** Percentiles of the time from due to started, in ms. */
 export interface Lateness {
@@ -28,7 +29,17 @@ export interface ChildReport {
   cpuMs: number
 }
 
-type Message = { kind: 'ready'; url: string; readyMs: number } | { kind: 'report'; report: ChildReport } | { kind: 'stopped' }
+type Message =
+  | { kind: 'ready'; url: string; readyMs: number }
+  | { kind: 'report'; report: ChildReport }
+  | { kind: 'marks'; marks: Record<string, Marks> }
+  | { kind: 'stopped' }
+
+/** Environment of a process that notes when each job passes (path-marks.ts). */
+export const withMarks = (): Record<string, string> => ({
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('path-marks.ts', import.meta.url).href}`,
+  BENCH_PATH_MARKS: '1',
+})
 
 export class DuelogProcess {
   readonly #child: ChildProcess
@@ -65,6 +76,13 @@ export class DuelogProcess {
     const answer = this.#next('report')
     this.#child.send('report')
     return (await answer).report
+  }
+
+  /** The marks of each job; of a process started `withMarks`. */
+  async marks(): Promise<Record<string, Marks>> {
+    const answer = this.#next('marks')
+    this.#child.send('marks')
+    return (await answer).marks
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,100 @@
+/**
+ * now: 20 jobs a second that are due at once, written one by one with the client. The figure is the time from the call until the
+ * handler starts (open loop), and what each part of the way takes.
+ */
+import { createHistogram } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createClient } from '../../src/library/create-client.ts'
+import { type Bed, benchJob, Stage } from '../tools/bed.ts'
+import { type Marks, steadyMs } from '../tools/path-marks.ts'
+import { withMarks } from '../tools/processes.ts'
+import { settled } from './settled.ts'
+
+const perSecond = 20
+/** The same rate runs first and is reported apart. */
+const warmUpMs = 5_000
+
+/** The parts of the way in order, each from its first mark to its second. `sent` and `acknowledged` are of the client. */
+const parts: readonly (readonly [name: string, from: keyof Way, to: keyof Way])[] = [
+  ['sentToAcknowledged', 'sent', 'acknowledged'],
+  ['sentToFetched', 'sent', 'definitionFetched'],
+  ['fetchedToBegun', 'definitionFetched', 'transactionBegun'],
+  ['begunToAdded', 'transactionBegun', 'partitionsAdded'],
+  ['addedToProduceSent', 'partitionsAdded', 'produceSent'],
+  ['produce', 'produceSent', 'produced'],
+  ['producedToEndSent', 'produced', 'endSent'],
+  ['end', 'endSent', 'ended'],
+  ['endSentToFetched', 'endSent', 'executionFetched'],
+  ['executionAskedToFetched', 'executionAsked', 'executionFetched'],
+  ['fetchedToStarted', 'executionFetched', 'started'],
+  ['sentToStarted', 'sent', 'started'],
+]
+
+interface Way extends Marks {
+  sent: number
+  acknowledged?: number
+}
+
+/** `n`: the number of measured jobs. BENCH_PER_SECOND: their rate. */
+export async function now(bed: Bed, n = 600): Promise<Record<string, unknown>> {
+  const stage = await Stage.open(bed)
+  try {
+    const rate = Number(process.env.BENCH_PER_SECOND ?? perSecond)
+    const executor = await stage.start('executor,retrier', 'executor', withMarks())
+    const owner = await stage.start('scheduler', 'owner', withMarks())
+    const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
+    const ways = new Map<string, Way>()
+    const warm = Math.round((warmUpMs / 1_000) * rate)
+    const slotMs = 1_000 / rate
+    const beganMs = performance.now()
+    const writes: Promise<void>[] = []
+    for (let index = 0; index < warm + n; index++) {
+      // At a random time of its slot, so that no other interval of the way is in step with it.
+      const leftMs = beganMs + (index + Math.random()) * slotMs - performance.now()
+      if (leftMs > 0) await wait(leftMs)
+      const id = index < warm ? `warm-${index}` : `job-${index}`
+      const way: Way = { sent: steadyMs() }
+      ways.set(id, way)
+      const write = client.schedule(benchJob(id, Date.now(), 200)).then(() => {
+        way.acknowledged = steadyMs()
+      })
+      writes.push(write)
+    }
+    await Promise.all(writes)
+    const report = await settled(executor, warm + n, Date.now())
+    await client.close()
+    for (const marks of [await owner.marks(), await executor.marks()])
+      for (const [id, of] of Object.entries(marks)) Object.assign(ways.get(id) ?? {}, of)
+    const measured = [...ways].filter(([id]) => id.startsWith('job-')).map(([, way]) => way)
+    return {
+      n,
+      perSecond: rate,
+      duplicates: report.duplicates,
+      lost: warm + n - report.distinct,
+      early: report.early,
+      refusals: measured.reduce((sum, { refusals = 0 }) => sum + refusals, 0),
+      startMs: spreadOf(measured, 'sent', 'started'),
+      warmUpStartMs: spreadOf(
+        [...ways].filter(([id]) => id.startsWith('warm-')).map(([, way]) => way),
+        'sent',
+        'started',
+      ),
+      partsMs: Object.fromEntries(parts.map(([name, from, to]) => [name, spreadOf(measured, from, to)])),
+      schedulerCpuMs: Math.round((await owner.report()).cpuMs),
+      executorCpuMs: Math.round(report.cpuMs),
+    }
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Percentiles of the time between two marks, in ms. */
+function spreadOf(ways: readonly Way[], from: keyof Way, to: keyof Way): Record<string, number> {
+  const histogram = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
+  for (const way of ways) {
+    const [begin, end] = [way[from], way[to]]
+    if (begin !== undefined && end !== undefined) histogram.record(Math.max(1, Math.round((end - begin) * 1_000)))
+  }
+  const ms = (percentile: number): number => histogram.percentile(percentile) / 1_000
+  return { p50: ms(50), p90: ms(90), p99: ms(99), max: histogram.max / 1_000, count: histogram.count }
+}
