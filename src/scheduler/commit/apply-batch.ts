@@ -1,5 +1,5 @@
 /** Applies a batch of timers and input records to their jobs with the pure step, and collects the effects. */
-import type { ExecutionEvent } from '../../../schemas/index.ts'
+import type { ExecutionEvent, Schedule } from '../../../schemas/index.ts'
 import { type Answer, answerTo, invalidated, receiptRecord, step } from '../../../streams/jobs/index.ts'
 import {
   type Decision,
@@ -9,6 +9,7 @@ import {
   type Job,
   type Timer,
   timerKind,
+  timersOf,
 } from '../../../streams/state/index.ts'
 import { recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../errors/index.ts'
@@ -30,13 +31,15 @@ export interface BatchOptions {
   inputRecordsFirst: boolean
   /** False: it stops before the first input record that needs a decision, because an unclaimed partition decides nothing. */
   mayLog: boolean
+  /** Whether jobs that are defined in this batch and are due fire in it too. Only with `mayLog`. */
+  firesDefined: boolean
 }
 
 export async function applyBatch(
   context: CommitContext,
   timers: Timer[],
   inputRecords: InputRecord[],
-  { now, inputRecordsFirst, mayLog }: BatchOptions,
+  { now, inputRecordsFirst, mayLog, firesDefined }: BatchOptions,
 ): Promise<BatchResult> {
   const { store, heavyJobs, failureIsolation, partition } = context
   const { codecs, leadMs, partitions, names } = context.shared
@@ -80,6 +83,8 @@ export async function applyBatch(
     if (batchResult.blocked) break
     batchResult.inputRecordsApplied++
   }
+  // Otherwise they fire in a later cycle by their timers, as when a cycle has failed or timers of this cycle have to wait.
+  if (firesDefined && mayLog && failureIsolation.share === 1 && batch.timersLeft.length === 0) batchStep.fireDefined(budget)
   // Reports of workers come before timers that judge their absence.
   for (const timer of batch.timers) if (mayEndAttempt(timer)) batchStep.timer(timer)
   // Within one lane an earlier due time must not come after a later one: timers that were ahead of their time wait for the
@@ -100,6 +105,12 @@ const cycleStepsMax = 100_000
 const mayEndAttempt = ({ kind }: Timer): boolean =>
   kind === timerKind.lease || kind === timerKind.attemptTimeout || kind === timerKind.startDeadline
 
+/** Jobs that may fire in the commit cycle that applies their definitions. Others fire by their timers in the next cycles. */
+const firedWithDefinitionMax = 64
+
+/** Whether the first time of a schedule is known without a search in a calendar. */
+const isQuicklyTimed = (schedule: Schedule | undefined): boolean => schedule?.cron === null && schedule.rrule === null
+
 /** Delay until a timer is checked again that has no room in memory. */
 const rearmMs = 1_000
 
@@ -109,6 +120,8 @@ class BatchStep {
   readonly #candidates: AdmissionCandidates
   readonly #batchResult: BatchResult
   readonly #now: number
+  /** Jobs whose definition was accepted in this batch. */
+  readonly #defined = new Set<string>()
 
   constructor(
     context: CommitContext,
@@ -186,6 +199,7 @@ class BatchStep {
       this.#batchResult.effects.definition(inputRecord.jobId, value)
       this.#context.heavyJobs.set(inputRecord.jobId, value.length)
       this.#context.shared.metrics.definitions.inc()
+      if (!decided && isQuicklyTimed(inputRecord.input.definition.spec?.schedule)) this.#defined.add(inputRecord.jobId)
       if (!decided && inputRecord.input.definition.spec?.target.topic) this.#batchResult.effects.judged()
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#batchResult.effects.definition(inputRecord.jobId, null)
@@ -193,6 +207,30 @@ class BatchStep {
     this.#take(job, decision, decided && !this.#context.isExact)
     if (!decided && inputRecord.replyTo !== undefined) this.#answer(inputRecord, answerTo(job, inputRecord.input, decision))
     return true
+  }
+
+  /**
+   * A job that is due when its definition is applied fires at once: one commit has both, and no timer is stored and read between
+   * them. All input records of the batch were applied before, so a deletion among them counts. Jobs that have to wait are in the
+   * time index like all others. A job that is due later waits there too, even if it could go ahead of its time: within one lane an
+   * earlier due time must not come after a later one.
+   */
+  fireDefined(budget: SearchBudget): void {
+    const { failureIsolation, heavyJobs } = this.#context
+    let fired = 0
+    for (const jobId of this.#defined) {
+      if (budget.isOver || fired === firedWithDefinitionMax) return
+      const job = this.#jobs.get(jobId)
+      // The bytes of its Execution are not among those by which the batch was chosen.
+      if (job === undefined || job.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
+      const timer = timersOf(job).find(({ kind, dueAt }) => kind === timerKind.fire && dueAt <= this.#now)
+      if (timer === undefined || failureIsolation.verdictOn(timerName(timer)) !== undefined) continue
+      const decision = this.#step(job, { kind: 'timer', timer })
+      if (decision.deferUntil !== undefined || decision.awaitsEventsUntil !== undefined || decision.failed) continue
+      this.#batchResult.names.push(timerName(timer))
+      this.#take(job, decision)
+      fired++
+    }
   }
 
   #heartbeat(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {

@@ -44,6 +44,8 @@ export interface CycleOptions {
   onTimerScheduled?: (timer: Timer) => void
   /** Whether the cycle is for a single run that waits for a slot (failure-isolation.ts). Default: false. */
   isForWaiters?: boolean
+  /** Whether jobs that it defines and that are due fire in it. Default: false, as before a partition is active nothing fires. */
+  firesDefined?: boolean
   /** The time of the cycle is at least this, whatever the clock says. Default: 0. */
   notBeforeMs?: number
 }
@@ -70,7 +72,9 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
   // Until the batch is chosen, any of them may be the one that fails.
   let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName)]
   try {
-    const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog: writer !== undefined })
+    const { firesDefined = false } = options
+    const mayLog = writer !== undefined
+    const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog, firesDefined })
     tried = batchResult.names
     if (batchResult.inputRecordsApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordsApplied))

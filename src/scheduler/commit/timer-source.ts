@@ -83,7 +83,7 @@ export class TimerSource {
     const putOff = this.#readyBy(now, Math.ceil(lightMax * putOffShare))
     const due = await this.#takeDue(now, lightMax - putOff)
     const found = [...this.#takeDeferred(now, lightMax - due.length), ...due]
-    if (!this.#isFull) found.push(...(await this.#bursts.take(now, lightMax - found.length, aheadFrom)))
+    if (!this.#isFull) found.push(...(await this.#bursts.take(now, lightMax - found.length, aheadFrom, shareWithInputRecords)))
     const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     // The first heavy timers may have been found just now.

@@ -60,7 +60,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
       }
       // Most definitions need no commit (invariant I2), so a caller that waits for one need not wait for the next commit.
       inputBuffer.definitionsNext()
-      const { committed } = await context.runCommitCycle([], { onTimerScheduled })
+      const { committed } = await context.runCommitCycle([], { onTimerScheduled, firesDefined: true })
       if (committed) lingerUntil = clock.nowMs() + lingerMs
       continue
     }
@@ -68,7 +68,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
-    const options = { onTimerScheduled, isForWaiters, notBeforeMs: now }
+    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     timerSource.defer(result.deferred)
     context.reports.hold(result.awaiting)

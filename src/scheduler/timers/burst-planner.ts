@@ -20,6 +20,8 @@ const countedMax = 40_000
 const slice = 1_000
 /** Time between two scans for buckets that came into view. */
 const scanEveryMs = 500
+/** How long a scan that is due lets input records go first. It comes right after their commit cycle, unless more arrive meanwhile. */
+const scanLateMsMax = 500
 
 export class BurstPlanner {
   readonly #store: PartitionStore
@@ -29,6 +31,8 @@ export class BurstPlanner {
   /** All buckets before this one were counted. */
   #seenUntil = 0
   #scannedAt = 0
+  /** Since when a scan is due that has let input records go first. */
+  #scanDueAt: number | undefined
   #aheadFrom = 0
   /** Where reading of the current burst continues. */
   #cursor: { bucket: number; from: Buffer } | undefined
@@ -48,11 +52,11 @@ export class BurstPlanner {
 
   /**
    * Timers of the next burst, at most `max`, in due order. They stay in the store until they were handled. A burst due before
-   * `aheadFrom` would be behind a later one in its lane, so it is left to the usual lead.
+   * `aheadFrom` would be behind a later one in its lane, so it is left to the usual lead. `isAwaited`: whether input records wait.
    */
-  async take(now: number, max: number, aheadFrom: number): Promise<Timer[]> {
+  async take(now: number, max: number, aheadFrom: number, isAwaited = false): Promise<Timer[]> {
     if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
-    await this.#scan(now)
+    await this.#scan(now, isAwaited)
     this.#aheadFrom = aheadFrom
     const next = this.#plan(now)
     if (next === undefined || next.startAt > now) return []
@@ -75,8 +79,11 @@ export class BurstPlanner {
   }
 
   /** Counts the buckets that came into view since the last scan. */
-  async #scan(now: number): Promise<void> {
+  async #scan(now: number, isAwaited: boolean): Promise<void> {
     if (now - this.#scannedAt < scanEveryMs && now >= this.#scannedAt) return
+    this.#scanDueAt ??= now
+    if (isAwaited && now - this.#scanDueAt < scanLateMsMax && now >= this.#scanDueAt) return
+    this.#scanDueAt = undefined
     // A clock that was ahead has skipped buckets that are still to come.
     if (this.#scannedAt - now > scanEveryMs) {
       this.#counts.clear()

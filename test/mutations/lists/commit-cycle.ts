@@ -44,6 +44,38 @@ export const commitCycleMutations = [
     ['scheduler/commit-cycles', 'scheduler/takeovers'],
     [
       [
+        'defined-fire-late',
+        scheduler('commit/apply-batch'),
+        'batch.timersLeft.length === 0) batchStep.fireDefined(budget)',
+        'batch.timersLeft.length === 0) void budget',
+        'a job that is due when it is defined waits for another commit cycle',
+        'scheduler/commit-cycles',
+      ],
+      [
+        'defined-fire-early',
+        scheduler('commit/apply-batch'),
+        'kind === timerKind.fire && dueAt <= this.#now)',
+        'kind === timerKind.fire && dueAt <= this.#now + 100)',
+        'a job that is defined goes ahead of jobs that are due earlier',
+        'scheduler/commit-cycles',
+      ],
+      [
+        'defined-fire-unbounded',
+        scheduler('commit/apply-batch'),
+        'if (budget.isOver || fired === firedWithDefinitionMax) return',
+        'if (budget.isOver) return',
+        'all jobs of a large batch fire in one commit cycle',
+        'scheduler/commit-cycles',
+      ],
+      [
+        'heavy-defined-fire',
+        scheduler('commit/apply-batch'),
+        'job.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue',
+        'job.unreadable !== undefined) continue',
+        'bytes of heavy jobs come into a batch that was chosen without them',
+        'scheduler/commit-cycles',
+      ],
+      [
         'store-before-commit',
         scheduler('commit/transaction'),
         '  const { first, count } = await send(',

@@ -79,3 +79,32 @@ it('timers that came after the failed batch do not clear those that were part of
   failureIsolation.succeeded(names.slice(12))
   expect(failureIsolation.max).toBe(4)
 })
+
+it('a scan for bursts lets input records go first, but not for long', async () => {
+  let scans = 0
+  const store = memoryStore()
+  const counting = {
+    ...store,
+    scan: (...of: Parameters<typeof store.scan>) => {
+      scans++
+      return store.scan(...of)
+    },
+  }
+  const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
+  const shared = { leadMs: 100, leadMsMax: 60_000 } as Shared
+  const timerSource = new TimerSource(index as unknown as TimeIndex, counting, shared, new HeavyJobs())
+  const seen: number[] = []
+  for (const [now, inputsWait] of [
+    [10_000, true],
+    [10_499, true],
+    [10_500, true],
+    [11_000, true],
+    [11_001, false],
+    [11_501, true],
+    [12_001, true],
+  ] as const) {
+    await timerSource.take(now, inputsWait, 0)
+    seen.push(scans)
+  }
+  expect(seen).toEqual([0, 0, 1, 1, 2, 2, 3])
+})
