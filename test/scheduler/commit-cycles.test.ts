@@ -159,5 +159,10 @@ test('a heavy job, and one that is due soon, do not fire in the commit cycle of 
   expect(driver.executions()).toEqual([])
   release()
   await driver.advance(2_000, 500)
-  expect(driver.executions().map(({ jobId }) => jobId).sort()).toEqual(['heavy', 'soon'])
+  expect(
+    driver
+      .executions()
+      .map(({ jobId }) => jobId)
+      .sort(),
+  ).toEqual(['heavy', 'soon'])
 })
