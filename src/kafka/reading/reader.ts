@@ -11,7 +11,6 @@
  * After each join exactly the positions and pauses of onAssigned apply. Earlier pauses are dropped, as kafkajs does whenever it
  * restarts its runner.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
 import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
@@ -303,8 +302,6 @@ export class KafkaGroupReader implements GroupReader {
     try {
       const settled = batch.records.length === 0 ? undefined : this.#options.onBatch(batch)
       if (settled !== undefined) await this.#beatUntil(payload, settled)
-      // What these records have set off goes first, such as a commit. Otherwise its request would wait for the work of the next fetch.
-      if (batch.records.length > 0) await nextTurn()
     } catch (thrown) {
       return this.#fail(faultOf(thrown, `Handling a batch of ${topic}/${partition}`))
     }
