@@ -19,6 +19,8 @@ export interface AssignmentPlan {
   sources: number
   sourceOf(item: number): number
   pairItemsMax(bin: number, source: number): number
+  /** Items that are never in one bin with this one, such as the other copies of a partition. Default: none. */
+  apartFrom?(item: number): readonly number[]
 }
 
 /**
@@ -42,6 +44,8 @@ export class MinCostAssignment {
   readonly #sourcesIn: number[][]
   /** Costs of each item, by bin. They are cached, because computing a cost takes longer than all of its uses. */
   readonly #costs: (Float64Array | undefined)[] = []
+  /** The same, where Infinity also stands for a bin that has an item from which this one is kept apart. */
+  readonly #costsNow: (Float64Array | undefined)[] = []
   /** Bins that have one item more than the floor. */
   #larger: number
   #movesLeft = movesMax
@@ -152,16 +156,31 @@ export class MinCostAssignment {
   }
 
   #costsOf(item: number): Float64Array {
-    const known = this.#costs[item]
+    const known = this.#costsNow[item]
     if (known !== undefined) return known
     const costs = new Float64Array(this.#plan.bins)
     for (let bin = 0; bin < costs.length; bin++) costs[bin] = this.#plan.cost(item, bin)
     this.#costs[item] = costs
-    return costs
+    const apart = this.#apartFrom(item)
+    const now = apart.length === 0 ? costs : Float64Array.from(costs)
+    for (const other of apart) {
+      const bin = this.#binOf.get(other)
+      if (bin !== undefined) now[bin] = never
+    }
+    this.#costsNow[item] = now
+    return now
+  }
+
+  #apartFrom(item: number): readonly number[] {
+    return this.#plan.apartFrom?.(item) ?? []
   }
 
   #put(item: number, bin: number): void {
     this.#binOf.set(item, bin)
+    for (const other of this.#apartFrom(item)) {
+      const costs = this.#costsNow[other]
+      if (costs !== undefined) costs[bin] = never
+    }
     this.#load[bin] = this.#loadOf(bin) + 1
     if (this.#loadOf(bin) === this.#floor + 1) this.#larger++
     const { sources, sourceOf } = this.#plan
@@ -178,6 +197,10 @@ export class MinCostAssignment {
     const bin = this.#binOf.get(item)
     if (bin === undefined) return
     this.#binOf.delete(item)
+    for (const other of this.#apartFrom(item)) {
+      const costs = this.#costsNow[other]
+      if (costs !== undefined) costs[bin] = this.#costs[other]?.[bin] ?? never
+    }
     this.#load[bin] = this.#loadOf(bin) - 1
     if (this.#loadOf(bin) === this.#floor) this.#larger--
     const { sources, sourceOf } = this.#plan

@@ -40,18 +40,30 @@ export function assignStandbys(
     for (const partition of owners.get(memberId) ?? []) ownerOf.set(partition, place)
   const shares: number[][] = sorted.map(() => [])
   const places = Math.min(wanted, members.length - 1)
-  for (let round = 1; round <= places; round++) {
-    const more = roundOf(count, round, sorted, ownerOf, shares)
+  // Rounds are needed only where standbys of one partition may be on one host: each round knows the hosts of the rounds before.
+  const areHostsDistinct = new Set(members.map(({ host }) => host)).size === members.length
+  const perRound = areHostsDistinct ? places : 1
+  for (let done = 0; done < places; done += perRound) {
+    const more = roundOf({ count, copies: perRound, places: done + perRound }, sorted, ownerOf, shares)
     for (const [place, share] of more.entries()) shares[place]?.push(...share)
   }
   for (const share of shares) share.sort((a, b) => a - b)
   return new Map(shares.map((share, place) => [(sorted[place] as Follower).memberId, share]))
 }
 
-/** Adds one standby to each partition. */
+/** `copies`: of each partition, in this round. `places`: the same with those of the rounds before. */
+interface Round {
+  count: number
+  copies: number
+  places: number
+}
+
+/**
+ * Adds standbys to each partition at the least cost of all of them together. So a plan that needs nothing new is found if there is
+ * one, and each copy that gets warm makes the best plan cheaper: a group that warms up one copy after another comes to an end.
+ */
 function roundOf(
-  count: number,
-  round: number,
+  { count, copies, places }: Round,
   members: readonly Follower[],
   ownerOf: ReadonlyMap<number, number>,
   shares: readonly (readonly number[])[],
@@ -83,18 +95,25 @@ function roundOf(
     if (owner === members.length) return Number.POSITIVE_INFINITY
     const remote = members.length - (onHost.get(hostOf(owner)) ?? 0)
     if (remote > 0 && hostOf(bin) === hostOf(owner)) return Number.POSITIVE_INFINITY
-    const most = Math.ceil(((owned.get(owner) ?? 0) * round) / (remote || members.length - 1))
+    const most = Math.ceil(((owned.get(owner) ?? 0) * places) / (remote || members.length - 1))
     return Math.max(0, most - (before[bin]?.get(owner) ?? 0))
   }
-  const sourceOf = (partition: number): number => ownerOf.get(partition) ?? members.length
+  // Items are copies: item i is one of partition i % count.
+  const items = numbers(count * copies)
+  const siblings = numbers(count).map((partition) => numbers(copies).map((copy) => copy * count + partition))
   const taken = shares.map(({ length }) => length)
   const assignment = new MinCostAssignment(
-    { bins: members.length, taken, cost, sources: members.length + 1, sourceOf, pairItemsMax },
-    count,
+    {
+      ...{ bins: members.length, taken, sources: members.length + 1, pairItemsMax },
+      cost: (item, bin) => cost(item % count, bin),
+      sourceOf: (item) => ownerOf.get(item % count) ?? members.length,
+      apartFrom: (item) => siblings[item % count]?.filter((other) => other !== item) ?? [],
+    },
+    items.length,
   )
-  for (const partition of numbers(count)) for (const bin of members.keys()) assignment.keep(partition, bin)
-  for (const partition of numbers(count)) assignment.assign(partition)
-  return assignment.shares
+  for (const item of items) for (const bin of members.keys()) assignment.keep(item, bin)
+  for (const item of items) assignment.assign(item)
+  return assignment.shares.map((share) => share.map((item) => item % count))
 }
 
 function countsOf<Value>(values: Iterable<Value>): Map<Value, number> {

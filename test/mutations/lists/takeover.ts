@@ -5,6 +5,26 @@ const scheduler = (file: string): string => `src/scheduler/${file}.ts`
 
 export const takeoverMutations = [
   ...area(
+    'standbys',
+    ['kafka/group/warm-assignment'],
+    [
+      [
+        'standbys-one-by-one',
+        'src/kafka/group/standby-assignment.ts',
+        'const perRound = areHostsDistinct ? places : 1',
+        'const perRound = 1',
+        'two plans for the second standbys take turns for ever',
+      ],
+      [
+        'copies-together',
+        'src/kafka/group/min-cost-assignment.ts',
+        '      if (costs !== undefined) costs[bin] = never\n',
+        '',
+        'two standbys of a partition are one member',
+      ],
+    ],
+  ),
+  ...area(
     'takeover',
     ['scheduler/takeovers', 'scheduler/partition/invalid-positions'],
     [
