@@ -19,6 +19,7 @@ import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
 import { stores } from './cases/stores.ts'
 import { storm } from './cases/storm.ts'
+import { peers } from './peers/run.ts'
 import { type Bed, withBed } from './tools/bed.ts'
 import { medians } from './tools/medians.ts'
 
@@ -41,6 +42,11 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   ...floodCases,
 }
 
+if (process.argv[2] === 'peers') {
+  await peers(process.argv.slice(3))
+  process.exit()
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { n: { type: 'string' }, runs: { type: 'string', default: '1' } },
@@ -48,7 +54,9 @@ const { values, positionals } = parseArgs({
 const [name = ''] = positionals
 const run = cases[name]
 if (run === undefined) {
-  console.error(`There is no case "${name}". Usage: npm run bench -- ${Object.keys(cases).join('|')} [--n N] [--runs R]`)
+  console.error(
+    `There is no case "${name}". Usage: npm run bench -- ${[...Object.keys(cases), 'peers'].join('|')} [--n N] [--runs R]`,
+  )
   process.exit(1)
 }
 /** Some cases start the program with its own broker and registry, others need neither. */
