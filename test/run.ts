@@ -1,21 +1,24 @@
 /**
- * `npm test`: types, lint, then every test. The last line is `N passed, N failed`. The exit code is 0 only if nothing failed and
- * at least one test ran. A type error or a lint error counts as one failure each. Arguments go to vitest (`npm test --
- * test/store`).
+ * `npm test`: types, lint, the cost of the client, then every test. The last line is `N passed, N failed`. The exit code is 0 only
+ * if nothing failed and at least one test ran. A type error, a lint error or a client that costs more counts as one failure each.
+ * Arguments go to vitest (`npm test -- test/store`); then the cost is not measured.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Counts, countsOf, lineOf, type VitestReport } from './setup/counts.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const programs = join(root, 'node_modules')
 
-/** Runs a script of an installed package with this Node, its output on ours. Resolves with whether it succeeded. */
+/** Runs a script, or one of an installed package, with this Node, its output on ours. Resolves with whether it succeeded. */
 function succeeds(script: string, args: string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [join(programs, script), ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(process.execPath, [resolve(programs, script), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code === 0))
@@ -48,6 +51,7 @@ const gates = [
   { name: 'types of the dashboard', script: 'typescript/bin/tsc', args: ['-p', 'src/dashboard'] },
   { name: 'lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
 ]
+if (process.argv.length === 2) gates.push({ name: 'cost of the client', script: join(root, 'bench/check.ts'), args: [] })
 let gatesFailed = 0
 for (const { name, script, args } of gates) {
   if (await succeeds(script, args)) console.log(`${name}: clean`)
