@@ -94,7 +94,7 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
     args: [
       '-Xms64m',
       `-Xmx${context.kafkaHeapMb}m`,
-      '-Xmn16m',
+      '-Xmn24m',
       markOf(dataDir),
       ...smallJava,
       ...archive,

@@ -56,9 +56,6 @@ export const smallJava = [
   '-XX:TieredStopAtLevel=1',
   // At its own address the class archive is mapped without changes, so that its pages stay those of the file.
   '-XX:ArchiveRelocationMode=0',
-  // Percent of the old generation that a collection leaves free. The defaults are 40 and 70.
-  '-XX:MinHeapFreeRatio=5',
-  '-XX:MaxHeapFreeRatio=15',
   // Milliseconds between returns of free native memory to the system.
   '-XX:TrimNativeHeapInterval=10000',
 ]

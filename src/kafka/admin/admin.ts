@@ -51,7 +51,8 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async clusterId(): Promise<string> {
-    return (await this.#ask('Looking up the cluster', () => this.#admin.describeCluster())).clusterId
+    // The first request of a scheduler: a broker that is slow for 3 s must not end the process.
+    return (await this.#ask('Looking up the cluster', () => withRetry(() => this.#admin.describeCluster()))).clusterId
   }
 
   async committed(groupId: string, topic: string) {
