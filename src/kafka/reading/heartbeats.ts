@@ -21,7 +21,7 @@ interface Rejoin {
 }
 
 export class Heartbeats {
-  readonly intervalMs: number
+  readonly #intervalMs: number
   readonly #sessionMs: number
   #waiters: Waiter[] = []
   #rejoins: Rejoin[] = []
@@ -39,7 +39,7 @@ export class Heartbeats {
   beat: (() => void) | undefined
 
   constructor(intervalMs: number, sessionMs: number) {
-    this.intervalMs = intervalMs
+    this.#intervalMs = intervalMs
     this.#sessionMs = sessionMs
   }
 
@@ -55,10 +55,10 @@ export class Heartbeats {
    * due by the steady clock is due at any wall-clock time.
    */
   get interval(): number {
-    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.intervalMs
+    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
     const asNumber = (): number => {
       if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins again.'), { type: 'REBALANCE_IN_PROGRESS' })
-      if (!isDue()) return this.intervalMs
+      if (!isDue()) return this.#intervalMs
       this.#askedAtMs = performance.now()
       return Number.NEGATIVE_INFINITY
     }
@@ -68,7 +68,7 @@ export class Heartbeats {
   /** Time until the next heartbeat is due; 0 while a caller waits for one or for a join. */
   get dueInMs(): number {
     if (this.#waiters.length > 0 || this.#rejoins.length > 0) return 0
-    return Math.max(0, Math.max(this.#answeredAtMs, this.#askedAtMs) + this.intervalMs - performance.now())
+    return Math.max(0, Math.max(this.#answeredAtMs, this.#askedAtMs) + this.#intervalMs - performance.now())
   }
 
   listen(consumer: Consumer): void {

@@ -14,8 +14,10 @@ const marginMs = 5
 interface PollWaitOptions {
   /** LogSettings.fetchWaitMs. */
   shortMs: number
-  /** Longest time until the next heartbeat, and how long until it is due; zero while a caller waits for one. */
-  heartbeats: { readonly intervalMs: number; readonly dueInMs: number }
+  /** Time until the next heartbeat is due; 0 while a caller waits for one. */
+  heartbeats: { readonly dueInMs: number }
+  /** Whether a partition is paused. */
+  hasPaused(): boolean
   /**
    * Whether a quiet reader with a paused partition also waits longer. Only if its heartbeats are frequent: a resume takes effect
    * at the end of the wait.
@@ -26,7 +28,6 @@ interface PollWaitOptions {
 export class PollWait {
   readonly #options: PollWaitOptions
   #busyAtMs = Number.NEGATIVE_INFINITY
-  readonly #paused = new Set<string>()
 
   constructor(options: PollWaitOptions) {
     this.#options = options
@@ -37,28 +38,12 @@ export class PollWait {
     this.#busyAtMs = performance.now()
   }
 
-  paused(places: readonly string[]): void {
-    for (const place of places) this.#paused.add(place)
-    this.busy()
-  }
-
-  resumed(places: readonly string[]): void {
-    for (const place of places) this.#paused.delete(place)
-    this.busy()
-  }
-
-  /** A join ends all pauses. */
-  joined(): void {
-    this.#paused.clear()
-    this.busy()
-  }
-
   /** The wait of the next fetch. */
   get ms(): number {
-    const { shortMs, heartbeats, longWhilePaused } = this.#options
+    const { shortMs, heartbeats, hasPaused, longWhilePaused } = this.#options
     const isBusy = performance.now() - this.#busyAtMs < quietAfterMs
-    if (isBusy || (this.#paused.size > 0 && !longWhilePaused)) return shortMs
-    return Math.max(shortMs, Math.ceil(Math.min(heartbeats.dueInMs, heartbeats.intervalMs)) + marginMs)
+    if (isBusy || (!longWhilePaused && hasPaused())) return shortMs
+    return Math.max(shortMs, Math.ceil(heartbeats.dueInMs) + marginMs)
   }
 
   /** For kafkajs, which reads it for each fetch. It only adds and encodes it, so an object with valueOf works like a number. */

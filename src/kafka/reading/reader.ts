@@ -28,8 +28,6 @@ import { reportUnread } from './unreadable-records.ts'
 /** Limit of batches that are handed over concurrently; below it, the number of partitions read. */
 const concurrencyMax = 256
 
-const nameOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
-
 export class KafkaGroupReader implements GroupReader {
   readonly #options: GroupReaderOptions
   readonly #settings: LogSettings
@@ -73,8 +71,13 @@ export class KafkaGroupReader implements GroupReader {
     const isOwner = options.assignment === 'co-partitioned'
     this.#beatMs = isOwner ? settings.ownerHeartbeatIntervalMs : settings.heartbeatIntervalMs
     this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
-    // An owner always has paused topics, and changes them at joins and errors only, when it is busy.
-    this.#pollWait = new PollWait({ shortMs: settings.fetchWaitMs, heartbeats: this.#heartbeats, longWhilePaused: isOwner })
+    this.#pollWait = new PollWait({
+      shortMs: settings.fetchWaitMs,
+      heartbeats: this.#heartbeats,
+      hasPaused: () => this.#consumer.paused().length > 0,
+      // An owner always has paused topics, and changes them at joins and errors only, when it is busy.
+      longWhilePaused: isOwner,
+    })
     const note = () => {
       this.#heartbeats.joining()
       const isYielding = (): boolean => cutOff?.isCutOff === true
@@ -113,14 +116,14 @@ export class KafkaGroupReader implements GroupReader {
   pause(partitions: TopicPartition[]): void {
     const mine = this.#mine(partitions)
     if (mine.length === 0) return
-    this.#pollWait.paused(mine.map(nameOf))
+    this.#pollWait.busy()
     this.#consumer.pause(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
   }
 
   resume(partitions: TopicPartition[]): void {
     const mine = this.#mine(partitions)
     if (mine.length === 0) return
-    this.#pollWait.resumed(mine.map(nameOf))
+    this.#pollWait.busy()
     this.#consumer.resume(mine.map(({ topic, partition }) => ({ topic, partitions: [partition] })))
   }
 
@@ -272,7 +275,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
     this.#memberId = memberId
     this.#order.clear()
-    this.#pollWait.joined()
+    this.#pollWait.busy()
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
     const wanted = this.#options.onAssigned(assigned, this.#joins)
