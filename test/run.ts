@@ -6,19 +6,16 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Counts, countsOf, lineOf, type VitestReport } from './setup/counts.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const programs = join(root, 'node_modules')
 
-/** Runs a script, or one of an installed package, with this Node, its output on ours. Resolves with whether it succeeded. */
+/** Runs a script with this Node, its output on ours. Resolves with whether it succeeded. */
 function succeeds(script: string, args: string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [resolve(programs, script), ...args], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code === 0))
@@ -29,7 +26,7 @@ async function testCounts(args: string[]): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-report-'))
   const file = join(folder, 'report.json')
   try {
-    const passed = await succeeds('vitest/vitest.mjs', [
+    const passed = await succeeds(join(programs, 'vitest/vitest.mjs'), [
       'run',
       '--reporter=default',
       '--reporter=json',
@@ -47,9 +44,9 @@ async function testCounts(args: string[]): Promise<Counts> {
 }
 
 const gates = [
-  { name: 'types', script: 'typescript/bin/tsc', args: [] },
-  { name: 'types of the dashboard', script: 'typescript/bin/tsc', args: ['-p', 'src/dashboard'] },
-  { name: 'lint', script: '@biomejs/biome/bin/biome', args: ['check', '.'] },
+  { name: 'types', script: join(programs, 'typescript/bin/tsc'), args: [] },
+  { name: 'types of the dashboard', script: join(programs, 'typescript/bin/tsc'), args: ['-p', 'src/dashboard'] },
+  { name: 'lint', script: join(programs, '@biomejs/biome/bin/biome'), args: ['check', '.'] },
 ]
 if (process.argv.length === 2) gates.push({ name: 'cost of the client', script: join(root, 'bench/check.ts'), args: [] })
 let gatesFailed = 0
