@@ -6,6 +6,7 @@ import kafkajs from 'kafkajs'
 import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
+import { writeBatches } from '../tools/batches.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
 
 const payloadBytes = 200
@@ -65,15 +66,7 @@ async function bare(stage: Stage, n: number, at: number): Promise<number> {
   }
   await producer.send({ topic, acks: -1, messages: messages.slice(0, 1_000) })
   const startedAt = performance.now()
-  const inFlight = new Set<Promise<unknown>>()
-  for (let from = 0; from < n; from += 1_000) {
-    const sent = producer
-      .send({ topic, acks: -1, messages: messages.slice(from, from + 1_000) })
-      .finally(() => inFlight.delete(sent))
-    inFlight.add(sent)
-    if (inFlight.size >= 8) await Promise.race(inFlight)
-  }
-  await Promise.all(inFlight)
+  await writeBatches(messages, 8, (batch) => producer.send({ topic, acks: -1, messages: batch }))
   const tookMs = performance.now() - startedAt
   await producer.disconnect()
   return tookMs

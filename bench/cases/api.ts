@@ -3,10 +3,10 @@
  * request was due to be sent to the end of its answer. The loop is open: a slow answer does not delay the next request.
  */
 import { Agent, request } from 'node:http'
-import { createHistogram } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
+import { Timings } from '../tools/timings.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'
 
@@ -64,7 +64,7 @@ interface Load {
 }
 
 async function load(url: string, agent: Agent, { name, from, count }: Load) {
-  const histogram = createHistogram({ lowest: 1, highest: 600_000_000, figures: 3 })
+  const timings = new Timings()
   const answers: Record<string, number> = {}
   const open: Promise<void>[] = []
   for (let index = 0; index < count; index++) {
@@ -74,13 +74,12 @@ async function load(url: string, agent: Agent, { name, from, count }: Load) {
     open.push(
       put(`${url}/v1/jobs/${name}-${index}?wait=applied`, agent).then((status) => {
         answers[status] = (answers[status] ?? 0) + 1
-        histogram.record(Math.max(1, Math.round((performance.timeOrigin + performance.now() - dueAt) * 1_000)))
+        timings.record(performance.timeOrigin + performance.now() - dueAt)
       }),
     )
   }
   await Promise.all(open)
-  const ms = (percentile: number): number => histogram.percentile(percentile) / 1_000
-  return { answers, ms: { p50: ms(50), p90: ms(90), p99: ms(99), p999: ms(99.9), max: histogram.max / 1_000 } }
+  return { answers, ms: timings.spread }
 }
 
 /** Resolves with the status, or with the code of the error. */

@@ -2,12 +2,12 @@
  * now: 20 jobs a second that are due at once, written one by one with the client. The figure is the time from the call until the
  * handler starts (open loop), and what each part of the way takes.
  */
-import { createHistogram } from 'node:perf_hooks'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, Stage } from '../tools/bed.ts'
+import { openLoop } from '../tools/open-loop.ts'
 import { type Marks, steadyMs } from '../tools/path-marks.ts'
 import { withMarks } from '../tools/processes.ts'
+import { Timings } from '../tools/timings.ts'
 import { settled } from './settled.ts'
 
 const perSecond = 20
@@ -45,22 +45,13 @@ export async function now(bed: Bed, n = 600): Promise<Record<string, unknown>> {
     const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
     const ways = new Map<string, Way>()
     const warm = Math.round((warmUpMs / 1_000) * rate)
-    const slotMs = 1_000 / rate
-    const beganMs = performance.now()
-    const writes: Promise<void>[] = []
-    for (let index = 0; index < warm + n; index++) {
-      // At a random time of its slot, so that no other interval of the way is in step with it.
-      const leftMs = beganMs + (index + Math.random()) * slotMs - performance.now()
-      if (leftMs > 0) await wait(leftMs)
+    await openLoop(warm + n, rate, async (index) => {
       const id = index < warm ? `warm-${index}` : `job-${index}`
       const way: Way = { sent: steadyMs() }
       ways.set(id, way)
-      const write = client.schedule(benchJob(id, Date.now(), 200)).then(() => {
-        way.acknowledged = steadyMs()
-      })
-      writes.push(write)
-    }
-    await Promise.all(writes)
+      await client.schedule(benchJob(id, Date.now(), 200))
+      way.acknowledged = steadyMs()
+    })
     const report = await settled(executor, warm + n, Date.now())
     await client.close()
     for (const marks of [await owner.marks(), await executor.marks()])
@@ -90,11 +81,10 @@ export async function now(bed: Bed, n = 600): Promise<Record<string, unknown>> {
 
 /** Percentiles of the time between two marks, in ms. */
 function spreadOf(ways: readonly Way[], from: keyof Way, to: keyof Way): Record<string, number> {
-  const histogram = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
+  const timings = new Timings()
   for (const way of ways) {
     const [begin, end] = [way[from], way[to]]
-    if (begin !== undefined && end !== undefined) histogram.record(Math.max(1, Math.round((end - begin) * 1_000)))
+    if (begin !== undefined && end !== undefined) timings.record(end - begin)
   }
-  const ms = (percentile: number): number => histogram.percentile(percentile) / 1_000
-  return { p50: ms(50), p90: ms(90), p99: ms(99), max: histogram.max / 1_000, count: histogram.count }
+  return { ...timings.spread, count: timings.count }
 }

@@ -1,12 +1,15 @@
 /** Waits until a worker has started every run, or starts none any more. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ChildReport, DuelogProcess } from '../tools/processes.ts'
 
 /** A worker that started nothing for this long is finished. Runs that are missing then are reported as lost. */
 const quietMs = 15_000
 const lookMs = 500
 
-export async function settled(executor: DuelogProcess, n: number, lastDueAt: number): Promise<ChildReport> {
+export async function settled<Report extends { starts: number; distinct: number }>(
+  executor: { report(): Promise<Report> },
+  n: number,
+  lastDueAt: number,
+): Promise<Report> {
   // It does not ask earlier: each report iterates over all counted starts.
   await delay(Math.max(0, lastDueAt - Date.now()) + lookMs)
   let changedAt = Date.now()

@@ -12,6 +12,7 @@
  * or started once and not early (the others). The first three run without a worker.
  */
 import { setTimeout } from 'node:timers/promises'
+import { settled } from '../cases/settled.ts'
 import type { Starts } from './child.ts'
 import { PeerProcess } from './peer-process.ts'
 import { type SystemName, systems } from './systems/all.ts'
@@ -41,8 +42,6 @@ interface Case {
 
 const callMs = 5_000
 const warmJobs = 2_000
-/** A worker that started nothing for this long is finished. */
-const quietMs = 10_000
 const lookMs = 250
 const callers = 100
 const nowJobs = 300
@@ -73,7 +72,7 @@ export const cases = {
       const dueAtMs = Date.now() + 15_000 + n / 8
       await producer.call('timed', n, dueAtMs, 0)
       const writtenMs = Date.now()
-      const starts = await finished(worker, n, dueAtMs)
+      const starts = await settled(reportsOf(worker), n, dueAtMs)
       const problems = problemsOf(starts, n)
       if (writtenMs > dueAtMs) problems.push(`written ${Math.round(writtenMs - dueAtMs)} ms after they were due`)
       return { figures: { lastStartMs: Math.round(starts.lastMs - dueAtMs) }, problems }
@@ -89,7 +88,7 @@ export const cases = {
       const n = seconds * 1_000
       const fromMs = Date.now() + 10_000 + n / 8
       await producer.call('timed', n, fromMs, seconds * 1_000)
-      const starts = await finished(worker, n, fromMs + seconds * 1_000)
+      const starts = await settled(reportsOf(worker), n, fromMs + seconds * 1_000)
       return { figures: { p99: round(starts.p99), p50: round(starts.p50) }, problems: problemsOf(starts, n) }
     },
   },
@@ -101,7 +100,7 @@ export const cases = {
       if (worker === undefined) throw new Error('no worker')
       await warm(producer, worker)
       await producer.call('now', 'job', nowJobs, nowPerSecond)
-      const starts = await finished(worker, nowJobs, Date.now())
+      const starts = await settled(reportsOf(worker), nowJobs, Date.now())
       return { figures: { p50: round(starts.p50), p99: round(starts.p99) }, problems: problemsOf(starts, nowJobs) }
     },
   },
@@ -154,18 +153,7 @@ async function stored(producer: PeerProcess, n: number): Promise<string[]> {
   return count === n ? [] : [`${count} stored of ${n}`]
 }
 
-async function finished(worker: PeerProcess, n: number, lastDueAtMs: number): Promise<Starts> {
-  await setTimeout(Math.max(0, lastDueAtMs - Date.now()) + lookMs)
-  let changedAtMs = performance.now()
-  let before = -1
-  for (;;) {
-    const starts = await worker.call('starts')
-    if (starts.distinct !== before) changedAtMs = performance.now()
-    before = starts.distinct
-    if (starts.distinct >= n || performance.now() - changedAtMs > quietMs) return starts
-    await setTimeout(lookMs)
-  }
-}
+const reportsOf = (worker: PeerProcess) => ({ report: () => worker.call('starts') })
 
 function problemsOf({ distinct, duplicates, early }: Starts, n: number): string[] {
   const problems: string[] = []

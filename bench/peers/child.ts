@@ -2,15 +2,10 @@
  * One process of a system under comparison: its producer or its worker, by IPC. A job's id says when it is due: `job-<µs>-<number>`,
  * in µs since the epoch. Both processes read the time of the day once and count on by the steady clock.
  */
-import { createHistogram } from 'node:perf_hooks'
-import { setTimeout } from 'node:timers/promises'
+import { openLoop } from '../tools/open-loop.ts'
+import { type Spread, Timings } from '../tools/timings.ts'
 import { type SystemName, systems } from './systems/all.ts'
 import type { PeerJob, Place, Producer } from './systems/system.ts'
-
-export interface Spread {
-  p50: number
-  p99: number
-}
 
 export interface Rate extends Spread {
   count: number
@@ -18,6 +13,7 @@ export interface Rate extends Spread {
 }
 
 export interface Starts extends Spread {
+  starts: number
   distinct: number
   duplicates: number
   early: number
@@ -46,12 +42,6 @@ const dayMs = 86_400_000
 const clockUs = 1_000
 
 const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000)
-const newHistogram = () => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 })
-const spreadOf = (histogram: ReturnType<typeof newHistogram>): Spread => ({
-  p50: histogram.percentile(50) / 1_000,
-  p99: histogram.percentile(99) / 1_000,
-})
-
 function producing(producer: Producer): Partial<Calls> {
   let written = 0
   const job = (dueAtMs: number): PeerJob => ({ id: `job-${dueAtMs * 1_000}-${written++}`, dueAtMs, payload })
@@ -68,34 +58,25 @@ function producing(producer: Producer): Partial<Calls> {
       return { tookMs: performance.now() - beganMs, cpuMs: (user + system) / 1_000 }
     },
     async single(callers, ms) {
-      const histogram = newHistogram()
+      const timings = new Timings()
       const beganMs = performance.now()
       const call = async (): Promise<void> => {
         for (;;) {
           const sentMs = performance.now()
           if (sentMs - beganMs >= ms) return
           await producer.schedule(job(Date.now() + dayMs))
-          histogram.record(Math.max(1, Math.round((performance.now() - sentMs) * 1_000)))
+          timings.record(performance.now() - sentMs)
         }
       }
       await Promise.all(Array.from({ length: callers }, call))
-      return { count: histogram.count, tookMs: performance.now() - beganMs, ...spreadOf(histogram) }
+      return { count: timings.count, tookMs: performance.now() - beganMs, ...timings.spread }
     },
     async timed(n, fromMs, overMs) {
       const all = Array.from({ length: n }, () => job(fromMs + Math.floor(Math.random() * overMs)))
       await producer.scheduleMany(all)
     },
-    async now(name, n, perSecond) {
-      const slotMs = 1_000 / perSecond
-      const beganMs = performance.now()
-      const writes: Promise<void>[] = []
-      for (let index = 0; index < n; index++) {
-        const leftMs = beganMs + (index + Math.random()) * slotMs - performance.now()
-        if (leftMs > 0) await setTimeout(leftMs)
-        writes.push(producer.schedule({ id: `${name}-${nowUs()}-${index}`, dueAtMs: null, payload }))
-      }
-      await Promise.all(writes)
-    },
+    now: (name, n, perSecond) =>
+      openLoop(n, perSecond, (index) => producer.schedule({ id: `${name}-${nowUs()}-${index}`, dueAtMs: null, payload })),
     count: () => producer.count(),
     close: () => producer.close(),
   }
@@ -103,7 +84,7 @@ function producing(producer: Producer): Partial<Calls> {
 
 function counting(): { onStart(id: string): void; starts(): Promise<Starts> } {
   const seen = new Map<string, number>()
-  const lateness = newHistogram()
+  const lateness = new Timings()
   let [early, warm, lastUs] = [0, 0, 0]
   return {
     onStart(id) {
@@ -118,13 +99,14 @@ function counting(): { onStart(id: string): void; starts(): Promise<Starts> } {
       if (times > 0) return
       const lateUs = atUs - Number(dueUs)
       if (lateUs < -clockUs) early++
-      lateness.record(Math.max(1, lateUs))
+      lateness.record(lateUs / 1_000)
       lastUs = Math.max(lastUs, atUs)
     },
     async starts() {
       let duplicates = 0
       for (const times of seen.values()) duplicates += times - 1
-      return { distinct: seen.size, duplicates, early, warm, lastMs: lastUs / 1_000, ...spreadOf(lateness) }
+      const starts = seen.size + duplicates
+      return { starts, distinct: seen.size, duplicates, early, warm, lastMs: lastUs / 1_000, ...lateness.spread }
     },
   }
 }

@@ -2,12 +2,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { mallocEnvironment } from '../../src/cli/memory.ts'
+import { nextMessage } from '../tools/next-message.ts'
 import type { Calls } from './child.ts'
 import type { SystemName } from './systems/all.ts'
 import type { Place } from './systems/system.ts'
-
-/** A call that is not answered by then has failed. */
-const callMsMax = 300_000
 
 type Answer = { result?: unknown; error?: string }
 type Call = keyof Calls
@@ -42,28 +40,9 @@ export class PeerProcess {
     await ended
   }
 
-  #answer(name: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#child.off('message', onMessage)
-        this.#child.off('exit', onExit)
-      }
-      const onMessage = ({ result, error }: Answer): void => {
-        done()
-        if (error === undefined) resolve(result)
-        else reject(new Error(error))
-      }
-      const onExit = (code: number | null): void => {
-        done()
-        reject(new Error(`A process ended with code ${code} during "${name}".`))
-      }
-      const timer = setTimeout(() => {
-        done()
-        reject(new Error(`"${name}" was not answered within ${callMsMax / 1_000} s.`))
-      }, callMsMax)
-      this.#child.on('message', onMessage as (message: unknown) => void)
-      this.#child.on('exit', onExit)
-    })
+  async #answer(name: string): Promise<unknown> {
+    const { result, error } = await nextMessage(this.#child, name, (_message): _message is Answer => true)
+    if (error !== undefined) throw new Error(error)
+    return result
   }
 }

@@ -1,6 +1,7 @@
 /** Results as a table and as a plot. Both come from one file, results.json. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { median } from '../tools/medians.ts'
 import { type CaseName, caseNames, cases, type Result } from './cases.ts'
 import { type SystemName, systemNames } from './systems/all.ts'
 
@@ -113,11 +114,6 @@ export function plotOf({ date, cores, results }: Pick<Published, 'date' | 'cores
 ${parts.join('\n')}
 </svg>
 `
-}
-
-function median(sorted: readonly number[]): number {
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
 const format = (value: number): string =>

@@ -13,8 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import kafkajs from 'kafkajs'
-import { freePorts } from '../../src/demo/free-ports.ts'
+import { freePort } from '../../src/demo/free-ports.ts'
 import { type Bed, Stage, withBed } from '../tools/bed.ts'
 import type { ServerName } from './systems/all.ts'
 import { query } from './systems/postgres.ts'
@@ -68,24 +67,16 @@ export async function withServers(
 async function kafkaPlace(bed: Bed, needsOwner: boolean): Promise<RunPlace> {
   const stage = await Stage.open(bed)
   if (needsOwner) await stage.start('scheduler,retrier', 'owner')
-  const { prefix } = stage
   return {
     url: bed.brokers[0] ?? '',
     registryUrl: bed.registryUrl,
-    prefix,
-    async remove() {
-      await stage.close()
-      const admin = new kafkajs.Kafka({ brokers: bed.brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
-      await admin.connect()
-      const topics = await admin.listTopics()
-      await admin.deleteTopics({ topics: topics.filter((topic) => topic.startsWith(prefix)) })
-      await admin.disconnect()
-    },
+    prefix: stage.prefix,
+    remove: () => stage.close(),
   }
 }
 
 async function startRedis(folder: string, onStart: (child: ChildProcess) => void): Promise<Server> {
-  const { kafka: port } = await freePorts({ kafka: 26_379, registry: 0, http: 0 })
+  const port = await freePort(26_379)
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
   const options = [...settings, '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction']
   onStart(
@@ -118,7 +109,7 @@ async function startPostgres(folder: string, onStart: (child: ChildProcess) => v
     await chown(data, user.uid, user.gid)
   }
   await run(join(bin, 'initdb'), ['-D', data, '-U', 'bench', '--auth=trust', '--no-instructions'], { ...user, cwd: data })
-  const { kafka: port } = await freePorts({ kafka: 25_432, registry: 0, http: 0 })
+  const port = await freePort(25_432)
   const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', data]
   onStart(await startProgram(join(bin, 'postgres'), options, missing, { ...user, cwd: data }))
   await answers(port)

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import kafkajs from 'kafkajs'
 import { pino } from 'pino'
 import type { Embedded } from '../../src/embedded/options.ts'
 import { startEmbedded } from '../../src/embedded/start.ts'
@@ -90,6 +91,11 @@ export class Stage {
 
   async close(): Promise<void> {
     await Promise.all([...this.#processes].map((started) => started.stop()))
+    const admin = new kafkajs.Kafka({ brokers: this.bed.brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
+    await admin.connect()
+    const topics = await admin.listTopics()
+    await admin.deleteTopics({ topics: topics.filter((topic) => topic.startsWith(this.prefix)) })
+    await admin.disconnect()
     await rm(this.folder, { recursive: true, force: true })
   }
 }

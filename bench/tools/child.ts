@@ -1,32 +1,31 @@
 /** A Duelog process under test. It runs the roles of its environment, counts the runs of its handler, and reports over IPC. */
 import { channel } from 'node:diagnostics_channel'
-import { createHistogram } from 'node:perf_hooks'
 import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
 import { boundHeap } from '../../src/cli/memory.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { startChannel } from './path-marks.ts'
-import type { ChildReport, Lateness } from './processes.ts'
+import type { ChildReport } from './processes.ts'
+import { Timings } from './timings.ts'
 
 boundHeap()
 const startedAt = performance.timeOrigin
-const newHistogram = () => createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 })
-const lateness = newHistogram()
+const lateness = new Timings()
 /** The lateness of jobs whose id begins with warm-. They warm up connections and compiled code. */
-const warmUpLateness = newHistogram()
+const warmUpLateness = new Timings()
 const seen = new Map<string, number>()
 const starts = channel(startChannel)
 let early = 0
 let firstStartAt = 0
 let lastStartAt = 0
 
-/** Counts a start. Lateness is in microseconds. */
+/** Counts a start. */
 function counted(run: { jobId: string; runNo: number; attempt: number; dueAt: number }): void {
   if (starts.hasSubscribers) starts.publish(run.jobId)
   const now = performance.timeOrigin + performance.now()
-  const lateUs = Math.round((now - run.dueAt) * 1_000)
-  if (lateUs < 0) early++
-  const histogram = run.jobId.startsWith('warm-') ? warmUpLateness : lateness
-  histogram.record(Math.max(1, lateUs))
+  const lateMs = now - run.dueAt
+  if (Math.round(lateMs * 1_000) < 0) early++
+  const timings = run.jobId.startsWith('warm-') ? warmUpLateness : lateness
+  timings.record(lateMs)
   if (firstStartAt === 0) firstStartAt = now
   lastStartAt = Math.max(lastStartAt, now)
   const id = `${run.jobId}/${run.runNo}/${run.attempt}`
@@ -45,10 +44,6 @@ await system.ready()
 function report(): ChildReport {
   let duplicates = 0
   for (const times of seen.values()) duplicates += times - 1
-  const spread = (histogram: typeof lateness): Lateness => {
-    const ms = (percentile: number): number => histogram.percentile(percentile) / 1_000
-    return { p50: ms(50), p90: ms(90), p99: ms(99), p999: ms(99.9), max: histogram.max / 1_000 }
-  }
   return {
     starts: seen.size + duplicates,
     timedStarts: lateness.count,
@@ -57,8 +52,8 @@ function report(): ChildReport {
     early,
     firstStartAt,
     lastStartAt,
-    latenessMs: spread(lateness),
-    warmUpLatenessMs: spread(warmUpLateness),
+    latenessMs: lateness.spread,
+    warmUpLatenessMs: warmUpLateness.spread,
     rssBytes: process.memoryUsage.rss(),
     rssPeakBytes: process.resourceUsage().maxRSS * 1_024,
     cpuMs: (process.cpuUsage().user + process.cpuUsage().system) / 1_000,

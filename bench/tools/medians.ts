@@ -11,7 +11,8 @@ export function medians(results: readonly Record<string, unknown>[]): Record<str
   )
 }
 
-function median(values: readonly number[]): number {
+/** Of values in any order; 0 if there are none. */
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2

@@ -2,16 +2,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { mallocEnvironment } from '../../src/cli/memory.ts'
+import { nextMessage } from './next-message.ts'
 import type { Marks } from './path-marks.ts'
-
-/** Percentiles of the time from due to started, in ms. */
-export interface Lateness {
-  p50: number
-  p90: number
-  p99: number
-  p999: number
-  max: number
-}
+import type { Spread } from './timings.ts'
 
 export interface ChildReport {
   starts: number
@@ -22,8 +15,9 @@ export interface ChildReport {
   early: number
   firstStartAt: number
   lastStartAt: number
-  latenessMs: Lateness
-  warmUpLatenessMs: Lateness
+  /** Time from due to started. */
+  latenessMs: Spread
+  warmUpLatenessMs: Spread
   rssBytes: number
   rssPeakBytes: number
   cpuMs: number
@@ -93,22 +87,10 @@ export class DuelogProcess {
   }
 
   #next<Kind extends Message['kind']>(kind: Kind): Promise<Extract<Message, { kind: Kind }>> {
-    return new Promise((resolve, reject) => {
-      const done = (): void => {
-        this.#child.off('message', onMessage)
-        this.#child.off('exit', onExit)
-      }
-      const onMessage = (message: unknown): void => {
-        if ((message as Message).kind !== kind) return
-        done()
-        resolve(message as Extract<Message, { kind: Kind }>)
-      }
-      const onExit = (code: number | null): void => {
-        done()
-        reject(new Error(`A Duelog process under test ended with code ${code}.`))
-      }
-      this.#child.on('message', onMessage)
-      this.#child.on('exit', onExit)
-    })
+    return nextMessage(
+      this.#child,
+      kind,
+      (message): message is Extract<Message, { kind: Kind }> => (message as Message).kind === kind,
+    )
   }
 }

@@ -12,8 +12,8 @@ export interface DemoPorts {
 const triesMax = 50
 
 export async function freePorts(preferred: DemoPorts): Promise<DemoPorts> {
-  const registry = (await portIfFree(preferred.registry)) ?? (await anyPort())
-  const http = (await portIfFree(preferred.http)) ?? (await anyPort())
+  const registry = await freePort(preferred.registry)
+  const http = await freePort(preferred.http)
   let kafka = preferred.kafka
   for (let tries = 0; tries < triesMax; tries++) {
     const mine = [kafka, kafka + 1]
@@ -23,6 +23,9 @@ export async function freePorts(preferred: DemoPorts): Promise<DemoPorts> {
   }
   return { kafka, registry, http }
 }
+
+/** The port if it is free, otherwise any free one. */
+export const freePort = async (preferred: number): Promise<number> => (await portIfFree(preferred)) ?? (await anyPort())
 
 async function anyPort(): Promise<number> {
   return (await portIfFree(0)) ?? 0

@@ -1,5 +1,6 @@
 /** BullMQ on Redis: addBulk for many jobs, `delay` for later ones, as its documentation says. Finished jobs are removed. */
-import { concurrency, load, type PeerJob, type System, writeBatches } from './system.ts'
+import { writeBatches } from '../../tools/batches.ts'
+import { concurrency, load, type PeerJob, type System } from './system.ts'
 
 interface Options {
   connection: { url: string; maxRetriesPerRequest: null }

@@ -3,8 +3,9 @@
  * here (the default is every 2 s); new ones wake it at once. The batching that its page on performance recommends for short jobs
  * is on.
  */
+import { writeBatches } from '../../tools/batches.ts'
 import { countRows } from './postgres.ts'
-import { concurrency, load, type PeerJob, type System, writeBatches } from './system.ts'
+import { concurrency, load, type PeerJob, type System } from './system.ts'
 
 interface Added {
   identifier: string

@@ -1,6 +1,7 @@
 /** Bare kafkajs: what a program gets that writes the same records without a scheduler. The limit of this client and this log. */
 import kafkajs from 'kafkajs'
-import { type PeerJob, type System, writeBatches } from './system.ts'
+import { writeBatches } from '../../tools/batches.ts'
+import type { PeerJob, System } from './system.ts'
 
 const inFlight = 8
 

@@ -2,8 +2,9 @@
  * pg-boss on PostgreSQL: insert for many jobs, startAfter for later ones. New jobs wake it (useListenNotify). It finds due jobs by
  * polling, as often as it allows: twice a second. A handler takes batches, and full batches are followed at once.
  */
+import { writeBatches } from '../../tools/batches.ts'
 import { countRows } from './postgres.ts'
-import { concurrency, load, type PeerJob, type System, writeBatches } from './system.ts'
+import { concurrency, load, type PeerJob, type System } from './system.ts'
 
 interface Data {
   id: string
