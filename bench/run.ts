@@ -14,9 +14,12 @@ import { heavy, heavyWhole } from './cases/heavy.ts'
 import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
 import { now } from './cases/now.ts'
+import { partitions } from './cases/partitions.ts'
 import { precision } from './cases/precision.ts'
+import { recurring } from './cases/recurring.ts'
 import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
+import { scale } from './cases/scale.ts'
 import { stores } from './cases/stores.ts'
 import { storm } from './cases/storm.ts'
 import { peers } from './peers/run.ts'
@@ -27,6 +30,9 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   accept,
   storm,
   precision,
+  recurring,
+  partitions,
+  scale,
   now,
   restore,
   restart,
@@ -61,7 +67,7 @@ if (run === undefined) {
 }
 /** Some cases start the program with its own broker and registry, others need neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
-await (['restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
+await (['partitions', 'restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

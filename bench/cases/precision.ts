@@ -4,6 +4,7 @@
  */
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
+import type { ChildReport, DuelogProcess } from '../tools/processes.ts'
 import { applied } from './accept.ts'
 import { settled } from './settled.ts'
 
@@ -17,27 +18,37 @@ export async function precision(bed: Bed, n = 60_000): Promise<Record<string, un
   try {
     const executor = await stage.start('executor,retrier', 'executor')
     const owner = await stage.start('scheduler', 'owner')
-    const spanMs = (n / perSecondDue) * 1_000
-    const from = Date.now() + aheadMs
-    const client = createClient({ brokers: bed.brokers, registryUrl: bed.registryUrl, topicPrefix: stage.prefix })
-    const warmUp = (warmUpMs / 1_000) * perSecondDue
-    await client.scheduleMany(jobs(warmUp, () => Math.floor(from - Math.random() * warmUpMs), 100, 'warm'))
-    await client.scheduleMany(jobs(n, () => Math.floor(from + Math.random() * spanMs), 100))
-    await applied(stage, owner.url)
-    await client.close()
-    const report = await settled(executor, n + warmUp, from + spanMs)
-    return {
-      n,
-      perSecondDue,
-      duplicates: report.duplicates,
-      lost: n + warmUp - report.distinct,
-      early: report.early,
-      latenessMs: report.latenessMs,
-      warmUpLatenessMs: report.warmUpLatenessMs,
-      schedulerCpuMs: Math.round((await owner.report()).cpuMs),
-      executorCpuMs: Math.round(report.cpuMs),
-    }
+    return await steady(stage, { owner, executor, n })
   } finally {
     await stage.close()
+  }
+}
+
+/** `n` jobs at the steady rate, after the warm-up. `name`: begins the ids of the jobs. */
+export async function steady(
+  stage: Stage,
+  { owner, executor, n, name = 'job' }: { owner: DuelogProcess; executor: DuelogProcess; n: number; name?: string },
+): Promise<Record<string, unknown>> {
+  const before: Pick<ChildReport, 'distinct' | 'duplicates' | 'early'> = await executor.report()
+  const spanMs = (n / perSecondDue) * 1_000
+  const from = Date.now() + aheadMs
+  const client = createClient({ brokers: stage.bed.brokers, registryUrl: stage.bed.registryUrl, topicPrefix: stage.prefix })
+  const warmUp = (warmUpMs / 1_000) * perSecondDue
+  await client.scheduleMany(jobs(warmUp, () => Math.floor(from - Math.random() * warmUpMs), 100, `warm-${name}`))
+  await client.scheduleMany(jobs(n, () => Math.floor(from + Math.random() * spanMs), 100, name))
+  await applied(stage, owner.url)
+  await client.close()
+  const due = before.distinct + n + warmUp
+  const report = await settled(executor, due, from + spanMs)
+  return {
+    n,
+    perSecondDue,
+    duplicates: report.duplicates - before.duplicates,
+    lost: due - report.distinct,
+    early: report.early - before.early,
+    latenessMs: report.latenessMs,
+    warmUpLatenessMs: report.warmUpLatenessMs,
+    schedulerCpuMs: Math.round((await owner.report()).cpuMs),
+    executorCpuMs: Math.round(report.cpuMs),
   }
 }

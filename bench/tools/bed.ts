@@ -11,9 +11,11 @@ import { connectLog, type KafkaLog } from '../../src/kafka/log.ts'
 import { type TopicNames, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { DuelogProcess } from './processes.ts'
 
+/** `replication`: of the topics. Default: 1. */
 export interface Bed {
   brokers: string[]
   registryUrl: string
+  replication?: number
 }
 
 /**
@@ -46,6 +48,7 @@ export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> 
 /** One run of a case, with its own topics and folders. */
 export class Stage {
   readonly bed: Bed
+  readonly partitions: number
   readonly prefix: string
   readonly names: TopicNames
   readonly log: KafkaLog
@@ -53,8 +56,9 @@ export class Stage {
   readonly folder: string
   readonly #processes = new Set<DuelogProcess>()
 
-  private constructor(bed: Bed, prefix: string, log: KafkaLog, codecs: Codecs, folder: string) {
+  private constructor(bed: Bed, partitions: number, prefix: string, log: KafkaLog, codecs: Codecs, folder: string) {
     this.bed = bed
+    this.partitions = partitions
     this.prefix = prefix
     this.names = topicNames(prefix)
     this.log = log
@@ -66,9 +70,9 @@ export class Stage {
     const prefix = `bench-${Date.now()}.`
     const plans = topicPlans(topicNames(prefix), ['default'])
     const log = connectLog({ brokers: bed.brokers, clientId: 'bench' })
-    await log.ensureTopics({ plans, partitions, replication: 1 })
+    await log.ensureTopics({ plans, partitions, replication: bed.replication ?? 1 })
     const codecs = await createCodecs({ registryUrl: bed.registryUrl, plans })
-    return new Stage(bed, prefix, log, codecs, await mkdtemp(join(tmpdir(), 'duelog-bench-run-')))
+    return new Stage(bed, partitions, prefix, log, codecs, await mkdtemp(join(tmpdir(), 'duelog-bench-run-')))
   }
 
   /** `store`: processes with the same name use the same local stores, one after another. */
@@ -81,8 +85,8 @@ export class Stage {
       DUELOG_ROLES: roles,
       DUELOG_HTTP_PORT: '0',
       DUELOG_DATA_DIR: join(this.folder, store),
-      DUELOG_PARTITIONS: '4',
-      DUELOG_REPLICATION: '1',
+      DUELOG_PARTITIONS: String(this.partitions),
+      DUELOG_REPLICATION: String(this.bed.replication ?? 1),
       ...env,
     })
     this.#processes.add(started)

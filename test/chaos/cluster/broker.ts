@@ -5,7 +5,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnvironment } from '../../../src/embedded/java.ts'
-import type { Network } from '../network/network.ts'
+import type { Places } from '../network/network.ts'
 import { type BrokerPlace, brokerPlaces, nodeIdOf } from '../places.ts'
 import { Program } from '../system/program.ts'
 import { brokerProperties } from './properties.ts'
@@ -17,7 +17,7 @@ export type Brokers = Record<BrokerPlace, Program>
 
 /** Formats the storage folders and starts all three brokers. Resolves when each says that it has started. */
 export async function startBrokers(
-  network: Network,
+  network: Places,
   tools: Tools,
   folder: string,
   onStart: (program: Program) => void,

@@ -3,12 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { registryVersion } from '../../../src/embedded/artifacts.ts'
 import { childEnvironment } from '../../../src/embedded/java.ts'
-import type { Network } from '../network/network.ts'
+import type { Places } from '../network/network.ts'
 import { Program } from '../system/program.ts'
 import type { Tools } from './tools.ts'
 
 export async function startRegistry(
-  network: Network,
+  network: Places,
   tools: Tools,
   folder: string,
   onStart: (program: Program) => void,
@@ -42,7 +42,7 @@ export async function startRegistry(
 }
 
 /** Base URL of the registry for programs at a place. */
-export function registryUrl(network: Network, place: Parameters<Network['registry']>[0]): string {
+export function registryUrl(network: Places, place: Parameters<Places['registry']>[0]): string {
   const { host, port } = network.registry(place)
   return `http://${host}:${port}/apis/ccompat/v7`
 }

@@ -47,6 +47,9 @@ export interface Network {
   close(): Promise<void>
 }
 
+/** What programs need to run at their places. */
+export type Places = Pick<Network, 'at' | 'host' | 'listeners' | 'registry'>
+
 /** The delay of an answer to this kind of request, in ms. */
 export type DelayMs = (apiKey: number) => number
 

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type GuardedProcess, startGuarded } from '../../../src/embedded/guarded-process.ts'
-import type { Network } from '../network/network.ts'
+import type { Places } from '../network/network.ts'
 import type { Place } from '../places.ts'
 
 export interface ProgramPlan {
@@ -26,7 +26,7 @@ const startsMax = 4
 const endMsMax = 90_000
 
 export class Program {
-  readonly #network: Network
+  readonly #network: Places
   #plan: ProgramPlan
   #process: GuardedProcess | undefined
   #starts = 0
@@ -35,7 +35,7 @@ export class Program {
   #isAsked = false
   #endedByItself = false
 
-  constructor(network: Network, plan: ProgramPlan) {
+  constructor(network: Places, plan: ProgramPlan) {
     this.#network = network
     this.#plan = plan
   }
