@@ -66,8 +66,8 @@ if (run === undefined) {
   process.exit(1)
 }
 /** Some cases start the program with its own broker and registry, others need neither. */
-const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '' })
-await (['partitions', 'restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
+const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '', replication: 1 })
+await (['restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

@@ -49,7 +49,11 @@ export async function accept(bed: Bed, n = 100_000): Promise<Record<string, unkn
 async function bare(stage: Stage, n: number, at: number): Promise<number> {
   const kafka = new kafkajs.Kafka({ brokers: stage.bed.brokers, logLevel: kafkajs.logLevel.NOTHING })
   const topic = `${stage.prefix}bare`
-  await stage.log.ensureTopics({ plans: [{ topic, config: {}, schema: 'execution' }], partitions: 4, replication: 1 })
+  await stage.log.ensureTopics({
+    plans: [{ topic, config: {}, schema: 'execution' }],
+    partitions: 4,
+    replication: stage.bed.replication,
+  })
   const producer = kafka.producer({
     idempotent: true,
     createPartitioner:

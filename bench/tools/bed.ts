@@ -11,19 +11,20 @@ import { connectLog, type KafkaLog } from '../../src/kafka/log.ts'
 import { type TopicNames, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { DuelogProcess } from './processes.ts'
 
-/** `replication`: of the topics. Default: 1. */
+/** `replication`: copies of each topic. */
 export interface Bed {
   brokers: string[]
   registryUrl: string
-  replication?: number
+  replication: number
 }
 
 /**
  * Uses KAFKA_BROKERS and SCHEMA_REGISTRY_URL if they are set. Otherwise it starts its own broker and registry while `task` runs.
+ * Topics have DUELOG_REPLICATION copies, by default 1.
  */
 export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-bench-'))
-  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL } = process.env
+  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, DUELOG_REPLICATION = '1' } = process.env
   const ports = { kafkaPort: 29_092, registryPort: 28_081 }
   const logger = pino({ level: 'warn' })
   let embedded: Embedded | undefined
@@ -38,6 +39,7 @@ export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> 
     await task({
       brokers: embedded.brokers ?? KAFKA_BROKERS?.split(',') ?? [],
       registryUrl: embedded.registryUrl ?? SCHEMA_REGISTRY_URL ?? '',
+      replication: Number(DUELOG_REPLICATION),
     })
   } finally {
     await embedded?.stop()
@@ -70,7 +72,7 @@ export class Stage {
     const prefix = `bench-${Date.now()}.`
     const plans = topicPlans(topicNames(prefix), ['default'])
     const log = connectLog({ brokers: bed.brokers, clientId: 'bench' })
-    await log.ensureTopics({ plans, partitions, replication: bed.replication ?? 1 })
+    await log.ensureTopics({ plans, partitions, replication: bed.replication })
     const codecs = await createCodecs({ registryUrl: bed.registryUrl, plans })
     return new Stage(bed, partitions, prefix, log, codecs, await mkdtemp(join(tmpdir(), 'duelog-bench-run-')))
   }
@@ -86,7 +88,7 @@ export class Stage {
       DUELOG_HTTP_PORT: '0',
       DUELOG_DATA_DIR: join(this.folder, store),
       DUELOG_PARTITIONS: String(this.partitions),
-      DUELOG_REPLICATION: String(this.bed.replication ?? 1),
+      DUELOG_REPLICATION: String(this.bed.replication),
       ...env,
     })
     this.#processes.add(started)

@@ -36,6 +36,7 @@ test.each([
   ['src/errors/a.ts', '../config/index.ts', 'errors may not know config'],
   ['src/system/a.ts', '../cli/index.ts', 'system may not know cli'],
   ['src/attic/a.ts', '../errors/index.ts', 'is in no room'],
+  ['bench/tools/a.ts', '../../test/chaos/places.ts', 'the package has benchmarks, but no tests'],
   ['src/a.ts', './errors/index.ts', 'is in no room'],
   ['src/scheduler/a.ts', '../errors/errors.ts', 'others import src/errors/index.ts'],
   ['src/api/a.ts', '../../streams/runs/b.ts', 'others import streams/runs/index.ts'],

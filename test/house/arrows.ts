@@ -81,8 +81,9 @@ export function roomsOf(files: readonly HouseFile[]): Set<string> {
 }
 
 function broken(path: string, target: string, rooms: ReadonlySet<string>): string | undefined {
-  if (!isProgram(path)) return undefined
   const arrow = `${path} imports ${target}`
+  if (path.startsWith('bench/') && target.startsWith('test/')) return `${arrow}: the package has benchmarks, but no tests`
+  if (!isProgram(path)) return undefined
   const sole = soleImporters[packageOf(target)]
   if (sole !== undefined && !sole.test(path)) return `${arrow}: only ${sole.source} may`
   if (path.startsWith('streams/') && target.startsWith('node:') && !pureNodeModules.includes(target))
