@@ -95,9 +95,9 @@ export interface SettingValues {
   standbys: number
   /** How long after its time a record may still arrive before the auditor reports it as overdue or lost. Also how long the auditor waits for the other records of a run. */
   auditGraceMs: number
-  /** How long before its due time a run is dispatched. Workers hold the run until it is due. */
+  /** How long before its due time a run is dispatched, or longer while commits take long. Workers hold the run until it is due. */
   leadMs: number
-  /** The longest lead. It is used for a burst: more runs are due at once than can be committed within DUELOG_LEAD_MS. */
+  /** The longest lead. A run is dispatched earlier than DUELOG_LEAD_MS in a burst, in which more runs are due at once than can be committed within that time, and while commits take long. */
   leadMsMax: number
   /** Largest difference allowed between the wall clock of this machine, its steady clock and the clocks of the brokers. With a larger difference, nothing is decided or started until the clocks agree. 0: the clocks are not compared. */
   clockStepMsMax: number

@@ -51,6 +51,8 @@ import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
 export const names: TopicNames = topicNames('model.')
 export const leadMs = 100
+/** How early bursts may be dispatched, and everything while commits take long. */
+export const leadMsMax = 2_000
 /** Topics of the user: one that jobs write to, and one for receipts. */
 export const ordersTopic = 'orders'
 export const repliesTopic = 'replies'
@@ -84,6 +86,8 @@ export class World {
   now = 1_800_000_000_000
   readonly records = new Map<string, RecordIn[]>()
   crashAt: CrashPoint | undefined
+  /** How long the owner takes its commit cycles to last. */
+  cycleMs = 0
   /** Whether the topic that jobs write to exists. */
   ordersThere = true
   store: MemoryStore = memoryStore()
@@ -128,11 +132,11 @@ export class World {
     this.append({ topic: names.events, key: event.jobId, value: codecs.event.encode(event) })
   }
 
-  /** Every committed execution, in the order of their commits within each lane. */
-  executions(): Execution[] {
+  /** Every committed execution, in the order of their commits within each lane. `carries`: chooses topics. */
+  executions(carries = carriesExecutions): Execution[] {
     const all: Execution[] = []
     for (const [topic, records] of this.records) {
-      if (!carriesExecutions(topic)) continue
+      if (!carries(topic)) continue
       for (const { value } of records) {
         const execution = value === null ? undefined : executionIn(topic, value)
         if (execution !== undefined) all.push(execution)
@@ -141,16 +145,19 @@ export class World {
     return all.sort((left, right) => left.dispatchedAt - right.dispatchedAt)
   }
 
-  /** Executions that no worker has yet. */
+  /** Executions that no worker has yet. A worker takes those that are ahead of their time in their order, when they are nearly due. */
   handOut(): Execution[] {
     const fresh: Execution[] = []
     for (const [topic, records] of this.records) {
       if (!carriesExecutions(topic)) continue
-      for (const { value } of records.slice(this.#handed.get(topic) ?? 0)) {
+      let at = this.#handed.get(topic) ?? 0
+      for (; at < records.length; at++) {
+        const { value = null } = records[at] ?? {}
         const execution = value === null ? undefined : executionIn(topic, value)
+        if (isAhead(topic) && execution !== undefined && execution.dueAt > this.now + leadMs) break
         if (execution !== undefined) fresh.push(execution)
       }
-      this.#handed.set(topic, records.length)
+      this.#handed.set(topic, at)
     }
     return fresh
   }
@@ -195,6 +202,9 @@ export class World {
 const carriesExecutions = (topic: string): boolean =>
   topic === names.control || (topic.startsWith('model.executions.') && topic !== names.deadLetters)
 
+/** Whether the topic has executions that were dispatched earlier than one lead. */
+export const isAhead = (topic: string): boolean => topic.endsWith('.ahead')
+
 /** A pinned Execution is inside a record for its worker; a cancellation has none. */
 function executionIn(topic: string, value: Buffer): Execution | undefined {
   if (topic !== names.control) return codecs.execution.decode(value) as Execution
@@ -228,7 +238,6 @@ class Owner {
       seekPool: () => undefined,
       failed: async () => {},
     }
-    const lead = { leadMs, leadMsMax: leadMs }
     this.#shared = {
       partitions: 1,
       names,
@@ -236,7 +245,8 @@ class Owner {
       clock,
       metrics,
       logger,
-      ...lead,
+      leadMs,
+      leadMsMax,
       targets,
       clusterId: 'model',
     } as unknown as Shared
@@ -318,10 +328,11 @@ class Owner {
     for (let turns = 0; ; turns++) {
       if (turns > turnsMax) throw new Error(`The owner is still busy after ${turns} turns at one instant.`)
       const timers = await this.#taker.take(this.#world.now, false, this.#context.positions.logged.aheadUntil)
-      const { appliedCount, deferred } = await runCommitCycle(this.#context, timers, {
+      const { appliedCount, committed, deferred } = await runCommitCycle(this.#context, timers, {
         onTimerScheduled: (timer) => this.#taker.scheduled(timer),
       })
       this.#taker.defer(deferred)
+      if (committed) this.#taker.committedAfter(this.#world.cycleMs)
       if (appliedCount === 0 && !this.#context.admissionQueue.isPressing(this.#world.now)) return
       await this.#takeIn()
     }

@@ -1,8 +1,10 @@
 /** Duties of a new owner: earlier leases, commands that were sent meanwhile, and definitions that no owner has logged. */
 import { expect, test } from 'vitest'
+import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { prefix } from '../../streams/state/keys.ts'
+import { partitionOf } from '../../streams/topics/topics.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
-import { codecs, names } from '../model/world.ts'
+import { codecs, names, repliesTopic } from '../model/world.ts'
 import { beginMs, type Dispatched, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
 const minuteMs = 60_000
@@ -205,4 +207,50 @@ test('an owner that was replaced without knowing it rebuilds its store, and its 
     [1, 'old', 0],
     [2, 'new', offset],
   ])
+})
+
+test('an owner that ended before it knew whether its state was lost: the next one decides no definition again', async () => {
+  const driver = new SchedulerDriver(2)
+  const idsOf = (partition: number) =>
+    Array.from({ length: 600 }, (_, index) => `job-${index}`).filter((id) => partitionOf(id, 2) === partition)
+  const [ids, elsewhere] = [idsOf(0), idsOf(1)[0] ?? '']
+  // Reports without a position say that the state may be lost. These are of another partition, and to send one on takes a commit.
+  const misplaced = (): void => {
+    const { at, ...report } = {
+      at: driver.time.nowMs,
+      jobId: elsewhere,
+      runNo: 1,
+      attempt: 1,
+      specOffset: 0,
+      type: 'SUCCEEDED' as const,
+    }
+    const value = codecs.event.encode({ ...report, at, worker: 'w@h:1:a' })
+    driver.log.append([{ topic: names.events, partition: 0, key: elsewhere, value }])
+  }
+  for (let index = 0; index < 400; index++) misplaced()
+  for (const id of ids) {
+    const value = codecs.definition.encode({ schedule: { delayMs: 60_000 }, target: { handler: 'x' } })
+    const headers = { [replyHeaders.topic]: repliesTopic, [replyHeaders.correlationId]: id }
+    driver.log.append([{ topic: names.jobs, partition: 0, key: id, value, headers }])
+  }
+  const answered = () =>
+    driver.log
+      .allOf(repliesTopic)
+      .flatMap(({ log }) => log.archive.flatMap(({ record }) => record?.headers[replyHeaders.correlationId] ?? []))
+  const commit = driver.log.commit.bind(driver.log)
+  driver.log.commit = (id, epoch) => {
+    // The owner ends when all definitions are decided, and before it has read all reports.
+    if (answered().length >= ids.length) driver.answerGate = new Promise(() => {})
+    commit(id, epoch)
+  }
+  const first = driver.boot('A')
+  await driver.settle()
+  driver.kill(first)
+  driver.log.commit = commit
+  driver.answerGate = undefined
+  misplaced()
+  driver.boot('B')
+  await driver.advance(5_000, 500)
+  expect(new Set(answered()).size).toBe(ids.length)
+  expect(answered()).toHaveLength(ids.length)
 })

@@ -28,6 +28,14 @@ const putOffShare = 0.5
 /** Maximum deferred timers; above it no burst is dispatched ahead of its time. */
 const putOffMax = 40_000
 
+/** Share of a commit cycle's duration in the mean of the last ones. */
+const newestShare = 0.25
+/**
+ * The lead has to cover this many commit cycles: a timer that one has just missed waits for its end and is committed at the end of
+ * the next. The third is for cycles that take longer than the mean.
+ */
+const cyclesInLead = 3
+
 /** A clock that steps back by less has no effect that matters. */
 const setBackMsMin = 1_000
 
@@ -48,6 +56,8 @@ export class TimerSource {
   #heavy: Timer[] = []
   /** When timers were last taken. */
   #takenAt = 0
+  /** Mean duration of a commit cycle. */
+  #cycleMs = 0
   /** Another partition holds the permit for heavy timers. */
   #heavyWaits = false
 
@@ -83,7 +93,11 @@ export class TimerSource {
     const putOff = this.#readyBy(now, Math.ceil(lightMax * putOffShare))
     const due = await this.#takeDue(now, lightMax - putOff)
     const found = [...this.#takeDeferred(now, lightMax - due.length), ...due]
-    if (!this.#isFull) found.push(...(await this.#bursts.take(now, lightMax - found.length, aheadFrom, shareWithInputRecords)))
+    if (!this.#isFull) {
+      const options = { isAwaited: shareWithInputRecords, extraLeadMs: this.#extraLeadMs }
+      const ahead = await this.#bursts.take(now, lightMax - found.length, aheadFrom, options)
+      found.push(...ahead.filter((timer) => !this.#returning.has(timerName(timer))))
+    }
     const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
     // The first heavy timers may have been found just now.
@@ -127,6 +141,19 @@ export class TimerSource {
     this.#heavy.splice(at, 0, timer)
   }
 
+  /** Call it at the end of each commit cycle that wrote to the log, with the time since its timers were taken. */
+  committedAfter(cycleMs: number): void {
+    this.#cycleMs += (cycleMs - this.#cycleMs) * newestShare
+  }
+
+  /**
+   * How much longer than usual the lead has to be, so that runs are in the log half of the usual lead before they are due. 0 if
+   * the usual lead does (ADR 0079).
+   */
+  get #extraLeadMs(): number {
+    return Math.max(0, Math.ceil(cyclesInLead * this.#cycleMs - this.#shared.leadMs / 2))
+  }
+
   /** Call it for each timer that is written. */
   scheduled(timer: Timer): void {
     this.#index.scheduled(timer)
@@ -145,7 +172,7 @@ export class TimerSource {
     const heavy = this.#heavyWaits
       ? Number.POSITIVE_INFINITY
       : (this.#heavy[0]?.dueAt ?? Number.POSITIVE_INFINITY) - this.#shared.leadMs
-    const burst = this.#isFull ? Number.POSITIVE_INFINITY : this.#bursts.wakeAt(now, next)
+    const burst = this.#isFull ? Number.POSITIVE_INFINITY : this.#bursts.wakeAt(now, next, this.#extraLeadMs)
     return Math.min(next - this.#shared.leadMs, deferred, heavy, burst)
   }
 

@@ -78,14 +78,17 @@ export function checkpoint(
   return checkpointOp(isOfReplacedChangelog ? { ...local, otherLog: 'ours' } : local)
 }
 
-/** The inputs that are part of the state before it. */
+/**
+ * The inputs that are part of the state before it. A new owner may commit while it still reads definitions that are decided: they
+ * stay decided.
+ */
 function positionOf(context: CommitContext, next: Readonly<AppliedOffsets>, more: Partial<ChangelogState>): Position {
   const { shared, claimOffset, positions } = context
   const { logged } = positions
   return {
     claimOffset,
     ...{ ...logged, ...more },
-    ...{ jobsOffset: next.jobs, commandsOffset: next.commands, eventsOffset: next.events },
+    ...{ jobsOffset: Math.max(next.jobs, logged.jobsOffset), commandsOffset: next.commands, eventsOffset: next.events },
     committedAt: Math.max(shared.clock.nowMs(), logged.committedAt + 1),
     zoneRules: context.zones?.logged ?? '',
   }

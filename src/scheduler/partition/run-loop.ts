@@ -1,7 +1,7 @@
 /** The phase active: the loop that fires. */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
-import { batchRecordsMax, TimerSource } from '../commit/index.ts'
+import { batchRecordsMax, type CycleResult, TimerSource } from '../commit/index.ts'
 import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
 import { IdlePosition } from './idle-position.ts'
@@ -66,12 +66,12 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     }
     // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
+    const takenAtMs = clock.steadyMs()
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
-    timerSource.defer(result.deferred)
-    context.reports.hold(result.awaiting)
+    cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
     if (result.appliedCount > 0 || context.admissionQueue.isPressing(clock.nowMs())) continue
@@ -88,6 +88,13 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const nextCheckAt = Math.min(position.nextCheckAt, zones.nextCheckAt, sweepAt(context, sweeper))
     await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, nextCheckAt))
   }
+}
+
+/** Keeps what waits. The lead follows how long commits take. */
+function cycleEnded(context: PartitionContext, timerSource: TimerSource, result: CycleResult, takenAtMs: number): void {
+  timerSource.defer(result.deferred)
+  context.reports.hold(result.awaiting)
+  if (result.committed) timerSource.committedAfter(context.shared.clock.steadyMs() - takenAtMs)
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Planner for bursts: intervals of the near future with more due timers than can be committed within the usual lead. A burst is
- * dispatched earlier, to the `ahead` lane, so that it is in the log when its time comes (ADR 0010).
+ * dispatched earlier, to the `ahead` lane, so that it is in the log when its time comes (ADR 0010). While commits take long, so is
+ * every timer (ADR 0079).
  *
  * Timers are counted in buckets of time. A scan counts a bucket once when it comes into view. Each timer that is written into it later
  * adds one. Removed timers are not subtracted, so a count may be too high. The worst effect is an early dispatch.
@@ -51,16 +52,24 @@ export class BurstPlanner {
   }
 
   /**
-   * Timers of the next burst, at most `max`, in due order. They stay in the store until they were handled. A burst due before
+   * Timers of the next bursts, at most `max`, in due order. They stay in the store until they were handled. A burst due before
    * `aheadFrom` would be behind a later one in its lane, so it is left to the usual lead. `isAwaited`: whether input records wait.
+   * `extraLeadMs`: how much longer than usual the lead has to be; if it is not 0, every bucket counts as a burst.
    */
-  async take(now: number, max: number, aheadFrom: number, isAwaited = false): Promise<Timer[]> {
+  async take(now: number, max: number, aheadFrom: number, { isAwaited = false, extraLeadMs = 0 } = {}): Promise<Timer[]> {
     if (this.#leadMsMax <= this.#leadMs || max <= 0) return []
     await this.#scan(now, isAwaited)
     this.#aheadFrom = aheadFrom
-    const next = this.#plan(now)
-    if (next === undefined || next.startAt > now) return []
-    const { bucket } = next
+    const found: Timer[] = []
+    while (found.length < max) {
+      const next = this.#plan(now, extraLeadMs)
+      if (next === undefined || next.startAt > now) break
+      found.push(...(await this.#takeFrom(next.bucket, max - found.length)))
+    }
+    return found
+  }
+
+  async #takeFrom(bucket: number, max: number): Promise<Timer[]> {
     const from = this.#cursor?.bucket === bucket ? this.#cursor.from : timerBound(bucket * bucketMs)
     const entries = await this.#store.scan({ from, to: timerBound((bucket + 1) * bucketMs), limit: max, keysOnly: true })
     const last = entries.at(-1)
@@ -72,9 +81,9 @@ export class BurstPlanner {
   }
 
   /** Time of the next call to `take`. `nextDue` is that of the time index. */
-  wakeAt(now: number, nextDue: number): number {
+  wakeAt(now: number, nextDue: number, extraLeadMs = 0): number {
     if (this.#leadMsMax <= this.#leadMs) return Number.POSITIVE_INFINITY
-    const next = this.#plan(now)
+    const next = this.#plan(now, extraLeadMs)
     return Math.min(next?.startAt ?? Number.POSITIVE_INFINITY, Math.max(nextDue - this.#leadMsMax, this.#scannedAt + scanEveryMs))
   }
 
@@ -112,15 +121,16 @@ export class BurstPlanner {
    * The earliest burst and its start, so that it and all later ones are dispatched one lead before they are due. It is computed
    * backwards from the last bucket in view.
    */
-  #plan(now: number): { bucket: number; startAt: number } | undefined {
+  #plan(now: number, extraLeadMs: number): { bucket: number; startAt: number } | undefined {
     const usual = Math.floor(Math.max(now + this.#leadMs, this.#aheadFrom - bucketMs) / bucketMs)
     const buckets = [...this.#counts.keys()].filter((bucket) => bucket > usual).sort((left, right) => right - left)
     let startAt = Number.POSITIVE_INFINITY
     let next: { bucket: number; startAt: number } | undefined
     for (const bucket of buckets) {
       const count = this.#counts.get(bucket) ?? 0
-      startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs) - count / dispatchedPerMs
-      if (count > burstTimers) next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
+      startAt = Math.min(startAt, bucket * bucketMs - this.#leadMs - extraLeadMs) - count / dispatchedPerMs
+      if (count > (extraLeadMs > 0 ? 0 : burstTimers))
+        next = { bucket, startAt: Math.ceil(Math.max(startAt, bucket * bucketMs - this.#leadMsMax)) }
     }
     return next
   }

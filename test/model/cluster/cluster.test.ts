@@ -8,7 +8,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { deeds } from './doers.ts'
-import { filled, followed, history } from './history.ts'
+import { ahead, filled, followed, history } from './history.ts'
 import { metrics } from './process.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
@@ -32,6 +32,9 @@ describe('a cluster under random histories', () => {
   }
   it('has standbys whose stores equal those of their owners', () => {
     if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
+  })
+  it('has owners that dispatch ahead of time', () => {
+    if (histories >= 100) expect(ahead.histories).toBeGreaterThan(3)
   })
   it('has forwarders, intakes and workers that do their work', () => {
     if (histories < 100) return

@@ -47,6 +47,7 @@ export const faults: Partial<Record<Switch, { weight: number; begin(world: Fault
 export function endFaults(cluster: Cluster): void {
   cluster.isFull = false
   cluster.slowMs = 0
+  cluster.slowCommitsMs = undefined
   cluster.registryThere = true
   cluster.storeFailures = 0
   cluster.brokenDisks.clear()

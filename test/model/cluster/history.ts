@@ -3,7 +3,7 @@ import type { Facts } from '../oracle/facts.ts'
 import { judgementOf } from '../oracle/judgement.ts'
 import { type Life, livesOf } from '../oracle/lives.ts'
 import { partitionOfJob } from '../oracle/partitions.ts'
-import { names } from '../world.ts'
+import { leadMs, names } from '../world.ts'
 import type { Fullness } from './fullness.ts'
 import { durableOf, subjectOf, unsettled } from './settled.ts'
 import { Simulation } from './simulation.ts'
@@ -19,6 +19,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
     aheadMs: Math.min(aheadMs, cluster.clockStepMsMax ?? aheadMs),
     behindMs,
     doersAheadMs: doers.aheadMs,
+    leadMsMax: cluster.leadMsMax ?? leadMs,
     begun: doers.begun,
     steady: !suffered('topic'),
     whole: isWhole({ trace }),
@@ -36,6 +37,9 @@ const isWhole = ({ trace }: Pick<Simulation, 'trace'>): boolean => !trace.some((
 
 /** The number of standbys that were compared with their owners. */
 export const followed = { count: 0 }
+
+/** Histories in which runs were dispatched ahead of their time. */
+export const ahead = { histories: 0 }
 
 /** Histories in which an input buffer was full, a commit cycle wrote its maximum, or it had its maximum of jobs in memory. */
 export const filled = { inputBuffers: 0, turns: 0, memories: 0 }
@@ -61,6 +65,8 @@ export async function history(seed: number): Promise<string[]> {
       new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))
     problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
     countFilled(world.cluster.fullness)
+    if (world.log.allOf('model.executions.default').some(({ topic, log }) => topic.endsWith('.ahead') && log.next > 0))
+      ahead.histories++
     const live = world.ownedStores()
     for (const [partition, store] of live) problems.push(...unsettled(store, lives(partition)))
     for (const { partition, store } of world.followedStores()) {

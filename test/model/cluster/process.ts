@@ -49,6 +49,8 @@ export interface Cluster {
   standbys?: number
   /** How long before its time a burst may be dispatched. Default: the same as for other attempts. */
   leadMsMax?: number
+  /** How long single commits take. That makes owners dispatch everything ahead. Default: no time. */
+  slowCommitsMs?: readonly number[] | undefined
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
   brokerSkewsMs?: number[]
   /** How long each commit takes. */
@@ -292,8 +294,8 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
         return log.append(records, log.begin(id, epoch))
       })
       tellTime(cluster, process.clock.appended, machine, records, sentMs)
-      if (cluster.slowMs > 0)
-        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + cluster.slowMs, resolve))
+      const slowMs = cluster.slowMs + (cluster.slowCommitsMs === undefined ? 0 : chance.pick(cluster.slowCommitsMs))
+      if (slowMs > 0) await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + slowMs, resolve))
       await io.submit(machine, 'commits', () => {
         if (lost()) throw new DuelogError('broker-unavailable', 'The commit did not arrive.')
         log.commit(id, epoch)

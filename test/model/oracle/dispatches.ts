@@ -21,6 +21,8 @@ export interface Dispatch {
   at: number
   /** Order among all appends. */
   order: number
+  /** Whether it went to a topic, or to one worker, where it is held until it is due. */
+  isAhead: boolean
 }
 
 /** The Execution that a record carries; undefined for other messages to workers. */
@@ -43,12 +45,22 @@ export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
   return [...shown(log, topics.executions), ...shown(log, topics.control)]
     .flatMap(({ record, transaction, at, order }) => {
       const execution = record === undefined ? undefined : executionIn(record)
-      return execution === undefined ? [] : [{ at, order, execution, sequence: transaction?.sequence ?? -1 }]
+      return execution === undefined
+        ? []
+        : [
+            {
+              at,
+              order,
+              execution,
+              sequence: transaction?.sequence ?? -1,
+              isAhead: /\.ahead$/.test(record?.topic ?? '') || record?.topic === topics.control,
+            },
+          ]
     })
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-export function dispatchProblems(log: MemoryLog, lives: Lives): string[] {
+export function dispatchProblems(log: MemoryLog, lives: Lives, leadMsMax: number): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -59,7 +71,7 @@ export function dispatchProblems(log: MemoryLog, lives: Lives): string[] {
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
   checkNumbers(judged, problems)
-  checkTimes(judged, problems)
+  checkTimes(judged, leadMsMax, problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
@@ -102,7 +114,7 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
 const isLimited = ({ life }: Judged): boolean => hasLimit(life)
 
 /** Nominal times are those of the schedule, each once as long as the schedule stays. Nothing is dispatched before its lead. */
-function checkTimes(dispatches: Judged[], problems: string[]): void {
+function checkTimes(dispatches: Judged[], leadMsMax: number, problems: string[]): void {
   const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
@@ -115,7 +127,7 @@ function checkTimes(dispatches: Judged[], problems: string[]): void {
     // Checks by the owner's clock, which may be wrong, and by true time. A queued run was already due for the owner that queued
     // it, and may start under a later definition.
     const queued = life.definitions.some(({ offset, spec }) => offset <= specOffset && spec?.overlap === 'QUEUE_ONE')
-    if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - leadMs)
+    if (!released && !queued && Math.max(dispatchedAt, dispatch.at) < dueAt - (dispatch.isAhead ? leadMsMax : leadMs))
       problems.push(`${nameOf(dispatch)} was dispatched ${dueAt - dispatchedAt} ms early`)
     if (attempt > 1 || trigger !== 'SCHEDULE') continue
     const at = life.definitions.findIndex(({ offset }) => offset === specOffset)

@@ -14,6 +14,8 @@ export interface Facts {
   /** How far any machine's clock was at most ahead of true time, and behind it, in ms. 0: all were right. */
   aheadMs: number
   behindMs: number
+  /** How early a run may be dispatched to a topic for runs that are ahead of their time, in ms. */
+  leadMsMax: number
   /** How far the clock of any worker or forwarder was at most ahead of true time, in ms. */
   doersAheadMs: number
   /** Attempts whose handlers were called by workers that are still alive, with the true time of the call. */

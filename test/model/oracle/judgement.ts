@@ -29,7 +29,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
   const reports = reportsOf(log)
   return [
     ...ledger.problems,
-    ...dispatchProblems(log, lives),
+    ...dispatchProblems(log, lives, facts.leadMsMax),
     ...endingProblems(log, lives, ledger, facts.exact && facts.whole),
     ...recordProblems(log, lives, ledger, facts),
     ...limitProblems(log, lives),

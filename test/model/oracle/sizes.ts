@@ -15,9 +15,9 @@ const transactionBytesMax = 4 * 1_048_576 + recordBytesMax
 const loadedBytesMax = 10 * 1_048_576
 /**
  * An input buffer has 8 MiB at most (docs/adr/0047). A fetch of up to 4 MiB may be added, and the megabyte that a commit cycle
- * has taken.
+ * has taken. What waits is seen from outside (cluster/fullness.ts): a large record may count that was applied before a small one.
  */
-const waitingBytesMax = 13 * 1_048_576
+const waitingBytesMax = 13 * 1_048_576 + recordBytesMax
 
 export function sizeProblems(log: MemoryLog, { waiting, loads }: Facts): string[] {
   return [

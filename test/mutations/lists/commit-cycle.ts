@@ -277,4 +277,52 @@ export const commitCycleMutations = [
       ],
     ],
   ),
+  ...area(
+    'slow commits',
+    ['scheduler/slow-commits'],
+    [
+      [
+        'cycles-not-measured',
+        scheduler('partition/run-loop'),
+        '  if (result.committed) timerSource.committedAfter(context.shared.clock.steadyMs() - takenAtMs)\n',
+        '',
+        'the lead does not follow the duration of commit cycles',
+      ],
+      [
+        'one-cycle-in-the-lead',
+        scheduler('commit/timer-source'),
+        'const cyclesInLead = 3',
+        'const cyclesInLead = 1',
+        'runs are in the log after they are due',
+      ],
+      [
+        'lead-not-forgotten',
+        scheduler('commit/timer-source'),
+        'this.#cycleMs += (cycleMs - this.#cycleMs) * newestShare',
+        'this.#cycleMs = Math.max(this.#cycleMs, cycleMs)',
+        'one slow commit makes the lead long for ever',
+      ],
+      [
+        'single-runs-not-ahead',
+        scheduler('timers/burst-planner'),
+        'count > (extraLeadMs > 0 ? 0 : burstTimers)',
+        'count > burstTimers',
+        'only bursts are dispatched earlier while commits take long',
+      ],
+      [
+        'one-bucket-in-a-cycle',
+        scheduler('timers/burst-planner'),
+        'while (found.length < max) {',
+        'while (found.length < 1) {',
+        'a cycle takes one bucket, so many slow cycles are needed',
+      ],
+      [
+        'waiting-taken-again',
+        scheduler('commit/timer-source'),
+        'found.push(...ahead.filter((timer) => !this.#returning.has(timerName(timer))))',
+        'found.push(...ahead)',
+        'a timer that waits for its time is taken with each other timer of its bucket',
+      ],
+    ],
+  ),
 ]

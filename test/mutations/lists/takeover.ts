@@ -29,6 +29,13 @@ export const takeoverMutations = [
     ['scheduler/takeovers', 'scheduler/partition/invalid-positions'],
     [
       [
+        'position-goes-back',
+        scheduler('commit/transaction'),
+        'jobsOffset: Math.max(next.jobs, logged.jobsOffset)',
+        'jobsOffset: next.jobs',
+        'an owner that commits before it has read all decided definitions decides them again',
+      ],
+      [
         'E-store-beside',
         scheduler('partition/takeover'),
         'if (isBesideTheLog({',
