@@ -14,7 +14,26 @@ import { forgetModule, replaceModule } from './overrides.ts'
 const KafkajsEncoder = createRequire(import.meta.url)('kafkajs/src/protocol/encoder.js') as new () => Encoder
 
 /** The records of one partition in a produce request. */
-export class MessageGroup extends Array<RecordOut> {}
+export class MessageGroup extends Array<RecordOut> {
+  #sentAs: string | undefined
+
+  /** Throws RepeatedInFlight if they were encoded before, for another producer or under another first sequence number. */
+  requireSame(sentAs: string): void {
+    this.#sentAs ??= sentAs
+    if (this.#sentAs !== sentAs) throw new RepeatedInFlight()
+  }
+}
+
+/** kafkajs repeats a request while the broker may still write its records. The broker would take the repeat for new records. */
+class RepeatedInFlight extends Error {
+  /** So that kafkajs gives up. */
+  readonly retriable = false
+  /** An error with a code is one of the connection to the brokers (errors/kafka-errors.ts). */
+  readonly code = 'ERR_REPEATED_IN_FLIGHT'
+  constructor() {
+    super('A request to one broker failed while another had not answered yet')
+  }
+}
 
 interface TopicData {
   topic: string
@@ -81,8 +100,10 @@ function encode({ acks, timeout, transactionalId, producerId, producerEpoch, top
     .writeInt32(topicData.length)
   for (const { topic, partitions } of topicData) {
     request.writeString(topic).writeInt32(partitions.length)
-    for (const { partition, firstSequence, messages } of partitions)
+    for (const { partition, firstSequence, messages } of partitions) {
+      messages.requireSame(`${producerId}/${producerEpoch}/${firstSequence}`)
       request.writeInt32(partition).writeBytes(encodeBatch(messages, { ...producer, firstSequence }))
+    }
   }
   return request
 }

@@ -1,12 +1,12 @@
 /**
- * Writes records with one kafkajs producer. It ensures two things that kafkajs does not when several brokers are involved:
+ * Writes records with one kafkajs producer, with one request to each broker, all at once. It ensures two things that kafkajs does
+ * not when several brokers are involved:
  *
- * kafkajs sends the requests of one call to all brokers at once. When one refuses temporarily, for example because a leader has
- * moved, kafkajs repeats all requests without an answer yet, including those still in flight. Those records are written twice, in
- * one transaction and under new sequence numbers, and no reader can tell. So each partition gets a call of its own, unless one
- * broker has everything: in parallel to those of other brokers, sequential for the same broker. kafkajs sends nothing else to a
- * broker meanwhile, and each waiting call retries by itself. With a silent broker, parallel calls would delay the write by the
- * time of one call times their number, and each would open connections.
+ * When one of the requests of a call is refused temporarily, for example because a leader has moved, kafkajs repeats all that
+ * have no answer yet, including those still in flight. So the partitions of each leader get a call of their own, and each call
+ * retries by itself. Leaders as known here may be old, and then kafkajs makes several requests of one call. If it repeats one that
+ * may still be in flight, under new sequence numbers, the call fails (kafkajs/produce-requests.ts): those records would be written
+ * twice, in one transaction, and no reader could tell.
  *
  * When a leader is lost and its partitions move to a broker that has already answered, kafkajs does not ask that broker again:
  * the call succeeds, but the records are lost. So an answer for every partition is required.
@@ -17,7 +17,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { answeredOffset, installProduceRequests } from '../kafkajs/index.ts'
-import { partitionsApart, type RequestBatch, requestBatchesOf } from './request-batches.ts'
+import { leadersApart, type RequestBatch, requestBatchesOf } from './request-batches.ts'
 
 export interface ProduceOptions {
   sendBatch(batch: ProducerBatch): Promise<RecordMetadata[]>
@@ -46,41 +46,14 @@ export async function produce(
       take(written, topicMessages, offsets)
     }
     if (counts.onOneBroker(batch.topicMessages)) await send(batch.topicMessages)
-    else await sendInLines(linesOf(batch, counts), send)
+    else await allAtOnce(leadersApart(batch, counts), send)
   }
   return offsets
 }
 
-/** Groups by broker: the parts for one broker, as far as known, are one line. */
-function linesOf(batch: RequestBatch, counts: ProduceOptions['counts']): Iterable<RequestBatch['topicMessages'][]> {
-  const lines = new Map<string, RequestBatch['topicMessages'][]>()
-  for (const part of partitionsApart(batch))
-    for (const { topic, messages } of part) {
-      const leader = counts.leaderOf(topic, Number(Object.keys(messages.groups)[0]))
-      const line = lines.get(leader)
-      if (line === undefined) lines.set(leader, [part])
-      else line.push(part)
-    }
-  return lines.values()
-}
-
-/**
- * Lines run in parallel, the parts of a line one after the other. After a failure nothing more is started. It is reported only
- * when nothing is in flight any more.
- */
-async function sendInLines(
-  lines: Iterable<RequestBatch['topicMessages'][]>,
-  send: (part: RequestBatch['topicMessages']) => Promise<void>,
-): Promise<void> {
-  const failures: unknown[] = []
-  const go = async (line: RequestBatch['topicMessages'][]): Promise<void> => {
-    for (const part of line) {
-      if (failures.length > 0) return
-      await send(part).catch((error) => failures.push(error))
-    }
-  }
-  await Promise.all([...lines].map(go))
-  if (failures.length > 0) throw failures[0]
+/** A failure is reported only when nothing is in flight any more. */
+async function allAtOnce<Part>(parts: readonly Part[], send: (part: Part) => Promise<void>): Promise<void> {
+  for (const result of await Promise.allSettled(parts.map(send))) if (result.status === 'rejected') throw result.reason
 }
 
 /** Brokers report the append time if the topic uses it; otherwise -1. */

@@ -5,6 +5,7 @@
 import { keyPartitionOf, partitionOf, recordBytes } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
+import type { PartitionCounts } from '../admin/index.ts'
 import { MessageGroup } from '../kafkajs/index.ts'
 
 /** Below the broker's default max.message.bytes of 1,048,588, which counts the whole batch. */
@@ -38,16 +39,23 @@ export const noPartitioner = () => (): never => {
   throw new DuelogError('internal', 'Messages without a group were given to a producer.')
 }
 
-/** The same batch as requests for one partition each, in the order of their first records. */
-export function partitionsApart({ topicMessages }: RequestBatch): RequestBatch['topicMessages'][] {
-  return topicMessages.flatMap(({ topic, messages }) =>
-    Object.entries(messages.groups).map(([partition, group]) => {
-      const own = new GroupedMessages()
+/** The same batch as one for each leader, in the order of their first records. */
+export function leadersApart(
+  { topicMessages }: RequestBatch,
+  counts: Pick<PartitionCounts, 'leaderOf'>,
+): RequestBatch['topicMessages'][] {
+  const parts = new Map<string, Map<string, GroupedMessages>>()
+  for (const { topic, messages } of topicMessages)
+    for (const [partition, group] of Object.entries(messages.groups)) {
+      const leader = counts.leaderOf(topic, Number(partition))
+      const part = parts.get(leader) ?? new Map<string, GroupedMessages>()
+      parts.set(leader, part)
+      const own = part.get(topic) ?? new GroupedMessages()
+      part.set(topic, own)
       own.groups[Number(partition)] = group
       for (const message of group) own.push(message)
-      return [{ topic, messages: own }]
-    }),
-  )
+    }
+  return [...parts.values()].map((part) => [...part].map(([topic, messages]) => ({ topic, messages })))
 }
 
 /** Throws DuelogError `payload-too-large` when a record is over the limit of a batch. */
