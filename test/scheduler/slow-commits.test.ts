@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { TimerSource } from '../../src/scheduler/commit/timer-source.ts'
 import type { Shared } from '../../src/scheduler/options/options.ts'
-import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
+import { HeavyJobs, heavyBytesMin } from '../../src/scheduler/state/heavy-jobs.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
 import { leadMs } from '../model/world.ts'
@@ -46,11 +46,11 @@ it('nothing is dispatched earlier than one lead while commits are quick', async 
 
 const timer = (jobId: string, dueAt: number): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt })
 
-async function slowSource(timers: Timer[]): Promise<TimerSource> {
+async function slowSource(timers: Timer[], heavyJobs = new HeavyJobs()): Promise<TimerSource> {
   const store = memoryStore()
   await store.apply(timers.map((each) => ({ key: timerKey(each), value: Buffer.alloc(0) })))
   const shared = { leadMs: 100, leadMsMax: 10_000 } as Shared
-  const timerSource = new TimerSource(new TimeIndex(store), store, shared, new HeavyJobs())
+  const timerSource = new TimerSource(new TimeIndex(store), store, shared, heavyJobs)
   // Their mean is near 300 ms then, and the lead three of them and a half of the usual lead.
   for (let cycle = 0; cycle < 20; cycle++) timerSource.committedAfter(300)
   return timerSource
@@ -77,4 +77,16 @@ it('a timer that waits for its time is not taken again when another is written b
   timerSource.scheduled(other)
   expect(await timerSource.take(9_110, false, 0)).toEqual([])
   expect(await timerSource.take(9_900, false, 0)).toEqual([limited])
+})
+
+it('a timer of a heavy job is not taken again either, and comes once', async () => {
+  const heavyJobs = new HeavyJobs()
+  heavyJobs.set('heavy', heavyBytesMin)
+  const [heavy, other] = [timer('heavy', 10_000), timer('other', 10_050)]
+  const timerSource = await slowSource([heavy], heavyJobs)
+  expect(await timerSource.take(9_100, false, 0)).toEqual([])
+  timerSource.scheduled(other)
+  expect(await timerSource.take(9_110, false, 0)).toEqual([])
+  expect(await timerSource.take(9_900, false, 0)).toEqual([heavy])
+  expect(await timerSource.take(9_910, false, 0)).toEqual([])
 })

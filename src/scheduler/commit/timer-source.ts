@@ -54,6 +54,7 @@ export class TimerSource {
    * would delay all others.
    */
   #heavy: Timer[] = []
+  #heavyNames = new Set<string>()
   /** When timers were last taken. */
   #takenAt = 0
   /** Mean duration of a commit cycle. */
@@ -96,7 +97,7 @@ export class TimerSource {
     if (!this.#isFull) {
       const options = { isAwaited: shareWithInputRecords, extraLeadMs: this.#extraLeadMs }
       const ahead = await this.#bursts.take(now, lightMax - found.length, aheadFrom, options)
-      found.push(...ahead.filter((timer) => !this.#returning.has(timerName(timer))))
+      found.push(...ahead.filter((timer) => !this.#isWaiting(timer)))
     }
     const light = found.filter((timer) => this.#heavyJobs.of(timer.jobId) === 0 || this.#heavy.length >= heavyMax)
     if (light.length < found.length) for (const timer of found) if (!light.includes(timer)) this.#putHeavy(timer)
@@ -111,12 +112,18 @@ export class TimerSource {
     for (let goesOn = true; goesOn && found.length < max; ) {
       goesOn = false
       for (const timer of await this.#index.take(now + this.#shared.leadMs, max - found.length)) {
-        if (this.#returning.has(timerName(timer))) goesOn = true
+        if (this.#isWaiting(timer)) goesOn = true
         else if (mayActOn(timer, now)) found.push(timer)
         else this.#put(timer, timer.dueAt)
       }
     }
     return found
+  }
+
+  /** Whether it is held back and returns when it is due or earlier. */
+  #isWaiting(timer: Timer): boolean {
+    const name = timerName(timer)
+    return this.#returning.has(name) || this.#heavyNames.has(name)
   }
 
   get #isFull(): boolean {
@@ -132,13 +139,16 @@ export class TimerSource {
       bytes += this.#heavyJobs.of(next.jobId)
       if (count > 0 && bytes > heavyBytesMax) break
     }
-    return this.#heavy.splice(0, count)
+    const taken = this.#heavy.splice(0, count)
+    for (const timer of taken) this.#heavyNames.delete(timerName(timer))
+    return taken
   }
 
   #putHeavy(timer: Timer): void {
     let at = this.#heavy.length
     while (at > 0 && (this.#heavy[at - 1]?.dueAt ?? 0) > timer.dueAt) at--
     this.#heavy.splice(at, 0, timer)
+    this.#heavyNames.add(timerName(timer))
   }
 
   /** Call it at the end of each commit cycle that wrote to the log, with the time since its timers were taken. */

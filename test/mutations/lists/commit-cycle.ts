@@ -319,7 +319,7 @@ export const commitCycleMutations = [
       [
         'waiting-taken-again',
         scheduler('commit/timer-source'),
-        'found.push(...ahead.filter((timer) => !this.#returning.has(timerName(timer))))',
+        'found.push(...ahead.filter((timer) => !this.#isWaiting(timer)))',
         'found.push(...ahead)',
         'a timer that waits for its time is taken with each other timer of its bucket',
       ],
