@@ -28,18 +28,18 @@ async function holds(worker: DuelogProcess, count: number): Promise<string[]> {
   return runsOf(worker)
 }
 
-/** The offsets that workers have committed of the pool's usual executions topic, and its end. */
+/** The offsets that workers have committed of the pool's executions topics, and their ends, as sums. */
 async function lag(test: TestContext, { names }: Site): Promise<() => Promise<{ committed: number; end: number }>> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
   test.onTestFinished(() => admin.disconnect())
-  const topic = names.executions('default', 'NORMAL')
+  const topics = [false, true].map((ahead) => names.executions('default', 'NORMAL', ahead))
   return async () => {
-    const [group] = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics: [topic] })
-    const ends = await admin.fetchTopicOffsets(topic)
+    const groups = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics })
+    const ends = (await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)))).flat()
     const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + Math.max(number, 0), 0)
     return {
-      committed: sum((group?.partitions ?? []).map(({ offset }) => Number(offset))),
+      committed: sum(groups.flatMap(({ partitions }) => partitions.map(({ offset }) => Number(offset)))),
       end: sum(ends.map(({ high }) => Number(high))),
     }
   }

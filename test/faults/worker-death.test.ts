@@ -29,15 +29,17 @@ async function accepted(test: TestContext, { names }: Site, count: number): Prom
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
   test.onTestFinished(() => admin.disconnect())
-  const topic = names.executions('default', 'NORMAL')
-  const ends = (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({ partition, end: Number(high) }))
+  const topics = [false, true].map((ahead) => names.executions('default', 'NORMAL', ahead))
+  const endsOf = async (topic: string) =>
+    (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({ topic, partition, end: Number(high) }))
+  const ends = (await Promise.all(topics.map(endsOf))).flat()
   expect(ends.reduce((sum, { end }) => sum + end, 0)).toBeGreaterThanOrEqual(count)
   const committed = async () => {
-    const [group] = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics: [topic] })
+    const groups = await admin.fetchOffsets({ groupId: names.group('exec.default'), topics })
+    const offsetOf = (topic: string, partition: number): number =>
+      Number(groups.find((group) => group.topic === topic)?.partitions.find((each) => each.partition === partition)?.offset)
     // The control record of its transaction follows the last execution.
-    return ends.every(
-      ({ partition, end }) => Number(group?.partitions.find((each) => each.partition === partition)?.offset) >= end - 1,
-    )
+    return ends.every(({ topic, partition, end }) => offsetOf(topic, partition) >= end - 1)
   }
   // The test's own `expect`, because tests run side by side.
   await test.expect.poll(committed, { timeout: 30_000 }).toBe(true)

@@ -136,7 +136,7 @@ test('sees on the real log what was planted there, and not what was aborted', as
   expect(found.duplicate).toEqual([expect.stringContaining('twice/1#1')])
   expect(found.early).toEqual([expect.stringContaining('early/1')])
   expect(found.unexpected).toEqual([])
-  expect(await checker.writtenAtAll()).toBe(checker.executions.filter(({ ahead }) => !ahead).length + 1)
+  expect(await checker.writtenAtAll()).toBe(checker.executions.length + 1)
 })
 
 /** Writes a record in a transaction and aborts it. The record stays in the log. */

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import avro from 'avsc'
-import { Kafka, logLevel, type Producer } from 'kafkajs'
+import { type EachMessagePayload, Kafka, logLevel, type Producer } from 'kafkajs'
 import type { Execution, ExecutionEvent } from '../../schemas/generated.ts'
 import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import {
@@ -140,8 +140,8 @@ export class Checker {
   }
 
   /**
-   * The number of Execution records in the usual topic, aborted transactions included. Call it after an audit: it stops at the
-   * end marks of the audit.
+   * The number of Execution records in all topics of the pool, aborted transactions included. Call it after an audit: it stops at
+   * the end marks of the audit.
    */
   async writtenAtAll(): Promise<number> {
     const consumer = this.#kafka.consumer({
@@ -149,15 +149,16 @@ export class Checker {
       readUncommitted: true,
       allowAutoTopicCreation: false,
     })
-    const topic = topicNames(this.#options.prefix).executions('default', 'NORMAL')
-    const unmarked = new Set(Array.from({ length: this.#options.partitions }, (_, partition) => partition))
+    const topics = [...this.#lanes.keys()]
+    const partitions = Array.from({ length: this.#options.partitions }, (_, partition) => partition)
+    const unmarked = new Set(topics.flatMap((topic) => partitions.map((partition) => `${topic}/${partition}`)))
     let written = 0
     await consumer.connect()
-    await consumer.subscribe({ topic, fromBeginning: true })
+    await consumer.subscribe({ topics, fromBeginning: true })
     await new Promise<void>((resolve, reject) => {
-      const eachMessage = async ({ partition, message }: { partition: number; message: { value: Buffer | null } }) => {
+      const eachMessage = async ({ topic, partition, message }: EachMessagePayload) => {
         if (message.value !== null) written++
-        else unmarked.delete(partition)
+        else unmarked.delete(`${topic}/${partition}`)
         if (unmarked.size === 0) resolve()
       }
       consumer.run({ autoCommit: false, eachMessage }).catch(reject)
