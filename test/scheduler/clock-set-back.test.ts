@@ -11,6 +11,7 @@ import { intlRules } from '../../streams/schedules/zone-rules.ts'
 import { stateKey, type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
 import type { Disk, Zones } from '../model/cluster/process.ts'
 import { codecs, names } from '../model/world.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 import { rulesByProcess } from '../tools/zone-rules.ts'
@@ -160,7 +161,7 @@ function memoryStoreOf(dueAt: number) {
 
 it('failed timers are retried after a minute', async () => {
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
-  const shared = { leadMs: 0, leadMsMax: 0 } as Shared
+  const shared = { leadMs: 0, leadMsMax: 0, clock: new ManualClock() } as Partial<Shared> as Shared
   const timerSource = new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, new HeavyJobs())
   const timer: Timer = { jobId: 'bad', kind: timerKind.fire, runNo: 0, dueAt: beginMs }
   const later: Timer = { ...timer, jobId: 'later', dueAt: beginMs + setBackMs }

@@ -10,6 +10,7 @@ import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKey, timerKind } from '../../streams/state/keys.ts'
 import { leadMs, names } from '../model/world.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 import { beginMs, SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -70,7 +71,7 @@ const timer = (jobId: string, at: number): Timer => ({ jobId, kind: timerKind.fi
 async function timerSourceOf(timers: Timer[], shared: Partial<Shared>): Promise<TimerSource> {
   const store = memoryStore()
   await store.apply(timers.map((each) => ({ key: timerKey(each), value: Buffer.alloc(0) })))
-  return new TimerSource(new TimeIndex(store), store, shared as Shared, new HeavyJobs())
+  return new TimerSource(new TimeIndex(store), store, { clock: new ManualClock(), ...shared } as Shared, new HeavyJobs())
 }
 
 it('half of a batch is for deferred timers while others are due, and each timer comes once', async () => {

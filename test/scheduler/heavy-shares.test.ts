@@ -7,6 +7,7 @@ import { HeavyJobs, heavyBytesMin } from '../../src/scheduler/state/heavy-jobs.t
 import { HeavyTimerSlots } from '../../src/scheduler/timers/heavy-timer-slots.ts'
 import type { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKind } from '../../streams/state/keys.ts'
+import { ManualClock } from '../tools/manual-clock.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 const at = { nowMs: 0 }
@@ -63,7 +64,7 @@ it('a partition whose heavy timers wait takes its light ones, and sleeps until i
   const timerSource = new TimerSource(
     index as unknown as TimeIndex,
     memoryStore(),
-    { leadMs: 0, leadMsMax: 0 } as Shared,
+    { leadMs: 0, leadMsMax: 0, clock: new ManualClock() } as Partial<Shared> as Shared,
     heavyJobs,
   )
   const usual = { max: 100, timerNext: true, heavyNext: false }

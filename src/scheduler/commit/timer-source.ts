@@ -30,6 +30,8 @@ const putOffMax = 40_000
 
 /** Share of a commit cycle's duration in the mean of the last ones. */
 const newestShare = 0.25
+/** The mean halves in this time without a commit: slow commits of the past say little about the next one. */
+const cycleHalfLifeMs = 15_000
 /**
  * The lead has to cover this many commit cycles: a timer that one has just missed waits for its end and is committed at the end of
  * the next. The third is for cycles that take longer than the mean.
@@ -57,8 +59,9 @@ export class TimerSource {
   #heavyNames = new Set<string>()
   /** When timers were last taken. */
   #takenAt = 0
-  /** Mean duration of a commit cycle. */
+  /** Mean duration of a commit cycle when the last one ended, and that time by the steady clock. */
   #cycleMs = 0
+  #cycleEndedAt = 0
   /** Another partition holds the permit for heavy timers. */
   #heavyWaits = false
 
@@ -153,7 +156,13 @@ export class TimerSource {
 
   /** Call it at the end of each commit cycle that wrote to the log, with the time since its timers were taken. */
   committedAfter(cycleMs: number): void {
-    this.#cycleMs += (cycleMs - this.#cycleMs) * newestShare
+    const mean = this.#meanCycleMs
+    this.#cycleMs = mean + (cycleMs - mean) * newestShare
+    this.#cycleEndedAt = this.#shared.clock.steadyMs()
+  }
+
+  get #meanCycleMs(): number {
+    return this.#cycleMs * 0.5 ** ((this.#shared.clock.steadyMs() - this.#cycleEndedAt) / cycleHalfLifeMs)
   }
 
   /**
@@ -161,7 +170,7 @@ export class TimerSource {
    * the usual lead does (ADR 0079).
    */
   get #extraLeadMs(): number {
-    return Math.max(0, Math.ceil(cyclesInLead * this.#cycleMs - this.#shared.leadMs / 2))
+    return Math.max(0, Math.ceil(cyclesInLead * this.#meanCycleMs - this.#shared.leadMs / 2))
   }
 
   /** Call it for each timer that is written. */

@@ -138,9 +138,11 @@ async function readToEnd(context: PartitionContext, source: Source, range: Range
   }
 }
 
+/** Fails if the log ends before what was read of it, or before the definitions that are decided: it was truncated since the claim. */
 async function endToRead(context: PartitionContext, source: Source): Promise<number> {
   const { admin, names } = context.shared
-  const readTo = context.partitionReader.next(source)
+  const decidedTo = source === 'jobs' ? context.positions.logged.jobsOffset : 0
+  const readTo = Math.max(context.partitionReader.next(source), decidedTo)
   const range = await rangeOf(admin, names[source], context.partition)
   if (range.next < readTo) throw shrunk(names[source], context.partition, range.next, readTo)
   return readableEnd(range)

@@ -6,7 +6,7 @@
  * Timers are counted in buckets of time. A scan counts a bucket once when it comes into view. Each timer that is written into it later
  * adds one. Removed timers are not subtracted, so a count may be too high. The worst effect is an early dispatch.
  */
-import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import { keyAfter, type Timer, timerBound, timerKey, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 
 /** Width of a bucket. */
@@ -17,6 +17,8 @@ export const burstTimers = 200
 const dispatchedPerMs = 4
 /** A bucket is counted up to here. A larger one begins as early as allowed. */
 const countedMax = 40_000
+/** Timers that are kept of those written into a bucket after it was read. With more of them it is read again from its beginning. */
+const addedMax = 200
 /** Keys of one counting scan. */
 const slice = 1_000
 /** Time between two scans for buckets that came into view. */
@@ -29,6 +31,11 @@ export class BurstPlanner {
   readonly #leadMs: number
   readonly #leadMsMax: number
   readonly #counts = new Map<number, number>()
+  /**
+   * For each bucket whose reading has begun, the timers that were written before its place of reading, by key. A scan from its
+   * beginning would visit every deleted entry again.
+   */
+  readonly #added = new Map<number, Map<string, Timer>>()
   /** All buckets before this one were counted. */
   #seenUntil = 0
   #scannedAt = 0
@@ -48,7 +55,20 @@ export class BurstPlanner {
   scheduled(timer: Timer): void {
     if (timer.kind !== timerKind.fire) return
     const bucket = Math.floor(timer.dueAt / bucketMs)
-    if (bucket < this.#seenUntil) this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+    if (bucket >= this.#seenUntil) return
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+    const added = this.#added.get(bucket)
+    if (added === undefined) return
+    const key = timerKey(timer)
+    const isAhead = this.#cursor?.bucket === bucket && Buffer.compare(key, this.#cursor.from) >= 0
+    if (isAhead) return
+    added.set(key.toString('latin1'), timer)
+    if (added.size > addedMax) this.#readAnew(bucket)
+  }
+
+  #readAnew(bucket: number): void {
+    this.#added.delete(bucket)
+    if (this.#cursor?.bucket === bucket) this.#cursor = undefined
   }
 
   /**
@@ -70,11 +90,28 @@ export class BurstPlanner {
   }
 
   async #takeFrom(bucket: number, max: number): Promise<Timer[]> {
-    const from = this.#cursor?.bucket === bucket ? this.#cursor.from : timerBound(bucket * bucketMs)
+    const added = this.#takeAdded(bucket, max)
+    const isRead = this.#added.has(bucket) && this.#cursor?.bucket !== bucket
+    if (isRead) this.#counts.set(bucket, this.#added.get(bucket)?.size ?? 0)
+    return isRead || added.length === max ? added : [...added, ...(await this.#read(bucket, max - added.length))]
+  }
+
+  #takeAdded(bucket: number, max: number): Timer[] {
+    const added = this.#added.get(bucket)
+    if (added === undefined) return []
+    const taken = [...added].slice(0, max)
+    for (const [key] of taken) added.delete(key)
+    return taken.map(([, timer]) => timer)
+  }
+
+  async #read(bucket: number, max: number): Promise<Timer[]> {
+    if (this.#cursor !== undefined && this.#cursor.bucket !== bucket) this.#readAnew(this.#cursor.bucket)
+    const from = this.#cursor?.from ?? timerBound(bucket * bucketMs)
+    if (!this.#added.has(bucket)) this.#added.set(bucket, new Map())
     const entries = await this.#store.scan({ from, to: timerBound((bucket + 1) * bucketMs), limit: max, keysOnly: true })
     const last = entries.at(-1)
     if (entries.length < max || last === undefined) {
-      this.#counts.set(bucket, 0)
+      this.#counts.set(bucket, this.#added.get(bucket)?.size ?? 0)
       this.#cursor = undefined
     } else this.#cursor = { bucket, from: keyAfter(last.key) }
     return entries.map(({ key }) => timerOfKey(key)).filter(({ kind }) => kind === timerKind.fire)
@@ -96,11 +133,16 @@ export class BurstPlanner {
     // A clock that was ahead has skipped buckets that are still to come.
     if (this.#scannedAt - now > scanEveryMs) {
       this.#counts.clear()
+      this.#added.clear()
       this.#seenUntil = 0
       this.#cursor = undefined
     }
     this.#scannedAt = now
-    for (const bucket of this.#counts.keys()) if ((bucket + 1) * bucketMs <= now) this.#counts.delete(bucket)
+    for (const bucket of this.#counts.keys())
+      if ((bucket + 1) * bucketMs <= now) {
+        this.#counts.delete(bucket)
+        this.#added.delete(bucket)
+      }
     const until = Math.floor((now + this.#leadMsMax) / bucketMs)
     let bucket = Math.max(this.#seenUntil, Math.floor((now + this.#leadMs) / bucketMs))
     this.#seenUntil = Math.max(this.#seenUntil, until)

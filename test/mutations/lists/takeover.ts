@@ -107,6 +107,13 @@ export const takeoverMutations = [
         'a log that ends before the next offset to read is not noticed',
       ],
       [
+        'decided-forgotten-at-the-end',
+        scheduler('partition/takeover'),
+        'const readTo = Math.max(context.partitionReader.next(source), decidedTo)',
+        'const readTo = context.partitionReader.next(source)',
+        'a log that is truncated below what is decided while an old copy reads it is not noticed',
+      ],
+      [
         'misrouted-kept',
         scheduler('input/input-decoder'),
         'if (to !== this.#options.partition) return this.#misrouted(inputRecord, record, key, to)\n',

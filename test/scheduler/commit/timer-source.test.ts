@@ -6,6 +6,7 @@ import type { Shared } from '../../../src/scheduler/options/options.ts'
 import { HeavyJobs, heavyBytesMin } from '../../../src/scheduler/state/heavy-jobs.ts'
 import type { TimeIndex } from '../../../src/scheduler/timers/time-index.ts'
 import { type Timer, timerKind } from '../../../streams/state/keys.ts'
+import { ManualClock } from '../../tools/manual-clock.ts'
 import { memoryStore } from '../../tools/memory-store.ts'
 
 const timer = (jobId: string): Timer => ({ jobId, kind: timerKind.fire, runNo: 0, dueAt: 1_000 })
@@ -19,7 +20,7 @@ function endless(): TimerSource {
     nextDue: 1_000,
     take: async (_: number, max: number) => Array.from({ length: max }, () => timer(count++ === 0 ? 'heavy' : `light-${count}`)),
   }
-  const shared = { leadMs: 0, leadMsMax: 0 } as Shared
+  const shared = { leadMs: 0, leadMsMax: 0, clock: new ManualClock() } as Partial<Shared> as Shared
   return new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, heavyJobs)
 }
 
@@ -40,7 +41,7 @@ it('a batch takes a megabyte of heavy timers, or one, so light ones wait for no 
   for (const id of heavy) heavyJobs.set(id, Number(id.split('-')[1]) * 1_000)
   const due = heavy.map(timer)
   const index = { nextDue: 1_000, take: async (_: number, max: number) => due.splice(0, max) }
-  const shared = { leadMs: 0, leadMsMax: 0 } as Shared
+  const shared = { leadMs: 0, leadMsMax: 0, clock: new ManualClock() } as Partial<Shared> as Shared
   const timerSource = new TimerSource(index as unknown as TimeIndex, memoryStore(), shared, heavyJobs)
   const turns: string[] = []
   for (let runCommitCycle = 0; runCommitCycle < 5; runCommitCycle++)
@@ -91,7 +92,7 @@ it('a scan for bursts lets input records go first, but not for long', async () =
     },
   }
   const index = { nextDue: Number.POSITIVE_INFINITY, take: async () => [] }
-  const shared = { leadMs: 100, leadMsMax: 60_000 } as Shared
+  const shared = { leadMs: 100, leadMsMax: 60_000, clock: new ManualClock() } as Partial<Shared> as Shared
   const timerSource = new TimerSource(index as unknown as TimeIndex, counting, shared, new HeavyJobs())
   const seen: number[] = []
   for (const [now, inputsWait] of [

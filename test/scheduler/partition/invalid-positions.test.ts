@@ -266,6 +266,40 @@ test('commands that expire, or whose topic is recreated, during a drain delay no
   await expect(draining({ earliest: 0, next: 0 }).drained).rejects.toThrow(/ends at 0 and was read up to 300/)
 })
 
+test('a log of definitions that is truncated during a drain below what is decided is noticed', async () => {
+  const nothing = { get: async () => undefined, scan: async () => [] } as unknown as PartitionStore
+  let steadyMs = 0
+  let naps = 0
+  const range = { partition: 0, earliest: 0, next: 10 }
+  const own = {
+    shared: {
+      names,
+      codecs,
+      clock: { steadyMs: () => steadyMs, nowMs: () => steadyMs },
+      admin: { offsets: async () => [range] },
+    },
+    partition: 0,
+    restoreProgress: {},
+    // An old copy: it reads from 5 on what others have decided up to 20.
+    partitionReader: { open: () => undefined, next: () => 5, reach: () => 5, nudge: () => undefined },
+    positions: {
+      applied: { jobs: 5, commands: 0, events: 0 },
+      logged: { jobsOffset: 20 },
+      hasApplied: () => false,
+    },
+    enter: () => undefined,
+    runCommitCycle: async () => ({ appliedCount: 0 }),
+    store: nothing,
+    nap: async () => {
+      steadyMs += 1_000
+      if (++naps > 100) throw new Error('It waits for ever.')
+    },
+  } as unknown as PartitionContext
+  const none = { earliest: 0, next: 0 }
+  const ends = { jobs: { earliest: 0, next: 20 }, commands: none, events: none, askedAtMs: 0 }
+  await expect(drain(own, ends)).rejects.toThrow(/jobs\/0 ends at 10 and was read up to 20/)
+})
+
 test('the very first definition of the old log does not count any more either', async () => {
   const driver = new SchedulerDriver()
   const disk: Disk = new Map()

@@ -1,0 +1,89 @@
+/** Timers that are written into a bucket after its reading has begun: they come once, and without a scan of what was read. */
+import { expect, it } from 'vitest'
+import type { ScanOptions, StoreEntry } from '../../../src/ports/index.ts'
+import { BurstPlanner } from '../../../src/scheduler/timers/burst-planner.ts'
+import { type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
+import { memoryStore } from '../../tools/memory-store.ts'
+
+const now = 1_000_000
+/** In a bucket that is read at once when commits take long. */
+const dueAt = now + 1_000
+const slow = { extraLeadMs: 5_000 }
+
+function planner(): { write: (timers: Timer[]) => Promise<void>; take: (max: number) => Promise<string[]>; scans: () => number } {
+  const store = memoryStore()
+  const scan = store.scan.bind(store)
+  let scans = 0
+  store.scan = (options: ScanOptions): Promise<StoreEntry[]> => {
+    scans++
+    return scan(options)
+  }
+  const bursts = new BurstPlanner(store, 100, 10_000)
+  const write = async (timers: Timer[]): Promise<void> => {
+    for (const timer of timers) bursts.scheduled(timer)
+    await store.apply(timers.map((timer) => ({ key: timerKey(timer), value: Buffer.alloc(0) })))
+  }
+  const take = async (max: number): Promise<string[]> => {
+    const taken = await bursts.take(now, max, 0, slow)
+    await store.apply(taken.map((timer) => ({ key: timerKey(timer), value: null })))
+    return taken.map(({ jobId }) => jobId)
+  }
+  return { write, take, scans: () => scans }
+}
+
+const timers = (name: string, count: number, offsetMs = 0): Timer[] =>
+  Array.from({ length: count }, (_, index) => ({
+    jobId: `${name}-${index}`,
+    kind: timerKind.fire,
+    runNo: 0,
+    dueAt: dueAt + offsetMs,
+  }))
+
+const names = (...lists: Timer[][]): string[] =>
+  lists
+    .flat()
+    .map(({ jobId }) => jobId)
+    .sort()
+
+it('timers that are written into a bucket that was read come without a scan, once', async () => {
+  const { write, take, scans } = planner()
+  await write(timers('first', 3))
+  expect((await take(1_000)).sort()).toEqual(names(timers('first', 3)))
+  const before = scans()
+  await write(timers('second', 200))
+  expect((await take(1_000)).sort()).toEqual(names(timers('second', 200)))
+  expect(await take(1_000)).toEqual([])
+  expect(scans()).toBe(before)
+})
+
+it('a bucket is read again when more than 200 were written into it', async () => {
+  const { write, take, scans } = planner()
+  await write(timers('first', 3))
+  await take(1_000)
+  const before = scans()
+  await write(timers('second', 201))
+  expect((await take(1_000)).sort()).toEqual(names(timers('second', 201)))
+  expect(scans()).toBeGreaterThan(before)
+  expect(await take(1_000)).toEqual([])
+})
+
+it('timers written before and after the place of reading come once', async () => {
+  const { write, take } = planner()
+  await write([...timers('a', 5, 10), ...timers('b', 5, 50)])
+  const found = await take(5)
+  await write([...timers('before', 3, 5), ...timers('after', 3, 70)])
+  found.push(...(await take(20)), ...(await take(20)))
+  expect(found.sort()).toEqual(names(timers('a', 5), timers('b', 5), timers('before', 3), timers('after', 3)))
+  expect(await take(4)).toEqual([])
+})
+
+it('a bucket whose reading was interrupted by an earlier one is read again', async () => {
+  const { write, take } = planner()
+  await write(timers('late', 6, 500))
+  const found = await take(2)
+  await write(timers('early', 3))
+  for (let left = 4; left > 0; left--) found.push(...(await take(2)))
+  await write(timers('again', 1, 500))
+  found.push(...(await take(4)), ...(await take(4)))
+  expect(found.sort()).toEqual(names(timers('late', 6), timers('early', 3), timers('again', 1)))
+})
