@@ -7,7 +7,14 @@ import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../co
 import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
 import { GroupPositions } from './group-positions.ts'
 import { HandOver } from './hand-over.ts'
-import { EndOffsetQueries, inputBufferBytesOf, PartitionReader, type ReadSource, readSources } from './input/index.ts'
+import {
+  EndOffsetQueries,
+  inputBufferBytesOf,
+  PartitionReader,
+  ReadingPace,
+  type ReadSource,
+  readSources,
+} from './input/index.ts'
 import type { SchedulerOptions, Shared } from './options/index.ts'
 import { OpenTransactions, Partition, type PartitionRole, type SchedulerResources } from './partition/index.ts'
 import { partitionQueries } from './queries.ts'
@@ -73,6 +80,7 @@ export class Scheduler {
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, onEnd)
     this.#openTransactions.start()
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
+    const readingPace = new ReadingPace(this.#options.clock, this.#options.readPaceMs ?? 0)
     this.#resources = {
       openTransactions: this.#openTransactions,
       commits: new Semaphore(commitSlots),
@@ -82,7 +90,9 @@ export class Scheduler {
       standbyRestores: new Semaphore(standbyRestoreSlots),
       nonTransactionalWriter: await log.writer(),
       ends: { jobs: endsOf(names.jobs), commands: endsOf(names.commands), events: endsOf(names.events) },
+      readingPace,
       phaseChanged: () => {
+        readingPace.hurry()
         this.#settleWaiting()
         this.#warmth.check()
         this.#withdrawal.check()

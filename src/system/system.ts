@@ -152,6 +152,9 @@ function metricsOfThisNode(): Metrics {
   return metrics
 }
 
+/** Long enough for several definitions of one caller, and less than what people or `wait=applied` would notice. */
+const readPaceMs = 10
+
 function newScheduler(parts: ProcessContext): Scheduler {
   const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
   return new Scheduler({
@@ -171,6 +174,7 @@ function newScheduler(parts: ProcessContext): Scheduler {
     leadMs: config.leadMs,
     leadMsMax: Math.max(config.leadMs, config.leadMsMax),
     lingerMs: config.lingerMs,
+    readPaceMs,
     tombstoneRetentionMs,
     targets: parts.targets,
     onFatal: vitals.died,

@@ -13,13 +13,15 @@ export interface Wait {
 
 export class AppliedWaits {
   readonly #applied: () => Record<Source, number>
+  readonly #onWait: () => void
   readonly #waiting = new Set<{ isDone: () => boolean; resolve: (applied: boolean) => void }>()
   #cyclesEnded = 0
   #isInCycle = false
 
-  /** `applied`: the next offsets that are part of the store. */
-  constructor(applied: () => Record<Source, number>) {
+  /** `applied`: the next offsets that are part of the store. `onWait` is called whenever a caller begins to wait. */
+  constructor(applied: () => Record<Source, number>, onWait: () => void = () => undefined) {
     this.#applied = applied
+    this.#onWait = onWait
   }
 
   cycleBegins(): void {
@@ -62,6 +64,7 @@ export class AppliedWaits {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const waiter = { isDone, resolve }
     this.#waiting.add(waiter)
+    this.#onWait()
     const end = (): void => {
       this.#waiting.delete(waiter)
       resolve(false)

@@ -16,4 +16,5 @@ export {
 export { InputDecoder, movedHeader } from './input-decoder.ts'
 export { type AppliedOffsets, LogPositions } from './log-positions.ts'
 export { PartitionReader, type ReadSource, readSources } from './partition-reader.ts'
+export { ReadingPace } from './reading-pace.ts'
 export { commandsRead, perhapsTaken, type Taken } from './taken-commands.ts'

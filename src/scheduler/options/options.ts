@@ -56,6 +56,8 @@ export interface SchedulerOptions {
   leadMsMax: number
   /** ms between two commits of a partition while nothing is due. */
   lingerMs: number
+  /** ms by which the next fetch waits after one that brought single definitions (ADR 0081). Default: 0, it never waits. */
+  readPaceMs?: number
   /** delete.retention.ms of jobs and job-state. */
   tombstoneRetentionMs: number
   /** Topics of users that jobs and receipts may go to. Default: none. */

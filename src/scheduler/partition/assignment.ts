@@ -8,7 +8,14 @@ import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { LogWriter, PositionReset } from '../../ports/index.ts'
 import { Leases, WorkerWatch } from '../activity/index.ts'
 import { batchRecordsMax, FailureIsolation } from '../commit/index.ts'
-import { type AppliedOffsets, AppliedWaits, type EndOffsetQueries, type PartitionReader, type Source } from '../input/index.ts'
+import {
+  type AppliedOffsets,
+  AppliedWaits,
+  type EndOffsetQueries,
+  type PartitionReader,
+  type ReadingPace,
+  type Source,
+} from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import { idleCheckMs, StoreFailures } from '../state/index.ts'
 import type { HeavyTimerSlots } from '../timers/index.ts'
@@ -44,6 +51,7 @@ export interface SchedulerResources {
   ends: Readonly<Record<Source, EndOffsetQueries>>
   /** Open transactions that block a topic of a partition. */
   openTransactions: Pick<OpenTransactions, 'of'>
+  readingPace: ReadingPace
   /** Called whenever a partition enters another phase. */
   phaseChanged: () => void
 }
@@ -80,7 +88,10 @@ export class Assignment {
   /** It counts reopens. */
   readonly storeFailures: StoreFailures
   /** Callers wait across a reopen. */
-  readonly waits = new AppliedWaits(() => this.applied)
+  readonly waits = new AppliedWaits(
+    () => this.applied,
+    () => this.resources.readingPace.hurry(),
+  )
   /** The next offsets that are part of the store, by the latest opening. */
   applied: Readonly<AppliedOffsets> = { jobs: 0, commands: 0, events: 0, state: 0 }
   role: PartitionRole

@@ -270,6 +270,7 @@ export class PartitionContext implements CommitContext {
       })
     if (result.appliedCount > 0) this.progress()
     this.#hasCommitted ||= result.committed
+    if (result.committed) this.resources.readingPace.hurry()
     if (this.inputBuffer.roomy) this.backpressure.make()
     return result
   }

@@ -56,6 +56,8 @@ export class Receiver {
     }
     context.signal.wake()
     await context.backpressure.room()
+    const isTrickle = source === 'jobs' && context.phase === 'active' && partitionReader.next(source) >= batch.highWatermark
+    if (isTrickle) await context.resources.readingPace.next()
   }
 
   async #receiveInputs(source: Source, records: Batch['records']): Promise<void> {

@@ -49,6 +49,8 @@ export interface Cluster {
   standbys?: number
   /** How long before its time a burst may be dispatched. Default: the same as for other attempts. */
   leadMsMax?: number
+  /** By how many ms single definitions delay the next fetch. Default: not at all. */
+  readPaceMs?: number
   /** How long single commits take. That makes owners dispatch everything ahead. Default: no time. */
   slowCommitsMs?: readonly number[] | undefined
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
@@ -164,6 +166,7 @@ export class Process {
       leadMs,
       leadMsMax: cluster.leadMsMax ?? leadMs,
       lingerMs,
+      readPaceMs: cluster.readPaceMs ?? 0,
       tombstoneRetentionMs,
       targets: {
         problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),

@@ -27,6 +27,9 @@ const heavyEach = 7
 /** In one of this many histories owners may dispatch ahead of time, and their commits sometimes take long. */
 const aheadEach = 3
 
+/** In one of this many histories single definitions are read in portions. */
+const pacedEach = 2
+
 /**
  * In one of this many histories everything becomes full while many runs are active, no clock is wrong, and no log loses anything.
  * There, a run with a report in time must not be given up.
@@ -90,6 +93,7 @@ export class Simulation {
       getsFull: seed % fullEach === 0,
       isHeavy: isOn('sizes') && seed % heavyEach === 0,
       ...(seed % aheadEach === 0 && { leadMsMax: 4_000, slowCommitsMs: [0, 60, 400] }),
+      ...(seed % pacedEach === 0 && { readPaceMs: 10 }),
       // Only for histories whose clocks may be far wrong. In the others the clocks are slightly wrong, within the error that
       // owners accept.
       ...(isOn('clockSteps') && { clockStepMsMax: 6_000 }),

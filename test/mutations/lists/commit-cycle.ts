@@ -279,7 +279,7 @@ export const commitCycleMutations = [
   ),
   ...area(
     'slow commits',
-    ['scheduler/slow-commits'],
+    ['scheduler/slow-commits', 'scheduler/timers/burst-planner'],
     [
       [
         'cycles-not-measured',
@@ -298,7 +298,7 @@ export const commitCycleMutations = [
       [
         'lead-not-forgotten',
         scheduler('commit/timer-source'),
-        'this.#cycleMs += (cycleMs - this.#cycleMs) * newestShare',
+        'this.#cycleMs = mean + (cycleMs - mean) * newestShare',
         'this.#cycleMs = Math.max(this.#cycleMs, cycleMs)',
         'one slow commit makes the lead long for ever',
       ],
@@ -323,6 +323,83 @@ export const commitCycleMutations = [
         'found.push(...ahead)',
         'a timer that waits for its time is taken with each other timer of its bucket',
       ],
+      [
+        'old-cycles-count',
+        scheduler('commit/timer-source'),
+        ' * 0.5 ** ((this.#shared.clock.steadyMs() - this.#cycleEndedAt) / cycleHalfLifeMs)',
+        '',
+        'a slow commit of hours ago makes the lead long',
+      ],
+      [
+        'added-not-kept',
+        scheduler('timers/burst-planner'),
+        "    added.set(key.toString('latin1'), timer)\n",
+        '',
+        'a timer that is written into a bucket that was read is dispatched late',
+      ],
+      [
+        'added-and-read',
+        scheduler('timers/burst-planner'),
+        '    if (isAhead) return\n',
+        '',
+        'a timer that is written behind the place of reading is taken twice',
+      ],
+      [
+        'added-without-limit',
+        scheduler('timers/burst-planner'),
+        '    if (added.size > addedMax) this.#readAnew(bucket)\n',
+        '',
+        'the list of added timers grows without a limit',
+      ],
+      [
+        'interrupted-not-read-again',
+        scheduler('timers/burst-planner'),
+        'if (this.#cursor !== undefined && this.#cursor.bucket !== bucket) this.#readAnew(this.#cursor.bucket)',
+        '',
+        'the rest of a bucket whose reading was interrupted is dispatched late',
+      ],
+    ],
+  ),
+  ...area(
+    'reading pace',
+    ['scheduler/trickle', 'scheduler/input/reading-pace'],
+    [
+      [
+        'each-definition-read',
+        scheduler('partition/receiver'),
+        '    if (isTrickle) await context.resources.readingPace.next()\n',
+        '',
+        'an owner wakes for each single definition',
+      ],
+      [
+        'backlog-paced',
+        scheduler('partition/receiver'),
+        ' && partitionReader.next(source) >= batch.highWatermark\n',
+        '\n',
+        'a backlog of definitions is read with a wait after each fetch',
+      ],
+      [
+        'waiters-paced',
+        scheduler('partition/assignment'),
+        '() => this.resources.readingPace.hurry()',
+        '() => undefined',
+        'a caller with wait=applied waits for the pace',
+      ],
+      [
+        'commits-paced',
+        scheduler('partition/partition-context'),
+        '    if (result.committed) this.resources.readingPace.hurry()\n',
+        '',
+        'records that follow a commit, such as reports of runs, are read late',
+      ],
+      [
+        'takeovers-paced',
+        scheduler('scheduler'),
+        '        readingPace.hurry()\n',
+        '',
+        'a takeover waits for the pace of another partition',
+      ],
+      ['pace-timers-left', scheduler('input/reading-pace'), '        cancelTimer()\n', '', 'timers of ended waits stay'],
     ],
   ),
 ]
