@@ -8,6 +8,7 @@ import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
+import { costs } from './cases/costs.ts'
 import { encode } from './cases/encode.ts'
 import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
@@ -15,6 +16,7 @@ import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
 import { now } from './cases/now.ts'
 import { partitions } from './cases/partitions.ts'
+import { paths } from './cases/paths.ts'
 import { precision } from './cases/precision.ts'
 import { recurring } from './cases/recurring.ts'
 import { restart } from './cases/restart.ts'
@@ -33,7 +35,9 @@ const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unk
   recurring,
   partitions,
   scale,
+  costs,
   now,
+  paths,
   restore,
   restart,
   idle,

@@ -5,9 +5,9 @@
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, Stage } from '../tools/bed.ts'
 import { openLoop } from '../tools/open-loop.ts'
-import { type Marks, steadyMs } from '../tools/path-marks.ts'
+import { steadyMs } from '../tools/path-marks.ts'
 import { withMarks } from '../tools/processes.ts'
-import { Timings } from '../tools/timings.ts'
+import { spreadOf, type Way } from '../tools/ways.ts'
 import { settled } from './settled.ts'
 
 const perSecond = 20
@@ -29,11 +29,6 @@ const parts: readonly (readonly [name: string, from: keyof Way, to: keyof Way])[
   ['fetchedToStarted', 'executionFetched', 'started'],
   ['sentToStarted', 'sent', 'started'],
 ]
-
-interface Way extends Marks {
-  sent: number
-  acknowledged?: number
-}
 
 /** `n`: the number of measured jobs. BENCH_PER_SECOND: their rate. */
 export async function now(bed: Bed, n = 600): Promise<Record<string, unknown>> {
@@ -77,14 +72,4 @@ export async function now(bed: Bed, n = 600): Promise<Record<string, unknown>> {
   } finally {
     await stage.close()
   }
-}
-
-/** Percentiles of the time between two marks, in ms. */
-function spreadOf(ways: readonly Way[], from: keyof Way, to: keyof Way): Record<string, number> {
-  const timings = new Timings()
-  for (const way of ways) {
-    const [begin, end] = [way[from], way[to]]
-    if (begin !== undefined && end !== undefined) timings.record(end - begin)
-  }
-  return { ...timings.spread, count: timings.count }
 }

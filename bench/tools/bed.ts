@@ -11,11 +11,12 @@ import { connectLog, type KafkaLog } from '../../src/kafka/log.ts'
 import { type TopicNames, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { DuelogProcess } from './processes.ts'
 
-/** `replication`: copies of each topic. */
+/** `replication`: copies of each topic. `logDir`: where the broker that was started for it keeps its logs. */
 export interface Bed {
   brokers: string[]
   registryUrl: string
   replication: number
+  logDir?: string
 }
 
 /**
@@ -40,6 +41,7 @@ export async function withBed(task: (bed: Bed) => Promise<void>): Promise<void> 
       brokers: embedded.brokers ?? KAFKA_BROKERS?.split(',') ?? [],
       registryUrl: embedded.registryUrl ?? SCHEMA_REGISTRY_URL ?? '',
       replication: Number(DUELOG_REPLICATION),
+      ...(embedded.brokers !== undefined && { logDir: join(folder, 'kafka', 'log') }),
     })
   } finally {
     await embedded?.stop()

@@ -4,6 +4,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel'
 import { createRequire } from 'node:module'
+import { jobIdOfKey, prefix } from '../../streams/state/keys.ts'
 
 /** Published with a job id when its handler starts (child.ts). */
 export const startChannel = 'duelog-bench:start'
@@ -25,6 +26,13 @@ export interface Marks {
   executionAsked?: number
   executionFetched?: number
   started?: number
+  /** The last report of the run: sent by the worker, acknowledged by the broker, fetched by the owner. */
+  reportSent?: number
+  reportAcknowledged?: number
+  reportFetched?: number
+  /** The last transaction that logs the state of the job: its first request was sent, and its end was acknowledged. */
+  stateBegun?: number
+  stateLogged?: number
 }
 
 export const steadyMs = (): number => Number(process.hrtime.bigint()) / 1e6
@@ -45,8 +53,14 @@ interface Broker {
 }
 
 const marks = new Map<string, Marks>()
+interface Transaction {
+  marks: Marks
+  /** Jobs that it dispatches, and jobs whose state it logs. */
+  jobs: string[]
+  states: string[]
+}
 /** The open transaction of each id. */
-const transactions = new Map<string, { marks: Marks; jobs: string[] }>()
+const transactions = new Map<string, Transaction>()
 
 function marksOf(id: string): Marks {
   let found = marks.get(id)
@@ -57,10 +71,10 @@ function marksOf(id: string): Marks {
   return found
 }
 
-function transactionOf(id: string): { marks: Marks; jobs: string[] } {
+function transactionOf(id: string): Transaction {
   let found = transactions.get(id)
   if (found === undefined) {
-    found = { marks: {}, jobs: [] }
+    found = { marks: {}, jobs: [], states: [] }
     transactions.set(id, found)
   }
   return found
@@ -73,15 +87,30 @@ function fetched(answer: Fetched, asked: number): void {
   const now = steadyMs()
   for (const { topicName, partitions } of answer.responses) {
     const isDefinition = isTopic(topicName, 'jobs')
-    if (!isDefinition && !isTopic(topicName, 'executions')) continue
+    const isReport = isTopic(topicName, 'execution-events')
+    if (!isDefinition && !isReport && !isTopic(topicName, 'executions')) continue
     for (const { messages } of partitions)
       for (const { key } of messages) {
         if (key === null) continue
         const of = marksOf(key.toString())
-        if (isDefinition) Object.assign(of, { definitionAsked: asked, definitionFetched: now })
+        if (isReport) of.reportFetched = now
+        else if (isDefinition) Object.assign(of, { definitionAsked: asked, definitionFetched: now })
         else Object.assign(of, { executionAsked: asked, executionFetched: now })
       }
   }
+}
+
+/** A write without a transaction: notes the reports in it. */
+async function reported(request: Produced, usual: Broker['produce']): Promise<unknown> {
+  const sent = steadyMs()
+  const answer = await usual(request)
+  const acknowledged = steadyMs()
+  for (const { topic, partitions } of request.topicData)
+    if (isTopic(topic, 'execution-events'))
+      for (const { messages } of partitions)
+        for (const { key } of messages)
+          Object.assign(marksOf(String(key)), { reportSent: sent, reportAcknowledged: acknowledged })
+  return answer
 }
 
 /** Replaces a method of kafkajs's broker by one that also takes notes. */
@@ -113,12 +142,15 @@ function watchAll(): void {
     }
   })
   watched('produce', (usual) => async (request) => {
-    if (!request.transactionalId) return usual(request)
+    if (!request.transactionalId) return reported(request, usual)
     const transaction = transactionOf(request.transactionalId)
     transaction.marks.produceSent = steadyMs()
     for (const { topic, partitions } of request.topicData)
       if (isTopic(topic, 'executions'))
         for (const { messages } of partitions) for (const { key } of messages) transaction.jobs.push(String(key))
+      else if (isTopic(topic, 'job-state'))
+        for (const { messages } of partitions)
+          for (const { key } of messages) if (key?.[0] === prefix.state) transaction.states.push(jobIdOfKey(key as Buffer))
     const answer = await usual(request)
     transaction.marks.produced = steadyMs()
     return answer
@@ -130,6 +162,8 @@ function watchAll(): void {
     transaction.marks.ended = steadyMs()
     transactions.delete(request.transactionalId)
     for (const job of transaction.jobs) Object.assign(marksOf(job), transaction.marks)
+    const { transactionBegun, ended } = transaction.marks
+    for (const job of transaction.states) Object.assign(marksOf(job), { stateBegun: transactionBegun, stateLogged: ended })
     return answer
   })
 }
