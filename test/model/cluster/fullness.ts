@@ -73,6 +73,27 @@ interface GivenRecord {
 
 const sum = (records: readonly GivenRecord[]): number => records.reduce((total, { bytes }) => total + bytes, 0)
 
+/**
+ * The least bytes that `depth` of these records can have, if the last records of each topic wait: a process applies each topic in
+ * its order, and may apply definitions before older commands and events.
+ */
+function leastOf(records: readonly GivenRecord[], depth: number): number {
+  // At place n: the least bytes of n records of the topics so far.
+  let least = [0]
+  for (const topic of new Set(records.map((record) => record.topic))) {
+    const newest = records.filter((record) => record.topic === topic).reverse()
+    const joined: number[] = []
+    let added = 0
+    for (let more = 0; more <= newest.length; more++) {
+      for (const [some, bytes] of least.entries())
+        joined[some + more] = Math.min(joined[some + more] ?? Number.POSITIVE_INFINITY, bytes + added)
+      added += newest[more]?.bytes ?? 0
+    }
+    least = joined
+  }
+  return least[Math.min(depth, least.length - 1)] ?? 0
+}
+
 /** The inputs that the reader of one process delivered. */
 export class Given {
   readonly #who: string
@@ -93,10 +114,7 @@ export class Given {
     )
   }
 
-  /**
-   * Called before the process receives the records. It drops records that it cannot use, so the count is at most the size of its
-   * input buffer.
-   */
+  /** Called before the process receives the records. */
   took({ topic, partition, records }: Batch): void {
     const view = this.#views().find((each) => each.partition === partition)
     if (folded[topic] === undefined || view === undefined) return
@@ -109,8 +127,7 @@ export class Given {
       return { topic, partition, offset, bytes: (key?.length ?? 0) + (value?.length ?? 0) }
     })
     this.#given.push(...now)
-    const waiting = view.mailboxDepth === 0 ? [] : before.slice(-view.mailboxDepth)
-    this.#fullness.held({ who: this.#who, partition, bytes: sum(waiting) + sum(now) })
+    this.#fullness.held({ who: this.#who, partition, bytes: leastOf(before, view.mailboxDepth) + sum(now) })
   }
 }
 

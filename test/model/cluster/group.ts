@@ -97,7 +97,9 @@ export class Group {
     for (const member of this.members) member.lostPlace({ topic, partition })
   }
 
+  /** A request that arrives after the session of its member has ended is refused. */
   join(member: Member): void {
+    if (member.hasEnded) return
     this.members.add(member)
     this.rebalance()
   }
@@ -197,6 +199,11 @@ export class Member implements GroupReader {
       ...{ generation, partitions },
       ...{ standbys: besides(standbys?.topics[0]), awaited: besides(standbys?.warmth?.topic) },
     }
+  }
+
+  /** Whether its session has ended for good. */
+  get hasEnded(): boolean {
+    return this.#stopped
   }
 
   /** Whether it knows the assignment that is in force. */
