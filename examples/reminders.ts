@@ -30,10 +30,10 @@ const remind = (to: string) =>
 await remind('ann')
 await remind('bob')
 await remind('carol')
-await client.cancel('reminder/bob') // Bob buys.
+await client.delete('reminder/bob') // Bob buys.
 await done.promise
 await remind('carol') // Carol comes back and leaves again: a new reminder under the same name.
-await client.cancel('reminder/carol')
+await client.delete('reminder/carol')
 
 console.log(`reminded: ${reminded.sort().join(', ')}`)
 await worker.close()

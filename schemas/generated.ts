@@ -813,6 +813,8 @@ export interface FinishedRun {
   errors: AttemptError[]
   /** Hash of the headers and the http target of the run's definition; 0 without both. A viewer sees the texts of this run only while the definition in force has the same hash. Null: unknown. Default: null. */
   hiddenHash: number | null
+  /** Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version. Default: null. */
+  specOffset: number | null
 }
 
 /** FinishedRun as a writer may give it: fields with a default may be left out. */
@@ -830,6 +832,7 @@ export interface FinishedRunInput {
   note?: string | null | undefined
   errors?: AttemptErrorInput[] | undefined
   hiddenHash?: number | null | undefined
+  specOffset?: number | null | undefined
 }
 
 /** JobState */
@@ -3362,6 +3365,15 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "doc": "Hash of the headers and the http target of the run's definition; 0 without both. A viewer sees the texts of this run only while the definition in force has the same hash. Null: unknown."
+                    },
+                    {
+                      "name": "specOffset",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "doc": "Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version."
                     }
                   ]
                 }

@@ -4,7 +4,7 @@
  * and the peak memory of the process. Each case has one flood, and `n` is its size. BENCH_FIRES sets the fires per second.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client } from '../../src/client/client.ts'
+import type { KafkaClient } from '../../src/client/client.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, Stage } from '../tools/bed.ts'
 import { Requests } from '../tools/floods/requests.ts'
@@ -19,7 +19,7 @@ const firesPerSecondDefault = 500
 
 export interface FloodContext {
   stage: Stage
-  client: Client
+  client: KafkaClient
   process: DuelogProcess
   requests: Requests
   n: number

@@ -6,7 +6,7 @@
  * heavy-whole: the same in one process with all roles, as `npm start` runs them beside its broker.
  */
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../../src/client/client.ts'
+import type { KafkaClient } from '../../src/client/client.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, benchJob, jobs, Stage } from '../tools/bed.ts'
 import { spreadOf } from '../tools/neighbours.ts'
@@ -59,7 +59,7 @@ export async function heavy(bed: Bed, n = 2_000, isWhole = false): Promise<Recor
   }
 }
 
-async function msPerJob(client: Client): Promise<number> {
+async function msPerJob(client: KafkaClient): Promise<number> {
   // The first jobs run before the code is compiled.
   await client.scheduleMany(jobs(probes, () => farAt, payloadBytes, 'warm-up'))
   const beganAt = Date.now()

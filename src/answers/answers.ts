@@ -15,7 +15,7 @@ export type Problem = {
   /** What happened, where, and what to do. */
   detail: string
   /** Stable; programs may rely on it. */
-  code: 'bad-config' | 'bad-request' | 'bad-definition' | 'bad-job-id' | 'bad-usage' | 'unauthorized' | 'forbidden' | 'unsupported-media-type' | 'too-many-requests' | 'identity-unavailable' | 'overloaded' | 'payload-too-large' | 'not-found' | 'command-refused' | 'not-tracked' | 'version-conflict' | 'wait-timeout' | 'not-ready' | 'peer-refused' | 'encode-failed' | 'record-refused' | 'undecodable' | 'registry-unavailable' | 'broker-unavailable' | 'unreachable' | 'fenced' | 'unsafe-topic' | 'log-shrunk' | 'kafka-denied' | 'foreign-data' | 'embedded-failed' | 'handler-missing' | 'internal'
+  code: 'bad-config' | 'bad-request' | 'bad-definition' | 'bad-job-id' | 'bad-usage' | 'unauthorized' | 'forbidden' | 'unsupported-media-type' | 'too-many-requests' | 'identity-unavailable' | 'overloaded' | 'payload-too-large' | 'not-found' | 'command-refused' | 'not-tracked' | 'version-conflict' | 'wait-timeout' | 'run-failed' | 'not-ready' | 'peer-refused' | 'encode-failed' | 'record-refused' | 'undecodable' | 'registry-unavailable' | 'broker-unavailable' | 'unreachable' | 'fenced' | 'unsafe-topic' | 'log-shrunk' | 'kafka-denied' | 'foreign-data' | 'embedded-failed' | 'handler-missing' | 'internal'
   /** Whether the same request may succeed later. */
   retriable: boolean
   /** Identifies the request in the log of the server. */
@@ -214,40 +214,6 @@ export type JobDefinition = {
   payloadBase64?: string
 }
 
-export type Accepted = {
-  id: string
-  /** Version of the definition, as in the ETag header. */
-  etag: string
-  partition: number
-  offset: number
-  applied: boolean
-  /** With wait=applied: status of the job with this definition. INVALID: it does not fire, and reason says why. */
-  status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
-  /** With status INVALID: why. */
-  reason?: string
-  /** With 202: the change is durable, but the owner did not confirm it in time. */
-  code?: 'wait-timeout'
-  detail?: string
-  /** Allowed but probably unintended, such as a cycle of onSuccess and onFailure. Absent: no warnings. */
-  warnings?: string[]
-}
-
-export type DecidedOccurrence = {
-  /** Time in ISO 8601, UTC. */
-  at: string
-  /** Local time minus UTC at that time. */
-  offsetMs: number
-}
-
-export type SchedulePlace = {
-  /** Time in ISO 8601, UTC. */
-  anchorAt: string
-  /** The last occurrence that became a run or a skip. */
-  decidedFor: DecidedOccurrence | null
-  /** Time in ISO 8601, UTC; null if there is none. */
-  latestFiredFor: string | null
-}
-
 export type AttemptError = {
   attempt: number
   /** Time in ISO 8601, UTC. */
@@ -294,6 +260,60 @@ export type Run = {
   note?: string | null
   /** The last five failed attempts. */
   errors: AttemptError[]
+}
+
+export type Written = {
+  id: string
+  /** Version of the definition, as in the ETag header. */
+  etag: string
+  partition: number
+  offset: number
+  applied: boolean
+  /** With wait=applied: status of the job with this definition. INVALID: it does not fire, and reason says why. */
+  status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  /** With status INVALID: why. */
+  reason?: string
+  /** With 202: the change is durable, but what the request waits for did not happen in time. */
+  code?: 'wait-timeout'
+  detail?: string
+  /** Allowed but probably unintended, such as a cycle of onSuccess and onFailure, or a limit shared by jobs of several partitions. Absent: no warnings. */
+  warnings?: string[]
+  /** With wait=ended: the run that has ended. Null: there is none and will be none; reason says why. */
+  run?: Run | null
+}
+
+export type Accepted = {
+  id: string
+  /** Version of the definition, as in the ETag header. */
+  etag: string
+  partition: number
+  offset: number
+  applied: boolean
+  /** With wait=applied: status of the job with this definition. INVALID: it does not fire, and reason says why. */
+  status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  /** With status INVALID: why. */
+  reason?: string
+  /** With 202: the change is durable, but what the request waits for did not happen in time. */
+  code?: 'wait-timeout'
+  detail?: string
+  /** Allowed but probably unintended, such as a cycle of onSuccess and onFailure, or a limit shared by jobs of several partitions. Absent: no warnings. */
+  warnings?: string[]
+}
+
+export type DecidedOccurrence = {
+  /** Time in ISO 8601, UTC. */
+  at: string
+  /** Local time minus UTC at that time. */
+  offsetMs: number
+}
+
+export type SchedulePlace = {
+  /** Time in ISO 8601, UTC. */
+  anchorAt: string
+  /** The last occurrence that became a run or a skip. */
+  decidedFor: DecidedOccurrence | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  latestFiredFor: string | null
 }
 
 export type Job = {
@@ -361,6 +381,22 @@ export type TriggerRequest = {
   payloadBase64?: string
 }
 
+export type RunCommandResult = {
+  /** Derived from Idempotency-Key if the request had one. */
+  commandId: string
+  /** Whether the owner confirmed within 5 s that it applied the command. */
+  applied: boolean
+  /** The created run. Null: none was created, or it is no longer kept; see reason. */
+  runId?: string | null
+  reason?: string | null
+  /** Status of the job after the command. */
+  status?: string
+  code?: 'wait-timeout'
+  detail?: string
+  /** With wait=ended: the run that has ended. Null: there is none and will be none; reason says why. */
+  run?: Run | null
+}
+
 export type CommandResult = {
   /** Derived from Idempotency-Key if the request had one. */
   commandId: string
@@ -392,6 +428,15 @@ export type RunPage = {
 
 export type RunList = {
   runs: Run[]
+}
+
+export type AwaitedRun = {
+  /** False: the run is still awaited. */
+  ended: boolean
+  /** The run that has ended. Null: it is still awaited, or reason says why it cannot come. */
+  run: Run | null
+  /** Why there is no such run, in a sentence. */
+  reason: string | null
 }
 
 export type DeadLetterPage = {

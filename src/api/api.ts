@@ -12,7 +12,7 @@ import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
 import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
 import { answerError, type JsonParser, jsonReader, problemOf, problemType } from './http/index.ts'
-import { ComputeQueue, JobWrites } from './jobs/index.ts'
+import { ComputeQueue, JobWrites, RunEnds } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import {
   auditRoutes,
@@ -27,6 +27,7 @@ import {
   planRoutes,
   proofRoutes,
   runCommandRoutes,
+  runEndRoutes,
   runRoutes,
   scheduleRoutes,
   systemRoutes,
@@ -62,7 +63,8 @@ export function createApi(options: ApiOptions): Api {
   const checks = new ComputeQueue({ ...unbounded, restsAfter: 'searches', clock })
   const computeQueue = new ComputeQueue({ clock })
   const lists = new FairSlots({ what: 'lists of jobs', places: listsAtOnce, clock })
-  const own = { writes: new JobWrites(options), audit: new AuditLog(options), computeQueue, checks, lists }
+  const runEnds = new RunEnds(options)
+  const own = { writes: new JobWrites(options), runEnds, audit: new AuditLog(options), computeQueue, checks, lists }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []
@@ -74,6 +76,7 @@ export function createApi(options: ApiOptions): Api {
   if (options.public === false) instance.addHook('onRequest', withoutPublicApi())
   const signIns = new SignIns(options.clock, options.logger)
   instance.addHook('onClose', async () => signIns.stop())
+  instance.addHook('preClose', async () => runEnds.stop())
   instance.addHook('onRequest', authentication({ ...options, signIns }))
   limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {
@@ -94,6 +97,7 @@ export function createApi(options: ApiOptions): Api {
     commandRoutes,
     runCommandRoutes,
     runRoutes,
+    runEndRoutes,
     deadLetterRoutes,
     planRoutes,
     auditRoutes,

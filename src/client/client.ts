@@ -1,24 +1,51 @@
-/**
- * Schedules jobs by writing their definitions to the `jobs` topic, without the HTTP API. A resolved call is durable; the owner
- * of the job's partition applies it some milliseconds later.
- */
-import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
-import { validateJobId } from '../../streams/definitions/index.ts'
-import { counted } from '../../streams/text/index.ts'
-import { DuelogError, messageOf } from '../errors/index.ts'
-import type { Codec, LogWriter } from '../ports/index.ts'
-import { BatchSender } from './batch-sender.ts'
-import { DefinitionReader } from './definition-reader.ts'
+/** The clients as programs see them: one over HTTP, which does all that the API does, and one that writes definitions to Kafka. */
+import type {
+  AuditPage,
+  CommandResult,
+  DeadLetter,
+  DueTime,
+  Forecast,
+  Instant,
+  JobExplanation,
+  Partition,
+  Plan,
+  Proof,
+  RedriveResult,
+  Job as StoredJob,
+  Run as StoredRun,
+  Worker as WorkerAnswer,
+} from '../answers/index.ts'
+import type { DuelogError } from '../errors/index.ts'
 import type { Job } from './job.ts'
 import type { AnyPayloads, JobFor } from './typed-job.ts'
 
-/** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
-export const rejectionsListedMax = 100
+/** Definition and state of a job, as the API answers it. */
+export type JobInfo = StoredJob
+/** A run, active or ended, as the API answers it. Times are ISO 8601 in UTC. */
+export type RunInfo = StoredRun
+/** A worker, as the API answers it. */
+export type WorkerInfo = WorkerAnswer
+/** A partition and its owner, as the API answers it. */
+export type PartitionInfo = Partition
 
-/** The place of the job's definition in the log. The API's ETag is `"<partition>.<offset>"`. */
+/** The place of the job's definition in the log. */
 export interface Written {
   partition: number
   offset: number
+}
+
+/** The answer to a definition. */
+export interface Scheduled extends Written {
+  id: string
+  /** Version of the definition, for `ifMatch` and `awaitRun`: `"<partition>.<offset>"`. */
+  etag: string
+  /** Whether the owner has confirmed that it applied the definition; only with `wait: 'applied'`. */
+  applied: boolean
+  /** With `applied`: status of the job. INVALID: it does not fire, and `reason` says why. */
+  status?: JobInfo['status']
+  reason?: string
+  /** Allowed but probably unintended, such as a limit that jobs of other partitions do not share. Empty: no warnings. */
+  warnings: string[]
 }
 
 export interface Rejection {
@@ -38,10 +65,164 @@ export interface ScheduledMany {
   rejections: Rejection[]
 }
 
-/** `Payloads`: payloads by handler, for the compiler. */
+/** Rejections that the result of scheduleMany lists; all are counted and given to onRejected. */
+export const rejectionsListedMax = 100
+
+/** Conditions of a write. At most one of them. */
+export interface WriteCondition {
+  /** The write happens only if the job has this version. */
+  ifMatch?: string
+  /** True: the write happens only if the job does not exist. */
+  ifAbsent?: boolean
+}
+
+export interface ScheduleOptions extends WriteCondition {
+  /** `applied`: resolves when the owner has applied the definition, or after 5 s with `applied: false`. Default: when it is durable. */
+  wait?: 'applied'
+}
+
+/** A repeat of a command with the same key has no further effect and the same answer. 1 to 255 visible ASCII characters. */
+export interface CommandOptions {
+  idempotencyKey?: string
+}
+
+export interface WaitOptions {
+  /** How long to wait, in ms: 1 to 2,147,483,647. Default 60,000. */
+  timeoutMs?: number
+  /** Ends the wait with its reason. */
+  signal?: AbortSignal
+}
+
+/** The run to wait for: by its number, by the command that made it, or the first that ends of this version of the job or a later one. */
+export type AwaitedRunOf = { runNo: number } | { commandId: string } | { etag: string }
+
+/** The promise of a request that makes a run, with ways to wait for its end. */
+export interface RunPromise<Answer> extends Promise<Answer> {
+  /**
+   * What the handler returned. Rejects with RunFailedError if the run ends otherwise or cannot come, with `wait-timeout` if it has not
+   * ended in time, and with the error of the request itself.
+   */
+  result<Result = unknown>(options?: WaitOptions): Promise<Result>
+  /** The ended run, whatever its status. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */
+  run(options?: WaitOptions): Promise<RunInfo>
+}
+
+export interface JobFilter {
+  status?: JobInfo['status']
+  tag?: string
+  handler?: string
+  idPrefix?: string
+  /** Case-sensitive. */
+  idContains?: string
+  /** Only jobs whose next occurrence is before this time. */
+  dueBefore?: Instant
+  /** True: only jobs with active runs. */
+  active?: boolean
+}
+
+export interface RunFilter {
+  tag?: string
+  handler?: string
+}
+
+/** A record of the topic `jobs`, for a producer of your own. */
+export interface JobRecord {
+  topic: string
+  partition: number
+  /** The job id. */
+  key: Buffer
+  /** Null: the record deletes the job. */
+  value: Buffer | null
+  headers: Record<string, string>
+}
+
+/**
+ * All that the HTTP API does. Each call rejects with a DuelogError: the code that the API answered, `unreachable` if no Duelog answers
+ * within 30 s, or `bad-request` after `close`. `Payloads`: payloads by handler, for the compiler.
+ */
 export interface Client<Payloads extends object = AnyPayloads> {
-  /** Creates or replaces a job. Rejects with DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`. */
-  schedule(job: JobFor<Payloads>): Promise<Written>
+  /**
+   * Creates or replaces a job. `schedule(job).result()` waits for what its first run returns. Rejects with `bad-definition`, `bad-job-id`,
+   * `payload-too-large`, `version-conflict`, `not-ready`.
+   */
+  schedule(job: JobFor<Payloads>, options?: ScheduleOptions): RunPromise<Scheduled>
+  /**
+   * Creates or replaces any number of jobs; the iterable is read no faster than they are written. Only an invalid job itself is rejected.
+   * Rejects with `unreachable` if the connection breaks. The same jobs may be sent again: an id is scheduled once.
+   */
+  scheduleMany(
+    jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
+    options?: { onRejected?: (rejection: Rejection) => void },
+  ): Promise<ScheduledMany>
+  /** Deletes a job: no further occurrence fires, and its active runs are cancelled. Rejects with `not-found`, `version-conflict`. */
+  delete(id: string, options?: Pick<WriteCondition, 'ifMatch'>): Promise<void>
+  /** Definition and state; undefined if there is no such job. */
+  get(id: string): Promise<JobInfo | undefined>
+  /** Jobs in the order of their ids, page by page while they are read. */
+  list(filter?: JobFilter): AsyncIterable<JobInfo>
+  /** Active runs of a job, then the last 11 ended ones, newest first. Rejects with `not-found`. */
+  runs(id: string): Promise<RunInfo[]>
+  /** One run; undefined if there is none, or if it is older than the runs that are kept. */
+  run(id: string, runNo: number): Promise<RunInfo | undefined>
+  /** Active runs of all jobs. */
+  activeRuns(filter?: RunFilter & { state?: RunInfo['status'] }): AsyncIterable<RunInfo>
+  /** Resolves with an ended run. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */
+  awaitRun(id: string, which: AwaitedRunOf, options?: WaitOptions): Promise<RunInfo>
+  /** Why the job fired or did not. Rejects with `not-found`. */
+  why(id: string): Promise<JobExplanation>
+  /** Starts one run now, outside the schedule. Rejects with `not-found`, `command-refused`. */
+  trigger(id: string, options?: CommandOptions & { payload?: unknown }): RunPromise<CommandResult>
+  /** No occurrence fires until the job is resumed. */
+  pause(id: string, options?: CommandOptions): Promise<CommandResult>
+  resume(id: string, options?: CommandOptions): Promise<CommandResult>
+  /** Ends the runs of a job; it does not fire again until it gets a new definition. `delete` also removes the job. */
+  cancel(id: string, options?: CommandOptions): Promise<CommandResult>
+  /** Ends one active run. Rejects with `not-found`, `not-tracked`. */
+  cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult>
+  /** Makes a new run of a dead one, with the same payload and target. Rejects with `not-found`, `command-refused`. */
+  redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult>
+  /** Redrives dead runs that match. */
+  redriveMany(filter?: RunFilter & { max?: number }): Promise<RedriveResult>
+  /** Makes one run for each occurrence from `from` up to, but not including, `to`. */
+  backfill(id: string, range: { from: Instant; to: Instant }, options?: CommandOptions): Promise<CommandResult>
+  /** Dead runs that can be redriven, newest first for each job. */
+  deadLetters(filter?: RunFilter): AsyncIterable<RunInfo>
+  /** A dead run with its input. Undefined if it cannot be redriven any more. */
+  deadLetter(id: string, runNo: number): Promise<DeadLetter | undefined>
+  /** The next times of a schedule; nothing is written. `count`: 1 to 1,000, default 10. */
+  preview(schedule: Job['schedule'], options?: { from?: Instant; count?: number }): Promise<DueTime[]>
+  /** What these definitions would change; nothing is written. At most 1,000 jobs. */
+  plan(jobs: readonly JobFor<Payloads>[], options?: { horizonMs?: number; maxFires?: number }): Promise<Plan>
+  /** Number of occurrences in the steps of a range. */
+  forecast(range?: { from?: Instant; horizonMs?: number; buckets?: number }): Promise<Forecast>
+  workers(): Promise<WorkerInfo[]>
+  partitions(): Promise<PartitionInfo[]>
+  /** What the auditors have judged. */
+  proof(): Promise<Proof>
+  /** The audit trail, newest first. Needs the role admin. */
+  audit(filter?: { actor?: string; jobId?: string; action?: string }): AsyncIterable<AuditPage['records'][number]>
+  /** Ends the waits for runs, waits for other requests in flight, at most 30 s. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Records of jobs for a producer of your own, for example in a Kafka transaction with your own records. */
+export interface JobRecords<Payloads extends object = AnyPayloads> {
+  /**
+   * The records that schedule these jobs. Write key, value, headers and partition as they are: a partitioner of your own would place ids
+   * with a tag wrongly. Rejects as `schedule` does.
+   */
+  records(...jobs: JobFor<Payloads>[]): Promise<JobRecord[]>
+  /** The records that delete these jobs. Rejects with `bad-job-id`. */
+  deletionRecords(...ids: string[]): Promise<JobRecord[]>
+}
+
+/** Writes definitions to Kafka, without the HTTP API. A resolved call is durable; the owner applies it some milliseconds later. */
+export interface KafkaClient<Payloads extends object = AnyPayloads> extends JobRecords<Payloads> {
+  /**
+   * Creates or replaces a job. With a condition, the owner drops a definition for which it does not hold, and `why` says so. Rejects with
+   * DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`.
+   */
+  schedule(job: JobFor<Payloads>, options?: WriteCondition): Promise<Scheduled>
   /**
    * Creates or replaces any number of jobs at the speed of the log; the iterable is read no faster than that. Only an invalid
    * job itself is rejected. Rejects with `broker-unavailable` if the log refuses; the message has the number of durable jobs.
@@ -55,104 +236,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
    * Deletes a job: no further occurrence fires, and its active runs are cancelled if their workers receive that in time.
    * Deleting an unknown job is no error. Rejects with `bad-job-id` or `broker-unavailable`.
    */
-  cancel(id: string): Promise<Written>
+  delete(id: string): Promise<Written>
   /** Waits for writes in-flight, then closes the connection. Safe to call twice. */
   close(): Promise<void>
-}
-
-/** The writer and codec of a client; src/cluster/cluster.ts opens them at the first use. */
-export interface ClientPorts {
-  writer: LogWriter
-  definition: Codec<JobDefinition, JobDefinitionInput>
-  /** Topic of the definitions. */
-  topic: string
-}
-
-interface OpenedPorts extends ClientPorts {
-  /** Reads single jobs. It is shared by all calls, because most differ from the last one only in id, time and payload. */
-  reader: DefinitionReader
-}
-
-export function createJobClient<Payloads extends object = AnyPayloads>(open: () => Promise<ClientPorts>): Client<Payloads> {
-  let opening: Promise<OpenedPorts> | undefined
-  let closed = false
-  const ports = async (): Promise<OpenedPorts> => {
-    if (closed) throw new DuelogError('bad-request', 'the client is closed; create another one')
-    opening ??= open().then((opened) => ({ ...opened, reader: new DefinitionReader(opened.definition) }))
-    try {
-      return await opening
-    } catch (error) {
-      // The next call tries again: an unreachable broker may be back.
-      opening = undefined
-      throw error
-    }
-  }
-  const write = async (id: string, value: Buffer | null): Promise<Written> => {
-    const { writer, topic } = await ports()
-    const offsets = await writer.write([{ topic, ofJob: true, key: id, value }])
-    for (const [place, offset] of offsets) return { partition: Number(place.slice(place.lastIndexOf('/') + 1)), offset }
-    throw new DuelogError('internal', `the log acknowledged job ${id} without an offset`)
-  }
-  return {
-    async schedule(job) {
-      const { reader } = await ports()
-      const { id, value } = reader.read(job as Job)
-      return write(id, value)
-    },
-    async scheduleMany(jobs, { onRejected } = {}) {
-      return scheduleMany(await ports(), jobs as Iterable<Job> | AsyncIterable<Job>, onRejected)
-    },
-    async cancel(id) {
-      const problem = validateJobId(id)
-      if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
-      return write(id, null)
-    },
-    async close() {
-      closed = true
-      const opened = await opening?.catch(() => undefined)
-      await opened?.writer.close()
-    },
-  }
-}
-
-async function scheduleMany(
-  { writer, definition, topic }: ClientPorts,
-  jobs: Iterable<Job> | AsyncIterable<Job>,
-  onRejected: ((rejection: Rejection) => void) | undefined,
-): Promise<ScheduledMany> {
-  const reader = new DefinitionReader(definition)
-  const sender = new BatchSender(writer)
-  const rejections: Rejection[] = []
-  let rejected = 0
-  let index = -1
-  /** True when the log must catch up first. */
-  const add = (job: Job): boolean => {
-    index++
-    try {
-      const { id, value } = reader.read(job)
-      return sender.add({ topic, ofJob: true, key: id, value }, value.length + id.length)
-    } catch (thrown) {
-      const error =
-        thrown instanceof DuelogError ? thrown : new DuelogError('bad-definition', messageOf(thrown), { cause: thrown })
-      const rejection: Rejection = { index, id: (job as { id?: string } | null | undefined)?.id, error }
-      rejected++
-      if (rejections.length < rejectionsListedMax) rejections.push(rejection)
-      onRejected?.(rejection)
-      return false
-    }
-  }
-  try {
-    if (Symbol.asyncIterator in jobs) {
-      for await (const job of jobs) if (add(job)) await sender.room()
-    } else {
-      for (const job of jobs) if (add(job)) await sender.room()
-    }
-    await sender.finish()
-  } catch (error) {
-    // The log refused, or the caller's iterable or callback threw: writes in-flight end first, so that the count is true.
-    await sender.finish().catch(() => {})
-    const message = `scheduleMany ended early with ${counted(sender.written, 'job')} durable; send the same jobs again: ${messageOf(error)}`
-    throw new DuelogError(error instanceof DuelogError ? error.code : 'bad-request', message, { cause: error })
-  }
-  return { accepted: sender.written, rejected, rejections }
 }

@@ -26,14 +26,15 @@ export class DefinitionReader {
     this.#codec = codec
   }
 
-  /** Throws DuelogError `bad-definition` or `bad-job-id` with every problem, `encode-failed`, or `payload-too-large`. */
-  read(job: Job): { id: string; value: Buffer } {
+  /** `definition` is valid until the next call. Throws DuelogError `bad-definition` or `bad-job-id` with every problem, `encode-failed`, or `payload-too-large`. */
+  read(job: Job): { id: string; value: Buffer; definition: JobDefinition } {
     if (!this.#readAlike(job)) this.#readInFull(job)
-    const value = this.#codec.encode((this.#template as { definition: JobDefinition }).definition)
+    const { definition } = this.#template as { definition: JobDefinition }
+    const value = this.#codec.encode(definition)
     if (value.length > recordBytesMax) {
       throw new DuelogError('payload-too-large', `Job ${job.id} has ${value.length} bytes; the most is ${recordBytesMax}.`)
     }
-    return { id: job.id, value }
+    return { id: job.id, value, definition }
   }
 
   #readInFull(job: Job): void {

@@ -1,4 +1,28 @@
-/** The client: definitions as users write them, checked, and written to `jobs`. */
-export { type Client, createJobClient, type Rejection, type ScheduledMany, type Written } from './client.ts'
+/** The clients: one over HTTP, which does all that the API does, and one that writes definitions to Kafka. */
+export type {
+  AwaitedRunOf,
+  Client,
+  CommandOptions,
+  JobFilter,
+  JobInfo,
+  JobRecord,
+  JobRecords,
+  KafkaClient,
+  PartitionInfo,
+  Rejection,
+  RunFilter,
+  RunInfo,
+  RunPromise,
+  Scheduled,
+  ScheduledMany,
+  ScheduleOptions,
+  WaitOptions,
+  WorkerInfo,
+  WriteCondition,
+  Written,
+} from './client.ts'
+export { createHttpClient } from './http-client.ts'
 export type { Bytes, Job, Time } from './job.ts'
+export { createKafkaClient } from './kafka-client.ts'
+export { RunFailedError } from './run-promise.ts'
 export type { AnyPayloads, JobFor } from './typed-job.ts'

@@ -3,7 +3,7 @@ import { partitionOf } from '../../streams/topics/index.ts'
 import type { Job } from '../client/index.ts'
 import { type ClusterOptions, clusterOf } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import { createClient } from '../library/index.ts'
+import { createClient, type KafkaClient } from '../library/index.ts'
 import { resolvedWithin, unlessAborted } from './abort.ts'
 import { attemptsMax, backoffMs, handlerName } from './ci-job.ts'
 import { DayFollower } from './day-follower.ts'
@@ -65,12 +65,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: DayVerdict
   }
 }
 
-async function importAll(
-  client: ReturnType<typeof createClient>,
-  plan: readonly Occurrence[],
-  startAt: number,
-  output: Output,
-): Promise<void> {
+async function importAll(client: KafkaClient, plan: readonly Occurrence[], startAt: number, output: Output): Promise<void> {
   const from = performance.now()
   const { accepted, rejections } = await client.scheduleMany(plan.map((occurrence) => jobOf(occurrence, startAt)))
   const [rejection] = rejections

@@ -50,7 +50,13 @@ export const errorTable = {
   'wait-timeout': {
     status: 202,
     retriable: true,
-    meaning: 'The definition is durable, but the owner did not apply it within the wait time.',
+    meaning:
+      'What a request waits for did not happen in time: the definition is durable, but the owner has not applied it, or the run has not ended.',
+  },
+  'run-failed': {
+    status: 409,
+    retriable: false,
+    meaning: 'The run that a client waits for has not succeeded, or cannot come. Only the library gives this error.',
   },
   'not-ready': {
     status: 503,

@@ -1,6 +1,6 @@
 /** Sends the jobs of a load at its rate, or slower if the log is slower. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client } from '../client/index.ts'
+import type { KafkaClient } from '../client/index.ts'
 import type { Load } from './plan.ts'
 
 /** Interval of sends; jobs that became due in between are sent together. */
@@ -18,7 +18,7 @@ export interface Sent {
 
 /** Ends early when the signal is aborted. Rejects when the log refuses. */
 export async function sendLoad(
-  client: Client,
+  client: KafkaClient,
   load: Load,
   onAccepted: (index: number) => void,
   signal: AbortSignal,

@@ -1,5 +1,32 @@
-/** What `import … from 'duelog/client'` gives: a client that schedules jobs. It loads neither the store nor the server nor workers. */
-export type { AnyPayloads, Bytes, Client, Job, JobFor, Rejection, ScheduledMany, Time, Written } from '../client/index.ts'
+/** What `import … from 'duelog/client'` gives: a client of the whole API. It loads neither the store nor the server nor workers. */
+export type {
+  AnyPayloads,
+  AwaitedRunOf,
+  Bytes,
+  Client,
+  CommandOptions,
+  Job,
+  JobFilter,
+  JobFor,
+  JobInfo,
+  JobRecord,
+  JobRecords,
+  KafkaClient,
+  PartitionInfo,
+  Rejection,
+  RunFilter,
+  RunInfo,
+  RunPromise,
+  Scheduled,
+  ScheduledMany,
+  ScheduleOptions,
+  Time,
+  WaitOptions,
+  WorkerInfo,
+  WriteCondition,
+  Written,
+} from '../client/index.ts'
+export { RunFailedError } from '../client/index.ts'
 export type { ClusterOptions } from '../cluster/index.ts'
 export { DuelogError, type ErrorCode, errorTable } from '../errors/index.ts'
-export { createClient } from './create-client.ts'
+export { createClient, type HttpOptions } from './create-client.ts'

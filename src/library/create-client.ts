@@ -1,20 +1,95 @@
-/** Joins the client to a real cluster. */
-import { type AnyPayloads, type Client, createJobClient } from '../client/index.ts'
+/** Joins the client to a real system: to its HTTP API, to its cluster, or to both. */
+import {
+  type AnyPayloads,
+  type Client,
+  createHttpClient,
+  createKafkaClient,
+  type JobRecords,
+  type KafkaClient,
+} from '../client/index.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { hasUser } from '../network/index.ts'
 import { requireKnown } from './known-options.ts'
 
+export interface HttpOptions {
+  /** Address of the HTTP API, such as http://127.0.0.1:8080. With it, the client does all that the API does. */
+  url: string
+  /** Bearer token for the API. Default: none. */
+  token?: string
+}
+
+const httpOptionNames = { url: true, token: true } as const satisfies Record<keyof HttpOptions, true>
+
+/** Methods of a client with `url` that a client without it lacks. */
+const httpOnly = [
+  ...(['get', 'list', 'runs', 'run', 'activeRuns', 'awaitRun', 'why', 'trigger', 'pause', 'resume', 'cancel'] as const),
+  ...(['cancelRun', 'redrive', 'redriveMany', 'backfill', 'deadLetters', 'deadLetter', 'preview', 'plan'] as const),
+  ...(['forecast', 'workers', 'partitions', 'proof', 'audit'] as const),
+] satisfies Exclude<keyof Client, keyof KafkaClient>[]
+
 /**
- * A client that connects at its first use. With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError
- * `bad-config` for a broker list that is empty, and for an option that is not known.
+ * A client that connects at its first use. `url` alone: everything goes over HTTP. `brokers` alone: definitions go to Kafka, and nothing
+ * else is possible. Both: definitions go to Kafka, except for writes with a condition or a wait, and everything else over HTTP.
+ * With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError `bad-config` for a broker list that is
+ * empty, for a `url` that is none, and for an option that is not known.
  */
-export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): Client<Payloads>
+export function createClient<Payloads extends object = AnyPayloads>(
+  options: HttpOptions & ClusterOptions,
+): Client<Payloads> & JobRecords<Payloads>
+export function createClient<Payloads extends object = AnyPayloads>(options: HttpOptions): Client<Payloads>
+export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): KafkaClient<Payloads>
 // For ReturnType<typeof createClient>, which takes the last one.
-export function createClient(options: ClusterOptions): Client
-export function createClient<Payloads extends object>(options: ClusterOptions): Client<Payloads> {
-  requireKnown('createClient', options, clusterOptionNames)
+export function createClient(options: HttpOptions): Client
+export function createClient<Payloads extends object>(
+  options: HttpOptions | ClusterOptions | (HttpOptions & ClusterOptions),
+): Client<Payloads> | KafkaClient<Payloads> {
+  requireKnown('createClient', options, { ...httpOptionNames, ...clusterOptionNames })
+  if (!('url' in options) || options.url === undefined) {
+    if ((options as { brokers?: unknown }).brokers === undefined)
+      throw new DuelogError('bad-config', 'createClient needs url, the address of the HTTP API, or brokers, or both')
+    return withoutHttp(kafkaClientOf<Payloads>(options as ClusterOptions))
+  }
+  const { url, token, ...cluster } = options as HttpOptions & Partial<ClusterOptions>
+  const kafka = cluster.brokers === undefined ? undefined : kafkaClientOf<Payloads>(cluster as ClusterOptions)
+  return createHttpClient<Payloads>({ url: checkedUrl(url), token, givenBy: 'the option url of createClient' }, kafka)
+}
+
+function kafkaClientOf<Payloads extends object>(options: ClusterOptions): KafkaClient<Payloads> {
   const { log, names, openCodecs } = clusterOf(options)
-  return createJobClient<Payloads>(async () => {
-    const { definition } = await openCodecs(['default'])
-    return { writer: await log.writer(), definition, topic: names.jobs }
+  return createKafkaClient<Payloads>(async () => {
+    const [{ definition }, partitions] = await Promise.all([openCodecs(['default']), partitionsOf(names.jobs)])
+    return { writer: await log.writer(), definition, topic: names.jobs, partitions }
   })
+
+  async function partitionsOf(topic: string): Promise<number> {
+    const admin = await log.admin()
+    try {
+      return (await admin.offsets(topic)).length
+    } finally {
+      await admin.close()
+    }
+  }
+}
+
+/** Programs without a compiler get a sentence in place of "is not a function". */
+function withoutHttp<Payloads extends object>(client: KafkaClient<Payloads>): KafkaClient<Payloads> {
+  const methods = client as unknown as Record<string, unknown>
+  for (const name of httpOnly)
+    methods[name] ??= () => {
+      throw new DuelogError('bad-config', `client.${name} needs the HTTP API; give createClient the option url`)
+    }
+  return client
+}
+
+function checkedUrl(url: unknown): string {
+  const parsed = typeof url === 'string' ? URL.parse(url) : null
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') {
+    // A user or a password would be shown.
+    const shown = typeof url === 'string' && hasUser(url) ? 'the given text' : JSON.stringify(url)
+    throw new DuelogError('bad-config', `url of createClient is ${shown}; give an address such as http://127.0.0.1:8080`)
+  }
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new DuelogError('bad-config', 'url of createClient has a user or a password; put a token into the option token')
+  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
 }

@@ -19,11 +19,13 @@ export type {
 export {
   type ActiveRunView,
   type Asker,
+  type AwaitedRun,
   type Heartbeat,
   type JobQueries,
   type JobView,
   type ListedJobs,
   type PartitionQueries,
+  type RunEnd,
   sizeOfView,
   type WhyView,
 } from './owner-queries.ts'

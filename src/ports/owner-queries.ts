@@ -80,6 +80,18 @@ export interface JobQueries {
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
 }
 
+/**
+ * The run that a caller waits for: one run, the run that a command makes, or the first run that ends of the definition at this offset of
+ * jobs, or of a later definition.
+ */
+export type AwaitedRun = { runNo: number } | { commandId: string } | { since: number }
+
+/** Null for a run that does not exist and will not; then `reason` says why, in a sentence. */
+export interface RunEnd {
+  run: FinishedRun | null
+  reason: string | null
+}
+
 /** Queries to the owner of a partition. Every call rejects with DuelogError `not-ready` if this process is not the active owner. */
 export interface PartitionQueries extends JobQueries {
   /** The same queries on any store of this process, of a standby or during a restore. The answers may be stale. */
@@ -96,6 +108,11 @@ export interface PartitionQueries extends JobQueries {
    * commit cycle has ended, so that its store has everything that readers of the log can know by now.
    */
   applied(partition: number, offsets: { jobs?: number; commands?: number }, timeoutMs: number): Promise<boolean>
+  /**
+   * Resolves with the end of a run: at once if it has ended or cannot come, and with null if it is still awaited after `timeoutMs` or when
+   * the caller is gone. Rejects with `overloaded` if too many wait, and with `not-ready` if the partition moves.
+   */
+  ended(partition: number, id: string, awaited: AwaitedRun, timeoutMs: number, asker?: Asker): Promise<RunEnd | null>
 }
 
 /** Size of the large parts of a job view, which limits the length of lists: bytes or characters of payload, result, headers and error messages. */

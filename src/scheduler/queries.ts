@@ -2,12 +2,19 @@
 import type { Clock } from '../clock/index.ts'
 import { FairSlots, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import { type JobQueries, ownerProblem, type PartitionQueries, type PartitionStore } from '../ports/index.ts'
+import {
+  type AwaitedRun,
+  type JobQueries,
+  ownerProblem,
+  type PartitionQueries,
+  type PartitionStore,
+  type RunEnd,
+} from '../ports/index.ts'
 import { idsOfRunTimers } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
-import { Forecasts, jobQueries, type QuerySource } from './queries/index.ts'
+import { Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
@@ -65,6 +72,52 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       storeOf(partition)
       return done
     },
+
+    async ended(partition, id, awaited, timeoutMs, asker) {
+      const owner = partitions.get(partition)
+      storeOf(partition)
+      if (owner === undefined) return null
+      const look = async (): Promise<RunEnd | undefined> => {
+        const { job, finished } = await jobWithRuns(storeOf(partition), codecs, id)
+        return runEndOf(job, finished, awaited)
+      }
+      return await endedInTime(owner, id, awaited, look, { clock, timeoutMs, signal: asker?.signal })
+    },
+  }
+}
+
+/** See PartitionQueries#ended. */
+async function endedInTime(
+  owner: Partition,
+  id: string,
+  awaited: AwaitedRun,
+  look: () => Promise<RunEnd | undefined>,
+  { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<RunEnd | null> {
+  const over = Promise.withResolvers<null>()
+  const cancel = clock.at(clock.nowMs() + timeoutMs, () => over.resolve(null))
+  const onAbort = (): void => over.resolve(null)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  if (signal?.aborted) over.resolve(null)
+  let wait: { end(): void } | undefined
+  try {
+    if ('since' in awaited) {
+      const applied = owner.applied('jobs', awaited.since)
+      wait = applied
+      if ((await Promise.race([applied.done, over.promise])) === null) return null
+      // Also if the partition ended: then the look finds no store.
+    }
+    for (;;) {
+      const change = owner.jobChange(id)
+      wait = change
+      const end = await look()
+      if (end !== undefined) return end
+      if ((await Promise.race([change.changed, over.promise])) === null) return null
+    }
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', onAbort)
+    wait?.end()
   }
 }
 

@@ -104,7 +104,7 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0, ha
 
 /** Ends the run with the fields that are needed for its end. */
 function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasDeadLetter: boolean): void {
-  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker } = run
+  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker, specOffset } = run
   const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
   const error = { attempt, at: now, worker, type: 'Unrecordable', message }
   const ended = {
@@ -124,7 +124,7 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
   if (lastRun !== null) draft.historyPuts.push(lastRun)
   patchState(draft, {
     active: active.filter((other) => other.runNo !== runNo),
-    lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, errors: [error] },
+    lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, specOffset, errors: [error] },
     failed: failed + 1,
   })
   dropSnapshot(draft, run)

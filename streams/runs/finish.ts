@@ -41,6 +41,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     note: ending.note ?? null,
     errors: run.errors,
     hiddenHash: hiddenHashOf(draft, run),
+    specOffset: run.specOffset,
   }
   if (state.lastRun !== null) draft.historyPuts.push(state.lastRun)
   const dead = ending.status === 'DEAD'

@@ -2,6 +2,7 @@
 export { markHeader, markKey, recordBytes } from './log-records.ts'
 export {
   executionsRetentionMs,
+  hasTag,
   keyPartitionOf,
   partitionOf,
   priorities,

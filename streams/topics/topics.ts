@@ -127,6 +127,12 @@ export function partitionOf(jobId: string | Buffer, partitions: number): number 
   return keyPartitionOf(tagOf(typeof jobId === 'string' ? Buffer.from(jobId) : jobId), partitions)
 }
 
+/** Whether a job id has a tag, so that it shares its partition with all ids of the same tag. */
+export function hasTag(jobId: string): boolean {
+  const id = Buffer.from(jobId)
+  return tagOf(id).length < id.length
+}
+
 /** Partition of any other key, such as one in a target topic: that of Kafka's default partitioner, so that any client with murmur2 agrees. */
 export function keyPartitionOf(key: string | Buffer, partitions: number): number {
   return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitions

@@ -17,6 +17,7 @@ const promised = [
   ['DELETE', '/v1/jobs/{id}', 'operator'],
   ['GET', '/v1/jobs/{id}/why', 'viewer'],
   ['GET', '/v1/jobs/{id}/runs', 'viewer'],
+  ['GET', '/v1/jobs/{id}/result', 'viewer'],
   ['POST', '/v1/jobs/{id}/pause', 'operator'],
   ['POST', '/v1/jobs/{id}/resume', 'operator'],
   ['POST', '/v1/jobs/{id}/trigger', 'operator'],

@@ -8,7 +8,16 @@ import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
-import type { ActiveRunView, Heartbeat, JobQueries, JobView, PartitionQueries } from '../../src/ports/owner-queries.ts'
+import type {
+  ActiveRunView,
+  Asker,
+  AwaitedRun,
+  Heartbeat,
+  JobQueries,
+  JobView,
+  PartitionQueries,
+  RunEnd,
+} from '../../src/ports/owner-queries.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from '../../src/ports/owner-views.ts'
 import { ownerProblem } from '../../src/ports/owner-views.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
@@ -182,6 +191,38 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     const reached = (topic: string, offset = -1): boolean => (this.#applied.get(`${topic}/${partition}`) ?? -1) >= offset
     return reached(names.jobs, offsets.jobs) && reached(names.commands, offsets.commands)
+  }
+  /** Ends of runs by job, which `end` gives to those that wait. */
+  readonly #ends = new Map<string, RunEnd>()
+  readonly #awaiting = new Set<() => void>()
+  /** What was waited for, in order. */
+  readonly awaited: { id: string; awaited: AwaitedRun; timeoutMs: number }[] = []
+  /** Waits that were refused because the partition is not ready. */
+  refusedEnds = 0
+  /** True: the time of each wait is over at once. */
+  neverEnds = false
+  get waiting(): number {
+    return this.#awaiting.size
+  }
+  async ended(partition: number, id: string, awaited: AwaitedRun, timeoutMs: number, asker?: Asker): Promise<RunEnd | null> {
+    if (this.notReady.has(partition)) this.refusedEnds++
+    this.#check(partition)
+    this.awaited.push({ id, awaited, timeoutMs })
+    for (;;) {
+      const kept = 'runNo' in awaited ? this.finished.get(id)?.find(({ runNo }) => runNo === awaited.runNo) : undefined
+      const end = this.#ends.get(id) ?? (kept && { run: kept, reason: null })
+      if (end !== undefined) return end
+      if (this.neverEnds || asker?.signal?.aborted) return null
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#awaiting.add(resolve)
+      asker?.signal?.addEventListener('abort', () => resolve(), { once: true })
+      await promise
+      this.#awaiting.delete(resolve)
+    }
+  }
+  end(id: string, end: RunEnd): void {
+    this.#ends.set(id, end)
+    for (const resolve of this.#awaiting) resolve()
   }
   /** The content of standby copies, and how many records they lack. */
   behindRecords: number | null = null

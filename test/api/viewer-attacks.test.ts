@@ -60,6 +60,7 @@ async function echoing(): Promise<MemorySystem> {
 
 const places = ['hook', 'quiet'].flatMap((id) => [
   ...[`/v1/jobs/${id}`, `/v1/jobs/${id}/why`, `/v1/jobs/${id}/runs`, `/v1/runs/${id}/4`, `/v1/runs/${id}/3`],
+  `/v1/jobs/${id}/result?runNo=3`,
   `/v1/dead-letters/${id}/2`,
 ])
 const lists = [

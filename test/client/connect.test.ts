@@ -25,7 +25,7 @@ it('schedules a bulk of jobs that any reader of the topic can decode, at the par
     schedule: { cron: '0 2 * * *', timezone: 'Europe/Paris' },
     target: { handler: 'log' },
   })
-  const gone = await client.cancel('nightly')
+  const gone = await client.delete('nightly')
   expect(gone).toEqual({ partition: partitionOf('nightly', partitionCount), offset: single.offset + 1 })
 
   const watcher = new Watcher({ topics: [names.jobs], groupId: `${prefix}watch-jobs` })
@@ -95,7 +95,9 @@ it('says to programs without a compiler which option is wrong', () => {
   expect(client()).toThrow(/createClient needs an object of options/)
   expect(client({ brokers: 5 })).toThrow(/brokers must be text/)
   expect(client({ broker: 'a:1' })).toThrow(/no option "broker"; did you mean brokers\?/)
-  expect(client({ brokers: 'a:1', zookeeper: 'a:1' })).toThrow(/no option "zookeeper"; known are brokers, registryUrl/)
+  expect(client({ brokers: 'a:1', zookeeper: 'a:1' })).toThrow(
+    /no option "zookeeper"; known are url, token, brokers, registryUrl/,
+  )
   expect(worker({ brokers: 'a:1' })).toThrow(/handlers of createWorker is missing/)
   expect(worker({ brokers: 'a:1', handlers: { a: 5 } })).toThrow(/handler "a" is neither a function/)
   expect(worker({ brokers: 'a:1', handlers: {}, concurency: 5 })).toThrow(/did you mean concurrency\?/)

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectLog } from '../../src/kafka/log.ts'
-import { createClient, type Job } from '../../src/library/index.ts'
+import { createClient, type Job, type KafkaClient } from '../../src/library/index.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { Checker } from '../tools/checker.ts'
 import type { Occurrence } from '../tools/checker-audit.ts'
@@ -35,7 +35,7 @@ export interface Site {
   folder: string
   plan: SchedulerPlan
   checker: Checker
-  client: ReturnType<typeof createClient>
+  client: KafkaClient
   /** Writes the jobs. Resolves with the expected occurrences. */
   write(...portions: Portion[]): Promise<Occurrence[]>
   /** A scheduler process that was started. */

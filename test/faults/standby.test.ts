@@ -140,7 +140,7 @@ test('the store of a standby equals that of the owner, byte for byte', { timeout
   const expected = await site.write(shots, repeats, oneShots('far', 400, Date.now() + dayMs, 1_000))
   await site.client.scheduleMany([paused])
   await site.checker.succeeded(expected.filter(({ jobId }) => !jobId.startsWith('far')))
-  for (let number = 0; number < 200; number++) await site.client.cancel(`far-${number}`)
+  for (let number = 0; number < 200; number++) await site.client.delete(`far-${number}`)
   // Quiet: nothing was written since the last check, and no process lacks a record.
   const { jobs, state, commands, events } = site.names
   let last = ''

@@ -20,7 +20,7 @@ test('an owner that waits long for definitions fires none of their jobs again, a
   // No owner runs, so the job is deleted before it can fire, even on a slow machine.
   const doomed = { id: 'doomed', schedule: { at: Date.now() + 2_000 }, target: { handler: 'noop' } }
   await site.write({ jobs: [doomed], expected: [], recurs: false })
-  await site.client.cancel('doomed')
+  await site.client.delete('doomed')
 
   const second = await site.scheduler({ lateJobsMs: 4_000 })
   await site.checker.dispatched(expected)

@@ -9,7 +9,7 @@
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
-const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process']
+const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers']
 /** They do the work. None imports another: they exchange data through the log. */
 const doers = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'client']
 /** They access the log, the disk, other processes and the environment. */
@@ -30,6 +30,8 @@ const mayImport: Record<string, readonly string[]> = {
   generate: [...foundation, ...joiners, 'client', 'kafka', 'demo'],
   cli: [...foundation, ...joiners, 'answers', 'config', 'demo', 'generate'],
   answers: [],
+  // The HTTP client of a running Duelog, of the command line and of the library.
+  remote: ['errors'],
   // Browser code: it knows only the answers of the API.
   dashboard: ['answers'],
 }

@@ -28,6 +28,7 @@ import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, RecordIn, RecordOut } from '../../src/ports/log.ts'
 import type { TargetTopics } from '../../src/ports/target-topics.ts'
 import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
+import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
 import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
@@ -285,6 +286,7 @@ class Owner {
       leases: this.#leases,
       workers,
       activeRuns: new ActiveRuns(),
+      jobWaits: new JobWaits(),
       admissionQueue: new AdmissionQueue(codecs),
       heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),

@@ -16,7 +16,7 @@ import type { Codec, LogAdmin, LogWriter, PartitionQueries, ProofQueries } from 
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
-import type { ComputeQueue, JobWrites } from '../jobs/index.ts'
+import type { ComputeQueue, JobWrites, RunEnds } from '../jobs/index.ts'
 import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
 
 export type { ApiToken, Role } from '../guards/index.ts'
@@ -78,6 +78,8 @@ export interface ApiOptions {
 /** What the routes share. */
 export interface ApiContext extends ApiOptions {
   writes: JobWrites
+  /** Requests that wait for the end of a run. */
+  runEnds: RunEnds
   audit: AuditLog
   /** For previews and plans. */
   computeQueue: ComputeQueue

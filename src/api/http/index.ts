@@ -7,5 +7,13 @@ export { type Line, lineGroups } from './ndjson-lines.ts'
 export { answerError, answerNotFound, describe, problemOf, problemType, RequestError, sendProblem } from './problem.ts'
 export { redacted, shownTo } from './redact.ts'
 export { checkedId, definitionOf, givenId, identifiedDefinitionOf, keyedJobId, refuseMasks, timeOf } from './request-values.ts'
-export { type Condition, checkCondition, etagOf, parseIfMatch, type Version } from './version.ts'
+export {
+  type Condition,
+  checkCondition,
+  conditionOf,
+  type ExistingCondition,
+  etagOf,
+  parseIfMatch,
+  type Version,
+} from './version.ts'
 export { deadRunToJson, executionToJson, finishedRunToJson, jobToJson, runIdOf, runsFor, runsOf, whyToJson } from './views.ts'

@@ -6,11 +6,24 @@ import type { JobView, WhyView } from '../../ports/index.ts'
 import { checkedId, runIdOf } from '../http/index.ts'
 import type { OwnerDirectory } from '../owners/index.ts'
 import { type JobWrites, jobNotFound } from './job-writes.ts'
+import { type RunEnds, runTimeout } from './run-ends.ts'
+
+/** Query of a request that makes a run. */
+export interface RunWait {
+  wait?: 'ended'
+  timeoutMs: number
+}
+
+interface CommandsContext {
+  owners: OwnerDirectory
+  writes: JobWrites
+  runEnds: RunEnds
+}
 
 export class Commands {
-  readonly #context: { owners: OwnerDirectory; writes: JobWrites }
+  readonly #context: CommandsContext
 
-  constructor(context: { owners: OwnerDirectory; writes: JobWrites }) {
+  constructor(context: CommandsContext) {
     this.#context = context
   }
 
@@ -36,9 +49,15 @@ export class Commands {
   }
 
   /** Resolves with the run that the command created. Rejects with `command-refused`. */
-  async makeRun(id: string, type: 'TRIGGER' | 'REDRIVE', more: Partial<JobCommandInput>, reply: FastifyReply, key?: string) {
-    const { owners, writes } = this.#context
-    const { partition, offset, commandId } = await writes.command(id, type, more, key)
+  async makeRun(
+    request: FastifyRequest<{ Querystring: RunWait }>,
+    reply: FastifyReply,
+    id: string,
+    type: 'TRIGGER' | 'REDRIVE',
+    more: Partial<JobCommandInput>,
+  ) {
+    const { owners, writes, runEnds } = this.#context
+    const { partition, offset, commandId } = await writes.command(id, type, more, keyOf(request))
     void reply.code(202)
     if (!(await writes.applied(partition, { commands: offset })))
       return { commandId, applied: false, ...(await writes.timeoutOf([partition])) }
@@ -52,7 +71,13 @@ export class Commands {
     throwIfRefused(id, type, commandId, why)
     // It ran and ended, and is no longer kept because many have ended since.
     if (run == null) return { commandId, applied: true, runId: null, reason: after.reason, status: after.status }
-    return { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
+    const made = { commandId, applied: true, runId: runIdOf(id, run.runNo), reason: null, status: after.status }
+    const { wait, timeoutMs } = request.query
+    if (wait === undefined) return made
+    const end = await runEnds.wait(request, reply, partition, id, { runNo: run.runNo }, timeoutMs)
+    if (!end.ended) return { ...made, ...runTimeout(timeoutMs) }
+    void reply.code(200)
+    return { ...made, run: end.run, reason: end.reason }
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type Condition,
   checkCondition,
   checkSize,
+  type ExistingCondition,
   type PlacedRecord,
   RequestError,
   type Version,
@@ -65,7 +66,8 @@ export class JobWrites {
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
       checkCondition(id, condition, current)
-      if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(onlyOverFor(condition, current))
+      if (condition === 'none') record.headers = onlyOverHeaders('none')
+      else if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(onlyOverFor(condition, current))
       const version = await this.#writeJob(record)
       return { ...(await this.#checkAfterApply(id, version, condition)), created: current === undefined }
     })
@@ -78,7 +80,7 @@ export class JobWrites {
     const inForce = await this.#askOrNull(id)
     if (inForce === null) return { ...version, unjudged: true }
     const held = deleted ? inForce === undefined || inForce.offset > version.offset : inForce?.offset === version.offset
-    if (!held) checkCondition(id, [], inForce)
+    if (!held) checkCondition(id, condition === 'none' ? condition : [], inForce)
     return { ...version, unjudged: false }
   }
 
@@ -104,7 +106,7 @@ export class JobWrites {
   }
 
   /** Writes a tombstone. Rejects with `not-found` if the job does not exist. */
-  delete(id: string, condition?: Condition): Promise<Written> {
+  delete(id: string, condition?: ExistingCondition): Promise<Written> {
     return this.#lock.run(id, async () => {
       const current = await this.#currentForWrite(id)
       checkCondition(id, condition, current)
@@ -253,7 +255,7 @@ const keyedCommandId = (type: JobCommandType, runNo: number | null | undefined, 
 
 const placeOf = ({ partition, offset }: Version): Version => ({ partition, offset })
 
-const onlyOverFor = (condition: Condition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
+const onlyOverFor = (condition: ExistingCondition, { offset }: Version): OnlyOver => (condition === 'any' ? 'any' : offset)
 
 export function jobNotFound(id: string): DuelogError {
   return new DuelogError(

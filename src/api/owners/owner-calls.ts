@@ -3,8 +3,8 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import type { Asker, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
-import { closed, listChunkMax } from '../schemas/index.ts'
+import type { Asker, AwaitedRun, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
+import { closed, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
@@ -145,6 +145,26 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     answer: (queries, given: OfPartition & { jobs?: number; commands?: number; timeoutMs: number }) => {
       const { partition, timeoutMs, ...offsets } = given
       return queries.applied(partition, offsets, timeoutMs)
+    },
+  },
+  ended: {
+    path: '/:partition/jobs/:id/ended',
+    schema: schemaOf(
+      ofJob,
+      closed({ runNo: integer(1), commandId: text, since: integer(0), timeoutMs: { ...integer(0), maximum: runWaitMsMax } }, [
+        'timeoutMs',
+      ]),
+    ),
+    field: 'end',
+    request: (partition, id, awaited, timeoutMs, asker) => ({
+      params: { partition, id },
+      query: { ...awaited, timeoutMs },
+      waitMs: timeoutMs,
+      asker,
+    }),
+    answer: (queries, given: OfJob & AwaitedRun & { timeoutMs: number }, asker) => {
+      const { partition, id, timeoutMs, ...awaited } = given
+      return queries.ended(partition, id, awaited as AwaitedRun, timeoutMs, asker())
     },
   },
 }

@@ -6,7 +6,7 @@ import type { JobView } from '../../ports/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { RequestError, timeOf } from '../http/index.ts'
-import { Commands, keyOf } from '../jobs/index.ts'
+import { Commands, keyOf, type RunWait } from '../jobs/index.ts'
 import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from '../schemas/index.ts'
 
 interface Command {
@@ -28,11 +28,15 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
   const config = (audit: AuditAction) => ({ role: 'operator', audit }) as const
   const commands = new Commands(context)
 
-  instance.post<Command>('/v1/jobs/:id/trigger', { config: config('TRIGGER'), schema: triggerSchema }, async (request, reply) => {
-    const job = await commands.existing(request.params.id)
-    const payload = payloadOf(request.body, job)
-    return commands.makeRun(job.id, 'TRIGGER', { payload, actor: request.actor }, reply, keyOf(request))
-  })
+  instance.post<Command & { Querystring: RunWait }>(
+    '/v1/jobs/:id/trigger',
+    { config: config('TRIGGER'), schema: triggerSchema },
+    async (request, reply) => {
+      const job = await commands.existing(request.params.id)
+      const payload = payloadOf(request.body, job)
+      return commands.makeRun(request, reply, job.id, 'TRIGGER', { payload, actor: request.actor })
+    },
+  )
 
   for (const [type, schema] of simple) {
     instance.post<Command>(`/v1/jobs/:id/${type.toLowerCase()}`, { config: config(type), schema }, async (request, reply) => {

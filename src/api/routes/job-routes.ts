@@ -1,61 +1,50 @@
 /** Jobs one by one: create, replace, delete. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
+import { limitWarnings } from '../../../streams/definitions/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { askerOf, checkedId, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
-import { cyclesInForce, cycleWarning, followersOf, keyOf, type Written } from '../jobs/index.ts'
+import { askerOf, checkedId, conditionOf, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
+import { cyclesInForce, cycleWarning, followersOf, keyOf, runTimeout, type Written } from '../jobs/index.ts'
 import { cycleJobsMax, deleteJobSchema, postJobSchema, putJobSchema } from '../schemas/index.ts'
 
 interface OneJob {
   Params: { id: string }
-  Querystring: { wait?: 'applied' }
+  Querystring: { wait?: 'applied' | 'ended'; timeoutMs: number }
 }
 
-export function jobRoutes(instance: FastifyInstance, { writes, owners, partitions, checks }: ApiContext): void {
+interface Answer {
+  id: string
+  version: Version & { unjudged?: boolean }
+  /** If nothing is waited for, or it has come. */
+  status: number
+  warnings?: string[]
+}
+
+export function jobRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const { writes, owners, partitions, checks } = context
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
 
-  /** Warnings about a cycle that the definition closes. A job without followers has none, and no owner is asked. */
+  /** Warnings about a limit that other partitions do not share, and about a cycle that the definition closes. */
   const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
-    if (followersOf(definition).length === 0) return {}
-    const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
-    cycles.set(id, definition)
-    const { path } = await cycles.through(id)
-    return path === undefined ? {} : { warnings: [cycleWarning(path)] }
-  }
-
-  /** Waits if requested; the status is 202 if the wait ends first. */
-  const answerWritten = async (
-    reply: FastifyReply,
-    id: string,
-    { unjudged, ...version }: Version & { unjudged?: boolean },
-    asked: boolean,
-    status: number,
-    more: { warnings?: string[] } = {},
-  ): Promise<FastifyReply> => {
-    // A condition that the owner has not judged yet is waited for as well.
-    const wait = asked || unjudged === true
-    const applied = wait && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
-    void reply.header('etag', etagOf(version))
-    const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
-    if (wait && !applied) return reply.code(202).send({ ...answer, ...(await writes.timeoutOf([version.partition])) })
-    if (status === 204) return reply.code(204).send()
-    return reply.code(status).send(applied ? { ...answer, ...(await writes.statusInForce(id, version)) } : answer)
+    const warnings = limitWarnings(id, definition, partitions)
+    // A job without followers closes no cycle, and no owner is asked.
+    if (followersOf(definition).length > 0) {
+      const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
+      cycles.set(id, definition)
+      const { path } = await cycles.through(id)
+      if (path !== undefined) warnings.push(cycleWarning(path))
+    }
+    return warnings.length === 0 ? {} : { warnings }
   }
 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, id))
-    const { created, ...version } = await writes.put(id, definition, parseIfMatch(request.headers['if-match']))
-    return answerWritten(
-      reply,
-      id,
-      version,
-      request.query.wait === 'applied',
-      created ? 201 : 200,
-      await warningsOf(id, definition),
-    )
+    const { created, ...version } = await writes.put(id, definition, conditionOf(request.headers))
+    const status = created ? 201 : 200
+    return answerWritten(context, request, reply, { id, version, status, ...(await warningsOf(id, definition)) })
   })
 
   instance.post<Omit<OneJob, 'Params'>>(
@@ -70,13 +59,40 @@ export function jobRoutes(instance: FastifyInstance, { writes, owners, partition
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)
       const { created = true, ...version } = written as Written & { created?: boolean }
       void reply.header('location', `/v1/jobs/${id}`)
-      return answerWritten(reply, id, version, request.query.wait === 'applied', created ? 201 : 200)
+      const warnings = limitWarnings(id, definition, partitions)
+      return answerWritten(context, request, reply, {
+        ...{ id, version, status: created ? 201 : 200 },
+        ...(warnings.length > 0 && { warnings }),
+      })
     },
   )
 
   instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const version = await writes.delete(id, parseIfMatch(request.headers['if-match']))
-    return answerWritten(reply, id, version, request.query.wait === 'applied', 204)
+    return answerWritten(context, request, reply, { id, version, status: 204 })
   })
+}
+
+/** Waits if requested; the status is 202 if the wait ends first. */
+async function answerWritten(
+  { writes, runEnds }: ApiContext,
+  request: FastifyRequest<Omit<OneJob, 'Params'>>,
+  reply: FastifyReply,
+  { id, version: { unjudged, ...version }, status, ...more }: Answer,
+): Promise<FastifyReply> {
+  const { wait, timeoutMs } = request.query
+  // A condition that the owner has not judged yet is waited for as well.
+  const waits = wait === 'applied' || unjudged === true
+  const applied = waits && !unjudged && (await writes.applied(version.partition, { jobs: version.offset }))
+  void reply.header('etag', etagOf(version))
+  const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
+  if (wait === 'ended') {
+    const { ended, ...end } = await runEnds.wait(request, reply, version.partition, id, { since: version.offset }, timeoutMs)
+    if (!ended) return reply.code(202).send({ ...answer, ...runTimeout(timeoutMs) })
+    return reply.code(status).send({ ...answer, applied: true, run: end.run, ...(end.reason !== null && { reason: end.reason }) })
+  }
+  if (waits && !applied) return reply.code(202).send({ ...answer, ...(await writes.timeoutOf([version.partition])) })
+  if (status === 204) return reply.code(204).send()
+  return reply.code(status).send(applied ? { ...answer, ...(await writes.statusInForce(id, version)) } : answer)
 }

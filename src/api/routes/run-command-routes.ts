@@ -5,7 +5,7 @@ import type { JobView } from '../../ports/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { runIdOf } from '../http/index.ts'
-import { Commands, keyOf } from '../jobs/index.ts'
+import { Commands, keyOf, type RunWait } from '../jobs/index.ts'
 import { cancelRunSchema, redriveRunSchema } from '../schemas/index.ts'
 
 interface OneRun {
@@ -34,7 +34,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
     },
   )
 
-  instance.post<OneRun>(
+  instance.post<OneRun & { Querystring: RunWait }>(
     '/v1/runs/:jobId/:runNo/redrive',
     { config: config('REDRIVE'), schema: redriveRunSchema },
     async (request, reply) => {
@@ -43,7 +43,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       const job = await commands.existing(jobId, isDead)
       const key = keyOf(request)
       if (key === undefined && !isDead(job)) throw notFound(jobId, runNo, 'dead')
-      return commands.makeRun(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)
+      return commands.makeRun(request, reply, job.id, 'REDRIVE', { runNo, actor: request.actor })
     },
   )
 }

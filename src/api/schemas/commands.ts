@@ -1,6 +1,6 @@
 /** Schemas of the routes of commands. */
-import { closed, idempotencyHeaders, idParams, instantSchema, problemResponses } from './common.ts'
-import { runParams } from './runs.ts'
+import { closed, idempotencyHeaders, idParams, instantSchema, problemResponses, runWaitMs } from './common.ts'
+import { runEndProperties, runParams } from './runs.ts'
 
 /** A command that is in the log. */
 const commandSchema = {
@@ -22,6 +22,23 @@ const commandSchema = {
   },
 } as const
 
+/** A command that makes a run, which the answer may wait for. */
+const runCommandSchema = {
+  ...commandSchema,
+  title: 'RunCommandResult',
+  properties: { ...commandSchema.properties, ...runEndProperties },
+} as const
+
+const runWaitQuery = closed({
+  wait: {
+    type: 'string',
+    enum: ['ended'],
+    description:
+      'The answer waits until the run has ended, and has it; the status is then 200. It is 202 if that takes more than timeoutMs.',
+  },
+  timeoutMs: runWaitMs,
+})
+
 // The body may be absent.
 const triggerBody = {
   title: 'TriggerRequest',
@@ -38,10 +55,10 @@ export const triggerSchema = {
   tags: ['Jobs'],
   summary: 'Start one run now, outside the schedule',
   params: idParams,
-  querystring: closed({}),
+  querystring: runWaitQuery,
   headers: idempotencyHeaders,
   body: triggerBody,
-  response: { 202: commandSchema, ...problemResponses },
+  response: { 200: runCommandSchema, 202: runCommandSchema, ...problemResponses },
 } as const
 
 const noBody = { type: ['object', 'null'], additionalProperties: false, properties: {} } as const
@@ -109,8 +126,8 @@ export const redriveRunSchema = {
   tags: ['Runs'],
   summary: 'Redrive a dead run: a new run with the same payload and target',
   params: runParams,
-  querystring: closed({}),
+  querystring: runWaitQuery,
   headers: idempotencyHeaders,
   body: noBody,
-  response: { 202: commandSchema, ...problemResponses },
+  response: { 200: runCommandSchema, 202: runCommandSchema, ...problemResponses },
 } as const

@@ -1,6 +1,7 @@
 /** Parts of the JSON schemas of several routes. They check requests and document answers. */
 import { jobIdBytesMax } from '../../../streams/definitions/index.ts'
 import { errorTable } from '../../errors/index.ts'
+import { runWaitMsDefault, runWaitMsMax } from './limits.ts'
 
 export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] as const
 
@@ -34,12 +35,20 @@ export const idParams = closed(
   ['id'],
 )
 
-export const ifMatchHeaders = {
+const ifMatch = {
+  type: 'string',
+  description: 'The write happens only if the job has this ETag. With * it may have any ETag. Otherwise the answer is 412.',
+} as const
+
+export const ifMatchHeaders = { type: 'object', properties: { 'if-match': ifMatch } } as const
+
+export const putHeaders = {
   type: 'object',
   properties: {
-    'if-match': {
+    'if-match': ifMatch,
+    'if-none-match': {
       type: 'string',
-      description: 'The write happens only if the job has this ETag. With * it may have any ETag. Otherwise the answer is 412.',
+      description: 'Only * is possible: the write happens only if the job does not exist. Otherwise the answer is 412.',
     },
   },
 } as const
@@ -71,6 +80,25 @@ export const waitQuery = closed({
     enum: ['applied'],
     description: 'The answer waits until the owner has applied the change. It is 202 if that takes more than 5 s.',
   },
+})
+
+export const runWaitMs = {
+  type: 'integer',
+  minimum: 1,
+  maximum: runWaitMsMax,
+  default: runWaitMsDefault,
+  description: 'With wait=ended: how long the answer waits. Unit: ms.',
+} as const
+
+/** The same for requests that make a run. */
+export const endedWaitQuery = closed({
+  wait: {
+    type: 'string',
+    enum: ['applied', 'ended'],
+    description:
+      'applied: the answer waits until the owner has applied the change; it is 202 if that takes more than 5 s. ended: the answer waits until the first run of this definition, or of a later one, has ended, and has the run; it is 202 if that takes more than timeoutMs.',
+  },
+  timeoutMs: runWaitMs,
 })
 
 export const staleQuery = {
@@ -147,13 +175,14 @@ export const acceptedSchema = {
     code: {
       type: 'string',
       const: 'wait-timeout',
-      description: 'With 202: the change is durable, but the owner did not confirm it in time.',
+      description: 'With 202: the change is durable, but what the request waits for did not happen in time.',
     },
     detail: { type: 'string' },
     warnings: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Allowed but probably unintended, such as a cycle of onSuccess and onFailure. Absent: no warnings.',
+      description:
+        'Allowed but probably unintended, such as a cycle of onSuccess and onFailure, or a limit shared by jobs of several partitions. Absent: no warnings.',
     },
   },
 } as const

@@ -70,6 +70,11 @@ export {
   remoteBytesMax,
   remoteTimeoutMs,
   retryAfterSeconds,
+  runWaitAgainMs,
+  runWaitMsDefault,
+  runWaitMsMax,
+  runWaitsMax,
+  runWaitsPerCallerMax,
   searchPrepareMs,
   signInsKeptMax,
   signInsLoggedMs,
@@ -81,6 +86,6 @@ export {
 export { partitionsSchema } from './partitions.ts'
 export { forecastSchema, planSchema } from './plan.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
-export { getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
+export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
 export { settingsSchema } from './settings.ts'
 export { livenessSchema, metricsSchema, openApiSchema, previewSchema, readinessSchema, workersSchema } from './system.ts'

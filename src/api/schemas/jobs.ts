@@ -4,12 +4,14 @@ import {
   acceptedSchema,
   closed,
   createHeaders,
+  endedWaitQuery,
   fieldProblemSchema,
   idParams,
   ifMatchHeaders,
   jobStatuses,
   orNull,
   problemResponses,
+  putHeaders,
   staleQuery,
   staleSchema,
   time,
@@ -18,7 +20,7 @@ import {
   waitQuery,
 } from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
-import { runSchema } from './runs.ts'
+import { runSchema, writtenSchema } from './runs.ts'
 
 /** Only the name; openapi/definition-json-schema.ts describes it. */
 export const definitionSchema = {
@@ -96,20 +98,20 @@ export const putJobSchema = {
   tags: ['Jobs'],
   summary: 'Create or replace a job',
   params: idParams,
-  querystring: waitQuery,
-  headers: ifMatchHeaders,
+  querystring: endedWaitQuery,
+  headers: putHeaders,
   body: definitionSchema,
-  response: { 200: acceptedSchema, 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
+  response: { 200: writtenSchema, 201: writtenSchema, 202: writtenSchema, ...problemResponses },
 } as const
 
 export const postJobSchema = {
   operationId: 'createJob',
   tags: ['Jobs'],
   summary: 'Create a job with an id from the server',
-  querystring: waitQuery,
+  querystring: endedWaitQuery,
   headers: createHeaders,
   body: definitionSchema,
-  response: { 200: acceptedSchema, 201: acceptedSchema, 202: acceptedSchema, ...problemResponses },
+  response: { 200: writtenSchema, 201: writtenSchema, 202: writtenSchema, ...problemResponses },
 } as const
 
 export const getJobSchema = {

@@ -20,6 +20,17 @@ export const lastWritesMax = 10_000
 
 /** Time for which a request waits until the owner has applied its write. */
 export const appliedWaitMs = 5_000
+/**
+ * Time for which a request waits for the end of a run. The maximum is below the idle time after which a connection is closed; a client that
+ * waits longer sends the request again.
+ */
+export const runWaitMsDefault = 30_000
+export const runWaitMsMax = 45_000
+/** Maximum requests that wait for ends of runs, in one process and of one caller. More are refused as `overloaded`. */
+export const runWaitsMax = 4_000
+export const runWaitsPerCallerMax = 2_000
+/** Pause before another owner is asked when a partition moves during such a wait. */
+export const runWaitAgainMs = 250
 /** Time for which a read waits for earlier writes of this process. */
 export const readOwnWriteWaitMs = 1_000
 

@@ -1,5 +1,17 @@
 /** Schemas of the routes of runs, and of the route that explains a job. */
-import { closed, idParams, jobStatuses, problemResponses, staleQuery, staleSchema, time, timeOrNull } from './common.ts'
+import {
+  acceptedSchema,
+  closed,
+  idParams,
+  jobStatuses,
+  orNull,
+  problemResponses,
+  runWaitMs,
+  staleQuery,
+  staleSchema,
+  time,
+  timeOrNull,
+} from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
 
 const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
@@ -78,6 +90,56 @@ export const runSchema = {
         },
       },
     },
+  },
+} as const
+
+/** What a wait for the end of a run adds to an answer. */
+export const runEndProperties = {
+  run: orNull(runSchema, 'With wait=ended: the run that has ended. Null: there is none and will be none; reason says why.'),
+} as const
+
+/** The answer to the write of a definition, which may wait for a run. */
+export const writtenSchema = {
+  ...acceptedSchema,
+  title: 'Written',
+  properties: { ...acceptedSchema.properties, ...runEndProperties },
+} as const
+
+export const awaitRunSchema = {
+  operationId: 'awaitRun',
+  tags: ['Runs'],
+  summary: 'Wait until a run of a job has ended',
+  description:
+    'Give exactly one of runNo, commandId and etag. The answer comes at once if the run has ended or cannot come, and after timeoutMs with ended false if it is still awaited; then send the request again.',
+  params: idParams,
+  querystring: closed({
+    runNo: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'This run.' },
+    commandId: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 512,
+      description: 'The run that this command made, such as a trigger.',
+    },
+    etag: {
+      type: 'string',
+      pattern: '^"?\\d{1,9}\\.\\d{1,16}"?$',
+      description: 'The first run that ends of the definition with this ETag, or of a later definition of the job.',
+    },
+    timeoutMs: { ...runWaitMs, description: 'How long the answer waits. Unit: ms.' },
+  }),
+  response: {
+    200: {
+      title: 'AwaitedRun',
+      type: 'object',
+      required: ['ended', 'run', 'reason'],
+      additionalProperties: false,
+      properties: {
+        ended: { type: 'boolean', description: 'False: the run is still awaited.' },
+        run: orNull(runSchema, 'The run that has ended. Null: it is still awaited, or reason says why it cannot come.'),
+        reason: { type: ['string', 'null'], description: 'Why there is no such run, in a sentence.' },
+      },
+    },
+    ...problemResponses,
   },
 } as const
 

@@ -1,6 +1,5 @@
 /** Requests of commands to a running Duelog. */
-export { type ApiClient, pagesOf, path } from './api-client.ts'
-export { type Applied, type LineResult, uploadLines } from './batch-upload.ts'
+export { type ApiClient, type Applied, type LineResult, pagesOf, path, uploadLines } from '../../remote/index.ts'
 export {
   type CommandFrame,
   type Done,

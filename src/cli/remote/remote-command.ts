@@ -3,8 +3,8 @@ import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
+import { type Address, ApiClient } from '../../remote/index.ts'
 import { exitCodeOf, exitCodes, oneLine, painterOf, refusedOption, type Terminal, watchSignals } from '../terminal/index.ts'
-import { type Address, ApiClient } from './api-client.ts'
 
 export interface RemoteFlags {
   url?: string
@@ -87,7 +87,7 @@ function addressOf(env: Terminal['env'], flag: string | undefined): Address {
       `${place} is ${JSON.stringify(withoutUser(given))}. Use an address such as ${urlDefault}, and put the token into DUELOG_TOKEN.`,
     )
   }
-  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env) }
+  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env), givenBy: '--url or DUELOG_URL' }
 }
 
 function tokenOf({ DUELOG_TOKEN, DUELOG_TOKEN_FILE }: Terminal['env']): string | undefined {

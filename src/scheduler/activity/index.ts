@@ -1,4 +1,5 @@
 /** What workers have reported about running attempts. Soft state: it is not logged. */
 export { ActiveRuns, idsOfRunTimers } from './active-runs.ts'
+export { type JobWait, JobWaits } from './job-waits.ts'
 export { Leases } from './leases.ts'
 export { WorkerWatch } from './worker-activity.ts'

@@ -66,6 +66,11 @@ export class Effects {
     return this.#logged
   }
 
+  /** Ids of the jobs that decisions were made about. */
+  get changedIds(): Iterable<string> {
+    return this.#changed.keys()
+  }
+
   get recordCount(): number {
     return this.out.length + this.#entries.length + this.#changed.size
   }

@@ -129,6 +129,7 @@ async function persist(
       inputRecords,
       savedAtMs,
     })
+    context.jobWaits.changed(effects.changedIds)
     measureDispatches(shared, batchResult)
     return true
   }
@@ -136,6 +137,7 @@ async function persist(
     ops.push(checkpoint(context, next, savedAtMs))
     await store.apply(ops)
   }
+  context.jobWaits.changed(effects.changedIds)
   positions.appliedTo(next)
   return false
 }

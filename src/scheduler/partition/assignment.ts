@@ -6,7 +6,7 @@ import { trustedMs } from '../../clock/index.ts'
 import { type Semaphore, WakeSignal } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { LogWriter, PositionReset } from '../../ports/index.ts'
-import { Leases, WorkerWatch } from '../activity/index.ts'
+import { JobWaits, Leases, WorkerWatch } from '../activity/index.ts'
 import { batchRecordsMax, FailureIsolation } from '../commit/index.ts'
 import {
   type AppliedOffsets,
@@ -92,6 +92,7 @@ export class Assignment {
     () => this.applied,
     () => this.resources.readingPace.hurry(),
   )
+  readonly jobWaits = new JobWaits()
   /** The next offsets that are part of the store, by the latest opening. */
   applied: Readonly<AppliedOffsets> = { jobs: 0, commands: 0, events: 0, state: 0 }
   role: PartitionRole
@@ -161,8 +162,10 @@ export class Assignment {
   enter(phase: Phase): void {
     const before = this.#phase
     this.#phase = phase
-    if (phase === 'active') this.trouble = null
-    else if (before === 'active') this.#firedAt = this.shared.clock.steadyMs()
+    if (phase === 'active') {
+      this.trouble = null
+      this.jobWaits.anyChanged()
+    } else if (before === 'active') this.#firedAt = this.shared.clock.steadyMs()
     this.storeFailures.entered(phase === 'active' || phase === 'following')
     this.resources.phaseChanged()
   }

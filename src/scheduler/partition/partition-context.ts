@@ -9,7 +9,7 @@ import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { WakeSignal } from '../../concurrency/index.ts'
 import type { PartitionStore, TransactionalWriter } from '../../ports/index.ts'
-import { ActiveRuns, type Leases, type WorkerWatch } from '../activity/index.ts'
+import { ActiveRuns, type JobWaits, type Leases, type WorkerWatch } from '../activity/index.ts'
 import {
   type CommitContext,
   type CycleOptions,
@@ -56,6 +56,7 @@ export class PartitionContext implements CommitContext {
   readonly signal: WakeSignal
   readonly leases: Leases
   readonly workers: WorkerWatch
+  readonly jobWaits: JobWaits
   readonly failureIsolation: FailureIsolation
   readonly store: PartitionStore
   readonly index: TimeIndex
@@ -104,6 +105,7 @@ export class PartitionContext implements CommitContext {
     this.signal = assignment.signal
     this.leases = assignment.leases
     this.workers = assignment.workers
+    this.jobWaits = assignment.jobWaits
     this.failureIsolation = assignment.failureIsolation
     this.store = store
     this.index = new TimeIndex(store)

@@ -20,7 +20,7 @@ import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Batch, PartitionStore, PartitionView } from '../../ports/index.ts'
-import type { ActiveRuns, Leases, WorkerWatch } from '../activity/index.ts'
+import type { ActiveRuns, JobWait, Leases, WorkerWatch } from '../activity/index.ts'
 import { type LogPositions, type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
@@ -180,6 +180,11 @@ export class Partition {
     return this.#assignment.waits.untilCycleEnds()
   }
 
+  /** See JobWaits. */
+  jobChange(jobId: string): JobWait {
+    return this.#assignment.jobWaits.begin(jobId)
+  }
+
   /** The group gave the partition to another member. An active partition keeps firing until that member has fenced it. */
   leave(): void {
     // A firing partition closes in the end, also if its next role is standby.
@@ -226,6 +231,7 @@ export class Partition {
     }
     assignment.enter('closed')
     assignment.waits.refuse()
+    assignment.jobWaits.refuse()
   }
 
   async #openAndRun(): Promise<never> {

@@ -1,4 +1,5 @@
 /** Reads of a partition: jobs, lists, searches, forecasts. They change nothing. */
 export { Forecasts } from './forecast.ts'
-export { jobQueries, type QuerySource } from './job-queries.ts'
+export { jobQueries, jobWithRuns, type QuerySource } from './job-queries.ts'
+export { runEndOf } from './run-end.ts'
 export { SearchIndex } from './search-index.ts'

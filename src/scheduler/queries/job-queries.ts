@@ -55,15 +55,8 @@ export function jobQueries(
     },
 
     async runs(partition, id) {
-      const store = sight.storeOf(partition)
-      const job = (await loadJobs(store, codecs, [id])).get(id)
+      const { job, finished } = await jobWithRuns(sight.storeOf(partition), codecs, id)
       if (job?.definition === undefined) return undefined
-      const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))
-      const finished: FinishedRun[] = job.state?.lastRun ? [job.state.lastRun] : []
-      for (const value of slots) {
-        const run = (await entryOf(codecs, value))?.run ?? null
-        if (run !== null) finished.push(run)
-      }
       return {
         active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
@@ -75,6 +68,23 @@ export function jobQueries(
       return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
     },
   }
+}
+
+/** A job and its ended runs that are kept, in any order. */
+export async function jobWithRuns(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  id: string,
+): Promise<{ job: Job | undefined; finished: FinishedRun[] }> {
+  const job = (await loadJobs(store, codecs, [id])).get(id)
+  const finished: FinishedRun[] = job?.state?.lastRun ? [job.state.lastRun] : []
+  if (job === undefined) return { job, finished }
+  const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))
+  for (const value of slots) {
+    const run = (await entryOf(codecs, value))?.run ?? null
+    if (run !== null) finished.push(run)
+  }
+  return { job, finished }
 }
 
 const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({

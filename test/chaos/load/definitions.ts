@@ -7,7 +7,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { Kafka, logLevel, type Message } from 'kafkajs'
-import { type Client, createClient, type Job } from '../../../src/library/index.ts'
+import { createClient, type Job, type KafkaClient } from '../../../src/library/index.ts'
 import { targetTopic, topicPrefix } from '../system/duelog.ts'
 
 /** The share of each kind of job, in 20. */
@@ -113,10 +113,10 @@ export async function sendJobs(place: LoadPlace, jobs: readonly JobAndLine[]): P
   }
 }
 
-const openClient = ({ brokers, registryUrl }: LoadPlace): Client =>
+const openClient = ({ brokers, registryUrl }: LoadPlace): KafkaClient =>
   createClient({ brokers, registryUrl, topicPrefix, clientId: 'chaos-load' })
 
-async function send(client: Client, { log, signal }: LoadPlace, chunk: readonly JobAndLine[]): Promise<void> {
+async function send(client: KafkaClient, { log, signal }: LoadPlace, chunk: readonly JobAndLine[]): Promise<void> {
   signal.throwIfAborted()
   await appendFile(log, chunk.map(({ line }) => `${JSON.stringify(line)}\n`).join(''))
   const { rejected, rejections } = await client.scheduleMany(chunk.map(({ job }) => job))

@@ -48,11 +48,11 @@ class RoundTrip {
         .payload(Map.of("n", 1))
         .tags(List.of(tag))
         .retry(new Retry().backoff(new Backoff().fixed(new FixedBackoff().delayMs(1_500))));
-    Accepted made = jobs.putJob(id, definition, "applied", null);
+    Written made = jobs.putJob(id, definition, "applied", null, null, null);
     Job job = jobs.getJob(id, null);
     JobDefinition read = job.getDefinition();
     JobPage listed = jobs.listJobs(null, tag, null, null, null, null, null, 10, null, null);
-    CommandResult triggered = jobs.triggerJob(id, "once", new TriggerRequest().payload(Map.of("n", 2)));
+    RunCommandResult triggered = jobs.triggerJob(id, null, null, "once", new TriggerRequest().payload(Map.of("n", 2)));
     Run run = runs.getRun(id, 1L, null);
     while (run.getFinishedAt() == null) {
       Thread.sleep(50);
@@ -88,7 +88,7 @@ class RoundTrip {
     facts.put("workers", system.listWorkers().getWorkers().size());
     facts.put("explained", jobs.explainJob(id, null).getStatus());
     facts.put("missing", problemOf(() -> jobs.getJob("nowhere", null)));
-    facts.put("refused", problemOf(() -> jobs.putJob(id, new JobDefinition().schedule(new Schedule()).target(new Target().handler("echo")), null, null)));
+    facts.put("refused", problemOf(() -> jobs.putJob(id, new JobDefinition().schedule(new Schedule()).target(new Target().handler("echo")), null, null, null, null)));
     facts.put("stranger", problemOf(() -> new JobsApi(clientOf(base)).getJob(id, null)));
     System.out.println(new GsonBuilder().serializeNulls().disableHtmlEscaping().create().toJson(facts));
     // Its pool of connections would keep the process for minutes.

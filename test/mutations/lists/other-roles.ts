@@ -3,6 +3,47 @@ import { area } from '../mutation.ts'
 
 export const otherRoleMutations = [
   ...area(
+    'run ends',
+    ['scheduler/run-ends'],
+    [
+      [
+        'end-untold',
+        'src/scheduler/commit/commit-cycle.ts',
+        '    context.jobWaits.changed(effects.changedIds)\n    measure',
+        '    measure',
+        'callers do not hear of a run that a commit has ended',
+      ],
+      [
+        'end-untold-after-reopen',
+        'src/scheduler/partition/assignment.ts',
+        '      this.jobWaits.anyChanged()\n',
+        '',
+        'callers do not hear of a run whose commit had no answer',
+      ],
+      [
+        'older-definition',
+        'src/scheduler/queries/run-end.ts',
+        'specOffset !== null && specOffset >= awaited.since',
+        'specOffset !== null',
+        'the run of an older definition counts',
+      ],
+      [
+        'wait-kept',
+        'src/scheduler/queries.ts',
+        '    wait?.end()',
+        '',
+        'a caller that has left counts against the limit of waits',
+      ],
+      [
+        'closed-silently',
+        'src/scheduler/partition/partition.ts',
+        '    assignment.jobWaits.refuse()\n',
+        '',
+        'callers wait on at an owner that has lost the partition',
+      ],
+    ],
+  ),
+  ...area(
     'executor',
     [
       'executor/executor',

@@ -1,6 +1,6 @@
 /** HTTP client of a running Duelog. Payloads and results that JavaScript cannot hold stay text. Each failure is a DuelogError with the code of the answered problem. */
-import { readJson, writeJson } from '../../../streams/text/index.ts'
-import { DuelogError, type ErrorCode, errorTable, messageOf } from '../../errors/index.ts'
+import { readJson, writeJson } from '../../streams/text/index.ts'
+import { DuelogError, type ErrorCode, errorTable, messageOf } from '../errors/index.ts'
 
 /** Longer than the server waits for an owner. */
 const requestTimeoutMs = 30_000
@@ -9,12 +9,16 @@ export interface Address {
   /** Without a trailing slash. */
   url: string
   token: string | undefined
+  /** Where the user gave the address, for messages: `--url or DUELOG_URL`. */
+  givenBy: string
 }
 
 export interface Request {
-  query?: Record<string, string | number | undefined>
+  query?: Record<string, string | number | boolean | undefined>
   body?: unknown
   headers?: Record<string, string>
+  /** How long the server may wait before it answers, in addition to the usual time limit. Default: 0. */
+  waitMs?: number
 }
 
 /** A path of the API with percent-encoded parts: path`/v1/jobs/${id}`. */
@@ -47,7 +51,11 @@ export class ApiClient {
   }
 
   /** Undefined for an answer without a body. Rejects with the answered DuelogError, or with `unreachable`. */
-  async ask<Answer>(method: string, route: string, { query = {}, body, headers = {} }: Request = {}): Promise<Answer> {
+  async ask<Answer>(
+    method: string,
+    route: string,
+    { query = {}, body, headers = {}, waitMs = 0 }: Request = {},
+  ): Promise<Answer> {
     const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     )
@@ -60,7 +68,7 @@ export class ApiClient {
         method,
         headers: { ...headersOf(this.address), ...type, ...headers },
         ...(body !== undefined && { body: writeJson(body) }),
-        signal: AbortSignal.any([this.#signal, AbortSignal.timeout(requestTimeoutMs)]),
+        signal: AbortSignal.any([this.#signal, AbortSignal.timeout(requestTimeoutMs + waitMs)]),
         // A token is sent only to the address that it was given for.
         redirect: 'error',
       })
@@ -69,7 +77,7 @@ export class ApiClient {
       this.#noteStale(response.headers.get('duelog-stale') ?? '')
     } catch (error) {
       this.#signal.throwIfAborted()
-      throw unreachable(this.address, error)
+      throw unreachable(this.address, error, requestTimeoutMs + waitMs)
     }
     if (status >= 400) throw problemOf(this.address, status, text)
     return (text === '' ? undefined : parsed(this.address, text)) as Answer
@@ -87,11 +95,11 @@ export function headersOf({ token }: Address): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
-export function unreachable({ url }: Address, cause: unknown): DuelogError {
-  const reason = reasonOf(cause)
+export function unreachable({ url, givenBy }: Address, cause: unknown, timeoutMs = requestTimeoutMs): DuelogError {
+  const reason = reasonOf(cause, timeoutMs)
   return new DuelogError(
     'unreachable',
-    `Cannot reach Duelog at ${url} (${reason}). Start it with "duelog up", or set its address with --url or DUELOG_URL.`,
+    `Cannot reach Duelog at ${url} (${reason}). Start it with "duelog up", or set its address with ${givenBy}.`,
     { cause },
   )
 }
@@ -103,7 +111,7 @@ export function problemOf(address: Address, status: number, text: string): Duelo
   const code: ErrorCode = status === 401 ? 'unauthorized' : status === 503 ? 'not-ready' : 'internal'
   return new DuelogError(
     code,
-    `${address.url} answered ${status} without a reason. It may not be Duelog; check --url or DUELOG_URL.`,
+    `${address.url} answered ${status} without a reason. It may not be Duelog; check ${address.givenBy}.`,
   )
 }
 
@@ -111,12 +119,15 @@ function asProblem(text: string): { code: ErrorCode; detail: string } | undefine
   try {
     const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown }
     if (typeof code !== 'string' || typeof detail !== 'string') return undefined
-    // A newer server may use codes that this version does not know.
-    return { code: code in errorTable ? (code as ErrorCode) : 'internal', detail }
+    return { code: knownCode(code), detail }
   } catch {
     return undefined
   }
 }
+
+/** A newer server may use codes that this version does not know: they become `internal`. */
+export const knownCode = (code: string | undefined): ErrorCode =>
+  code !== undefined && Object.hasOwn(errorTable, code) ? (code as ErrorCode) : 'internal'
 
 function parsed(address: Address, text: string): unknown {
   try {
@@ -124,19 +135,33 @@ function parsed(address: Address, text: string): unknown {
   } catch (cause) {
     throw new DuelogError(
       'internal',
-      `${address.url} did not answer with JSON. It may not be Duelog; check --url or DUELOG_URL.`,
+      `${address.url} did not answer with JSON. It may not be Duelog; check ${address.givenBy}.`,
       { cause },
     )
   }
 }
 
 /** fetch puts the reason of a failure into nested causes. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no answer within ${requestTimeoutMs / 1_000} s`
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`
   const { cause } = error
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0])
-  return cause === undefined ? messageOf(error) : reasonOf(cause)
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0], timeoutMs)
+  return cause === undefined ? messageOf(error) : reasonOf(cause, timeoutMs)
+}
+
+/** The pages of a list, up to its end. `read` asks for one page; `query` has its limit. */
+export async function* pages<Item>(
+  read: <Answer>(query: Request['query']) => Promise<Answer>,
+  query: Request['query'],
+  field: string,
+): AsyncGenerator<Item[]> {
+  let cursor: string | undefined
+  do {
+    const page: Record<string, unknown> = await read({ ...query, cursor })
+    yield page[field] as Item[]
+    cursor = (page.cursor as string | null) ?? undefined
+  } while (cursor !== undefined)
 }
 
 /** Largest page of the API. */

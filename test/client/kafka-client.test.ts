@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { batchesInFlightMax, batchRecordsMax } from '../../src/client/batch-sender.ts'
-import { createJobClient, type Rejection } from '../../src/client/client.ts'
+import type { Rejection } from '../../src/client/client.ts'
 import { DefinitionReader } from '../../src/client/definition-reader.ts'
 import type { Job } from '../../src/client/job.ts'
+import { createKafkaClient } from '../../src/client/kafka-client.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
 import { definitionFromJson } from '../../streams/definitions/definition-json.ts'
@@ -23,7 +24,7 @@ const jobOf = (id: string, more: Partial<Job> = {}): Job => ({
 
 function setUp() {
   const log = new LoopbackLog(4)
-  const client = createJobClient(async () => ({ writer: await log.writer(), definition, topic: 'jobs' }))
+  const client = createKafkaClient(async () => ({ writer: await log.writer(), definition, topic: 'jobs', partitions: 4 }))
   const stored = () =>
     new Map(log.records('jobs').map(({ key, value }) => [String(key), value && (definition.decode(value) as JobDefinition)]))
   return { log, client, stored }
@@ -33,7 +34,7 @@ describe('schedule and cancel', () => {
   it('write the definition and its tombstone to the partition of the id, and say where', async () => {
     const { log, client } = setUp()
     const written = await client.schedule(jobOf('a', { payload: { to: 'x' } }))
-    const deleted = await client.cancel('a')
+    const deleted = await client.delete('a')
     expect(deleted).toEqual({ partition: written.partition, offset: written.offset + 1 })
     const [first, second] = log.records('jobs', written.partition)
     expect(definition.decode(first?.value as Buffer)).toMatchObject({
@@ -51,7 +52,7 @@ describe('schedule and cancel', () => {
       code: 'bad-definition',
     })
     await expect(client.schedule(jobOf(''))).rejects.toMatchObject({ code: 'bad-job-id' })
-    await expect(client.cancel('a\u0000b')).rejects.toMatchObject({ code: 'bad-job-id' })
+    await expect(client.delete('a\u0000b')).rejects.toMatchObject({ code: 'bad-job-id' })
     expect(log.records('jobs')).toEqual([])
     await client.close()
   })
@@ -79,9 +80,9 @@ describe('schedule and cancel', () => {
   it('open the log at the first use, and again when that failed', async () => {
     const log = new LoopbackLog()
     let opened = 0
-    const client = createJobClient(async () => {
+    const client = createKafkaClient(async () => {
       if (++opened === 1) throw new Error('nobody there')
-      return { writer: await log.writer(), definition, topic: 'jobs' }
+      return { writer: await log.writer(), definition, topic: 'jobs', partitions: 4 }
     })
     expect(opened).toBe(0)
     await expect(client.schedule(jobOf('a'))).rejects.toThrow('nobody there')

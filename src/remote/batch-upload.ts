@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { DuelogError } from '../../errors/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import { type ApiClient, headersOf, problemOf, unreachable } from './api-client.ts'
 
 /** A result line of the API. */

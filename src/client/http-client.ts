@@ -1,0 +1,286 @@
+/** The client over HTTP: one method for each thing that the API does, typed by its OpenAPI document. */
+import type { Accepted, CommandResult, JobExplanation, Written as WrittenAnswer } from '../answers/index.ts'
+import { type Clock, systemClock } from '../clock/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { type Address, ApiClient, knownCode, type LineResult, pages, path, type Request, uploadLines } from '../remote/index.ts'
+import {
+  type AwaitedRunOf,
+  type Client,
+  type CommandOptions,
+  type JobInfo,
+  type JobRecords,
+  type KafkaClient,
+  type RunInfo,
+  type RunPromise,
+  rejectionsListedMax,
+  type Scheduled,
+  type ScheduledMany,
+  type ScheduleOptions,
+  type WaitOptions,
+} from './client.ts'
+import type { Job } from './job.ts'
+import { jobLines } from './job-lines.ts'
+import { runAwaiter } from './run-awaiter.ts'
+import { type AwaitRun, RunFailedError, runPromise } from './run-promise.ts'
+import type { AnyPayloads, JobFor } from './typed-job.ts'
+
+/** Items of one page of a list. */
+const pageSize = 500
+
+/**
+ * `kafka`: writes definitions. Without it, or for a write that asks for an answer of the owner, they go over HTTP too. The client closes it.
+ */
+export function createHttpClient<Payloads extends object = AnyPayloads>(
+  address: Address,
+  kafka?: KafkaClient<Payloads>,
+  clock: Clock = systemClock,
+): Client<Payloads> & JobRecords<Payloads> {
+  return new HttpClient(address, kafka as KafkaClient | undefined, clock) as unknown as Client<Payloads> & JobRecords<Payloads>
+}
+
+class HttpClient implements Client, JobRecords {
+  readonly #kafka: KafkaClient | undefined
+  readonly #awaitRun: AwaitRun
+  readonly #api: ApiClient
+  readonly #closed = new AbortController()
+  /** Requests in flight besides waits. */
+  readonly #open = new Set<Promise<unknown>>()
+
+  constructor(address: Address, kafka: KafkaClient | undefined, clock: Clock) {
+    this.#kafka = kafka
+    this.#awaitRun = runAwaiter({ address, clock, closed: this.#closed.signal })
+    // Requests are not cut off by `close`: what they write may be durable.
+    this.#api = new ApiClient(address, new AbortController().signal)
+  }
+
+  schedule(job: JobFor<AnyPayloads>, options: ScheduleOptions = {}): RunPromise<Scheduled> {
+    const isPlain = options.wait === undefined && options.ifMatch === undefined && options.ifAbsent !== true
+    const kafka = isPlain ? this.#kafka : undefined
+    const scheduled = kafka === undefined ? this.#scheduled(job as Job, options) : this.#during(() => kafka.schedule(job))
+    return runPromise(scheduled, this.#awaitRun, ({ id, etag }) => [id, { etag }])
+  }
+
+  async #scheduled(job: Job, { wait, ...condition }: ScheduleOptions): Promise<Scheduled> {
+    const { id } = job
+    if (typeof id !== 'string') throw new DuelogError('bad-job-id', 'id of the job is missing; it must be text')
+    const answer = await this.#ask<WrittenAnswer>('PUT', path`/v1/jobs/${id}`, {
+      body: job,
+      query: { wait },
+      headers: conditionHeaders(condition),
+    })
+    return scheduledOf(answer)
+  }
+
+  async scheduleMany(
+    jobs: Parameters<Client['scheduleMany']>[0],
+    { onRejected }: Parameters<Client['scheduleMany']>[1] = {},
+  ): Promise<ScheduledMany> {
+    const kafka = this.#kafka
+    if (kafka !== undefined) return this.#during(() => kafka.scheduleMany(jobs, onRejected === undefined ? {} : { onRejected }))
+    const made: ScheduledMany = { accepted: 0, rejected: 0, rejections: [] }
+    const onResult = ({ line, ok, id, code, detail = '' }: LineResult): void => {
+      if (ok) {
+        made.accepted++
+        return
+      }
+      const rejection = { index: line - 1, id, error: new DuelogError(knownCode(code), detail) }
+      made.rejected++
+      if (made.rejections.length < rejectionsListedMax) made.rejections.push(rejection)
+      onRejected?.(rejection)
+    }
+    await this.#during(() => uploadLines(this.#api, jobLines(jobs as Iterable<Job>), onResult))
+    return made
+  }
+
+  async delete(id: string, { ifMatch }: { ifMatch?: string } = {}): Promise<void> {
+    const kafka = ifMatch === undefined ? this.#kafka : undefined
+    if (kafka !== undefined) return void (await this.#during(() => kafka.delete(id)))
+    await this.#ask<Accepted | undefined>('DELETE', path`/v1/jobs/${id}`, { headers: conditionHeaders({ ifMatch }) })
+  }
+
+  get(id: string): Promise<JobInfo | undefined> {
+    return this.#find(path`/v1/jobs/${id}`)
+  }
+
+  list({ dueBefore, ...filter }: Parameters<Client['list']>[0] = {}): AsyncIterable<JobInfo> {
+    return this.#pages('/v1/jobs', { ...filter, dueBefore: timeText(dueBefore) }, 'jobs')
+  }
+
+  async runs(id: string): Promise<RunInfo[]> {
+    return (await this.#read<{ runs: RunInfo[] }>(path`/v1/jobs/${id}/runs`)).runs
+  }
+
+  run(id: string, runNo: number): Promise<RunInfo | undefined> {
+    return this.#find(path`/v1/runs/${id}/${runNo}`)
+  }
+
+  activeRuns(filter: Parameters<Client['activeRuns']>[0] = {}): AsyncIterable<RunInfo> {
+    return this.#pages('/v1/runs', { ...filter }, 'runs')
+  }
+
+  awaitRun(id: string, which: AwaitedRunOf, options?: WaitOptions): Promise<RunInfo> {
+    return this.#awaitRun(id, which, options)
+  }
+
+  why(id: string): Promise<JobExplanation> {
+    return this.#read(path`/v1/jobs/${id}/why`)
+  }
+
+  trigger(id: string, { payload, ...options }: Parameters<Client['trigger']>[1] = {}): RunPromise<CommandResult> {
+    return this.#makeRun(id, path`/v1/jobs/${id}/trigger`, options, payload === undefined ? undefined : { payload })
+  }
+
+  pause(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${id}/pause`, options)
+  }
+
+  resume(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${id}/resume`, options)
+  }
+
+  cancel(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${id}/cancel`, options)
+  }
+
+  cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/runs/${id}/${runNo}/cancel`, options)
+  }
+
+  redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult> {
+    return this.#makeRun(id, path`/v1/runs/${id}/${runNo}/redrive`, options)
+  }
+
+  redriveMany(filter: Parameters<Client['redriveMany']>[0] = {}): ReturnType<Client['redriveMany']> {
+    return this.#ask('POST', '/v1/dead-letters/redrive', { body: filter })
+  }
+
+  backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${id}/backfill`, options, range)
+  }
+
+  deadLetters(filter: Parameters<Client['deadLetters']>[0] = {}): AsyncIterable<RunInfo> {
+    return this.#pages('/v1/dead-letters', { ...filter }, 'runs')
+  }
+
+  deadLetter(id: string, runNo: number): ReturnType<Client['deadLetter']> {
+    return this.#find(path`/v1/dead-letters/${id}/${runNo}`)
+  }
+
+  async preview(schedule: Job['schedule'], options: Parameters<Client['preview']>[1] = {}): ReturnType<Client['preview']> {
+    const body = { schedule, ...options }
+    return (await this.#ask<{ fires: Awaited<ReturnType<Client['preview']>> }>('POST', '/v1/schedules/preview', { body })).fires
+  }
+
+  plan(jobs: readonly JobFor<AnyPayloads>[], options: Parameters<Client['plan']>[1] = {}): ReturnType<Client['plan']> {
+    return this.#ask('POST', '/v1/jobs/plan', { body: { jobs, ...options } })
+  }
+
+  forecast({ from, ...range }: Parameters<Client['forecast']>[0] = {}): ReturnType<Client['forecast']> {
+    return this.#ask('GET', '/v1/forecast', { query: { ...range, from: timeText(from) } })
+  }
+
+  async workers(): ReturnType<Client['workers']> {
+    return (await this.#read<{ workers: Awaited<ReturnType<Client['workers']>> }>('/v1/workers')).workers
+  }
+
+  async partitions(): ReturnType<Client['partitions']> {
+    return (await this.#read<{ partitions: Awaited<ReturnType<Client['partitions']>> }>('/v1/partitions')).partitions
+  }
+
+  proof(): ReturnType<Client['proof']> {
+    return this.#read('/v1/proof')
+  }
+
+  audit(filter: Parameters<Client['audit']>[0] = {}): ReturnType<Client['audit']> {
+    return this.#pages('/v1/audit', { ...filter }, 'records')
+  }
+
+  records(...jobs: Parameters<JobRecords['records']>): ReturnType<JobRecords['records']> {
+    return this.#withKafka('records').records(...jobs)
+  }
+
+  deletionRecords(...ids: string[]): ReturnType<JobRecords['deletionRecords']> {
+    return this.#withKafka('deletionRecords').deletionRecords(...ids)
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(closedError())
+    await Promise.allSettled([...this.#open])
+    await this.#kafka?.close()
+  }
+
+  #withKafka(method: string): KafkaClient {
+    if (this.#kafka !== undefined) return this.#kafka
+    throw new DuelogError(
+      'bad-config',
+      `client.${method} needs the schemas of the registry; give createClient the option brokers too`,
+    )
+  }
+
+  #makeRun(id: string, route: string, options: CommandOptions = {}, body?: unknown): RunPromise<CommandResult> {
+    const made = this.#command(route, options, body)
+    return runPromise(made, this.#awaitRun, ({ commandId, applied, runId, reason }) => {
+      if (applied && runId === null)
+        throw new RunFailedError(`No run was made of job ${JSON.stringify(id)}: ${reason ?? 'see its why'}`)
+      return [id, { commandId }]
+    })
+  }
+
+  #command(route: string, { idempotencyKey }: CommandOptions = {}, body?: unknown): Promise<CommandResult> {
+    return this.#ask('POST', route, { body, headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey } })
+  }
+
+  #read<Answer>(route: string): Promise<Answer> {
+    return this.#ask('GET', route, {})
+  }
+
+  /** Undefined for `not-found`. */
+  async #find<Answer>(route: string): Promise<Answer | undefined> {
+    try {
+      return await this.#read<Answer>(route)
+    } catch (error) {
+      if (error instanceof DuelogError && error.code === 'not-found') return undefined
+      throw error
+    }
+  }
+
+  async *#pages<Item>(route: string, query: Request['query'], field: string): AsyncGenerator<Item> {
+    const read = <Answer>(of: Request['query']): Promise<Answer> => this.#ask('GET', route, { query: of })
+    for await (const page of pages<Item>(read, { ...query, limit: pageSize }, field)) yield* page
+  }
+
+  #ask<Answer>(method: string, route: string, request: Request): Promise<Answer> {
+    return this.#during(() => this.#api.ask<Answer>(method, route, request))
+  }
+
+  /** `close` waits for the work. */
+  async #during<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    this.#closed.signal.throwIfAborted()
+    const done = work()
+    this.#open.add(done)
+    try {
+      return await done
+    } finally {
+      this.#open.delete(done)
+    }
+  }
+}
+
+function scheduledOf({ id, etag, partition, offset, applied, status, reason, warnings = [] }: WrittenAnswer): Scheduled {
+  const state = { ...(status !== undefined && { status }), ...(reason !== undefined && { reason }) }
+  return { id, etag, partition, offset, applied, ...state, warnings }
+}
+
+function conditionHeaders({
+  ifMatch,
+  ifAbsent,
+}: {
+  ifMatch?: string | undefined
+  ifAbsent?: boolean | undefined
+}): Record<string, string> {
+  return { ...(ifMatch !== undefined && { 'if-match': ifMatch }), ...(ifAbsent === true && { 'if-none-match': '*' }) }
+}
+
+const timeText = (time: string | number | undefined): string | undefined => (time === undefined ? undefined : String(time))
+
+const closedError = (): DuelogError => new DuelogError('bad-request', 'the client is closed; create another one')
