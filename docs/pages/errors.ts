@@ -13,6 +13,10 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
     retried: 'no',
     meaning: 'The handler threw it, or the payload is not JSON although its content type says so.',
   },
+  PayloadInvalid: {
+    retried: 'no',
+    meaning: 'The payload does not match the schema of its handler; the message names the fields.',
+  },
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
   ResultNotJson: { retried: 'no', meaning: 'The result of the handler cannot be written as JSON.' },
   ResultTooLarge: { retried: 'no', meaning: 'The result of the handler is over 64 KB of JSON.' },

@@ -10,6 +10,7 @@ import {
   type JobInfo,
   type JobRecords,
   type KafkaClient,
+  type Rejection,
   type RunInfo,
   type RunPromise,
   rejectionsListedMax,
@@ -20,34 +21,38 @@ import {
 } from './client.ts'
 import type { Job } from './job.ts'
 import { jobLines } from './job-lines.ts'
+import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import { runAwaiter } from './run-awaiter.ts'
 import { type AwaitRun, RunFailedError, runPromise } from './run-promise.ts'
 import type { AnyPayloads, JobFor } from './typed-job.ts'
 
-/** Items of one page of a list. */
 const pageSize = 500
 
 /**
- * `kafka`: writes definitions. Without it, or for a write that asks for an answer of the owner, they go over HTTP too. The client closes it.
+ * `checker`: of the payloads of jobs that go over HTTP. `kafka`: writes definitions. Without it, or for a write that asks for an answer of the owner, they go over HTTP too. The client closes it.
  */
 export function createHttpClient<Payloads extends object = AnyPayloads>(
   address: Address,
   kafka?: KafkaClient<Payloads>,
+  checker?: PayloadChecker,
   clock: Clock = systemClock,
 ): Client<Payloads> & JobRecords<Payloads> {
-  return new HttpClient(address, kafka as KafkaClient | undefined, clock) as unknown as Client<Payloads> & JobRecords<Payloads>
+  return new HttpClient(address, kafka as KafkaClient | undefined, checker, clock) as unknown as Client<Payloads> &
+    JobRecords<Payloads>
 }
 
 class HttpClient implements Client, JobRecords {
   readonly #kafka: KafkaClient | undefined
+  readonly #checker: PayloadChecker | undefined
   readonly #awaitRun: AwaitRun
   readonly #api: ApiClient
   readonly #closed = new AbortController()
   /** Requests in flight besides waits. */
   readonly #open = new Set<Promise<unknown>>()
 
-  constructor(address: Address, kafka: KafkaClient | undefined, clock: Clock) {
+  constructor(address: Address, kafka: KafkaClient | undefined, checker: PayloadChecker | undefined, clock: Clock) {
     this.#kafka = kafka
+    this.#checker = checker
     this.#awaitRun = runAwaiter({ address, clock, closed: this.#closed.signal })
     // Requests are not cut off by `close`: what they write may be durable.
     this.#api = new ApiClient(address, new AbortController().signal)
@@ -63,6 +68,7 @@ class HttpClient implements Client, JobRecords {
   async #scheduled(job: Job, { wait, ...condition }: ScheduleOptions): Promise<Scheduled> {
     const { id } = job
     if (typeof id !== 'string') throw new DuelogError('bad-job-id', 'id of the job is missing; it must be text')
+    await this.#checker?.check(job)
     const answer = await this.#ask<WrittenAnswer>('PUT', path`/v1/jobs/${id}`, {
       body: job,
       query: { wait },
@@ -77,6 +83,14 @@ class HttpClient implements Client, JobRecords {
   ): Promise<ScheduledMany> {
     const kafka = this.#kafka
     if (kafka !== undefined) return this.#during(() => kafka.scheduleMany(jobs, onRejected === undefined ? {} : { onRejected }))
+    const checker = this.#checker
+    if (checker === undefined) return this.#upload(jobs as Iterable<Job>, onRejected)
+    return scheduleChecked(checker, jobs as Iterable<Job>, onRejected, (checked, options) =>
+      this.#upload(checked, options.onRejected),
+    )
+  }
+
+  async #upload(jobs: Iterable<Job> | AsyncIterable<Job>, onRejected?: (rejection: Rejection) => void): Promise<ScheduledMany> {
     const made: ScheduledMany = { accepted: 0, rejected: 0, rejections: [] }
     const onResult = ({ line, ok, id, code, detail = '' }: LineResult): void => {
       if (ok) {
@@ -88,7 +102,7 @@ class HttpClient implements Client, JobRecords {
       if (made.rejections.length < rejectionsListedMax) made.rejections.push(rejection)
       onRejected?.(rejection)
     }
-    await this.#during(() => uploadLines(this.#api, jobLines(jobs as Iterable<Job>), onResult))
+    await this.#during(() => uploadLines(this.#api, jobLines(jobs), onResult))
     return made
   }
 

@@ -24,5 +24,6 @@ export type {
 export { createHttpClient } from './http-client.ts'
 export type { Bytes, Job, Time } from './job.ts'
 export { createKafkaClient } from './kafka-client.ts'
+export { PayloadChecker } from './payload-checker.ts'
 export { RunFailedError } from './run-promise.ts'
 export type { AnyPayloads, JobFor } from './typed-job.ts'

@@ -19,6 +19,7 @@ import {
 } from './client.ts'
 import { DefinitionReader } from './definition-reader.ts'
 import type { Job } from './job.ts'
+import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import type { AnyPayloads } from './typed-job.ts'
 
 /** The writer and codec of a client; src/cluster/cluster.ts opens them at the first use. */
@@ -29,6 +30,8 @@ export interface ClientPorts {
   topic: string
   /** Number of its partitions. */
   partitions: number
+  /** Of payloads. Absent: they are not checked. */
+  checker?: PayloadChecker | undefined
 }
 
 interface OpenedPorts extends ClientPorts {
@@ -52,7 +55,8 @@ class DefinitionWriter implements KafkaClient {
   }
 
   async schedule(job: Parameters<KafkaClient['schedule']>[0], condition: WriteCondition = {}): Promise<Scheduled> {
-    const { reader, partitions } = await this.#ports()
+    const { reader, partitions, checker } = await this.#ports()
+    await checker?.check(job as Job)
     const { id, value, definition } = reader.read(job as Job)
     const warnings = limitWarnings(id, definition, partitions)
     const written = await this.#write(id, value, headersOf(condition))
@@ -63,7 +67,12 @@ class DefinitionWriter implements KafkaClient {
     jobs: Parameters<KafkaClient['scheduleMany']>[0],
     { onRejected }: Parameters<KafkaClient['scheduleMany']>[1] = {},
   ): Promise<ScheduledMany> {
-    return scheduleMany(await this.#ports(), jobs as Iterable<Job> | AsyncIterable<Job>, onRejected)
+    const ports = await this.#ports()
+    const given = jobs as Iterable<Job> | AsyncIterable<Job>
+    if (ports.checker === undefined) return scheduleMany(ports, given, onRejected)
+    return scheduleChecked(ports.checker, given, onRejected, (checked, options) =>
+      scheduleMany(ports, checked, options.onRejected),
+    )
   }
 
   async delete(id: string): Promise<Written> {
@@ -73,6 +82,7 @@ class DefinitionWriter implements KafkaClient {
 
   async records(...jobs: Parameters<KafkaClient['records']>): Promise<JobRecord[]> {
     const ports = await this.#ports()
+    for (const job of jobs) await ports.checker?.check(job as Job)
     return jobs.map((job) => {
       const { id, value } = ports.reader.read(job as Job)
       return recordOf(ports, id, value)

@@ -18,7 +18,7 @@ import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
-import { type Handlers, handlerProblem } from './handlers/index.ts'
+import { type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender } from './report/index.ts'
 import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
@@ -38,7 +38,9 @@ export interface ExecutorOptions {
   pool: string
   /** Handlers that run at once, at least 1. */
   concurrency: number
-  handlers: Handlers
+  handlers: GivenHandlers
+  /** Around each run, the first one outermost. Default: none. */
+  hooks?: readonly Hook[] | undefined
   /** name@host:pid:boot, sent with each event. */
   instance: string
   clock: Clock
@@ -148,11 +150,11 @@ export class Executor {
   }
 
   #newRunner(): Runner {
-    const { pool, concurrency, handlers, clock, metrics } = this.#options
+    const { pool, concurrency, handlers, hooks = [], clock, metrics } = this.#options
     return new Runner({
       pool,
       concurrency,
-      handlers,
+      handlers: preparedHandlers(handlers, hooks, this.#logger),
       reportSender: this.#reportSender,
       ...{ clock, metrics, logger: this.#logger },
       onStarted: (entry) => this.#started(entry),

@@ -29,4 +29,5 @@ export type {
 export { RunFailedError } from '../client/index.ts'
 export type { ClusterOptions } from '../cluster/index.ts'
 export { DuelogError, type ErrorCode, errorTable } from '../errors/index.ts'
-export { createClient, type HttpOptions } from './create-client.ts'
+export type { PayloadInput, PayloadSchema, PayloadsOf } from '../ports/index.ts'
+export { createClient, type HttpOptions, type PayloadOptions } from './create-client.ts'

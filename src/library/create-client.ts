@@ -6,10 +6,12 @@ import {
   createKafkaClient,
   type JobRecords,
   type KafkaClient,
+  PayloadChecker,
 } from '../client/index.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { hasUser } from '../network/index.ts'
+import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { requireKnown } from './known-options.ts'
 
 export interface HttpOptions {
@@ -17,6 +19,15 @@ export interface HttpOptions {
   url: string
   /** Bearer token for the API. Default: none. */
   token?: string
+}
+
+/** Of every client. */
+export interface PayloadOptions {
+  /**
+   * Schemas of payloads by handler, of zod, valibot, arktype or another library of Standard Schema: a job whose payload does not match is
+   * refused before it leaves the process. Default: none.
+   */
+  schemas?: Readonly<Record<string, PayloadSchema>>
 }
 
 const httpOptionNames = { url: true, token: true } as const satisfies Record<keyof HttpOptions, true>
@@ -35,31 +46,37 @@ const httpOnly = [
  * empty, for a `url` that is none, and for an option that is not known.
  */
 export function createClient<Payloads extends object = AnyPayloads>(
-  options: HttpOptions & ClusterOptions,
+  options: HttpOptions & ClusterOptions & PayloadOptions,
 ): Client<Payloads> & JobRecords<Payloads>
-export function createClient<Payloads extends object = AnyPayloads>(options: HttpOptions): Client<Payloads>
-export function createClient<Payloads extends object = AnyPayloads>(options: ClusterOptions): KafkaClient<Payloads>
+export function createClient<Payloads extends object = AnyPayloads>(options: HttpOptions & PayloadOptions): Client<Payloads>
+export function createClient<Payloads extends object = AnyPayloads>(
+  options: ClusterOptions & PayloadOptions,
+): KafkaClient<Payloads>
 // For ReturnType<typeof createClient>, which takes the last one.
-export function createClient(options: HttpOptions): Client
+export function createClient(options: HttpOptions & PayloadOptions): Client
 export function createClient<Payloads extends object>(
-  options: HttpOptions | ClusterOptions | (HttpOptions & ClusterOptions),
+  options: (HttpOptions | ClusterOptions | (HttpOptions & ClusterOptions)) & PayloadOptions,
 ): Client<Payloads> | KafkaClient<Payloads> {
-  requireKnown('createClient', options, { ...httpOptionNames, ...clusterOptionNames })
+  requireKnown('createClient', options, { ...httpOptionNames, ...clusterOptionNames, schemas: true })
+  const checker = checkerOf(options.schemas)
   if (!('url' in options) || options.url === undefined) {
     if ((options as { brokers?: unknown }).brokers === undefined)
       throw new DuelogError('bad-config', 'createClient needs url, the address of the HTTP API, or brokers, or both')
-    return withoutHttp(kafkaClientOf<Payloads>(options as ClusterOptions))
+    return withoutHttp(kafkaClientOf<Payloads>(options as ClusterOptions, checker))
   }
-  const { url, token, ...cluster } = options as HttpOptions & Partial<ClusterOptions>
-  const kafka = cluster.brokers === undefined ? undefined : kafkaClientOf<Payloads>(cluster as ClusterOptions)
-  return createHttpClient<Payloads>({ url: checkedUrl(url), token, givenBy: 'the option url of createClient' }, kafka)
+  const { url, token, schemas: _, ...cluster } = options as HttpOptions & Partial<ClusterOptions> & PayloadOptions
+  const kafka = cluster.brokers === undefined ? undefined : kafkaClientOf<Payloads>(cluster as ClusterOptions, checker)
+  return createHttpClient<Payloads>({ url: checkedUrl(url), token, givenBy: 'the option url of createClient' }, kafka, checker)
 }
 
-function kafkaClientOf<Payloads extends object>(options: ClusterOptions): KafkaClient<Payloads> {
+function kafkaClientOf<Payloads extends object>(
+  options: ClusterOptions,
+  checker: PayloadChecker | undefined,
+): KafkaClient<Payloads> {
   const { log, names, openCodecs } = clusterOf(options)
   return createKafkaClient<Payloads>(async () => {
     const [{ definition }, partitions] = await Promise.all([openCodecs(['default']), partitionsOf(names.jobs)])
-    return { writer: await log.writer(), definition, topic: names.jobs, partitions }
+    return { writer: await log.writer(), definition, topic: names.jobs, partitions, checker }
   })
 
   async function partitionsOf(topic: string): Promise<number> {
@@ -80,6 +97,16 @@ function withoutHttp<Payloads extends object>(client: KafkaClient<Payloads>): Ka
       throw new DuelogError('bad-config', `client.${name} needs the HTTP API; give createClient the option url`)
     }
   return client
+}
+
+/** Throws `bad-config`. */
+function checkerOf(schemas: Readonly<Record<string, PayloadSchema>> | undefined): PayloadChecker | undefined {
+  if (schemas === undefined) return undefined
+  for (const [handler, schema] of Object.entries(schemas)) {
+    if (!isPayloadSchema(schema))
+      throw new DuelogError('bad-config', `the schema of handler "${handler}" in createClient does not follow Standard Schema`)
+  }
+  return new PayloadChecker(schemas)
 }
 
 function checkedUrl(url: unknown): string {

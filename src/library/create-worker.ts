@@ -18,9 +18,11 @@ import {
   builtInHandlers,
   Executor,
   type ExecutorView,
-  type Handlers,
+  type GivenHandlers,
   type HandlersFor,
+  type Hook,
   handlerProblem,
+  hooksProblem,
 } from '../executor/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
@@ -37,10 +39,12 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
   /** Maximum handlers that run concurrently, at least 1. Default 50. */
   concurrency?: number
   /**
-   * By name; a handler may take runs in batches, see BatchHandler. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
+   * By name; a handler may take runs in batches, see BatchHandler, and may have a schema for its payload, see withSchema. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
    * there unless replaced.
    */
   handlers: HandlersFor<Payloads>
+  /** What to do around each run: logs, metrics, traces, context. The first one is the outermost. Default: none. */
+  hooks?: readonly Hook[]
   /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
   httpDeny?: string[]
   /** Addresses and networks that they may reach anyway. Default: none. */
@@ -68,7 +72,7 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
 const workerOptionNames = {
   ...clusterOptionNames,
   ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true, clockStepMsMax: true },
-  ...{ httpDeny: true, httpAllow: true, httpSigningKey: true },
+  ...{ hooks: true, httpDeny: true, httpAllow: true, httpSigningKey: true },
 } as const satisfies Record<keyof WorkerOptions, true>
 
 export interface Worker {
@@ -87,6 +91,8 @@ export interface Worker {
 export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
   requireKnown('createWorker', options, workerOptionNames)
   requireHandlers(options.handlers)
+  const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
+  if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
   if (!/^[^@:\s]{1,255}$/.test(name)) {
     const allowed = '1 to 255 characters without "@", ":" and spaces'
@@ -119,7 +125,8 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       pool,
       concurrency,
       // Payload types exist for the compiler only.
-      handlers: { ...builtIn, ...(options.handlers as Handlers) },
+      handlers: { ...builtIn, ...(options.handlers as GivenHandlers) },
+      hooks: options.hooks,
       instance: newInstance(name),
       clock,
       metrics,

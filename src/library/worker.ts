@@ -3,6 +3,7 @@ export type { AnyPayloads } from '../client/index.ts'
 export type { ClusterOptions } from '../cluster/index.ts'
 export { DuelogError, type ErrorCode, errorTable } from '../errors/index.ts'
 export type {
+  AnyHandler,
   BatchHandler,
   BatchOutcome,
   BatchOutcomes,
@@ -10,8 +11,11 @@ export type {
   Handler,
   Handlers,
   HandlersFor,
+  Hook,
   Progress,
   Run,
+  SchemaHandler,
 } from '../executor/index.ts'
-export { NonRetryableError, RetryLaterError } from '../executor/index.ts'
+export { NonRetryableError, RetryLaterError, withSchema } from '../executor/index.ts'
+export type { PayloadInput, PayloadOutput, PayloadSchema, PayloadsOf } from '../ports/index.ts'
 export { createWorker, type Worker, type WorkerOptions } from './create-worker.ts'

@@ -41,6 +41,15 @@ export {
   type StoredJob,
   type WorkerRuns,
 } from './owner-views.ts'
+export {
+  type CheckedPayload,
+  checkPayload,
+  isPayloadSchema,
+  type PayloadInput,
+  type PayloadOutput,
+  type PayloadSchema,
+  type PayloadsOf,
+} from './payload-schema.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export type { TargetTopics } from './target-topics.ts'

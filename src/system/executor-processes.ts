@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import type { Handlers } from '../executor/index.ts'
+import type { GivenHandlers } from '../executor/index.ts'
 import { modulePath, supervise } from '../process/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -17,7 +17,7 @@ export interface Cluster {
 }
 
 /** Throws DuelogError `bad-config` for handlers that are given as functions, because they cannot be passed to another process. */
-export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): void {
+export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, handlers: GivenHandlers | undefined): void {
   const { config, logger, metrics, undo } = parts
   if (handlers !== undefined) {
     const message =

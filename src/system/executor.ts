@@ -1,12 +1,16 @@
 /** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
-import { Executor, type Handlers, loadHandlers } from '../executor/index.ts'
+import { Executor, type GivenHandlers, loadHandlers } from '../executor/index.ts'
 import { Retrier } from '../retrier/index.ts'
 import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
 import { builtInsOf } from './targets.ts'
 
 /** `handlers`: added to the built-in ones and those of DUELOG_HANDLERS. */
-export async function startExecuting(parts: ProcessContext, cluster: Cluster, handlers: Handlers | undefined): Promise<void> {
+export async function startExecuting(
+  parts: ProcessContext,
+  cluster: Cluster,
+  handlers: GivenHandlers | undefined,
+): Promise<void> {
   const { roles, executorProcesses } = parts.config
   if (roles.has('executor')) {
     if (executorProcesses === 0) await startExecutors(parts, handlers ?? {})
@@ -15,7 +19,7 @@ export async function startExecuting(parts: ProcessContext, cluster: Cluster, ha
   if (roles.has('retrier')) await startRetrier(parts)
 }
 
-async function startExecutors(parts: ProcessContext, more: Handlers): Promise<void> {
+async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promise<void> {
   const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
   const handlers = {
     ...builtInsOf(parts),

@@ -6,7 +6,7 @@ import { peerNote } from '../api/index.ts'
 import { systemClock } from '../clock/index.ts'
 import { clockOf, endParts, type Step, startClock } from '../cluster/index.ts'
 import type { Config } from '../config/index.ts'
-import type { Handlers } from '../executor/index.ts'
+import type { GivenHandlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { keepPrivate, limitRecordLogs, newInstance, zoneRulesVersion } from '../process/index.ts'
@@ -40,8 +40,8 @@ export interface System {
 
 export interface SystemOptions {
   config: Config
-  /** Handlers besides the built-in ones and those of DUELOG_HANDLERS. */
-  handlers?: Handlers
+  /** GivenHandlers besides the built-in ones and those of DUELOG_HANDLERS. */
+  handlers?: GivenHandlers
   logger?: Logger
   onProgress?: (message: string) => void
   /** Called when the system cannot continue. The process should stop it and end. */

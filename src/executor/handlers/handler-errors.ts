@@ -45,7 +45,7 @@ export function errorOf(thrown: unknown): RunError {
       type: cut(String(thrown.name || 'Error'), 200),
       message: cut(String(thrown.message), errorMessageMax),
       stack: typeof thrown.stack === 'string' ? cut(thrown.stack, errorStackMax) : null,
-      retryable: thrown.name !== 'NonRetryableError',
+      retryable: !(thrown instanceof NonRetryableError) && thrown.name !== 'NonRetryableError',
       retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? Math.round(retryAfterMs) : null,
     }
   } catch {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { HttpTarget } from '../../../schemas/index.ts'
 import { isJsonType } from '../../../streams/definitions/index.ts'
+import type { PayloadSchema } from '../../ports/index.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
 /** Completed share and a message, both optional; shown in the API while the run is active. */
@@ -14,7 +15,7 @@ export interface Progress {
 
 /**
  * One attempt of one run. A handler may run more than once for the same run: use `executionId` and `attempt` to stay idempotent.
- * `Payload` is the type of its jobs' payloads. The compiler checks it, nothing does at run time.
+ * `Payload` is the type of its jobs' payloads. The compiler checks it; at run time a schema does (SchemaHandler).
  */
 export interface Run<Payload = unknown> {
   /**
@@ -80,6 +81,8 @@ export interface BatchHandler<Payload = unknown> {
     /** How long after its due time a run may wait for others to fill the batch, in ms, 0 to 60,000. It adds to lateness. */
     maxWaitMs: number
   }
+  /** Checks each payload before the batch. Runs with an invalid one end at once (DEAD, error `PayloadInvalid`). Default: none. */
+  schema?: PayloadSchema
   /** `runs` has at least one. */
   run(runs: readonly Run<Payload>[]): BatchOutcomes | Promise<BatchOutcomes>
 }
@@ -89,33 +92,11 @@ export type BatchOutcomes = readonly BatchOutcome[] | undefined | void
 /** By name. */
 export type Handlers = Record<string, Handler | BatchHandler>
 
-/** One handler for each name of the map, with the payload type of that name. */
-export type HandlersFor<Payloads extends object> = {
-  [Name in keyof Payloads]: Handler<Payloads[Name]> | BatchHandler<Payloads[Name]>
-}
-
 export const batchSizeMax = 1_000
 export const batchWaitMsMax = 60_000
 
 export function isBatchHandler(handler: Handler | BatchHandler): handler is BatchHandler {
   return typeof handler !== 'function'
-}
-
-/** The problem of a handler as a sentence; undefined if it has none. */
-export function handlerProblem(name: string, handler: unknown): string | undefined {
-  if (typeof handler === 'function') return undefined
-  const { batch, run } = (handler ?? {}) as Partial<BatchHandler>
-  if (typeof run !== 'function' || typeof batch !== 'object' || batch === null)
-    return `handler "${name}" is neither a function nor { batch: { maxSize, maxWaitMs }, run(runs) }`
-  const limits = [
-    ['maxSize', batch.maxSize, 1, batchSizeMax],
-    ['maxWaitMs', batch.maxWaitMs, 0, batchWaitMsMax],
-  ] as const
-  for (const [field, value, min, max] of limits) {
-    if (!(Number.isInteger(value) && value >= min && value <= max))
-      return `batch.${field} of handler "${name}" is ${value}; allowed: an integer from ${min} to ${max}`
-  }
-  return undefined
 }
 
 /** The value of a payload for the handler; see Run.payload. */

@@ -6,12 +6,20 @@ export {
   type BatchOutcomes,
   type Handler,
   type Handlers,
-  type HandlersFor,
-  handlerProblem,
   isBatchHandler,
   type Progress,
   payloadOf,
   type Run,
 } from './handler.ts'
 export { errorOf, NonRetryableError, namedError, RetryLaterError, runError } from './handler-errors.ts'
+export { type Hook, hooksProblem } from './hooks.ts'
 export { loadHandlers } from './load-handlers.ts'
+export { outcomesProblem } from './partial-batch.ts'
+export { type SchemaHandler, withSchema } from './payload-schema.ts'
+export {
+  type AnyHandler,
+  type GivenHandlers,
+  type HandlersFor,
+  handlerProblem,
+  preparedHandlers,
+} from './prepared-handlers.ts'

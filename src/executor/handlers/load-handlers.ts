@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DuelogError, messageOf } from '../../errors/index.ts'
-import { type BatchHandler, type Handler, type Handlers, handlerProblem } from './handler.ts'
+import { type AnyHandler, type GivenHandlers, handlerProblem } from './prepared-handlers.ts'
 
 /**
- * The functions and batch handlers that a module exports by name, and those of its default export if that is an object. The
+ * The handlers that a module exports by name, and those of its default export if that is an object. The
  * latter may have names that are no identifiers, such as `send-report`. Relative paths start at the working directory. Throws
  * DuelogError `bad-config` if the module is missing, fails to load, or exports anything else.
  */
-export async function loadHandlers(modulePath: string): Promise<Handlers> {
+export async function loadHandlers(modulePath: string): Promise<GivenHandlers> {
   const path = resolve(modulePath)
   if (!existsSync(path)) throw new DuelogError('bad-config', `DUELOG_HANDLERS: there is no module at ${path}`)
   let module: Record<string, unknown>
@@ -23,14 +23,14 @@ export async function loadHandlers(modulePath: string): Promise<Handlers> {
   // A CommonJS module shows its exports both by name and as the default; the default is complete.
   const found = { ...named, ...objectOf(byDefault, path) }
   delete found['module.exports']
-  const handlers: Handlers = {}
+  const handlers: GivenHandlers = {}
   for (const [name, value] of Object.entries(found)) {
     if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) {
       throw new DuelogError('bad-config', `DUELOG_HANDLERS: export "${name}" of ${path} is ${kindOf(value)}, not a function`)
     }
     const problem = handlerProblem(name, value)
     if (problem !== undefined) throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${problem} (${path})`)
-    handlers[name] = value as Handler | BatchHandler
+    handlers[name] = value as AnyHandler
   }
   if (Object.keys(handlers).length === 0) {
     throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} exports no handler; export functions by the handlers' names`)

@@ -1,7 +1,6 @@
 /** Converts a handler's return value to the outcome in the report. */
 import { executionEventSchema } from '../../../schemas/index.ts'
-import { counted } from '../../../streams/text/index.ts'
-import { errorOf, runError } from '../handlers/index.ts'
+import { errorOf, outcomesProblem, runError } from '../handlers/index.ts'
 import { type Outcome, succeededWithoutResult } from './attempt.ts'
 
 const resultField = executionEventSchema.fields.find((field) => field.name === 'result')
@@ -30,11 +29,9 @@ export function succeeded(returned: unknown): Outcome {
 /** The outcome of each run of a batch, by its index, from the handler's return value. */
 export function batchOutcomes(returned: unknown, runs: number): (index: number) => Outcome {
   if (returned === undefined) return () => succeededWithoutResult
-  if (!Array.isArray(returned)) return () => wrong('what a batch handler returned is no list of outcomes')
-  if (returned.length !== runs)
-    return () =>
-      wrong(`a batch handler returned ${counted(returned.length, 'outcome')} for ${counted(runs, 'run')}; return one for each`)
-  return (index) => outcomeOf(returned[index])
+  const problem = outcomesProblem(returned, runs)
+  if (problem !== undefined) return () => wrong(problem)
+  return (index) => outcomeOf((returned as unknown[])[index])
 }
 
 function outcomeOf(outcome: unknown): Outcome {
