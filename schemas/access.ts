@@ -107,6 +107,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topics('executions.', ['Write', 'Describe'], 'dispatches; dead letters'),
       topics('retry.', ['Write', 'Describe'], 'retries that wait'),
       topic('worker-control', ['Write', 'Describe'], 'cancellations, pinned runs'),
+      topic('runs', ['Write', 'Describe'], 'a record for each run that has ended'),
       ids('scheduler-', 'each partition has one committing writer'),
       ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'records of topic targets; receipts'),
     ],

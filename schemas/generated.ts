@@ -99,6 +99,86 @@ export interface DeadLetterInput {
   errors?: AttemptErrorInput[] | undefined
 }
 
+/** A run that has ended, written in the transaction that ends it, once for each run. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id. */
+export interface EndedRun {
+  /** Id of the job. */
+  jobId: string
+  /** Number of the run. */
+  runNo: number
+  /** Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run. Default: "". */
+  life: string
+  /** SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. Later versions may have others. */
+  outcome: string
+  /** A stable word if the outcome does not say why, such as attempts, overlap or deleted. Default: null. */
+  reason: string | null
+  /** Cause of the run: SCHEDULE, MANUAL, REDRIVE, BACKFILL or FOLLOW_UP. Default: "SCHEDULE". */
+  trigger: string
+  /** The command that asked for the run. Default: null. */
+  commandId: string | null
+  /** Handler of the run; `http` for an HTTP request. Null: its target is a topic, or the definition that made it is no longer known. Default: null. */
+  handler: string | null
+  /** Topic that the run wrote to, if its target is a topic. Default: null. */
+  topic: string | null
+  /** Pool of the workers; null if its target is a topic, or if it is unknown. Default: null. */
+  pool: string | null
+  /** Tags of the job when the run ended. Default: []. */
+  tags: string[]
+  /** Nominal time. Unit: epoch ms. */
+  scheduledFor: number
+  /** When the last attempt was due. Unit: epoch ms. Default: null. */
+  dueAt: number | null
+  /** When the last attempt started; null if it did not, or if it is unknown. Unit: epoch ms. Default: null. */
+  startedAt: number | null
+  /** When the run ended. With DISPATCHED: when it was dispatched. Unit: epoch ms. */
+  finishedAt: number
+  /** Attempts made. */
+  attempts: number
+  /** Worker that ran the last attempt. Default: null. */
+  worker: string | null
+  /** Name of the last error's class, or a code; null for a run that succeeded or that never failed. Default: null. */
+  errorType: string | null
+  /** Message of that error, at most 1,000 characters. Default: null. */
+  errorMessage: string | null
+  /** Value that the handler returned, as JSON; null if it has more than 4,096 bytes. Default: null. */
+  result: Buffer | null
+  /** Length of the value that the handler returned; 0 if there is none. Unit: bytes. Default: 0. */
+  resultBytes: number
+  /** Parts of the report that were left out, and why. Default: null. */
+  note: string | null
+  /** Whether the definition of the run had headers or an HTTP target, or is unknown. Then errorMessage, result and note may repeat credentials, which viewers of the API do not see. Default: true. */
+  mayHoldSecrets: boolean
+  /** W3C trace context: the header `traceparent` of the definition, if it is valid. Default: null. */
+  traceparent: string | null
+}
+
+/** EndedRun as a writer may give it: fields with a default may be left out. */
+export interface EndedRunInput {
+  jobId: string
+  runNo: number
+  life?: string | undefined
+  outcome: string
+  reason?: string | null | undefined
+  trigger?: string | undefined
+  commandId?: string | null | undefined
+  handler?: string | null | undefined
+  topic?: string | null | undefined
+  pool?: string | null | undefined
+  tags?: string[] | undefined
+  scheduledFor: number
+  dueAt?: number | null | undefined
+  startedAt?: number | null | undefined
+  finishedAt: number
+  attempts: number
+  worker?: string | null | undefined
+  errorType?: string | null | undefined
+  errorMessage?: string | null | undefined
+  result?: Buffer | null | undefined
+  resultBytes?: number | undefined
+  note?: string | null | undefined
+  mayHoldSecrets?: boolean | undefined
+  traceparent?: string | null | undefined
+}
+
 export type ExecutionEventType = 'STARTED' | 'HEARTBEAT' | 'SUCCEEDED' | 'FAILED' | 'RELEASED' | 'RETRY_DUE'
 
 /** RunError */
@@ -1273,6 +1353,200 @@ export const deadLetterSchema = {
           ]
         }
       }
+    }
+  ]
+} as const
+
+export const endedRunSchema = {
+  "type": "record",
+  "name": "EndedRun",
+  "namespace": "duelog",
+  "doc": "A run that has ended, written in the transaction that ends it, once for each run. Flat, so that ksqlDB, Connect and any Avro client can read it. It holds no payload and no header. Key: job id.",
+  "fields": [
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "Id of the job."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "Number of the run."
+    },
+    {
+      "name": "life",
+      "type": "string",
+      "default": "",
+      "doc": "Identifies the life of the job, as in Executions. jobId, life and runNo together identify the run."
+    },
+    {
+      "name": "outcome",
+      "type": "string",
+      "doc": "SUCCEEDED, DEAD, EXPIRED or CANCELLED. DISPATCHED: unknown, because its definition has trackRuns false. Later versions may have others."
+    },
+    {
+      "name": "reason",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "A stable word if the outcome does not say why, such as attempts, overlap or deleted."
+    },
+    {
+      "name": "trigger",
+      "type": "string",
+      "default": "SCHEDULE",
+      "doc": "Cause of the run: SCHEDULE, MANUAL, REDRIVE, BACKFILL or FOLLOW_UP."
+    },
+    {
+      "name": "commandId",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "The command that asked for the run."
+    },
+    {
+      "name": "handler",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Handler of the run; `http` for an HTTP request. Null: its target is a topic, or the definition that made it is no longer known."
+    },
+    {
+      "name": "topic",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Topic that the run wrote to, if its target is a topic."
+    },
+    {
+      "name": "pool",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Pool of the workers; null if its target is a topic, or if it is unknown."
+    },
+    {
+      "name": "tags",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "doc": "Tags of the job when the run ended."
+    },
+    {
+      "name": "scheduledFor",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "Nominal time."
+    },
+    {
+      "name": "dueAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "doc": "When the last attempt was due."
+    },
+    {
+      "name": "startedAt",
+      "type": [
+        "null",
+        "long"
+      ],
+      "default": null,
+      "unit": "epoch ms",
+      "doc": "When the last attempt started; null if it did not, or if it is unknown."
+    },
+    {
+      "name": "finishedAt",
+      "type": "long",
+      "unit": "epoch ms",
+      "doc": "When the run ended. With DISPATCHED: when it was dispatched."
+    },
+    {
+      "name": "attempts",
+      "type": "int",
+      "doc": "Attempts made."
+    },
+    {
+      "name": "worker",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Worker that ran the last attempt."
+    },
+    {
+      "name": "errorType",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Name of the last error's class, or a code; null for a run that succeeded or that never failed."
+    },
+    {
+      "name": "errorMessage",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Message of that error, at most 1,000 characters."
+    },
+    {
+      "name": "result",
+      "type": [
+        "null",
+        "bytes"
+      ],
+      "default": null,
+      "doc": "Value that the handler returned, as JSON; null if it has more than 4,096 bytes."
+    },
+    {
+      "name": "resultBytes",
+      "type": "int",
+      "default": 0,
+      "unit": "bytes",
+      "doc": "Length of the value that the handler returned; 0 if there is none."
+    },
+    {
+      "name": "note",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "Parts of the report that were left out, and why."
+    },
+    {
+      "name": "mayHoldSecrets",
+      "type": "boolean",
+      "default": true,
+      "doc": "Whether the definition of the run had headers or an HTTP target, or is unknown. Then errorMessage, result and note may repeat credentials, which viewers of the API do not see."
+    },
+    {
+      "name": "traceparent",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "W3C trace context: the header `traceparent` of the definition, if it is valid."
     }
   ]
 } as const

@@ -40,6 +40,7 @@ export interface Environment {
   DUELOG_CLOCK_STEP_MS_MAX: number
   DUELOG_LINGER_MS: number
   DUELOG_DRAIN_MS: number
+  DUELOG_RUNS_RETENTION_MS: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string
   DUELOG_JWT_JWKS_URL?: string
@@ -105,6 +106,8 @@ export interface SettingValues {
   lingerMs: number
   /** How long a stopping executor lets handlers finish before it gives their runs back. */
   drainMs: number
+  /** How long the topic runs keeps a record of each run that has ended. It holds for a topic that Duelog creates; `duelog topics apply` lengthens that of an existing one only if it is under a day. 0: schedulers write no such records. */
+  runsRetentionMs: number
   /** Least severe level that is logged. */
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Comma-separated role:token or role.name:token items. In a file, an item may also be on a line of its own. A token has at least 16 characters. The audit trail shows the name. Absent: no authentication, loopback only. */

@@ -4,6 +4,7 @@ import type { AvroRecord } from '../../schemas/avro-schema.ts'
 import {
   auditEventSchema,
   deadLetterSchema,
+  endedRunSchema,
   executionEventSchema,
   executionSchema,
   jobCommandSchema,
@@ -36,6 +37,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   'dead-letter': deadLetterSchema,
   'worker-control': workerControlSchema,
   'audit-event': auditEventSchema,
+  'ended-run': endedRunSchema,
 }
 
 const names = topicNames('duelog.')
@@ -49,6 +51,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'execution-event') return ['workers, retry forwarder', 'owner']
   if (schema === 'worker-control') return ['owner', 'every worker']
   if (schema === 'audit-event') return ['API', 'API, people']
+  if (schema === 'ended-run') return ['owner', 'people, ksqlDB, Connect']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'retry forwarder'] : ['owner', 'workers of the pool']
 }

@@ -91,7 +91,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
   const names = topicNames(config.topicPrefix)
-  const plans = topicPlans(names, config.pools)
+  const plans = topicPlans(names, config.pools, config.runsRetentionMs)
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
@@ -175,6 +175,7 @@ function newScheduler(parts: ProcessContext): Scheduler {
     leadMsMax: Math.max(config.leadMs, config.leadMsMax),
     lingerMs: config.lingerMs,
     readPaceMs,
+    recordsRuns: config.runsRetentionMs > 0,
     tombstoneRetentionMs,
     targets: parts.targets,
     onFatal: vitals.died,

@@ -7,8 +7,8 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { noOccurrenceProblem } from '../definitions/index.ts'
 import {
-  announceCancellation,
   completeIfDone,
+  endWithJob,
   executionOf,
   goOnWithBackfill,
   keepSnapshot,
@@ -203,7 +203,7 @@ const waitsForEnd = (spec: JobDefinition, { active, queuedFor }: JobState): bool
  * Deletes the job, unless the tombstone is for an older definition. Its runs end with it: their workers get a cancellation, and
  * their slots are free at once.
  */
-export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>): void {
+export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind: 'deletion' }>, { now }: Context): void {
   const { definition, state } = draft.job
   // Offset of the definition in force. Until its record is read again, the state has a later offset than the store.
   const inForce = Math.max(definition?.offset ?? -1, state?.specOffset ?? -1)
@@ -218,10 +218,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
   if (isOutdated(draft.job, inForce, deletion)) return outlive(draft, inForce)
   if (state !== undefined) {
     draft.deletesHistory = state.runNo > 1
-    for (const run of state.active) {
-      announceCancellation(draft, run, 'deleted')
-      draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
-    }
+    for (const run of state.active) endWithJob(draft, run, now)
     draft.snapshotDeletes.push(...snapshotNosOf(state))
     if (state.definitionKept) draft.keptDefinition = null
   }

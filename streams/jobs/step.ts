@@ -3,7 +3,17 @@
  * It is pure: the same arguments give the same decision on every machine, at any later time.
  */
 import type { ActiveRun } from '../../schemas/index.ts'
-import { admit, applyEvent, applyRunTimer, bareExecution, dropSnapshot, endRunsOfStep, fire, lookAtZone } from '../runs/index.ts'
+import {
+  admit,
+  applyEvent,
+  applyRunTimer,
+  bareExecution,
+  dropSnapshot,
+  endedRunOf,
+  endRunsOfStep,
+  fire,
+  lookAtZone,
+} from '../runs/index.ts'
 import {
   type Context,
   type Decision,
@@ -36,7 +46,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
       if (job.definition === undefined && (job.state?.specOffset ?? 0) < 0) draft.extraTimers.push(...timersOf(draft.job))
       break
     case 'deletion':
-      acceptDeletion(draft, input)
+      acceptDeletion(draft, input, context)
       break
     case 'command':
       applyCommand(draft, input.command, context)
@@ -70,7 +80,8 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   if (definition === undefined) {
     // The definition was deleted and compaction has removed its tombstone, so the rest of the job is deleted. This does not
     // happen if jobs was recreated: the run numbers must be kept, or they would start again at 1 with the next definition.
-    if (state !== undefined && state.specOffset >= 0) acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER })
+    if (state !== undefined && state.specOffset >= 0)
+      acceptDeletion(draft, { kind: 'deletion', offset: Number.MAX_SAFE_INTEGER }, context)
     return
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
@@ -87,7 +98,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 /**
  * Makes the job INVALID after a rule threw or the log refused its decision, so that only this job is affected. Its next time is frozen as
  * for a paused job. The affected run ends, because its timers and reports would fail again and again. It triggers no follow-ups. It only
- * has a dead letter that names its attempt; with `hasDeadLetter` false it has none. The state is the same object if nothing changes.
+ * has a dead letter that names its attempt, and a record on `runs`; with `hasDeadLetter` false it has neither. The state is the same object if nothing changes.
  */
 export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasDeadLetter = true): Decision {
   const draft = draftOf(job)
@@ -117,14 +128,16 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
     startedAt,
     finishedAt: now,
   }
+  const finished = { ...ended, worker, result: null, note: null, hiddenHash: null, specOffset, errors: [error] }
   if (hasDeadLetter) {
     const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
     draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })
+    draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'unrecordable'))
   }
   if (lastRun !== null) draft.historyPuts.push(lastRun)
   patchState(draft, {
     active: active.filter((other) => other.runNo !== runNo),
-    lastRun: { ...ended, worker, result: null, note: null, hiddenHash: null, specOffset, errors: [error] },
+    lastRun: finished,
     failed: failed + 1,
   })
   dropSnapshot(draft, run)

@@ -38,7 +38,7 @@ export function stepUnreadable(job: Job, input: Input, context: Context): Decisi
     draft.notes.push({ kind: 'refused', what: input.command.type, reason: draft.refusal, count: 1 })
   }
   if (input.kind === 'definition') define(draft, input, context)
-  if (input.kind === 'deletion') acceptDeletion(draft, input)
+  if (input.kind === 'deletion') acceptDeletion(draft, input, context)
   if (draft.job.state !== job.state) startNewLife(draft)
   return draft
 }

@@ -6,6 +6,7 @@ import { type Context, type Decision, patchState, pristineState, refuse, runName
 import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './completion.ts'
+import { endedRunOf } from './ended-run.ts'
 import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
 import { startQueued } from './start.ts'
 
@@ -43,6 +44,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     hiddenHash: hiddenHashOf(draft, run),
     specOffset: run.specOffset,
   }
+  draft.endedRuns.push(endedRunOf(draft.job, run, finished, ending.reason ?? (ending.status === 'DEAD' ? 'attempts' : undefined)))
   if (state.lastRun !== null) draft.historyPuts.push(state.lastRun)
   const dead = ending.status === 'DEAD'
   const deadRuns = dead ? [...state.deadRuns, run.runNo] : state.deadRuns
@@ -71,6 +73,16 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
 export function cancelRun(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
   announceCancellation(draft, run, reason)
   finishRun(draft, run, { status: 'CANCELLED', finishedAt: context.now, reason }, context)
+}
+
+/** Ends a run together with its job: nothing is left to decide about it. */
+export function endWithJob(draft: Decision, run: ActiveRun, finishedAt: number): void {
+  announceCancellation(draft, run, 'deleted')
+  const { runNo, scheduledFor, trigger, commandId, attempt: attempts, startedAt, worker, specOffset, errors } = run
+  const made = { runNo, scheduledFor, trigger, commandId, attempts, startedAt, worker, specOffset, errors }
+  const finished: FinishedRun = { ...made, status: 'CANCELLED', finishedAt, result: null, note: null, hiddenHash: null }
+  draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'deleted'))
+  draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
 }
 
 /** Announces to the workers that the attempt must not run or must stop. No worker knows an attempt that was not dispatched. */

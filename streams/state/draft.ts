@@ -16,6 +16,7 @@ export function draftOf(job: Job): Decision {
     before: job.state,
     out: [],
     historyPuts: [],
+    endedRuns: [],
     deletesHistory: false,
     snapshotPuts: [],
     snapshotDeletes: [],

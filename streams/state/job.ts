@@ -4,6 +4,7 @@
  */
 import type {
   DeadLetter,
+  EndedRun,
   Execution,
   ExecutionEvent,
   FinishedRun,
@@ -162,6 +163,8 @@ export interface Decision {
   out: Output[]
   /** Ended runs that move into the run history. */
   historyPuts: FinishedRun[]
+  /** Runs that this decision ends: their records for the topic `runs`. */
+  endedRuns: EndedRun[]
   /** True deletes the whole run history. */
   deletesHistory: boolean
   snapshotPuts: Execution[]

@@ -38,6 +38,8 @@ export function topicNames(prefix: string) {
     control: `${prefix}worker-control`,
     /** Audit trail: which caller made which change through the API. */
     audit: `${prefix}audit`,
+    /** One record for each run that has ended. */
+    runs: `${prefix}runs`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
@@ -63,10 +65,14 @@ export interface TopicPlan {
     | 'dead-letter'
     | 'worker-control'
     | 'audit-event'
+    | 'ended-run'
 }
 
+/** The default of DUELOG_RUNS_RETENTION_MS. */
+const runsRetentionMsDefault = 90 * dayMs
+
 /** Every topic that a cluster needs for these pools. All have the same number of partitions. */
-export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPlan[] {
+export function topicPlans(names: TopicNames, pools: readonly string[], runsRetentionMs = runsRetentionMsDefault): TopicPlan[] {
   const deleteAfter = (retentionMs: number): Record<string, string> => ({
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
@@ -92,6 +98,11 @@ export function topicPlans(names: TopicNames, pools: readonly string[]): TopicPl
     { topic: names.deadLetters, schema: 'dead-letter', config: deleteAfter(30 * dayMs) },
     { topic: names.control, schema: 'worker-control', config: deleteAfter(controlRetentionMs) },
     { topic: names.audit, schema: 'audit-event', config: deleteAfter(90 * dayMs) },
+    {
+      topic: names.runs,
+      schema: 'ended-run',
+      config: deleteAfter(runsRetentionMs > 0 ? runsRetentionMs : runsRetentionMsDefault),
+    },
     ...retryTiers.map(
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),

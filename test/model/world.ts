@@ -13,6 +13,7 @@ import type {
 } from '../../schemas/generated.ts'
 import {
   deadLetterSchema,
+  endedRunSchema,
   executionEventSchema,
   executionSchema,
   jobCommandSchema,
@@ -70,6 +71,7 @@ export const codecs = {
   event: codec(executionEventSchema, 5),
   deadLetter: codec(deadLetterSchema, 6),
   control: codec(workerControlSchema, 7),
+  endedRun: codec(endedRunSchema, 8),
 } as unknown as Omit<SchedulerCodecs, 'control'> & {
   control: Codec<WorkerControl, WorkerControlInput>
   definition: { encode(value: JobDefinitionInput): Buffer }

@@ -1,6 +1,8 @@
 /** The outcomes of a run's attempts: they succeed, fail, are retried, hang, give up. */
 import { hostname } from 'node:os'
+import avro, { type Schema } from 'avsc'
 import { expect, test } from 'vitest'
+import { schemaTexts } from '../../schemas/texts.ts'
 import { topicPlans } from '../../streams/topics/topics.ts'
 import { openLog, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from './harness.ts'
@@ -31,6 +33,34 @@ test('the return value of a handler is kept as the result; payload, content type
   expect(execution).toMatchObject({ priority: 'HIGH', topic: duelog.names.executions('default', 'HIGH') })
   const job = await duelog.jobThat('result', ({ succeeded }) => succeeded === 1)
   expect(job.lastRun).toMatchObject({ status: 'SUCCEEDED', result: { attempt: 1 }, errors: [] })
+})
+
+test('a run that has ended has one record on the topic runs, which a plain Avro client can read', async () => {
+  const runs = new Watcher({ topics: [duelog.names.runs] })
+  await runs.reader.start()
+  await duelog.put('recorded', { ...now, tags: ['a', 'b'] })
+  const type = avro.Type.forSchema(JSON.parse(schemaTexts['ended-run']) as Schema)
+  const recordsOf = (id: string) =>
+    runs.records
+      .filter(({ key }) => key?.toString() === id)
+      .map(({ value }) => type.fromBuffer((value ?? Buffer.alloc(0)).subarray(5)) as Record<string, unknown>)
+  await runs.until(() => recordsOf('recorded').length > 0)
+  // The second job comes later in the same order of commits: by then a second record of the first would be there.
+  const again = '{recorded}again'
+  await duelog.put(again, { ...failing, retry: { maxAttempts: 1 } })
+  await runs.until(() => recordsOf(again).length === 1)
+  const job = await duelog.jobThat('recorded', ({ succeeded }) => succeeded === 1)
+  expect(recordsOf('recorded')).toMatchObject([
+    {
+      ...{ jobId: 'recorded', runNo: 1, outcome: 'SUCCEEDED', handler: 'echo', pool: 'default', tags: ['a', 'b'], attempts: 1 },
+      ...{ scheduledFor: Date.parse(job.lastRun?.scheduledFor ?? ''), finishedAt: Date.parse(job.lastRun?.finishedAt ?? '') },
+      ...{ reason: null, errorType: null },
+    },
+  ])
+  const [{ result, resultBytes } = {}] = recordsOf('recorded')
+  expect(JSON.parse(String(result))).toEqual(job.lastRun?.result)
+  expect(String(result)).toHaveLength(Number(resultBytes))
+  expect(recordsOf(again)).toMatchObject([{ outcome: 'DEAD', reason: 'attempts', errorType: 'Error' }])
 })
 
 test('pool: the run goes to the topic that the workers of this pool read', async () => {

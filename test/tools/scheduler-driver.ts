@@ -45,7 +45,7 @@ export class SchedulerDriver {
   constructor(
     partitions = 1,
     sharing: Sharing = 'owners',
-    times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax' | 'standbys' | 'readPaceMs'> = {},
+    times: Pick<Cluster, 'clockStepMsMax' | 'brokerSkewsMs' | 'leadMsMax' | 'standbys' | 'readPaceMs' | 'recordsRuns'> = {},
   ) {
     this.log = new MemoryLog(partitions, () => this.time.nowMs)
     const io = {

@@ -8,10 +8,13 @@ import {
   type DeadLetter,
   type DeadLetterInput,
   deadLetterSchema,
+  type EndedRun,
+  type EndedRunInput,
   type Execution,
   type ExecutionEvent,
   type ExecutionEventInput,
   type ExecutionInput,
+  endedRunSchema,
   executionEventSchema,
   executionSchema,
   type JobCommand,
@@ -52,6 +55,7 @@ export interface Codecs {
   deadLetter: Codec<DeadLetter, DeadLetterInput>
   control: Codec<WorkerControl, WorkerControlInput>
   audit: Codec<AuditEvent, AuditEventInput>
+  endedRun: Codec<EndedRun, EndedRunInput>
 }
 
 const schemas: Record<TopicPlan['schema'], unknown> = {
@@ -63,6 +67,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'dead-letter': deadLetterSchema,
   'worker-control': workerControlSchema,
   'audit-event': auditEventSchema,
+  'ended-run': endedRunSchema,
 }
 export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
@@ -198,6 +203,7 @@ function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
     deadLetter: codec('dead-letter'),
     control: codec('worker-control'),
     audit: codec('audit-event'),
+    endedRun: codec('ended-run'),
   }
 }
 

@@ -42,7 +42,7 @@ export async function applyBatch(
   { now, inputRecordsFirst, mayLog, firesDefined }: BatchOptions,
 ): Promise<BatchResult> {
   const { store, heavyJobs, failureIsolation, partition } = context
-  const { codecs, leadMs, partitions, names } = context.shared
+  const { codecs, leadMs, partitions, names, recordsRuns } = context.shared
   const batch = await loadBatch(
     { store, codecs, heavyJobs, share: failureIsolation.share },
     timers,
@@ -50,7 +50,7 @@ export async function applyBatch(
     inputRecordsFirst,
   )
   const candidates = await loadAdmissionCandidates(context, batch, now)
-  const effects = new Effects(partition, partitions, names, codecs)
+  const effects = new Effects(partition, partitions, names, codecs, recordsRuns)
   const batchResult: BatchResult = {
     effects,
     deferred: [],

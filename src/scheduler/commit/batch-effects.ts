@@ -38,7 +38,7 @@ export class Effects {
   readonly #partitions: number
   readonly #names: TopicNames
   readonly #codecs: SchedulerCodecs
-  /** Executions, retries and dead letters. */
+  /** Executions, retries, dead letters and ended runs. */
   readonly out: RecordOut[] = []
   /** Changelog entries that are not the state itself. */
   readonly #entries: RecordOut[] = []
@@ -52,13 +52,15 @@ export class Effects {
   readonly #takenTimers = new Map<string, Timer[]>()
   /** Topics of users that receive records. */
   readonly targets = new Set<string>()
+  readonly #recordsRuns: boolean
   #logged = false
 
-  constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs) {
+  constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs, recordsRuns = true) {
     this.#partition = partition
     this.#partitions = partitions
     this.#names = names
     this.#codecs = codecs
+    this.#recordsRuns = recordsRuns
   }
 
   /** Whether anything must be committed. */
@@ -87,6 +89,9 @@ export class Effects {
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
     for (const output of decision.out) this.#output(id, output)
+    for (const run of this.#recordsRuns ? decision.endedRuns : []) {
+      this.out.push({ topic: this.#names.runs, partition: this.#partition, key: id, value: this.#codecs.endedRun.encode(run) })
+    }
     for (const run of decision.historyPuts) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.deletesHistory) {
       for (let slot = 0; slot < runHistorySize; slot++) this.#entry(runKey(id, slot), null)

@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import type {
   DeadLetter,
   DeadLetterInput,
+  EndedRun,
+  EndedRunInput,
   Execution,
   ExecutionEvent,
   ExecutionInput,
@@ -28,6 +30,7 @@ export interface SchedulerCodecs {
   event: Codec<ExecutionEvent, unknown>
   deadLetter: Codec<DeadLetter, DeadLetterInput>
   control: Codec<WorkerControl, WorkerControlInput>
+  endedRun: Codec<EndedRun, EndedRunInput>
 }
 
 export interface SchedulerOptions {
@@ -58,6 +61,8 @@ export interface SchedulerOptions {
   lingerMs: number
   /** ms by which the next fetch waits after one that brought single definitions (ADR 0081). Default: 0, it never waits. */
   readPaceMs?: number
+  /** Whether a record of each run that has ended is written to the topic `runs`. Default: yes. */
+  recordsRuns?: boolean
   /** delete.retention.ms of jobs and job-state. */
   tombstoneRetentionMs: number
   /** Topics of users that jobs and receipts may go to. Default: none. */

@@ -51,6 +51,8 @@ export interface Cluster {
   leadMsMax?: number
   /** By how many ms single definitions delay the next fetch. Default: not at all. */
   readPaceMs?: number
+  /** Whether owners write records of ended runs. Default: yes. */
+  recordsRuns?: boolean
   /** How long single commits take. That makes owners dispatch everything ahead. Default: no time. */
   slowCommitsMs?: readonly number[] | undefined
   /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
@@ -167,6 +169,7 @@ export class Process {
       leadMsMax: cluster.leadMsMax ?? leadMs,
       lingerMs,
       readPaceMs: cluster.readPaceMs ?? 0,
+      recordsRuns: cluster.recordsRuns ?? true,
       tombstoneRetentionMs,
       targets: {
         problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),

@@ -17,6 +17,7 @@ import { recordProblems } from './records.ts'
 import { reportsOf } from './reports.ts'
 import { restProblems } from './rest.ts'
 import { retryProblems } from './retries.ts'
+import { runRecordProblems } from './run-records.ts'
 import { attemptProblems, sizeProblems } from './sizes.ts'
 import { transactionsOf } from './transactions.ts'
 import { vanishingProblems } from './vanishing.ts'
@@ -32,6 +33,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...dispatchProblems(log, lives, facts.leadMsMax),
     ...endingProblems(log, lives, ledger, facts.exact && facts.whole),
     ...recordProblems(log, lives, ledger, facts),
+    ...runRecordProblems(log, lives, ledger, facts),
     ...limitProblems(log, lives),
     ...latenessProblems(log, lives, ledger, facts),
     ...madeAgainProblems(log, lives, ledger, facts),

@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib'
 import avro, { type Schema } from 'avsc'
 import type {
   DeadLetter,
+  EndedRun,
   Execution,
   ExecutionEvent,
   JobCommand,
@@ -26,6 +27,7 @@ export const topics = {
   control: 'model.worker-control',
   executions: 'model.executions.default',
   retry: 'model.retry.',
+  runs: 'model.runs',
 } as const
 
 /** Header names of docs/TOPICS.md and docs/TARGETS.md. */
@@ -79,6 +81,7 @@ export const read = {
   event: reader<ExecutionEvent>('execution-event', 5),
   deadLetter: reader<DeadLetter>('dead-letter', 6),
   control: reader<WorkerControl>('worker-control', 7),
+  endedRun: reader<EndedRun>('ended-run', 8),
 }
 
 /** The result of a read, or undefined for invalid bytes. */

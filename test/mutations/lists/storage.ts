@@ -246,8 +246,8 @@ export const storageMutations = [
       ],
       [
         'workers-not-told',
-        'streams/jobs/accept.ts',
-        "      announceCancellation(draft, run, 'deleted')\n",
+        'streams/runs/finish.ts',
+        "  announceCancellation(draft, run, 'deleted')\n",
         '',
         "no worker gets the cancellations of a deleted job's runs",
       ],

@@ -28,7 +28,16 @@ describe('the topics of a cluster', () => {
         .toSorted(),
     ).toEqual(
       [
-        ...['a.jobs', 'a.job-state', 'a.job-commands', 'a.execution-events', 'a.executions.dlq', 'a.worker-control', 'a.audit'],
+        ...[
+          'a.jobs',
+          'a.job-state',
+          'a.job-commands',
+          'a.execution-events',
+          'a.executions.dlq',
+          'a.worker-control',
+          'a.audit',
+          'a.runs',
+        ],
         ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
         ...['default', 'gpu'].flatMap((pool) => lanes.map((lane) => `a.executions.${pool}.${lane}`)),
       ].toSorted(),
@@ -44,6 +53,7 @@ describe('the topics of a cluster', () => {
     ['a.executions.dlq', 'dead-letter', 'delete', 30],
     ['a.worker-control', 'worker-control', 'delete', 1 / 24],
     ['a.audit', 'audit-event', 'delete', 90],
+    ['a.runs', 'ended-run', 'delete', 90],
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
@@ -59,6 +69,7 @@ describe('the topics of a cluster', () => {
       'a.executions.dlq',
       'a.worker-control',
       'a.audit',
+      'a.runs',
     ])
     const mayLack = timed.filter(({ advised }) => advised?.includes('message.timestamp.type'))
     expect(timed.filter((plan) => !mayLack.includes(plan)).map(({ topic }) => topic)).toEqual([
