@@ -252,6 +252,13 @@ export const storageMutations = [
         "no worker gets the cancellations of a deleted job's runs",
       ],
       [
+        'deleted-runs-unrecorded',
+        'streams/runs/finish.ts',
+        "  draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'deleted'))\n",
+        '',
+        'runs that end with their deleted job have no record on the topic runs',
+      ],
+      [
         'ring-kept',
         'streams/jobs/accept.ts',
         'draft.deletesHistory = state.runNo > 1',

@@ -62,6 +62,11 @@ describe('the topics of a cluster', () => {
     expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
     expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
   })
+  it('keep ended runs for as long as the setting says; with 0 nobody writes them, and the topic has the default', () => {
+    const kept = (runsRetentionMs: number): string | undefined =>
+      topicPlans(topicNames('a.'), [], runsRetentionMs).find(({ topic }) => topic === 'a.runs')?.config['retention.ms']
+    expect([kept(172_800_000), kept(0)]).toEqual(['172800000', '7776000000'])
+  })
   it('have the time of their broker if an owner judges by it; those of earlier versions may lack it, except jobs', () => {
     const all = plans()
     const timed = all.filter(({ config }) => config['message.timestamp.type'] === 'LogAppendTime')
