@@ -755,6 +755,8 @@ export type WorkerPool = {
   slots: number | null
   /** Number of partitions of executions topics that it reads. */
   partitions: number
+  /** Names of its handlers; null if it does not announce them, as a worker of another program or of an earlier release. */
+  handlers: string[] | null
 }
 
 export type Worker = {

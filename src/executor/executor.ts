@@ -18,7 +18,7 @@ import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
-import { type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
+import { announcedHandlers, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender } from './report/index.ts'
 import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
@@ -174,9 +174,10 @@ export class Executor {
 
   #newExecutionConsumer(): ExecutionConsumer {
     const { log, codecs, names, pool, concurrency, instance, clock, metrics, leadMs = leadMsDefault } = this.#options
+    const handlers = announcedHandlers(this.#options.handlers)
     return new ExecutionConsumer({
       ...{ log, codec: codecs.execution, names, pool, instance, leadMs, clock, metrics, logger: this.#logger },
-      userData: () => ({ instance, pool, concurrency, version }),
+      userData: () => ({ instance, pool, concurrency, version, handlers }),
       onRebalance: () => void this.#committer.commitNow(),
       onTaken: (entry, record) => this.#runner.givesBack(entry, record) || this.#taken(entry),
       onBatchTaken: () => this.#runner.pump(),

@@ -311,7 +311,7 @@ export const memoryAdmin: ApiOptions['admin'] = {
   groups: async (prefix) => [`${prefix}default`],
   groupMembers: async () => [
     {
-      ...{ memberId: 'm', instance: 'w@h:1:b', userData: { concurrency: 50, version: '0.1.0' } },
+      ...{ memberId: 'm', instance: 'w@h:1:b', userData: { concurrency: 50, version: '0.1.0', handlers: ['noop'] } },
       assigned: [{ topic: names.executions('default', 'NORMAL'), partition: 0 }],
     },
   ],

@@ -111,7 +111,7 @@ describe('probes, metrics and partitions', () => {
       { instance: 'gone@h:2:b', connected: false, pools: [], running: 1, version: null },
       {
         ...{ instance: 'w@h:1:b', name: 'w', host: 'h', pid: 1, version: '0.1.0', connected: true, running: 2 },
-        ...{ runIds: ['a/1', 'b/1'], pools: [{ pool: 'default', slots: 50, partitions: 1 }] },
+        ...{ runIds: ['a/1', 'b/1'], pools: [{ pool: 'default', slots: 50, partitions: 1, handlers: ['noop'] }] },
         lastHeardAt: new Date(nowMs).toISOString(),
       },
     ])

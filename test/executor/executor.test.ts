@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { NonRetryableError, RetryLaterError } from '../../src/executor/handlers/handler-errors.ts'
 import { resultBytesMax } from '../../src/executor/report/outcome.ts'
@@ -192,15 +193,19 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('reports an unknown handler as a failure that another worker may not have', async () => {
-    const harness = await new Harness().start()
-    for (const handler of ['nobody', 'constructor', '__proto__']) harness.put({ jobId: handler, handler })
+  it('reports an unknown handler as a failure that another worker may not have, and logs each name once', async () => {
+    const lines: { level: number; handler: string; msg: string }[] = []
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const harness = await new Harness({}, { logger }).start()
+    for (const handler of ['nobody', 'nobody', 'constructor', '__proto__']) harness.put({ jobId: handler, handler })
     await rest()
     await harness.clock.advance(eventLingerMs)
-    expect(harness.events()).toHaveLength(3)
+    expect(harness.events()).toHaveLength(4)
     for (const event of harness.events()) {
       expect(event).toMatchObject({ type: 'FAILED', error: { type: 'handler-missing', retryable: true } })
     }
+    expect(lines.map(({ handler }) => handler)).toEqual(['nobody', 'constructor', '__proto__'])
+    expect(lines[0]?.msg).toMatch(/^A run fails: no handler named "nobody"/)
     await harness.stop()
   })
 

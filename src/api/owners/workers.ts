@@ -3,12 +3,15 @@ import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { LogAdmin, WorkerRuns } from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
+import { handlersOf } from './pool-service.ts'
 
 interface Pool {
   pool: string
   slots: number | null
   /** Number of partitions of its executions topics that the worker reads. */
   partitions: number
+  /** Null: the worker has not announced them. */
+  handlers: string[] | null
 }
 
 interface Worker {
@@ -44,7 +47,8 @@ export async function listWorkers({ admin, owners, names, partitions }: WorkersO
       const { concurrency, version } = (userData ?? {}) as { concurrency?: unknown; version?: unknown }
       if (typeof version === 'string') worker.version = version
       const slots = typeof concurrency === 'number' ? concurrency : null
-      worker.pools.push({ pool: groupId.slice(start.length), slots, partitions: assigned.length })
+      const handlers = handlersOf(userData)
+      worker.pools.push({ pool: groupId.slice(start.length), slots, partitions: assigned.length, handlers })
     }
   }
   const answers = Array.from({ length: partitions }, (_, partition) => owners.ask(partition, (owner) => owner.workers(partition)))

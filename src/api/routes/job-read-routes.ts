@@ -4,7 +4,7 @@ import type { JobStatus } from '../../../schemas/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, etagOf, jobToJson, timeOf, whileAsked, whyToJson } from '../http/index.ts'
 import { chainText, cyclesInForce, jobNotFound, listJobs } from '../jobs/index.ts'
-import { ReadConsistency } from '../owners/index.ts'
+import { ReadConsistency, serviceReasonsOf } from '../owners/index.ts'
 import { cycleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
 
 interface ListQuery {
@@ -24,7 +24,8 @@ interface StaleRead {
   Querystring: { stale?: boolean }
 }
 
-export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
+export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const { owners, partitions, writes, lists } = context
   const read = { role: 'viewer' } as const
 
   instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
@@ -42,14 +43,17 @@ export function jobReadRoutes(instance: FastifyInstance, { owners, partitions, w
     const id = checkedId(request.params.id)
     const reading = new ReadConsistency(owners, request.query.stale)
     const why = await writes.why(id, reading)
+    const waits = why?.reasons.some(({ code }) => code === 'active') === true
+    const job = waits ? await writes.current(id, reading) : undefined
     reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
+    const ofWorkers = job === undefined ? [] : await serviceReasonsOf(job, context)
     const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
     const cycle = isChain ? chainText(await cyclesInForce({ owners, partitions }, cycleJobsMax).through(id)) : ''
     const reasons = why.reasons.map((reason) =>
       reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${cycle}` } : reason,
     )
-    return whyToJson(id, { ...why, reasons })
+    return whyToJson(id, { ...why, reasons: [...ofWorkers, ...reasons] })
   })
 
   instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {

@@ -114,11 +114,17 @@ export const workersSchema = {
                   title: 'WorkerPool',
                   type: 'object',
                   additionalProperties: false,
-                  required: ['pool', 'slots', 'partitions'],
+                  required: ['pool', 'slots', 'partitions', 'handlers'],
                   properties: {
                     pool: { type: 'string' },
                     slots: { type: ['integer', 'null'], description: 'Maximum number of concurrent handlers.' },
                     partitions: { type: 'integer', description: 'Number of partitions of executions topics that it reads.' },
+                    handlers: {
+                      type: ['array', 'null'],
+                      items: { type: 'string' },
+                      description:
+                        'Names of its handlers; null if it does not announce them, as a worker of another program or of an earlier release.',
+                    },
                   },
                 },
               },

@@ -48,7 +48,7 @@ function Row({ worker }: { worker: Worker }) {
         {name !== null && <span class="tags">{name}</span>}
       </th>
       <td>{connected ? <span class="status good">yes</span> : <span class="status bad">no, but has an open run</span>}</td>
-      <td>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
+      <td title={handlersText(pools)}>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
       <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
@@ -62,6 +62,9 @@ function Row({ worker }: { worker: Worker }) {
 }
 
 const runsNamed = 4
+
+const handlersText = (pools: Worker['pools']): string =>
+  pools.map(({ pool, handlers }) => `${pool}: ${handlers === null ? 'handlers unknown' : handlers.join(', ')}`).join('\n')
 
 function Run({ runId }: { runId: string }) {
   return (

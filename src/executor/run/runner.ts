@@ -28,6 +28,8 @@ import { Supervisor } from './supervisor.ts'
 
 /** Handlers started before other work of the event loop may run. */
 export const startsPerPumpMax = 256
+/** Names of missing handlers that are logged, each once. */
+export const missingLoggedMax = 100
 
 export interface RunnerOptions {
   pool: string
@@ -56,6 +58,7 @@ export class Runner implements AttemptHost {
   readonly #lateness: { observe(seconds: number): void }
   readonly #ended: Record<Outcome['type'], { inc(): void }>
   readonly #expired: { inc(): void }
+  readonly #missing = new Set<string>()
   #pumping = false
   #nextPump: NodeJS.Immediate | undefined
   #stopped = false
@@ -165,6 +168,7 @@ export class Runner implements AttemptHost {
     const handler = this.#handlers.get(attempt.execution.handler)
     if (typeof handler !== 'function') {
       const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
+      this.#logMissing(attempt, message)
       this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
       return
     }
@@ -241,6 +245,16 @@ export class Runner implements AttemptHost {
     attempt.outcome = outcome
     attempt.endedAt = this.#options.clock.nowMs()
     this.#ended[outcome.type].inc()
+  }
+
+  /** One line for each handler: every run of the job comes by here. */
+  #logMissing({ jobId, execution: { handler } }: Attempt, message: string): void {
+    if (this.#missing.has(handler) || this.#missing.size >= missingLoggedMax) return
+    this.#missing.add(handler)
+    this.logger.warn(
+      { jobId, handler },
+      `A run fails: ${message}. All workers of a pool need all handlers of its jobs; give this worker the handler, or a pool of its own.`,
+    )
   }
 
   #names(): string {
