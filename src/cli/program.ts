@@ -44,7 +44,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     .description(pkg.description)
     .version(pkg.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print the help of a command')
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),

@@ -52,11 +52,20 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     throw new DuelogError('bad-config', 'brokers must be text or a list of texts, each host:port of a broker')
   const brokers = given.map((broker: string) => broker.trim()).filter((broker) => broker !== '')
   if (brokers.length === 0) throw new DuelogError('bad-config', 'brokers is empty; give host:port of at least one broker')
+  for (const broker of brokers) {
+    if (!isHostAndPort(broker))
+      throw new DuelogError('bad-config', `brokers has ${JSON.stringify(broker)}; give host:port, such as 127.0.0.1:9092`)
+  }
   const { sasl, ssl, logger, clientId = 'duelog', registryUrl = registryUrlDefault, registryAuth: auth } = options
   if (hasUser(registryUrl))
     throw new DuelogError(
       'bad-config',
       'registryUrl has a user or a password, which messages would show; give them in registryAuth',
+    )
+  if (!/^https?:\/\/[^/]/.test(registryUrl) || !URL.canParse(registryUrl))
+    throw new DuelogError(
+      'bad-config',
+      `registryUrl is ${JSON.stringify(registryUrl)}; give an address such as ${registryUrlDefault}`,
     )
   const names = topicNames(options.topicPrefix ?? topicPrefixDefault)
   const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
@@ -67,6 +76,12 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     schemaStandings: (pools) => subjectStandings(registry, topicPlans(names, pools)),
     repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
   }
+}
+
+/** `host:1` to `host:65535`; an IPv6 address is in brackets. */
+function isHostAndPort(broker: string): boolean {
+  const [, port] = /^(?:\[[0-9a-fA-F:.%\w]+\]|[^\s:/@[\]]+):(\d{1,5})$/.exec(broker) ?? []
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535
 }
 
 export type { SubjectStanding, TopicChange } from '../kafka/index.ts'

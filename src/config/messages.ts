@@ -13,8 +13,15 @@ export const withoutUser = (value: string): string => value.replace(/[^\s/,"]*@/
 
 export function unknown(name: string): string {
   const known = [...settingByName.keys()].filter((name) => name.startsWith('DUELOG_'))
-  const nearest = nearestOf(name, known)
+  const nearest = sameEnding(name) ?? nearestOf(name, known)
   return `There is no setting ${name}${nearest ? `; did you mean ${nearest}?` : `; there are ${known.join(', ')}.`}`
+}
+
+/** The only setting that ends like this one, such as `_BROKERS`: it is meant rather than one that is two letters away. */
+function sameEnding(name: string): string | undefined {
+  const ending = `_${name.replace(/^[^_]*_/, '')}`
+  const found = [...settingByName.keys()].filter((known) => known !== name && known.endsWith(ending))
+  return found.length === 1 ? found[0] : undefined
 }
 
 export function bad(name: string, value: string | undefined): string {

@@ -94,6 +94,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
   if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
+  requireSound({ pool, concurrency, drainMs, clockStepMsMax: options.clockStepMsMax })
   if (!/^[^@:\s]{1,255}$/.test(name)) {
     const allowed = '1 to 255 characters without "@", ":" and spaces'
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
@@ -151,6 +152,29 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     },
     current: () => executor?.current(),
   }
+}
+
+type Checked = Pick<WorkerOptions, 'pool' | 'concurrency' | 'drainMs'> & { clockStepMsMax: number | undefined }
+
+/** Programs without a compiler give text where a number belongs. */
+function requireSound({ pool, concurrency, drainMs, clockStepMsMax = 0 }: Checked): void {
+  const numbers = [
+    ['concurrency', concurrency, 1],
+    ['drainMs', drainMs, 0],
+    ['clockStepMsMax', clockStepMsMax, 0],
+  ] as const
+  for (const [name, value, min] of numbers) {
+    if (!Number.isInteger(value) || Number(value) < min)
+      throw new DuelogError(
+        'bad-config',
+        `${name} of createWorker is ${JSON.stringify(value)}; allowed: a whole number of at least ${min}`,
+      )
+  }
+  if (typeof pool !== 'string' || pool === '')
+    throw new DuelogError(
+      'bad-config',
+      `pool of createWorker is ${JSON.stringify(pool)}; give the name of a pool, such as default`,
+    )
 }
 
 function requireHandlers(handlers: unknown): void {

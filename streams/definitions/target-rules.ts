@@ -1,5 +1,5 @@
 /** The rules between the fields of a target, and between the target and the rest of the definition. */
-import type { HttpTarget, JobDefinition } from '../../schemas/index.ts'
+import { type HttpTarget, type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
 import { contradiction, type Problem, quoted } from '../text/index.ts'
 
 const kinds = ['handler', 'topic', 'http'] as const
@@ -8,6 +8,22 @@ const printable = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Headers that the handler http or the connection itself writes. */
 const reserved =
   /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|host|idempotency-key|webhook-.*|duelog-.*)$/i
+
+interface NameField {
+  name: string
+  maxLength: number
+  pattern: string
+}
+const targetField = jobDefinitionSchema.fields.find(({ name }) => name === 'target')
+const targetRecord = targetField?.type as unknown as { fields: readonly NameField[] } | undefined
+const handlerField = targetRecord?.fields.find(({ name }) => name === 'handler')
+
+/** Why no job can name a handler so, as a sentence; undefined if one can. */
+export function handlerNameProblem(name: string): string | undefined {
+  if (handlerField === undefined || (name.length <= handlerField.maxLength && new RegExp(handlerField.pattern).test(name)))
+    return undefined
+  return `no job can name the handler ${quoted(name)}; allowed: letters, digits, ".", "_" and "-", beginning with a letter or digit, at most ${handlerField.maxLength}`
+}
 
 export function addTargetProblems({ target, payload, headers }: JobDefinition, problems: Problem[]): void {
   const given = kinds.filter((kind) => target[kind] !== null)

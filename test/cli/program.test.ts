@@ -31,7 +31,14 @@ describe('the command line', () => {
     expect(code).toBe(0)
     expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
       ...['up', 'demo', 'jobs', 'runs', 'schedule', 'topics', 'schemas', 'acls', 'audit', 'generate', 'bench', 'completion'],
+      'help',
     ])
+  })
+  it('prints the help of a command on stdout', async () => {
+    const help = await run(['help', 'jobs'])
+    expect(help).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Usage: duelog jobs') })
+    expect((await run(['help'])).out).toContain('Usage: duelog ')
+    expect((await run(['jobs', '--help'])).out).toBe(help.out)
   })
   it('prints its version', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })

@@ -96,7 +96,7 @@ describe('duelog schedule preview', () => {
       expectSentence(wrong, 'Give one of')
     }
     const bad = await bed.run('schedule', 'preview', '--cron', 'now and then')
-    expect(bad.code).toBe(1)
+    expect(bad.code).toBe(2)
     expectSentence(bad, 'schedule.cron')
   })
 })

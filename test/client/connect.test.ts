@@ -82,11 +82,23 @@ it('says what is wrong when brokers or topics are missing', async () => {
   const withPassword = () => createClient({ brokers: 'b:9092', registryUrl: 'http://me:hidden@r:8081' })
   expect(withPassword).toThrow(/registryAuth/)
   expect(withPassword).not.toThrow(/hidden/)
-  await expect(createWorker({ brokers, registryUrl, concurrency: 0, handlers: {} }).start()).rejects.toThrow(/concurrency/)
   expect(() => createWorker({ brokers, registryUrl, name: 'gpu@1', handlers: {} })).toThrow(/name of the worker is "gpu@1"/)
   const worker = createWorker({ brokers, registryUrl, topicPrefix: 'no-such-prefix.', logger: silent, handlers: {} })
   await expect(worker.start()).rejects.toMatchObject({ code: 'unsafe-topic' })
   await worker.close()
+})
+
+it.each(['127.0.0.1', 'a:0', 'a:65536', 'a:b', 'http://a:1', 'a:1:2', '[::1]', 'me@a:1'])(
+  'refuses the broker %s before it connects',
+  (broker) => {
+    expect(() => createClient({ brokers: ['b:9092', broker] })).toThrow(`brokers has ${JSON.stringify(broker)}; give host:port`)
+  },
+)
+
+it.each(['foo', 'ftp://a', 'http://', '127.0.0.1:8081'])('refuses the registry %s before it connects', (registryUrl) => {
+  expect(() => createClient({ brokers: '[::1]:9092', registryUrl })).toThrow(
+    `registryUrl is ${JSON.stringify(registryUrl)}; give`,
+  )
 })
 
 it('says to programs without a compiler which option is wrong', () => {
@@ -101,4 +113,16 @@ it('says to programs without a compiler which option is wrong', () => {
   expect(worker({ brokers: 'a:1' })).toThrow(/handlers of createWorker is missing/)
   expect(worker({ brokers: 'a:1', handlers: { a: 5 } })).toThrow(/handler "a" is neither a function/)
   expect(worker({ brokers: 'a:1', handlers: {}, concurency: 5 })).toThrow(/did you mean concurrency\?/)
+  for (const [name, value] of [
+    ['concurrency', 0],
+    ['concurrency', '5'],
+    ['drainMs', -1],
+    ['clockStepMsMax', 1.5],
+  ] as const)
+    expect(worker({ brokers: 'a:1', handlers: {}, [name]: value })).toThrow(
+      `${name} of createWorker is ${JSON.stringify(value)}; allowed: a whole number`,
+    )
+  expect(worker({ brokers: 'a:1', handlers: {}, pool: 7 })).toThrow(/pool of createWorker is 7/)
+  for (const handler of ['a b', '', '-a', 'x'.repeat(129), 'é'])
+    expect(worker({ brokers: 'a:1', handlers: { [handler]: () => {} } })).toThrow(/no job can name the handler/)
 })

@@ -237,6 +237,11 @@ describe('an unknown DUELOG_ name', () => {
     expect(refusal({ DUELOG_HTTPPORT: '80' })).toBe('There is no setting DUELOG_HTTPPORT; did you mean DUELOG_HTTP_PORT?')
   })
 
+  test('is refused with the setting that ends alike, whatever it begins with', () => {
+    expect(refusal({ DUELOG_BROKERS: 'a:1' })).toBe('There is no setting DUELOG_BROKERS; did you mean KAFKA_BROKERS?')
+    expect(refusal({ DUELOG_REGISTRY_URL: 'http://a' })).toMatch(/did you mean SCHEMA_REGISTRY_URL\?/)
+  })
+
   test('is refused with all names where none is near', () => {
     expect(refusal({ DUELOG_COLOUR_OF_THE_SKY: 'blue' })).toMatch(
       /no setting DUELOG_COLOUR_OF_THE_SKY; there are .*DUELOG_DATA_DIR/,

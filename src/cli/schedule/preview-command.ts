@@ -49,7 +49,9 @@ function previewCommand(frame: CommandFrame): Command {
           count: flags.count,
           ...(flags.from !== undefined && { from: timeOf(flags.from) }),
         }
-        const { fires } = await api.post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
+        const { fires } = await api
+          .post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
+          .catch(asUsageError)
         if (json) for (const fire of fires) terminal.stdout.write(`${JSON.stringify(fire)}\n`)
         else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
@@ -58,6 +60,13 @@ function previewCommand(frame: CommandFrame): Command {
         }
       }),
     )
+}
+
+/** The schedule is from the command line, so a wrong one is a wrong command line. */
+function asUsageError(error: unknown): never {
+  if (error instanceof DuelogError && error.code === 'bad-definition')
+    throw new DuelogError('bad-usage', error.message, { cause: error })
+  throw error
 }
 
 function scheduleOf({ cron, rrule, everyMs, at, delayMs, timezone, schedule }: PreviewFlags): unknown {

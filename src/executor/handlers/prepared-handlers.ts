@@ -1,5 +1,6 @@
 /** Handlers as users give them: functions, batches, with a schema or without; and what the runner calls for them. */
 import type { Logger } from 'pino'
+import { handlerNameProblem } from '../../../streams/definitions/index.ts'
 import { isPayloadSchema } from '../../ports/index.ts'
 import { type BatchHandler, batchSizeMax, batchWaitMsMax, type Handler, type Handlers, isBatchHandler } from './handler.ts'
 import { type Hook, hookedBatchHandler, hookedHandler } from './hooks.ts'
@@ -36,6 +37,8 @@ function withoutSchema(handler: AnyHandler): Handler | BatchHandler {
 
 /** The problem of a handler as a sentence; undefined if it has none. */
 export function handlerProblem(name: string, handler: unknown): string | undefined {
+  const problem = handlerNameProblem(name)
+  if (problem !== undefined) return problem
   if (typeof handler === 'function') return undefined
   const { schema, handler: single, batch, run } = (handler ?? {}) as Partial<SchemaHandler & BatchHandler>
   const isSingle = typeof single === 'function' && schema !== undefined && batch === undefined
