@@ -31,17 +31,18 @@ function clients() {
   return { http, both }
 }
 
+const start = (name: string, roles: string) =>
+  startSystem({
+    config: readConfig({
+      ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
+      ...{ DUELOG_ROLES: roles, DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, name) },
+      ...{ DUELOG_PARTITIONS: '2', DUELOG_REPLICATION: '1' },
+    }),
+    logger: pino({ level: 'silent' }),
+  })
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-client-'))
-  const start = (name: string, roles: string) =>
-    startSystem({
-      config: readConfig({
-        ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
-        ...{ DUELOG_ROLES: roles, DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, name) },
-        ...{ DUELOG_PARTITIONS: '2', DUELOG_REPLICATION: '1' },
-      }),
-      logger: pino({ level: 'silent' }),
-    })
   owning = await start('owning', 'scheduler,retrier')
   asking = await start('asking', 'api')
   await owning.ready()
@@ -151,4 +152,17 @@ it('its records schedule and delete jobs in a transaction of the user, and an ab
   await send(await recorder().deletionRecords(...jobs.map(({ id }) => id)), 'commit')
   for (const { id } of jobs) await expect.poll(() => client('http').get(id)).toBeUndefined()
   await producer.disconnect()
+})
+
+it('a wait goes on while another process takes the partitions over', async () => {
+  const results = Array.from({ length: 20 }, (_, value) =>
+    client('http')
+      .schedule({ id: `moved/${value}`, schedule: { delayMs: 4_000 }, target: { handler: 'double' }, payload: { value } })
+      .result(),
+  )
+  await client('http').partitions()
+  const next = await start('next', 'scheduler,retrier')
+  await owning.stop()
+  owning = next
+  expect(await Promise.all(results)).toEqual(results.map((_, value) => ({ doubled: value * 2 })))
 })
