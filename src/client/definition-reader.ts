@@ -38,7 +38,7 @@ export class DefinitionReader {
   }
 
   #readInFull(job: Job): void {
-    const read = definitionFromJson(job, { idRequired: true })
+    const read = definitionFromJson(withoutDates(job), { idRequired: true })
     if (!read.ok) throw refusal(read.problems)
     this.#template = { job: shallowCopy(job), definition: read.definition }
   }
@@ -51,7 +51,7 @@ export class DefinitionReader {
     if (job.payloadBase64 !== undefined && job.payloadBase64 !== null) return false
     if (!alike(job, known) || typeof job.id !== 'string' || validateJobId(job.id) !== undefined) return false
     const { at: time, delayMs } = job.schedule ?? {}
-    const at = typeof time === 'string' ? parseIsoTime(time) : time
+    const at = typeof time === 'string' ? parseIsoTime(time) : time instanceof Date ? time.getTime() : time
     if (definition.schedule.at !== null) {
       // The instant matters only with a window.
       if (definition.startAt !== null || definition.endAt !== null) return false
@@ -67,6 +67,25 @@ export class DefinitionReader {
     return true
   }
 }
+
+/** Names of the fields that take a Date. */
+const timesOfJob = ['startAt', 'endAt', 'expireAt'] as const
+const timesOfSchedule = ['at', 'anchor', 'dtstart'] as const
+
+/** The same job with epoch ms in place of each Date. An invalid Date becomes NaN, which is refused with its field. */
+function withoutDates(job: Job): unknown {
+  if (!isPlain(job)) return job
+  const schedule: unknown = job.schedule
+  if (!isPlain(schedule)) return { ...(job as object), ...msOf(job, timesOfJob) }
+  const exdates = Array.isArray(schedule.exdates) ? { exdates: schedule.exdates.map(timeMs) } : {}
+  return { ...job, ...msOf(job, timesOfJob), schedule: { ...schedule, ...msOf(schedule, timesOfSchedule), ...exdates } }
+}
+
+function msOf(record: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.flatMap((name) => (record[name] instanceof Date ? [[name, timeMs(record[name])]] : [])))
+}
+
+const timeMs = (time: unknown): unknown => (time instanceof Date ? time.getTime() : time)
 
 /** Whether all fields are the same, and all values except id, payload and the schedule's one field. */
 function alike(job: Job, known: Job): boolean {
@@ -132,7 +151,8 @@ function sameShallow(value: unknown, other: unknown): boolean {
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value)
+  const isObject = typeof value === 'object' && value !== null
+  return isObject && !Array.isArray(value) && !Buffer.isBuffer(value) && !(value instanceof Date)
 }
 
 function isWhole(value: unknown, max: number): boolean {

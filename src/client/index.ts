@@ -22,7 +22,7 @@ export type {
   Written,
 } from './client.ts'
 export { createHttpClient } from './http-client.ts'
-export type { Bytes, Job, Time } from './job.ts'
+export type { Bytes, Job, Schedule, Time } from './job.ts'
 export { createKafkaClient } from './kafka-client.ts'
 export { PayloadChecker } from './payload-checker.ts'
 export { RunFailedError } from './run-promise.ts'

@@ -1,38 +1,48 @@
 /** A job as users write it: the JSON form of the contract. */
 import type { CatchUp, DstGap, DstOverlap, HttpMethod, IntervalFrom, Overlap, Priority } from '../../schemas/index.ts'
 
-/** ISO 8601 with an offset, or epoch ms. */
-export type Time = string | number
+/** ISO 8601 with an offset, epoch ms, or a Date. */
+export type Time = string | number | Date
 
 /** Text, or bytes in base64. */
 export type Bytes = string | { base64: string }
 
+interface LocalTime {
+  /** IANA name. Default: UTC. */
+  timezone?: string
+  /** Default: NEXT_VALID. */
+  dstGap?: DstGap
+  /** Default: FIRST. */
+  dstOverlap?: DstOverlap
+}
+
+interface Kinds {
+  at: { at: Time }
+  delayMs: { delayMs: number }
+  /** `from`: default START. */
+  everyMs: { everyMs: number; anchor?: Time; from?: IntervalFrom }
+  cron: { cron: string } & LocalTime
+  rrule: {
+    /** Of RFC 5545, without DTSTART. */
+    rrule: string
+    /** Where it begins, in whole seconds. */
+    dtstart?: Time
+    /** Times that are left out. */
+    exdates?: Time[]
+  } & LocalTime
+}
+
+type FieldOfSchedule = { [Kind in keyof Kinds]: keyof Kinds[Kind] }[keyof Kinds]
+
+/** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`, with the fields that belong to it. */
+export type Schedule = {
+  [Kind in keyof Kinds]: Kinds[Kind] & { [Field in Exclude<FieldOfSchedule, keyof Kinds[Kind]>]?: undefined }
+}[keyof Kinds]
+
 export interface Job {
   /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
-  /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`. */
-  schedule: {
-    at?: Time
-    delayMs?: number
-    everyMs?: number
-    /** With everyMs. */
-    anchor?: Time
-    /** With everyMs. */
-    from?: IntervalFrom
-    cron?: string
-    /** Of RFC 5545, without DTSTART. */
-    rrule?: string
-    /** With rrule: where it begins, in whole seconds. */
-    dtstart?: Time
-    /** With rrule: times that are left out. */
-    exdates?: Time[]
-    /** With cron and rrule; IANA name. Default: UTC. */
-    timezone?: string
-    /** With cron and rrule. Default: NEXT_VALID. */
-    dstGap?: DstGap
-    /** With cron and rrule. Default: FIRST. */
-    dstOverlap?: DstOverlap
-  }
+  schedule: Schedule
   /** Each run is due up to this long after its nominal time. Default 0. */
   jitterMs?: number
   /** Exactly one of `handler`, `topic` and `http`. */

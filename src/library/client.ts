@@ -17,6 +17,7 @@ export type {
   RunFilter,
   RunInfo,
   RunPromise,
+  Schedule,
   Scheduled,
   ScheduledMany,
   ScheduleOptions,

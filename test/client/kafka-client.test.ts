@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/generated.ts'
 import { batchesInFlightMax, batchRecordsMax } from '../../src/client/batch-sender.ts'
 import type { Rejection } from '../../src/client/client.ts'
@@ -119,7 +119,7 @@ describe('scheduleMany', () => {
       jobOf('a'),
       jobOf(''),
       null,
-      jobOf('b', { schedule: {} }),
+      jobOf('b', { schedule: {} as never }),
       jobOf('c', { payload: 'x'.repeat(600_000) }),
       jobOf('d', { payload: cycle }),
       jobOf('e', { payload: 1n }),
@@ -266,4 +266,68 @@ describe('the short way for jobs like the last', () => {
       target: { handler: 'log' },
     })
   })
+})
+
+describe('times', () => {
+  it('may be Dates wherever they may be text, and mean the same', async () => {
+    const { client, stored } = setUp()
+    const [from, to] = [new Date('2030-05-01T10:00:00Z'), new Date('2030-06-01T00:00:00Z')]
+    const target = { handler: 'noop' }
+    await client.schedule({ id: 'at', schedule: { at: from }, target, expireAt: to })
+    await client.schedule({ id: 'every', schedule: { everyMs: 1_000, anchor: from }, target, startAt: from, endAt: to })
+    await client.schedule({
+      id: 'rule',
+      schedule: { rrule: 'FREQ=DAILY', dtstart: from, exdates: [to, to.toISOString()] },
+      target,
+    })
+    const read = stored()
+    expect(read.get('at')).toMatchObject({ schedule: { at: from.getTime() }, expireAt: to.getTime() })
+    expect(read.get('every')).toMatchObject({
+      schedule: { anchor: from.getTime() },
+      startAt: from.getTime(),
+      endAt: to.getTime(),
+    })
+    expect(read.get('rule')?.schedule).toMatchObject({ dtstart: from.getTime(), exdates: [to.getTime(), to.getTime()] })
+    await client.close()
+  })
+
+  it('that differ only in a Date stay apart in a bulk, also if the Date is changed after it was given', async () => {
+    const { client, stored } = setUp()
+    const shared = new Date(5_000)
+    const jobs = function* () {
+      for (let index = 0; index < 6; index++) {
+        shared.setTime(index * 1_000)
+        yield jobOf(`job-${index}`, { schedule: { at: new Date(index) }, expireAt: shared })
+      }
+    }
+    await client.scheduleMany(jobs())
+    for (let index = 0; index < 6; index++)
+      expect(stored().get(`job-${index}`)).toMatchObject({ schedule: { at: index }, expireAt: index * 1_000 })
+    await client.close()
+  })
+
+  it('that are no time are refused with their field', async () => {
+    const { client } = setUp()
+    const never = new Date('never')
+    await expect(client.schedule(jobOf('a', { schedule: { at: never } }))).rejects.toMatchObject({
+      code: 'bad-definition',
+      message: expect.stringContaining('schedule.at'),
+    })
+    await expect(client.schedule(jobOf('a', { endAt: never }))).rejects.toMatchObject({
+      message: expect.stringContaining('endAt'),
+    })
+    await client.close()
+  })
+})
+
+it('the compiler refuses a schedule with two kinds, or with a field of another kind', () => {
+  const { client } = setUp()
+  const job = (schedule: Job['schedule']) => () => client.schedule({ id: 'a', schedule, target: { handler: 'noop' } })
+  // @ts-expect-error: two kinds
+  job({ cron: '0 9 * * *', delayMs: 5 })
+  // @ts-expect-error: a delay has no time zone
+  job({ delayMs: 5, timezone: 'Europe/Paris' })
+  // @ts-expect-error: none
+  job({})
+  expectTypeOf(job({ cron: '0 9 * * *', timezone: 'Europe/Paris' })).toBeFunction()
 })

@@ -12,8 +12,9 @@ export function dearRule(index: number) {
   const time = `BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=${second}`
   const dtstart = Date.UTC(2000, 0, 1 + (index % 1_000))
   const timezone = zones[index % zones.length] ?? 'UTC'
+  const monthly = { rrule: `FREQ=MONTHLY;COUNT=10000;BYMONTHDAY=29;${time}` }
   const kinds = [
-    { rrule: `FREQ=MONTHLY;COUNT=10000;BYMONTHDAY=29;${time}` },
+    monthly,
     { rrule: `FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;${time}` },
     {
       rrule: `FREQ=HOURLY;INTERVAL=1000;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU,SA;BYMINUTE=${minute};BYSECOND=${second}`,
@@ -24,5 +25,5 @@ export function dearRule(index: number) {
     { rrule: `FREQ=DAILY;${time}`, exdates: Array.from({ length: 1_000 }, (_, day) => dtstart + day * 3 * dayMs) },
     { rrule: `FREQ=SECONDLY;INTERVAL=61;BYMINUTE=${minute};BYSECOND=${second};BYDAY=MO` },
   ]
-  return { timezone, dtstart, ...(kinds[index % kinds.length] ?? {}) }
+  return { timezone, dtstart, ...(kinds[index % kinds.length] ?? monthly) }
 }
