@@ -57,6 +57,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['listPartitions', [], 200],
   ['getProof', [], 200],
   ['getSession', [], 200],
+  ['awaitRun', ['dead', { runNo: 3, timeoutMs: 1_000 }], 200],
   ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
   ['deleteJob', [id, { ifMatch: '*' }], 204],

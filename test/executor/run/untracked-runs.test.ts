@@ -94,7 +94,9 @@ describe('a run that is not tracked', () => {
     expect(signals.get('slow')?.aborted).toBe(true)
     expect(harness.committed()).toBe(2)
     expect(harness.events()).toEqual([])
-    expect(lines.map(({ jobId, errorType }) => [jobId, errorType])).toEqual([
+    expect(lines.map(({ jobId, errorType, handler: missing }) => [jobId, errorType ?? missing])).toEqual([
+      // Once for each handler, then once for each run.
+      ['missing', 'other'],
       ['missing', 'handler-missing'],
       ['slow', 'AttemptTimeout'],
     ])
