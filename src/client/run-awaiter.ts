@@ -53,14 +53,17 @@ async function askedOnce(api: ApiClient, id: string, which: AwaitedRunOf, waitMs
   return run ?? undefined
 }
 
-async function pause(clock: Clock, delayMs: number, stop: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const cancelTimer = clock.at(clock.nowMs() + delayMs, resolve)
-  const onAbort = (): void => resolve()
-  stop.addEventListener('abort', onAbort, { once: true })
-  await promise
-  stop.removeEventListener('abort', onAbort)
-  cancelTimer()
+function pause(clock: Clock, delayMs: number, stop: AbortSignal): Promise<void> {
+  // The client also runs on Node 20, which has no Promise.withResolvers.
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop.removeEventListener('abort', end)
+      cancelTimer()
+      resolve()
+    }
+    const cancelTimer = clock.at(clock.nowMs() + delayMs, end)
+    stop.addEventListener('abort', end, { once: true })
+  })
 }
 
 const notEnded = (id: string, timeoutMs: number): DuelogError =>

@@ -110,7 +110,7 @@ function checkerOf(schemas: Readonly<Record<string, PayloadSchema>> | undefined)
 }
 
 function checkedUrl(url: unknown): string {
-  const parsed = typeof url === 'string' ? URL.parse(url) : null
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') {
     // A user or a password would be shown.
     const shown = typeof url === 'string' && hasUser(url) ? 'the given text' : JSON.stringify(url)

@@ -87,8 +87,13 @@ export interface Worker {
   current(): ExecutorView | undefined
 }
 
-/** Throws DuelogError `bad-config`. */
+/** Also in package.json, and in src/cli/duelog.ts, which cannot import it. */
+const nodeMajorMin = 24
+
+/** Throws DuelogError `bad-config`, also for a Node that is too old. */
 export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
+  if (Number(process.versions.node.split('.')[0]) < nodeMajorMin)
+    throw new DuelogError('bad-config', `createWorker needs Node ${nodeMajorMin} or later; this is ${process.version}`)
   requireKnown('createWorker', options, workerOptionNames)
   requireHandlers(options.handlers)
   const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)

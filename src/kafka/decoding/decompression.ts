@@ -1,6 +1,7 @@
 /** Decompresses batches of other producers, up to a limit. Duelog itself does not compress. */
 import { promisify } from 'node:util'
-import { gunzip, type InputType, type ZlibOptions, zstdDecompress } from 'node:zlib'
+// As a whole: with a named import of zstd, a client would not load in an older Node.
+import zlib, { type InputType, type ZlibOptions } from 'node:zlib'
 import { messageOf } from '../../errors/index.ts'
 
 /** Bytes of one decompressed batch. The broker accepts 1 MB compressed; text compresses to a tenth. */
@@ -9,10 +10,10 @@ export const unpackedBytesMax = 16 * 1024 * 1024
 type Unpack = (bytes: InputType, options: Pick<ZlibOptions, 'maxOutputLength'>) => Promise<Buffer>
 
 const codecs: Record<number, { name: string; unpack?: Unpack }> = {
-  1: { name: 'gzip', unpack: promisify(gunzip) as Unpack },
+  1: { name: 'gzip', unpack: promisify(zlib.gunzip) as Unpack },
   2: { name: 'snappy' },
   3: { name: 'lz4' },
-  4: { name: 'zstd', unpack: promisify(zstdDecompress) as Unpack },
+  4: { name: 'zstd', ...('zstdDecompress' in zlib && { unpack: promisify(zlib.zstdDecompress) as Unpack }) },
 }
 
 /** `codec`: from the attributes of a batch. Rejects with the reason if the batch cannot be decompressed. */
