@@ -26,9 +26,12 @@ export const appliedWaitMs = 5_000
  */
 export const runWaitMsDefault = 30_000
 export const runWaitMsMax = 45_000
-/** Maximum requests that wait for ends of runs, in one process and of one caller. More are refused as `overloaded`. */
-export const runWaitsMax = 4_000
-export const runWaitsPerCallerMax = 2_000
+/**
+ * Maximum requests that wait for ends of runs, in one process and of one caller. More are refused as `overloaded`. Each holds a connection,
+ * and some of these (connectionsMax) stay free for others.
+ */
+export const runWaitsMax = 1_500
+export const runWaitsPerCallerMax = 1_000
 /** Pause before another owner is asked when a partition moves during such a wait. */
 export const runWaitAgainMs = 250
 /** Time for which a read waits for earlier writes of this process. */
