@@ -673,6 +673,17 @@ export type UnderWay = {
   waiting?: number
 }
 
+export type Standing = {
+  /** Dead letters: runs that can be redriven. */
+  deadRuns: number
+  /** Jobs that have dead letters. */
+  deadJobs: number
+  /** INVALID jobs. */
+  invalid: number
+  /** PAUSED jobs. */
+  paused: number
+}
+
 export type PositionReset = {
   topic: string
   'from': number
@@ -735,6 +746,8 @@ export type Partition = {
   zoneRules: string | null
   /** Whether a standby has other rules than the owner. The rules of the owner apply. */
   zoneRulesDiffer: boolean
+  /** What needs attention until somebody acts. Its owner counts it from its store, so a restart does not change it. Null while it is being counted, or if the owner does not tell. */
+  standing: Standing | null
   /** The last position of the owner that was outside its log. The log was read from `to` on instead. beyond-end: the topic was truncated, or deleted and created again. expired: records expired before they were read. lost: job-state has no decided states, and jobs begins again. For job-state with beyond-end, `to` is the start of the log to which the local store was written again. Null: none since the process of the owner started. */
   lastReset: PositionReset | null
   /** A transaction that a client has left open for a minute or longer. Until it ends, the `records` from `offset` on cannot be read. `since`: when the owner of the partition first saw it. Null: none is known. */
@@ -884,6 +897,17 @@ export type OwnerActiveRuns = {
   waiting: number
 }
 
+export type OwnerStanding = {
+  /** Dead letters: runs that can be redriven. */
+  deadRuns: number
+  /** Jobs that have dead letters. */
+  deadJobs: number
+  /** INVALID jobs. */
+  invalid: number
+  /** PAUSED jobs. */
+  paused: number
+}
+
 export type OwnerState = {
   partition: number
   phase: 'restoring' | 'following' | 'claiming' | 'active' | 'closed'
@@ -907,6 +931,8 @@ export type OwnerState = {
   /** A transaction that blocks one of its topics. */
   openTransaction?: OwnerOpenTransaction | null
   underWay: OwnerActiveRuns
+  /** What needs attention until somebody acts. Its owner counts it from its store, so a restart does not change it. Null while it is being counted, or if the owner does not tell. */
+  standing?: OwnerStanding | null
   /** name@host:pid:boot; null if no member is assigned or it does not answer. */
   instance: string | null
   /** Null for the process that answers, and without an owner. */

@@ -38,6 +38,7 @@ export {
   type PartitionView,
   type PositionReset,
   type RunsUnderWay,
+  type StandingCounts,
   type StoredJob,
   type WorkerRuns,
 } from './owner-views.ts'

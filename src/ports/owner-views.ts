@@ -48,6 +48,15 @@ export interface WorkerRuns {
 /** Active runs by what they wait for: a worker, their handler, or their next attempt. */
 export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>
 
+/** What needs attention in a partition and stays so until somebody acts. */
+export interface StandingCounts {
+  /** Runs that can be redriven, and the jobs that have them. */
+  deadRuns: number
+  deadJobs: number
+  invalid: number
+  paused: number
+}
+
 export interface JobFilter {
   status?: JobStatus
   tag?: string
@@ -124,6 +133,8 @@ export interface PartitionView {
   openTransaction?: OpenTransaction | null
   /** Active runs that its owner knows. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
+  /** Null while they are being counted, after the partition has moved. Absent in an earlier version. */
+  standing?: StandingCounts | null
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Queries of a partition's jobs, answered by its owner or from a standby. They change nothing. */
 import type { Clock } from '../clock/index.ts'
-import { FairSlots, listSlots } from '../concurrency/index.ts'
+import { FairSlots, idleTime, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   type AwaitedRun,
@@ -14,7 +14,7 @@ import { idsOfRunTimers } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
-import { Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
+import { countStanding, Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
@@ -43,11 +43,11 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     copies: standbyQueries(partitions, options, lists),
 
-    partitions: () =>
-      [...partitions.values()]
-        .filter(({ phase }) => phase !== 'closed')
-        .map((partition) => partition.view())
-        .sort((a, b) => a.partition - b.partition),
+    partitions() {
+      const open = [...partitions.values()].filter(({ phase }) => phase !== 'closed')
+      for (const partition of open) countOnce(partition, options)
+      return open.map((partition) => partition.view()).sort((a, b) => a.partition - b.partition)
+    },
 
     async stored(partition, id) {
       const { definition, state } = (await loadJobs(storeOf(partition), codecs, [id])).get(id) ?? {}
@@ -84,6 +84,14 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return await endedInTime(owner, id, awaited, look, { clock, timeoutMs, signal: asker?.signal })
     },
   }
+}
+
+/** A new owner counts its standing dead letters and the like when the first view of it is asked for. */
+function countOnce({ number, store, standing }: Partition, { codecs, spare = idleTime, logger }: SchedulerOptions): void {
+  if (store === undefined || standing === undefined) return
+  countStanding(standing, store, codecs, spare).catch((error) =>
+    logger.debug({ err: error, partition: number }, 'The jobs that need attention could not be counted; the count is repeated.'),
+  )
 }
 
 /** See PartitionQueries#ended. */

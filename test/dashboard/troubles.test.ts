@@ -85,6 +85,20 @@ it('reports late starts, and dead letters since the page was opened', () => {
   ])
 })
 
+it('reports what stands until somebody acts, whenever the page was opened', () => {
+  const standing = { deadRuns: 20_000, deadJobs: 3, invalid: 1, paused: 7 }
+  const one = { deadRuns: 1, deadJobs: 1, invalid: 2, paused: 0 }
+  expect(troublesOf([stats(0, 0, [{ standing }, { standing: null }])], undefined)).toEqual([
+    { text: '20,000 dead letters of 3 jobs wait for a decision.', href: '/dead-letters', waits: true },
+    { text: '1 job is INVALID and will not fire.', href: '/jobs?status=INVALID', waits: true },
+  ])
+  expect(texts([stats(0, 0, [{ standing }, { standing: one }])])).toEqual([
+    '20,001 dead letters of 4 jobs wait for a decision.',
+    '3 jobs are INVALID and will not fire.',
+  ])
+  expect(texts([stats(0, 0, [{ standing: { ...one, invalid: 0 } }])])).toEqual(['1 dead letter of 1 job waits for a decision.'])
+})
+
 it('reports faults of the audit first', () => {
   const audited = (found: number) => ({ ...stats(60_000, 0), proof: { found, audited: 1, judgedUntil: 50_000 } })
   expect(texts([stats(0, 0), audited(0)])).toEqual([])

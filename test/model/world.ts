@@ -31,6 +31,7 @@ import type { TargetTopics } from '../../src/ports/target-topics.ts'
 import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
 import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
+import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
 import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
 import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
 import { batchRecordsMax, runCommitCycle } from '../../src/scheduler/commit/commit-cycle.ts'
@@ -288,6 +289,7 @@ class Owner {
       leases: this.#leases,
       workers,
       activeRuns: new ActiveRuns(),
+      standing: new StandingJobs(),
       jobWaits: new JobWaits(),
       admissionQueue: new AdmissionQueue(codecs),
       heavyJobs,

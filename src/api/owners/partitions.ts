@@ -27,6 +27,7 @@ export async function listPartitions(
       zoneWalk = null,
       lastReset = null,
       openTransaction = null,
+      standing = null,
       isCurrent: _current,
       ...rest
     } = view
@@ -38,6 +39,7 @@ export async function listPartitions(
       zoneRules,
       zoneRulesDiffer: zoneRules !== null && followers.some((other) => other.zoneRules !== null && other.zoneRules !== zoneRules),
       zoneWalk,
+      standing,
       lastReset: lastReset === null ? null : { ...lastReset, at: new Date(lastReset.at).toISOString() },
       openTransaction:
         openTransaction === null ? null : { ...openTransaction, since: new Date(openTransaction.since).toISOString() },

@@ -1,5 +1,6 @@
 /** Schemas of the routes of the session and of the live events. */
 import { closed, orNull, problemResponses } from './common.ts'
+import { standingSchema } from './partition-troubles.ts'
 
 export const sessionSchema = {
   operationId: 'getSession',
@@ -100,6 +101,7 @@ const ownerStateSchema = {
       required: ['dispatched', 'running', 'waiting'],
       properties: { dispatched: count, running: count, waiting: count },
     },
+    standing: standingSchema('OwnerStanding'),
     instance: {
       type: ['string', 'null'],
       description: 'name@host:pid:boot; null if no member is assigned or it does not answer.',

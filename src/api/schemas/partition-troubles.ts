@@ -1,4 +1,4 @@
-/** Schemas of two problems in `/v1/partitions`: a position outside its log, and an open transaction that blocks a partition. */
+/** Schemas of problems in `/v1/partitions`: a position outside its log, an open transaction that blocks a partition, and what needs attention. */
 import { orNull, time } from './common.ts'
 
 const openTransaction = {
@@ -13,6 +13,24 @@ export const openTransactionSchema = orNull(
   openTransaction,
   'A transaction that a client has left open for a minute or longer. Until it ends, the `records` from `offset` on cannot be read. `since`: when the owner of the partition first saw it. Null: none is known.',
 )
+
+/** `title`: of the type in the document; two routes have it. */
+export const standingSchema = (title: string) =>
+  orNull(
+    {
+      title,
+      type: 'object',
+      additionalProperties: false,
+      required: ['deadRuns', 'deadJobs', 'invalid', 'paused'],
+      properties: {
+        deadRuns: { type: 'integer', description: 'Dead letters: runs that can be redriven.' },
+        deadJobs: { type: 'integer', description: 'Jobs that have dead letters.' },
+        invalid: { type: 'integer', description: 'INVALID jobs.' },
+        paused: { type: 'integer', description: 'PAUSED jobs.' },
+      },
+    } as const,
+    'What needs attention until somebody acts. Its owner counts it from its store, so a restart does not change it. Null while it is being counted, or if the owner does not tell.',
+  )
 
 const lastReset = {
   title: 'PositionReset',

@@ -1,6 +1,6 @@
 /** Schema of the route that shows the partitions. */
 import { closed, orNull, problemResponses } from './common.ts'
-import { lastResetSchema, openTransactionSchema } from './partition-troubles.ts'
+import { lastResetSchema, openTransactionSchema, standingSchema } from './partition-troubles.ts'
 
 export const partitionsSchema = {
   operationId: 'listPartitions',
@@ -23,7 +23,7 @@ export const partitionsSchema = {
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
               ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
-              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset', 'openTransaction'],
+              ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset', 'openTransaction', 'standing'],
             ],
             properties: {
               partition: { type: 'integer' },
@@ -76,6 +76,7 @@ export const partitionsSchema = {
                 type: 'boolean',
                 description: 'Whether a standby has other rules than the owner. The rules of the owner apply.',
               },
+              standing: standingSchema('Standing'),
               lastReset: lastResetSchema,
               openTransaction: openTransactionSchema,
               zoneWalk: orNull(

@@ -31,6 +31,9 @@ export const staleMs = computed(() => {
   return ageMs > staleAfterMs ? ageMs : undefined
 })
 
+/** Whether the data shown may be out of date because no answer comes. */
+export const isAway = computed(() => latest.value !== undefined && (connection.value === 'lost' || staleMs.value !== undefined))
+
 /** Listens until `signal` is aborted. */
 export async function listen(until: AbortSignal): Promise<void> {
   const ticking = setInterval(() => {

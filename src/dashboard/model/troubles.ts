@@ -9,6 +9,29 @@ export interface Trouble {
   text: string
   /** Page with the details. */
   href?: string
+  /** It waits for a decision of a person, and nothing is late because of it. */
+  waits?: boolean
+}
+
+/** What needs attention in all partitions; `missing`: partitions whose owner has not counted it yet. */
+export interface Standing {
+  deadRuns: number
+  deadJobs: number
+  invalid: number
+  missing: number
+}
+
+export function standingOf({ partitions }: Pick<StatsMessage, 'partitions'>): Standing {
+  const sum = { deadRuns: 0, deadJobs: 0, invalid: 0, missing: 0 }
+  for (const { standing } of partitions) {
+    if (standing == null) sum.missing++
+    else {
+      sum.deadRuns += standing.deadRuns
+      sum.deadJobs += standing.deadJobs
+      sum.invalid += standing.invalid
+    }
+  }
+  return sum
 }
 
 /** A truncated topic is reported for a day. */
@@ -42,6 +65,21 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
   if (dead > 0) {
     const over = duration(Math.max(1_000, latest.at - first.at))
     troubles.push({ text: `${counted(dead, 'new dead letter')} in the last ${over}.`, href: '/dead-letters' })
+  }
+  return [...troubles, ...waitingOf(latest)]
+}
+
+/** What stands until a person acts, independent of when this page was opened. */
+function waitingOf(latest: StatsMessage): Trouble[] {
+  const { deadRuns, deadJobs, invalid } = standingOf(latest)
+  const troubles: Trouble[] = []
+  if (deadRuns > 0) {
+    const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
+    troubles.push({ text, href: '/dead-letters', waits: true })
+  }
+  if (invalid > 0) {
+    const text = `${counted(invalid, 'job')} ${invalid === 1 ? 'is' : 'are'} INVALID and will not fire.`
+    troubles.push({ text, href: '/jobs?status=INVALID', waits: true })
   }
   return troubles
 }

@@ -1,13 +1,16 @@
 /** The current state of the system: problems, figures, charts of the last 10 minutes, and partitions. */
 import {
   count,
+  counted,
   duration,
   instant,
+  isAway,
   latest,
   type Rates,
   rate,
   ratesOver,
   type StatsMessage,
+  standingOf,
   statsHistory,
   troublesOf,
 } from '../model/index.ts'
@@ -35,30 +38,46 @@ export function NowView() {
           Rates and lateness of the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? stats.at)}.
         </p>
       </Heading>
-      <Troubles kept={kept} rates={rates} />
-      <Figures stats={stats} rates={rates} />
-      <Charts kept={kept} rates={rates} />
-      <h2>Partitions</h2>
-      <PartitionTable partitions={stats.partitions} />
+      {isAway.value && <Away at={stats.at} />}
+      <div class={isAway.value ? 'stale' : undefined}>
+        <Troubles kept={kept} rates={rates} />
+        <Figures stats={stats} rates={rates} />
+        <Charts kept={kept} rates={rates} />
+        <h2>Partitions</h2>
+        <PartitionTable partitions={stats.partitions} />
+      </div>
     </>
+  )
+}
+
+function Away({ at }: { at: number }) {
+  return (
+    <p class="state bad" role="alert">
+      Duelog is not responding. Everything below is as it was at {instant(at)}, and may have changed. This page retries
+      automatically.
+    </p>
   )
 }
 
 function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
   const troubles = troublesOf(kept, rates)
   const partitions = kept.at(-1)?.partitions.length ?? 0
-  if (troubles.length === 0)
-    return (
-      <p class="troubles">
-        <span class="status good">
-          {partitions === 1 ? 'The partition fires' : `All ${count(partitions)} partitions fire`} on time.
-        </span>
-      </p>
-    )
+  // Nothing is on time when nobody answers.
+  const verb = isAway.value ? 'fired' : 'fire'
   return (
-    <ul class="troubles" aria-label="Problems">
-      {troubles.map(({ text, href }) => (
-        <li key={text} class="status bad">
+    <ul class="troubles" aria-label={troubles.length === 0 ? 'State' : 'Problems'}>
+      {troubles.every(({ waits }) => waits) && (
+        <li class={`status ${isAway.value ? 'plain' : 'good'}`}>
+          <span>
+            {partitions === 1
+              ? `The partition ${isAway.value ? 'fired' : 'fires'}`
+              : `All ${count(partitions)} partitions ${verb}`}{' '}
+            on time.
+          </span>
+        </li>
+      )}
+      {troubles.map(({ text, href, waits }) => (
+        <li key={text} class={`status ${waits ? 'warn' : 'bad'}`}>
           <span>
             {text} {href !== undefined && <a href={href}>View</a>}
           </span>
@@ -77,7 +96,7 @@ function Figures({ stats, rates }: { stats: StatsMessage; rates: Rates | undefin
     all.unprocessed += mailboxDepth
   }
   const late = (ms: number | undefined): string => (ms === undefined ? '—' : duration(ms))
-  const dead = stats.counts.ended.DEAD ?? 0
+  const { deadRuns, deadJobs, missing } = standingOf(stats)
   return (
     <dl class="figures">
       <Figure name="Fires per second" value={rates === undefined ? '—' : rate(rates.firesPerSecond)} />
@@ -94,7 +113,13 @@ function Figures({ stats, rates }: { stats: StatsMessage; rates: Rates | undefin
         value={count(all.waiting)}
         note={`for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
       />
-      <Figure name="Dead letters" value={count(dead)} note="since the schedulers started" bad={dead > 0} href="/dead-letters" />
+      <Figure
+        name="Dead letters"
+        value={missing === stats.partitions.length ? '—' : count(deadRuns)}
+        note={missing === 0 ? `of ${counted(deadJobs, 'job')}` : `${counted(missing, 'partition')} not counted yet`}
+        bad={deadRuns > 0}
+        href="/dead-letters"
+      />
     </dl>
   )
 }

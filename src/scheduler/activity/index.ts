@@ -2,4 +2,5 @@
 export { ActiveRuns, idsOfRunTimers } from './active-runs.ts'
 export { type JobWait, JobWaits } from './job-waits.ts'
 export { Leases } from './leases.ts'
+export { StandingJobs } from './standing-jobs.ts'
 export { WorkerWatch } from './worker-activity.ts'

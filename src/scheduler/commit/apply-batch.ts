@@ -370,6 +370,7 @@ class BatchStep {
       this.#context.activeRuns.set(before.id, now)
       this.#batchResult.retries += retriesIn(then, now)
     }
+    this.#context.standing.changed(before, decision.job)
     this.#candidates.limitCounters.took(before.state, decision)
     for (const output of decision.out) {
       if (output.kind === 'record')

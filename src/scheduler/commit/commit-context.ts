@@ -1,7 +1,7 @@
 /** What a commit cycle needs of its partition. */
 import type { Semaphore } from '../../concurrency/index.ts'
 import type { LogWriter, PartitionStore, TransactionalWriter } from '../../ports/index.ts'
-import type { ActiveRuns, JobWaits, Leases, WorkerWatch } from '../activity/index.ts'
+import type { ActiveRuns, JobWaits, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import type { InputBuffer, LogPositions } from '../input/index.ts'
 import type { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
@@ -30,6 +30,7 @@ export interface CommitContext {
   leases: Leases
   workers: WorkerWatch
   activeRuns: ActiveRuns
+  standing: StandingJobs
   jobWaits: JobWaits
   admissionQueue: AdmissionQueue
   heavyJobs: HeavyJobs

@@ -9,7 +9,7 @@ import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { WakeSignal } from '../../concurrency/index.ts'
 import type { PartitionStore, TransactionalWriter } from '../../ports/index.ts'
-import { ActiveRuns, type JobWaits, type Leases, type WorkerWatch } from '../activity/index.ts'
+import { ActiveRuns, type JobWaits, type Leases, StandingJobs, type WorkerWatch } from '../activity/index.ts'
 import {
   type CommitContext,
   type CycleOptions,
@@ -64,6 +64,7 @@ export class PartitionContext implements CommitContext {
   readonly inputBuffer: InputBuffer
   readonly backpressure: Backpressure
   readonly activeRuns = new ActiveRuns()
+  readonly standing = new StandingJobs()
   readonly heavyJobs = new HeavyJobs()
   readonly admissionQueue: AdmissionQueue
   readonly reports: EventsWatermark

@@ -20,7 +20,7 @@ import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Batch, PartitionStore, PartitionView } from '../../ports/index.ts'
-import type { ActiveRuns, JobWait, Leases, WorkerWatch } from '../activity/index.ts'
+import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import { type LogPositions, type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
@@ -121,6 +121,10 @@ export class Partition {
   get activeRuns(): ActiveRuns | undefined {
     return this.#context?.activeRuns
   }
+  /** The same: soft state, counted when somebody asks. */
+  get standing(): StandingJobs | undefined {
+    return this.#context?.standing
+  }
   get searchIndex(): SearchIndex | undefined {
     return this.#context?.searchIndex
   }
@@ -145,6 +149,7 @@ export class Partition {
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' && context !== undefined ? Math.max(0, shared.clock.nowMs() - context.dueAt) : 0,
       underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0 },
+      standing: phase === 'active' ? (context?.standing.counts ?? null) : null,
       ...{ role, behindRecords: this.#behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),
       problem: phase === 'closed' ? null : (shared.clock.guard?.problem ?? trouble),

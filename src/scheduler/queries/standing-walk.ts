@@ -1,0 +1,50 @@
+/** Counts the jobs that need attention (activity/standing-jobs.ts) once for a new owner, from the index keys of its store. */
+import { indexKind, indexRange, jobIdOfIndexKey } from '../../../streams/state/index.ts'
+import type { IdleTime } from '../../concurrency/index.ts'
+import type { PartitionStore } from '../../ports/index.ts'
+import type { StandingJobs } from '../activity/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { eachJob } from '../state/index.ts'
+
+/** Keys that are read together. */
+const slice = 500
+/** How long it reads without a pause, because the owner has runs to dispatch. */
+const pieceMs = 1
+
+const indexes = [
+  { kind: indexKind.dead, value: '' },
+  { kind: indexKind.status, value: 'INVALID' },
+  { kind: indexKind.status, value: 'PAUSED' },
+] as const
+
+/** Does nothing if they are counted already. Rejects if the store does; then the next call begins again. */
+export async function countStanding(
+  standing: StandingJobs,
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  spare: Pick<IdleTime, 'rest'>,
+): Promise<void> {
+  if (!standing.begin()) return
+  try {
+    let since = performance.now()
+    for (const { kind, value } of indexes) {
+      for (let after: string | undefined; ; ) {
+        const entries = await store.scan({ ...indexRange(kind, value, after), limit: slice, keysOnly: true })
+        const ids = entries.map(({ key }) => jobIdOfIndexKey(key, value))
+        for await (const job of eachJob(store, codecs, ids)) {
+          standing.found(job)
+          const usedMs = performance.now() - since
+          if (usedMs < pieceMs) continue
+          await spare.rest(usedMs)
+          since = performance.now()
+        }
+        after = ids.at(-1)
+        if (entries.length < slice) break
+      }
+    }
+    standing.end()
+  } catch (error) {
+    standing.giveUp()
+    throw error
+  }
+}
