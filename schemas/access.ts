@@ -116,6 +116,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topics('executions.', ['Read', 'Describe'], 'reads runs'),
       topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
+      topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
       ...others(names.targets, ['Write', 'Describe'], 'the handler kafka.produce'),
     ],
     retrier: [
@@ -127,6 +128,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       ...common,
       topic('jobs', ['Write', 'Describe'], 'definitions'),
       topic('job-commands', ['Write', 'Describe'], 'commands'),
+      topic('run-logs', ['Read', 'Describe'], 'lines of run.log'),
     ],
     intake: [
       ...common,
@@ -150,6 +152,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'reads runs')),
       topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
+      topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
       ...names.pools.map((pool) => group(`exec.${pool}`, ['Read', 'Describe'], 'shares the runs of the pool')),
       groups('control.', ['Read', 'Describe'], 'reads worker-control in a group of its own'),
     ],

@@ -1137,6 +1137,58 @@ export interface StateEntryInput {
   owner?: OwnerInput | null | undefined
 }
 
+/** RunLogLine */
+export interface RunLogLine {
+  /** When the handler wrote the line, by the worker's clock. Unit: epoch ms. */
+  at: number
+  /** debug, info, warn or error. Default: "info". */
+  level: string
+  /** The line. The rest of a longer text is left out. */
+  text: string
+  /** JSON object whose values are texts, numbers, booleans or null. Fields beyond the limit are left out. Default: null. */
+  fields: string | null
+  /** Whether parts of the line or of its fields were left out. Default: false. */
+  shortened: boolean
+}
+
+/** RunLogLine as a writer may give it: fields with a default may be left out. */
+export interface RunLogLineInput {
+  at: number
+  level?: string | undefined
+  text: string
+  fields?: string | null | undefined
+  shortened?: boolean | undefined
+}
+
+/** Lines that a handler wrote with run.log during one attempt, in their order. The worker writes them without a transaction, before its last report of the attempt. Key: job id. */
+export interface RunLog {
+  /** As in the execution. */
+  jobId: string
+  /** As in the execution. */
+  runNo: number
+  /** As in the execution. Default: "". */
+  life: string
+  /** As in the execution. */
+  attempt: number
+  /** name@host:pid:boot of the worker. Default: "". */
+  worker: string
+  /** Number of the first line. A worker counts the lines of an attempt from 1. A record that was written twice repeats the numbers; lost lines leave a gap. Default: 1. */
+  firstNo: number
+  /** The lines. Default: []. */
+  lines: RunLogLine[]
+}
+
+/** RunLog as a writer may give it: fields with a default may be left out. */
+export interface RunLogInput {
+  jobId: string
+  runNo: number
+  life?: string | undefined
+  attempt: number
+  worker?: string | undefined
+  firstNo?: number | undefined
+  lines?: RunLogLineInput[] | undefined
+}
+
 export type WorkerControlType = 'CANCEL' | 'RUN'
 
 /** A message of an owner to all workers about one attempt. Key: job id. Each worker reads all of them in its own consumer group. */
@@ -3861,6 +3913,96 @@ export const jobStateSchema = {
           ]
         }
       ]
+    }
+  ]
+} as const
+
+export const runLogSchema = {
+  "type": "record",
+  "name": "RunLog",
+  "namespace": "duelog",
+  "doc": "Lines that a handler wrote with run.log during one attempt, in their order. The worker writes them without a transaction, before its last report of the attempt. Key: job id.",
+  "fields": [
+    {
+      "name": "jobId",
+      "type": "string",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "runNo",
+      "type": "long",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "life",
+      "type": "string",
+      "default": "",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "attempt",
+      "type": "int",
+      "doc": "As in the execution."
+    },
+    {
+      "name": "worker",
+      "type": "string",
+      "default": "",
+      "doc": "name@host:pid:boot of the worker."
+    },
+    {
+      "name": "firstNo",
+      "type": "long",
+      "default": 1,
+      "doc": "Number of the first line. A worker counts the lines of an attempt from 1. A record that was written twice repeats the numbers; lost lines leave a gap."
+    },
+    {
+      "name": "lines",
+      "default": [],
+      "doc": "The lines.",
+      "type": {
+        "type": "array",
+        "items": {
+          "type": "record",
+          "name": "RunLogLine",
+          "fields": [
+            {
+              "name": "at",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "When the handler wrote the line, by the worker's clock."
+            },
+            {
+              "name": "level",
+              "type": "string",
+              "default": "info",
+              "doc": "debug, info, warn or error."
+            },
+            {
+              "name": "text",
+              "type": "string",
+              "maxBytes": 4096,
+              "doc": "The line. The rest of a longer text is left out."
+            },
+            {
+              "name": "fields",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxBytes": 4096,
+              "doc": "JSON object whose values are texts, numbers, booleans or null. Fields beyond the limit are left out."
+            },
+            {
+              "name": "shortened",
+              "type": "boolean",
+              "default": false,
+              "doc": "Whether parts of the line or of its fields were left out."
+            }
+          ]
+        }
+      }
     }
   ]
 } as const

@@ -41,6 +41,7 @@ export interface Environment {
   DUELOG_LINGER_MS: number
   DUELOG_DRAIN_MS: number
   DUELOG_RUNS_RETENTION_MS: number
+  DUELOG_RUN_LOGS_RETENTION_MS: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string
   DUELOG_JWT_JWKS_URL?: string
@@ -108,6 +109,8 @@ export interface SettingValues {
   drainMs: number
   /** How long the topic runs keeps a record of each run that has ended. It holds for a topic that Duelog creates; `duelog topics apply` lengthens that of an existing one only if it is under a day. 0: schedulers write no such records. */
   runsRetentionMs: number
+  /** How long the topic run-logs keeps the lines that handlers write with run.log. It holds for a topic that Duelog creates; `duelog topics apply` lengthens that of an existing one only if it is under a day. 0: the workers of this process write no lines. */
+  runLogsRetentionMs: number
   /** Least severe level that is logged. */
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Comma-separated role:token or role.name:token items. In a file, an item may also be on a line of its own. A token has at least 16 characters. The audit trail shows the name. Absent: no authentication, loopback only. */

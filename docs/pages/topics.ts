@@ -10,6 +10,7 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  runLogSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
 import {
@@ -38,6 +39,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   'worker-control': workerControlSchema,
   'audit-event': auditEventSchema,
   'ended-run': endedRunSchema,
+  'run-log': runLogSchema,
 }
 
 const names = topicNames('duelog.')
@@ -51,6 +53,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'execution-event') return ['workers, retry forwarder', 'owner']
   if (schema === 'worker-control') return ['owner', 'every worker']
   if (schema === 'audit-event') return ['API', 'API, people']
+  if (schema === 'run-log') return ['workers', 'API']
   if (schema === 'ended-run') return ['owner', 'people, ksqlDB, Connect']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'retry forwarder'] : ['owner', 'workers of the pool']

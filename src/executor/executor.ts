@@ -19,7 +19,7 @@ import type { Codec, Log, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { announcedHandlers, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
-import { type Attempt, ReportSender } from './report/index.ts'
+import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
 import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
 /** How long before an execution is due its owner usually dispatches it; see DUELOG_LEAD_MS. */
@@ -33,6 +33,8 @@ export interface ExecutorOptions {
     execution: Codec<Execution, never>
     event: Codec<ExecutionEvent, ExecutionEventInput>
     control: Codec<WorkerControl, never>
+    /** Absent: the lines of run.log are not kept. */
+    runLog?: RunLogSenderOptions['codec']
   }
   names: TopicNames
   pool: string
@@ -69,6 +71,7 @@ export class Executor {
   readonly #committer: OffsetCommitter
   readonly #untracked: UntrackedRuns
   readonly #reportSender: ReportSender
+  readonly #runLogs: RunLogSender
   readonly #runner: Runner
   /** Runs that are not due yet. */
   readonly #held: TimerQueue<Entry>
@@ -91,11 +94,11 @@ export class Executor {
       this.#consumer.committed()
     })
     this.#untracked = new UntrackedRuns({ pool, clock, metrics, logger, onDone: (entry) => this.#done(entry) })
+    const shared = { log, instance, clock, logger }
+    this.#runLogs = new RunLogSender({ ...shared, codec: codecs.runLog, topic: names.runLogs, pool, metrics })
     this.#reportSender = new ReportSender({
-      log,
-      codec: codecs.event,
-      topic: names.events,
-      ...{ instance, clock, logger },
+      ...{ ...shared, codec: codecs.event, topic: names.events },
+      beforeReport: (attempt) => this.#runLogs.beforeReport(attempt),
       onUntracked: (attempt) => this.#untracked.ended(attempt),
       onAcked: (attempts) => this.#acked(attempts),
     })
@@ -156,6 +159,7 @@ export class Executor {
       concurrency,
       handlers: preparedHandlers(handlers, hooks, this.#logger),
       reportSender: this.#reportSender,
+      runLogs: this.#runLogs,
       ...{ clock, metrics, logger: this.#logger },
       onStarted: (entry) => this.#started(entry),
       onDone: (entry) => this.#done(entry),
@@ -242,8 +246,8 @@ export class Executor {
       .catch((error: unknown) =>
         this.#logger.warn({ err: error }, 'The group of worker-control could not be left; it waits until the session ends.'),
       )
-    await withTimeout(clock, lastReportsMsMax, this.#reportSender.flush())
-    await this.#reportSender.close()
+    await withTimeout(clock, lastReportsMsMax, Promise.all([this.#reportSender.flush(), this.#runLogs.flush()]))
+    await Promise.all([this.#reportSender.close(), this.#runLogs.close()])
   }
 
   #handBack(): Promise<void> {

@@ -18,6 +18,8 @@ export {
   type Progress,
   RetryLaterError,
   type Run,
+  type RunLogFields,
+  type RunLogLevel,
   type SchemaHandler,
   withSchema,
 } from './handlers/index.ts'

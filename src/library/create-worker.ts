@@ -61,6 +61,8 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
    * until they agree. 0: nothing is compared. Default 2,000, like DUELOG_CLOCK_STEP_MS_MAX.
    */
   clockStepMsMax?: number
+  /** Whether the lines of run.log are written to the topic run-logs. Default true. */
+  runLogs?: boolean
   /** How long close() waits for handlers before it gives their runs back, in ms. Default 25,000. */
   drainMs?: number
   /** Default: warnings and errors, to standard output. */
@@ -72,7 +74,7 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
 const workerOptionNames = {
   ...clusterOptionNames,
   ...{ handlers: true, pool: true, concurrency: true, name: true, drainMs: true, metrics: true, clockStepMsMax: true },
-  ...{ hooks: true, httpDeny: true, httpAllow: true, httpSigningKey: true },
+  ...{ hooks: true, runLogs: true, httpDeny: true, httpAllow: true, httpSigningKey: true },
 } as const satisfies Record<keyof WorkerOptions, true>
 
 export interface Worker {
@@ -126,7 +128,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     const codecs = await openCodecs([pool])
     executor = new Executor({
       log,
-      codecs,
+      codecs: { ...codecs, runLog: options.runLogs === false ? undefined : codecs.runLog },
       names,
       pool,
       concurrency,

@@ -127,6 +127,11 @@ export function newMetrics() {
       'Runs of jobs with trackRuns false whose handler failed. They are not repeated, and no job shows them.',
       ['pool'],
     ),
+    runLogLines: counter(
+      'run_log_lines_total',
+      'Lines that handlers wrote with run.log: written to the topic, over a limit, or lost because the brokers did not take them.',
+      ['pool', 'outcome'],
+    ),
     executorEnds: counter(
       'executor_process_ends_total',
       'Executor processes of this process that ended unexpectedly and were started again.',

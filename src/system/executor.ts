@@ -30,7 +30,7 @@ async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promi
     (pool) =>
       new Executor({
         log,
-        codecs,
+        codecs: { ...codecs, runLog: config.runLogsRetentionMs > 0 ? codecs.runLog : undefined },
         names,
         pool,
         concurrency: config.concurrency,

@@ -74,7 +74,7 @@ export async function startHttp(
     jwt: config.jwt,
     ratePerSecond: config.httpRateLimit,
     settings: effectiveSettings(config),
-    topics: topicPlans(names, config.pools, config.runsRetentionMs),
+    topics: topicPlans(names, config.pools, config),
     // It is read into memory, so only a process with the role api reads it.
     dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../../dist/dashboard', import.meta.url))) : undefined,
     health: () => vitals.health(scheduler, clock.problem),

@@ -91,7 +91,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
   const names = topicNames(config.topicPrefix)
-  const plans = topicPlans(names, config.pools, config.runsRetentionMs)
+  const plans = topicPlans(names, config.pools, config)
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })

@@ -40,6 +40,8 @@ export function topicNames(prefix: string) {
     audit: `${prefix}audit`,
     /** One record for each run that has ended. */
     runs: `${prefix}runs`,
+    /** Lines that handlers wrote with run.log. */
+    runLogs: `${prefix}run-logs`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
@@ -66,13 +68,21 @@ export interface TopicPlan {
     | 'worker-control'
     | 'audit-event'
     | 'ended-run'
+    | 'run-log'
 }
 
-/** The default of DUELOG_RUNS_RETENTION_MS. */
+/** Retentions that are settings, in ms. 0: nobody writes to the topic, and it is created with the default. */
+export interface Retentions {
+  /** DUELOG_RUNS_RETENTION_MS. Default: its default. */
+  runsRetentionMs?: number
+  /** DUELOG_RUN_LOGS_RETENTION_MS. Default: its default. */
+  runLogsRetentionMs?: number
+}
 const runsRetentionMsDefault = 90 * dayMs
+const runLogsRetentionMsDefault = 7 * dayMs
 
 /** Every topic that a cluster needs for these pools. All have the same number of partitions. */
-export function topicPlans(names: TopicNames, pools: readonly string[], runsRetentionMs = runsRetentionMsDefault): TopicPlan[] {
+export function topicPlans(names: TopicNames, pools: readonly string[], retentions: Retentions = {}): TopicPlan[] {
   const deleteAfter = (retentionMs: number): Record<string, string> => ({
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
@@ -101,7 +111,14 @@ export function topicPlans(names: TopicNames, pools: readonly string[], runsRete
     {
       topic: names.runs,
       schema: 'ended-run',
-      config: deleteAfter(runsRetentionMs > 0 ? runsRetentionMs : runsRetentionMsDefault),
+      config: deleteAfter(retentions.runsRetentionMs || runsRetentionMsDefault),
+    },
+    // The API finds the lines of a run by the broker's time.
+    {
+      topic: names.runLogs,
+      schema: 'run-log',
+      config: { ...deleteAfter(retentions.runLogsRetentionMs || runLogsRetentionMsDefault), ...brokersTime },
+      advised,
     },
     ...retryTiers.map(
       (tier): TopicPlan => ({

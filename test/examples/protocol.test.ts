@@ -1,8 +1,16 @@
 /** docs/PROTOCOL.md names fields, limits and topics that others rely on: they are those of the program. */
 import { expect, test } from 'vitest'
-import { executionEventSchema, executionSchema, jobDefinitionSchema, workerControlSchema } from '../../schemas/generated.ts'
+import {
+  executionEventSchema,
+  executionSchema,
+  jobDefinitionSchema,
+  runLogSchema,
+  workerControlSchema,
+} from '../../schemas/generated.ts'
 import { errorMessageMax, errorStackMax } from '../../src/executor/handlers/handler-errors.ts'
+import { bytesPerAttemptMax, linesPerAttemptMax, linesPerSecondMax } from '../../src/executor/report/attempt-log.ts'
 import { resultBytesMax } from '../../src/executor/report/outcome.ts'
+import { fieldsBytesMax, textBytesMax } from '../../src/executor/report/run-log-line.ts'
 import { attemptTimeoutGraceMs } from '../../streams/state/timers.ts'
 import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import { readHouseFile } from '../house/tree.ts'
@@ -14,18 +22,25 @@ const count = (value: number): string => value.toLocaleString('en-US')
 function fieldsOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   if (Array.isArray(schema)) return schema.flatMap(fieldsOf)
-  const { fields = [], type } = schema as { fields?: { name: string; type: unknown }[]; type?: unknown }
-  return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type)]
+  const { fields = [], type, items } = schema as { fields?: { name: string; type: unknown }[]; type?: unknown; items?: unknown }
+  return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type), ...fieldsOf(items)]
 }
 
 test('every named field is in one of the records', () => {
-  const records = [executionSchema, executionEventSchema, workerControlSchema, jobDefinitionSchema]
+  const records = [executionSchema, executionEventSchema, workerControlSchema, jobDefinitionSchema, runLogSchema]
   const known = new Set(records.flatMap(fieldsOf))
   // Words of other things: assignors, isolation, places in `name@host:pid:boot`, topics, settings of Kafka, user data.
   const others = new Set(['range', 'earliest', 'executor', 'boot', 'python', 'name', 'false', 'true', 'null', 'handlers'])
   const named = Array.from(text.matchAll(/`([a-z][A-Za-z]*)`/g), ([, name = '']) => name)
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter((name) => !known.has(name) && !others.has(name))).toEqual([])
+})
+
+test('the limits of lines are those of run.log', () => {
+  expect(bytesPerAttemptMax).toBe(1_048_576)
+  expect(text).toContain(`${linesPerSecondMax} a second, ${count(linesPerAttemptMax)} and 1 MiB for an attempt`)
+  expect([textBytesMax, fieldsBytesMax]).toEqual([4_096, 4_096])
+  expect(text).toContain('`text` and `fields` of 4,096 bytes each')
 })
 
 test('every kind of report of a worker is explained', () => {

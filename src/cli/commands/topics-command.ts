@@ -9,7 +9,7 @@ import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [
   ...kafkaSettings,
-  ...['DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION', 'DUELOG_RUNS_RETENTION_MS'],
+  ...['DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION', 'DUELOG_RUNS_RETENTION_MS', 'DUELOG_RUN_LOGS_RETENTION_MS'],
   ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
 ]
 
@@ -54,9 +54,9 @@ function ignoredCount(requested: string | undefined, changes: readonly TopicChan
 async function changesOf(env: Record<string, string | undefined>, name: 'plan' | 'apply'): Promise<TopicChange[]> {
   // Loaded on demand, so that commands that use only HTTP start sooner.
   const { clusterOf, plansOf } = await import('../../cluster/index.ts')
-  const { pools, partitions, replication, intakeTopics, runsRetentionMs } = readConfig(env)
+  const { pools, partitions, replication, intakeTopics, ...config } = readConfig(env)
   const { log, names } = clusterOf(clusterIn(env, 'duelog-topics'))
-  const wanted = { plans: plansOf(names, pools, runsRetentionMs), partitions, replication }
+  const wanted = { plans: plansOf(names, pools, config), partitions, replication }
   const changes = await (name === 'plan' ? log.planTopics(wanted) : log.changeTopics(wanted))
   const foreign = [...intakeTopics.etf1, ...intakeTopics.karafka]
   const size = { partitions: changes[0]?.partitions ?? partitions, replication }

@@ -13,6 +13,12 @@ export interface Progress {
   message?: string
 }
 
+/** Severity of a line of run.log. */
+export type RunLogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Values beside a line of run.log. They are flat: an object or a list in them is left out. */
+export type RunLogFields = Readonly<Record<string, string | number | bigint | boolean | null | undefined | Date | Error>>
+
 /**
  * One attempt of one run. A handler may run more than once for the same run: use `executionId` and `attempt` to stay idempotent.
  * `Payload` is the type of its jobs' payloads. The compiler checks it; at run time a schema does (SchemaHandler).
@@ -51,6 +57,13 @@ export interface Run<Payload = unknown> {
   readonly signal: AbortSignal
   /** Reports progress to the owner, at most once a second. The lease is renewed automatically; this call is not needed for it. */
   heartbeat(progress?: Progress): void
+  /**
+   * Writes a line to the topic run-logs, which keeps it for DUELOG_RUN_LOGS_RETENTION_MS. It is there before the run ends. Returns at
+   * once and never throws. Limits: 4 KiB of text and of fields, 100 lines a second, 1,000 lines and 1 MiB in an attempt. What is over a
+   * limit is left out; a line says how much. Write no secrets.
+   */
+  log(level: RunLogLevel, text: string, fields?: RunLogFields): void
+  /** The log of the worker's process. */
   readonly logger: Logger
 }
 

@@ -11,6 +11,8 @@ export {
   type Progress,
   payloadOf,
   type Run,
+  type RunLogFields,
+  type RunLogLevel,
 } from './handler.ts'
 export { errorOf, NonRetryableError, namedError, RetryLaterError, runError } from './handler-errors.ts'
 export { type Hook, hooksProblem } from './hooks.ts'

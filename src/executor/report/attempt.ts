@@ -11,6 +11,7 @@ import type { Execution, HttpTarget, RunError } from '../../../schemas/index.ts'
 import { executionIdOf } from '../../../streams/state/index.ts'
 import type { Entry } from '../consume/index.ts'
 import { type Progress, payloadOf, type Run } from '../handlers/index.ts'
+import type { AttemptLog } from './attempt-log.ts'
 
 const progressMessageMax = 1_000
 
@@ -29,6 +30,8 @@ export const cancelled: Outcome = { type: 'CANCELLED' }
 export interface AttemptHost {
   readonly logger: Logger
   progressed(attempt: Attempt): void
+  /** The handler writes a line. The values may be anything. */
+  logged(attempt: Attempt, level: unknown, text: unknown, fields: unknown): void
 }
 
 export class Attempt implements Run {
@@ -51,6 +54,8 @@ export class Attempt implements Run {
   beatAt = 0
   progress: number | null = null
   message: string | null = null
+  /** Lines of run.log; undefined before the first one. */
+  lines: AttemptLog | undefined
   readonly #host: AttemptHost
   #abort: AbortController | undefined
   #payload: { value: unknown } | undefined
@@ -116,6 +121,11 @@ export class Attempt implements Run {
       }
       this.#host.progressed(this)
     }
+  }
+
+  /** An arrow, like heartbeat. */
+  get log(): Run['log'] {
+    return (level, text, fields) => this.#host.logged(this, level, text, fields)
   }
 
   /** Aborts the handler's signal, even if the handler reads it later. */

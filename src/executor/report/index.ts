@@ -2,3 +2,4 @@
 export { Attempt, type AttemptHost, cancelled, type Outcome, released, succeededWithoutResult } from './attempt.ts'
 export { batchOutcomes, failed, succeeded } from './outcome.ts'
 export { ReportSender } from './report-sender.ts'
+export { RunLogSender, type RunLogSenderOptions } from './run-log-sender.ts'

@@ -34,6 +34,8 @@ export interface ReportSenderOptions {
   instance: string
   clock: Clock
   logger: Logger
+  /** Resolves when the final report of the attempt may go; undefined if it may go now. Default: always now. */
+  beforeReport?(attempt: Attempt): Promise<void> | undefined
   /** An untracked attempt has news: nothing is sent about it. */
   onUntracked(attempt: Attempt): void
   /** The broker has acknowledged a report about each of them. */
@@ -48,8 +50,11 @@ export class ReportSender {
   #queue: Attempt[] = []
   #inFlight = 0
   #inFlightEvents = 0
+  /** Final reports that wait until they may go. */
+  #heldBack = 0
   #bytes = 0
   #cancelLinger: (() => void) | undefined
+  #released: NodeJS.Immediate | undefined
   readonly #writer: LazyWriter
   #closed = false
   #flushing = false
@@ -61,7 +66,7 @@ export class ReportSender {
   }
 
   get pending(): number {
-    return this.#queue.length + this.#inFlightEvents
+    return this.#queue.length + this.#inFlightEvents + this.#heldBack
   }
 
   get congested(): boolean {
@@ -115,7 +120,7 @@ export class ReportSender {
 
   #send(): void {
     while (this.#queue.length > 0 && this.#inFlight < sendsInFlightMax && !this.#closed) {
-      const attempts = this.#withoutCancelled(this.#queue.splice(0, eventsPerSendMax))
+      const attempts = this.#withoutHeldBack(this.#withoutCancelled(this.#queue.splice(0, eventsPerSendMax)))
       if (attempts.length === 0) continue
       const records = attempts.map((attempt) => this.#record(attempt))
       this.#inFlight++
@@ -135,6 +140,27 @@ export class ReportSender {
     }
     this.#options.onAcked(silent)
     return attempts.filter(({ outcome }) => outcome?.type !== 'CANCELLED')
+  }
+
+  /** Lines of the attempt are on their way, and should be there when its run ends. */
+  #withoutHeldBack(attempts: Attempt[]): Attempt[] {
+    const { beforeReport } = this.#options
+    if (beforeReport === undefined) return attempts
+    return attempts.filter((attempt) => {
+      const wait = attempt.outcome === undefined ? undefined : beforeReport(attempt)
+      if (wait === undefined) return true
+      this.#heldBack++
+      void wait.then(() => {
+        this.#heldBack--
+        this.#queue.push(attempt)
+        // Many may go with the same answer of a broker.
+        this.#released ??= setImmediate(() => {
+          this.#released = undefined
+          this.#send()
+        })
+      })
+      return false
+    })
   }
 
   #settleIfIdle(): void {

@@ -17,6 +17,7 @@ import {
   failed,
   type Outcome,
   type ReportSender,
+  type RunLogSender,
   released,
   succeeded,
   succeededWithoutResult,
@@ -36,6 +37,7 @@ export interface RunnerOptions {
   concurrency: number
   handlers: Handlers
   reportSender: ReportSender
+  runLogs: RunLogSender
   clock: Clock
   metrics: Metrics
   logger: Logger
@@ -133,6 +135,10 @@ export class Runner implements AttemptHost {
 
   progressed(attempt: Attempt): void {
     this.#supervisor.progressed(attempt)
+  }
+
+  logged(attempt: Attempt, level: unknown, text: unknown, fields: unknown): void {
+    this.#options.runLogs.add(attempt, level, text, fields)
   }
 
   /** Aborts the running ones of these attempts and remembers the others: they are dropped when their turn comes. */
@@ -245,6 +251,7 @@ export class Runner implements AttemptHost {
     attempt.outcome = outcome
     attempt.endedAt = this.#options.clock.nowMs()
     this.#ended[outcome.type].inc()
+    this.#options.runLogs.ended(attempt)
   }
 
   /** One line for each handler: every run of the job comes by here. */

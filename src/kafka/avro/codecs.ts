@@ -24,6 +24,9 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  type RunLog,
+  type RunLogInput,
+  runLogSchema,
   type StateEntry,
   type StateEntryInput,
   schemaTexts,
@@ -56,6 +59,7 @@ export interface Codecs {
   control: Codec<WorkerControl, WorkerControlInput>
   audit: Codec<AuditEvent, AuditEventInput>
   endedRun: Codec<EndedRun, EndedRunInput>
+  runLog: Codec<RunLog, RunLogInput>
 }
 
 const schemas: Record<TopicPlan['schema'], unknown> = {
@@ -68,6 +72,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'worker-control': workerControlSchema,
   'audit-event': auditEventSchema,
   'ended-run': endedRunSchema,
+  'run-log': runLogSchema,
 }
 export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
@@ -204,6 +209,7 @@ function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
     control: codec('worker-control'),
     audit: codec('audit-event'),
     endedRun: codec('ended-run'),
+    runLog: codec('run-log'),
   }
 }
 

@@ -37,6 +37,7 @@ describe('the topics of a cluster', () => {
           'a.worker-control',
           'a.audit',
           'a.runs',
+          'a.run-logs',
         ],
         ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
         ...['default', 'gpu'].flatMap((pool) => lanes.map((lane) => `a.executions.${pool}.${lane}`)),
@@ -54,6 +55,7 @@ describe('the topics of a cluster', () => {
     ['a.worker-control', 'worker-control', 'delete', 1 / 24],
     ['a.audit', 'audit-event', 'delete', 90],
     ['a.runs', 'ended-run', 'delete', 90],
+    ['a.run-logs', 'run-log', 'delete', 7],
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
@@ -62,10 +64,15 @@ describe('the topics of a cluster', () => {
     expect([plan.schema, config['cleanup.policy']]).toEqual([schema, policy])
     expect(days(config[policy === 'compact' ? 'delete.retention.ms' : 'retention.ms'])).toBe(kept)
   })
-  it('keep ended runs for as long as the setting says; with 0 nobody writes them, and the topic has the default', () => {
-    const kept = (runsRetentionMs: number): string | undefined =>
-      topicPlans(topicNames('a.'), [], runsRetentionMs).find(({ topic }) => topic === 'a.runs')?.config['retention.ms']
-    expect([kept(172_800_000), kept(0)]).toEqual(['172800000', '7776000000'])
+  it('keep ended runs and lines of run.log for as long as the settings say; with 0 nobody writes them, and the topic has the default', () => {
+    const kept = (runsRetentionMs: number, runLogsRetentionMs: number): (string | undefined)[] => {
+      const made = topicPlans(topicNames('a.'), [], { runsRetentionMs, runLogsRetentionMs })
+      return ['a.runs', 'a.run-logs'].map((name) => made.find(({ topic }) => topic === name)?.config['retention.ms'])
+    }
+    expect([kept(172_800_000, 86_400_000), kept(0, 0)]).toEqual([
+      ['172800000', '86400000'],
+      ['7776000000', '604800000'],
+    ])
   })
   it('have the time of their broker if an owner judges by it; those of earlier versions may lack it, except jobs', () => {
     const all = plans()
