@@ -4,6 +4,7 @@
  */
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { type BenchCase, benchCases } from '../src/cli/commands/bench-cases.ts'
 import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
 import { audit } from './cases/audit.ts'
@@ -28,7 +29,7 @@ import { peers } from './peers/run.ts'
 import { type Bed, withBed } from './tools/bed.ts'
 import { medians } from './tools/medians.ts'
 
-const cases: Record<string, (bed: Bed, n?: number) => Promise<Record<string, unknown>>> = {
+const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promise<Record<string, unknown>>> = {
   accept,
   storm,
   precision,
@@ -62,11 +63,9 @@ const { values, positionals } = parseArgs({
   options: { n: { type: 'string' }, runs: { type: 'string', default: '1' } },
 })
 const [name = ''] = positionals
-const run = cases[name]
+const run = Object.hasOwn(cases, name) ? cases[name as keyof typeof cases] : undefined
 if (run === undefined) {
-  console.error(
-    `There is no case "${name}". Usage: npm run bench -- ${[...Object.keys(cases), 'peers'].join('|')} [--n N] [--runs R]`,
-  )
+  console.error(`There is no case "${name}". Usage: npm run bench -- ${benchCases.join('|')} [--n N] [--runs R]`)
   process.exit(1)
 }
 /** Some cases start the program with its own broker and registry, others need neither. */

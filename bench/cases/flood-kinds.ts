@@ -161,4 +161,6 @@ const rules: Flood = {
 
 const floods = { keys, rates, backfill, retries, triggers, sockets, lists, rules }
 
-export const floodCases = Object.fromEntries(Object.entries(floods).map(([name, flood]) => [`flood-${name}`, floodCase(flood)]))
+export const floodCases = Object.fromEntries(
+  Object.entries(floods).map(([name, flood]) => [`flood-${name}`, floodCase(flood)]),
+) as Record<`flood-${keyof typeof floods}`, ReturnType<typeof floodCase>>

@@ -1,8 +1,9 @@
 /** docs/JOBS.md: the fields of a definition, from schemas/job-definition.avsc. */
 import { jobDefinitionSchema } from '../../schemas/generated.ts'
 import { jobIdLimit } from '../../streams/definitions/validate.ts'
+import { withoutEffect } from '../../streams/definitions/without-effect.ts'
 import { fieldTable } from './fields.ts'
-import { heading, page } from './markdown.ts'
+import { code, heading, page, table } from './markdown.ts'
 
 /** Jobs in JSON that the page shows. A test reads each of them as the API does. */
 export const jobExamples: readonly { title: string; job: Record<string, unknown> }[] = [
@@ -95,6 +96,13 @@ export function jobsPage(): string {
     ...examples,
     '## Fields',
     fieldTable(jobDefinitionSchema),
+    '## Fields without effect',
+    'Whoever reads a job in JSON (the HTTP API, `duelog jobs apply` and `plan`, `createClient`) refuses a field that has no effect beside the others, and says what to write. A value equal to the default is accepted. A definition that another program writes to `jobs` as Avro stays valid; its JSON leaves these fields out ([ADR 0085](adr/0085-no-field-is-accepted-and-ignored.md)).',
+    table(
+      ['Field', 'Has no effect', 'Because', 'Instead'],
+      withoutEffect.map(({ fields, when, why, instead }) => [fields.map(code).join(', '), when, why, instead]),
+    ),
+    'Fields of a schedule or target that belong to another kind, such as `schedule.anchor` with `schedule.cron`, are refused in every form.',
     [
       '## When it is due',
       '',

@@ -228,7 +228,7 @@ export type Run = {
   runId: string
   jobId: string
   runNo: number
-  status: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED' | 'CANCELLED' | 'SKIPPED' | 'DEAD' | 'WAITING'
+  status: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'EXPIRED' | 'CANCELLED' | 'DEAD' | 'WAITING'
   trigger: 'SCHEDULE' | 'MANUAL' | 'REDRIVE' | 'BACKFILL' | 'FOLLOW_UP'
   commandId?: string | null
   /** Time in ISO 8601, UTC. */

@@ -8,6 +8,7 @@ import { completeDefinition } from './defaults.ts'
 import { readPayload, writePayload } from './payload-json.ts'
 import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
 import { validateDefinition, validateJobId } from './validate.ts'
+import { addWithoutEffectProblems, fieldsWithoutEffect } from './without-effect.ts'
 
 export { isoTime, parseIsoTime } from '../text/index.ts'
 export { completeDefinition } from './defaults.ts'
@@ -45,6 +46,7 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   if (problems.length > 0) return { ok: false, problems }
   const definition = completeDefinition(input as unknown as JobDefinitionInput)
   const refused = validateDefinition(definition)
+  if (refused.length === 0) addWithoutEffectProblems(definition, refused)
   if (id !== undefined) addCycleProblems(id, definition, refused)
   return refused.length > 0 ? { ok: false, problems: refused } : { ok: true, id, definition }
 }
@@ -78,9 +80,14 @@ function missing(field: string): Problem {
   return { field, value: undefined, limit: 'required', message: `${field} is missing; it is required.` }
 }
 
-/** A definition in the form that definitionFromJson accepts. Times are in UTC; unset fields are left out. */
+/**
+ * A definition in the form that definitionFromJson accepts. Times are in UTC; unset fields are left out, and so are fields without effect,
+ * which records of other writers may hold.
+ */
 export function definitionToJson(definition: JobDefinition): Record<string, unknown> {
-  const { payload: _, headers, schedule, target, ...rest } = writeFields({ ...definition, payload: null, headers: {} })
+  const json = writeFields({ ...definition, payload: null, headers: {} })
+  for (const path of fieldsWithoutEffect(definition)) leaveOut(json, path.split('.'))
+  const { payload: _, headers, schedule, target, ...rest } = json
   return {
     schedule: scheduleToJson(schedule as Record<string, unknown>),
     target: targetToJson(target as Record<string, unknown>, definition.target),
@@ -88,6 +95,12 @@ export function definitionToJson(definition: JobDefinition): Record<string, unkn
     ...writePayload(definition),
     ...headersToJson(definition.headers),
   }
+}
+
+function leaveOut(json: Record<string, unknown>, [name = '', ...inner]: string[]): void {
+  const value = json[name]
+  if (inner.length === 0) delete json[name]
+  else if (isObject(value)) leaveOut(value, inner)
 }
 
 /** Leaves out fields that have a default but no meaning for this kind of schedule. */

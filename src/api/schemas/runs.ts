@@ -49,7 +49,7 @@ export const runSchema = {
     runNo: { type: 'integer' },
     status: {
       type: 'string',
-      enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'FAILED', 'EXPIRED', 'CANCELLED', 'SKIPPED', 'DEAD', 'WAITING'],
+      enum: ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'SUCCEEDED', 'EXPIRED', 'CANCELLED', 'DEAD', 'WAITING'],
     },
     trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL', 'REDRIVE', 'BACKFILL', 'FOLLOW_UP'] },
     commandId: { type: ['string', 'null'] },

@@ -7,6 +7,7 @@ import { DuelogError } from '../../errors/index.ts'
 import { modulePath } from '../../process/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { exitCodes, integer, watchSignals } from '../terminal/index.ts'
+import { benchCases } from './bench-cases.ts'
 
 export function benchCommand({ exit }: CommandFrame): Command {
   return withExamples(
@@ -15,7 +16,7 @@ export function benchCommand({ exit }: CommandFrame): Command {
     ),
     ['bench storm', 'bench precision --runs 3'],
   )
-    .argument('<case>', 'accept, storm, precision, restore, audit')
+    .argument('<case>', benchCases.join(', '))
     .addOption(integer('--n <n>', 'size of the case: number of jobs or seconds', undefined, 1, 100_000_000))
     .addOption(integer('--runs <n>', 'number of runs; their median comes last', 1, 1, 100))
     .action(async (name: string, { n, runs }: { n?: number; runs: number }) => {

@@ -11,12 +11,12 @@ const refusals = (more: object): string[] => {
 describe('a definition with trackRuns false', () => {
   it.each([
     ['nothing else', {}],
-    ['what a worker can keep by itself', { attemptTimeoutMs: 500, startDeadlineMs: 5_000, priority: 'HIGH', leaseMs: 1_000 }],
+    ['what a worker can keep by itself', { attemptTimeoutMs: 500, startDeadlineMs: 5_000, priority: 'HIGH' }],
     [
       'what the owner keeps before',
       { catchUp: 'ALL', maxRuns: 3, jitterMs: 10, expireAt: 9, paused: true, retainCompletedMs: 0 },
     ],
-    ['one attempt, which is what it gets', { retry: { maxAttempts: 1, backoff: { fixed: { delayMs: 5 } } } }],
+    ['one attempt, which is what it gets', { retry: { maxAttempts: 1 } }],
     ['the default retry spelt out, which does not apply', { retry: { maxAttempts: 5 } }],
     ['a webhook', { target: { http: { url: 'https://example.org/' } } }],
   ])('is accepted with %s', (_, more) => {

@@ -1,0 +1,21 @@
+/** The names of all benchmarks: the help of `duelog bench` lists them, and bench/run.ts must have a case for each. */
+export const benchCases = [
+  ...([
+    'accept',
+    'storm',
+    'precision',
+    'recurring',
+    'partitions',
+    'scale',
+    'costs',
+    'now',
+    'paths',
+    'restore',
+    'restart',
+  ] as const),
+  ...(['idle', 'api', 'bulk', 'list', 'audit', 'heavy', 'heavy-whole', 'stores', 'encode', 'peers'] as const),
+  ...(['flood-keys', 'flood-rates', 'flood-backfill', 'flood-retries', 'flood-triggers', 'flood-sockets'] as const),
+  ...(['flood-lists', 'flood-rules'] as const),
+] as const
+
+export type BenchCase = (typeof benchCases)[number]
