@@ -16,7 +16,17 @@ export interface AclEntry {
 }
 
 /** The roles of DUELOG_ROLES, and the programs that are not Duelog processes. */
-export type AccessRole = 'scheduler' | 'executor' | 'retrier' | 'api' | 'intake' | 'auditor' | 'setup' | 'worker' | 'client'
+export type AccessRole =
+  | 'scheduler'
+  | 'executor'
+  | 'retrier'
+  | 'api'
+  | 'intake'
+  | 'auditor'
+  | 'history'
+  | 'setup'
+  | 'worker'
+  | 'client'
 
 export const accessRoles: Record<AccessRole, string> = {
   scheduler: 'a process with the role scheduler: it owns partitions',
@@ -25,6 +35,7 @@ export const accessRoles: Record<AccessRole, string> = {
   api: 'a process with the role api: it answers HTTP',
   intake: 'a process with the role intake: it reads the schedules of other schedulers',
   auditor: 'a process with the role auditor, and `duelog audit`: they judge the log',
+  history: 'a process with the role history: it keeps ended runs in a database',
   setup: '`duelog topics apply`, or the first process that starts: it creates the topics',
   worker: 'a worker that is no Duelog process: createWorker, or one in another language',
   client: 'a program that writes definitions: createClient, or a producer of its own',
@@ -147,6 +158,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topic('execution-events', ['Read', 'Write', 'Describe'], 'judges its records; gets the time of the brokers'),
       ...others(names.targets, ['Read', 'Describe'], '`duelog audit --target-topics`'),
     ],
+    history: [...common, topic('runs', ['Read', 'Describe'], 'the runs that have ended')],
     setup: [topics('', ['Create', 'Describe', 'DescribeConfigs', 'AlterConfigs'], 'creates topics, and raises unsafe settings')],
     worker: [
       ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'reads runs')),

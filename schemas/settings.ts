@@ -42,6 +42,7 @@ export interface Environment {
   DUELOG_DRAIN_MS: number
   DUELOG_RUNS_RETENTION_MS: number
   DUELOG_RUN_LOGS_RETENTION_MS: number
+  DUELOG_HISTORY_RETENTION_MS?: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string
   DUELOG_JWT_JWKS_URL?: string
@@ -53,7 +54,7 @@ export interface Environment {
 
 /** The settings whose names begin with DUELOG_, each by the rest of its name in camel case. */
 export interface SettingValues {
-  /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor. Without api, the process serves no public HTTP: only metrics, probes and requests of other Duelog processes. */
+  /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor, history. Without api, the process serves no public HTTP: only metrics, probes and requests of other Duelog processes. */
   roles: string
   /** Address the HTTP server binds to. Without authentication, only a loopback address is allowed. */
   httpHost: string
@@ -111,6 +112,8 @@ export interface SettingValues {
   runsRetentionMs: number
   /** How long the topic run-logs keeps the lines that handlers write with run.log. It holds for a topic that Duelog creates; `duelog topics apply` lengthens that of an existing one only if it is under a day. 0: the workers of this process write no lines. */
   runLogsRetentionMs: number
+  /** How long the role history keeps ended runs, in whole hours. Absent: as long as DUELOG_RUNS_RETENTION_MS, or 90 days if that is 0. */
+  historyRetentionMs: number | undefined
   /** Least severe level that is logged. */
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Comma-separated role:token or role.name:token items. In a file, an item may also be on a line of its own. A token has at least 16 characters. The audit trail shows the name. Absent: no authentication, loopback only. */

@@ -841,6 +841,89 @@ export type Proof = {
   recent: Finding[]
 }
 
+export type HistoryRun = {
+  /** <jobId>/<runNo> */
+  runId: string
+  jobId: string
+  runNo: number
+  /** Identifies the life of the job: a deleted job and a later one with its id have different ones. */
+  life: string
+  /** SUCCEEDED, DEAD, EXPIRED, CANCELLED, or DISPATCHED for a run that is not tracked. */
+  outcome: string
+  /** A stable word if the outcome does not say why, such as attempts, overlap or deleted. */
+  reason: string | null
+  /** SCHEDULE, MANUAL, REDRIVE, BACKFILL or FOLLOW_UP. */
+  trigger: string
+  /** The command that asked for the run. */
+  commandId: string | null
+  /** Null: its target is a topic, or its definition is no longer known. */
+  handler: string | null
+  /** Topic that the run wrote to. */
+  topic: string | null
+  /** Pool of the workers. */
+  pool: string | null
+  /** Tags of the job when the run ended. */
+  tags: string[]
+  /** Time in ISO 8601, UTC. */
+  scheduledFor: string
+  /** When the last attempt was due. */
+  dueAt: string | null
+  /** When the last attempt started. */
+  startedAt: string | null
+  /** Time in ISO 8601, UTC. */
+  finishedAt: string
+  /** Time from the start of the last attempt to the end of the run. Unit: ms. Null: unknown. */
+  durationMs: number | null
+  attempts: number
+  /** Worker that ran the last attempt. */
+  worker: string | null
+  /** Class or code of the last error. */
+  errorType: string | null
+  /** Message of the last error, at most 1,000 characters. */
+  errorMessage: string | null
+  /** The return value of the handler; null if it has more than 4,096 bytes. */
+  result: any
+  /** Length of the return value; 0 if there is none. */
+  resultBytes: number
+  /** Which part of the final report was left out, and why. */
+  note: string | null
+  /** W3C trace context of the definition. */
+  traceparent: string | null
+}
+
+export type HistoryPage = {
+  runs: HistoryRun[]
+  /** Cursor of the next page; null at the end. */
+  cursor: string | null
+  /** All runs that ended after this time were searched. Null at the end. */
+  searchedTo: string | null
+}
+
+export type HistoryBucket = {
+  /** Start of the bucket. */
+  at: string
+  /** Number of runs by outcome. */
+  outcomes: {
+    [key: string]: number
+  }
+}
+
+export type HistoryCounts = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+  bucketMs: number
+  /** Buckets with runs, oldest first. */
+  buckets: HistoryBucket[]
+  /** Number of runs by outcome. */
+  total: {
+    [key: string]: number
+  }
+  /** Runs that ended before this time were not counted, because the time was over. Null: all were counted. */
+  countedFrom: string | null
+}
+
 export type Session = {
   role: 'viewer' | 'operator' | 'admin'
   /** False: this system requires no token. */

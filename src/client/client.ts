@@ -5,6 +5,8 @@ import type {
   DeadLetter,
   DueTime,
   Forecast,
+  HistoryCounts,
+  HistoryRun,
   Instant,
   JobExplanation,
   Partition,
@@ -27,6 +29,9 @@ export type RunInfo = StoredRun
 export type WorkerInfo = WorkerAnswer
 /** A partition and its owner, as the API answers it. */
 export type PartitionInfo = Partition
+
+/** An ended run in the history, as the API answers it. */
+export type HistoryRunInfo = HistoryRun
 
 /** The place of the job's definition in the log. */
 export interface Written {
@@ -125,6 +130,25 @@ export interface RunFilter {
   handler?: string
 }
 
+/** Which ended runs. All given fields must match. */
+export interface HistoryFilter {
+  /** Runs that ended at this time or later, and before `to`. */
+  from?: Instant
+  to?: Instant
+  jobId?: string
+  idPrefix?: string
+  tag?: string
+  handler?: string
+  pool?: string
+  outcome?: string
+  errorType?: string
+  /** Part of the last error message. */
+  errorText?: string
+  /** From the start of the last attempt to the end of the run, in ms. */
+  minDurationMs?: number
+  maxDurationMs?: number
+}
+
 /** A record of the topic `jobs`, for a producer of your own. */
 export interface JobRecord {
   topic: string
@@ -168,6 +192,10 @@ export interface Client<Payloads extends object = AnyPayloads> {
   activeRuns(filter?: RunFilter & { state?: RunInfo['status'] }): AsyncIterable<RunInfo>
   /** Resolves with an ended run. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */
   awaitRun(id: string, which: AwaitedRunOf, options?: WaitOptions): Promise<RunInfo>
+  /** Ended runs, newest first, page by page while they are read. Rejects with `not-ready` if no process has the role history. */
+  history(filter?: HistoryFilter): AsyncIterable<HistoryRunInfo>
+  /** Number of ended runs by time and outcome. `bucketMs`: a multiple of 60,000, default an hour. Default range: the last 24 h. */
+  historyCounts(filter?: HistoryFilter & { bucketMs?: number }): Promise<HistoryCounts>
   /** Why the job fired or did not. Rejects with `not-found`. */
   why(id: string): Promise<JobExplanation>
   /** Starts one run now, outside the schedule. Rejects with `not-found`, `command-refused`. */

@@ -132,6 +132,14 @@ class HttpClient implements Client, JobRecords {
     return this.#pages('/v1/runs', { ...filter }, 'runs')
   }
 
+  history({ from, to, ...filter }: Parameters<Client['history']>[0] = {}): ReturnType<Client['history']> {
+    return this.#pages('/v1/history', { ...filter, from: timeText(from), to: timeText(to) }, 'runs')
+  }
+
+  historyCounts({ from, to, ...filter }: Parameters<Client['historyCounts']>[0] = {}): ReturnType<Client['historyCounts']> {
+    return this.#ask('GET', '/v1/history/counts', { query: { ...filter, from: timeText(from), to: timeText(to) } })
+  }
+
   awaitRun(id: string, which: AwaitedRunOf, options?: WaitOptions): Promise<RunInfo> {
     return this.#awaitRun(id, which, options)
   }

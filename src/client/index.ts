@@ -3,6 +3,8 @@ export type {
   AwaitedRunOf,
   Client,
   CommandOptions,
+  HistoryFilter,
+  HistoryRunInfo,
   JobFilter,
   JobInfo,
   JobRecord,

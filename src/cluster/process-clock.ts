@@ -70,10 +70,10 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
   }
 }
 
-/** The clock of a process with these roles. Without scheduler, executor, retrier and auditor nothing depends on the time, so clocks are not compared. */
+/** The clock of a process with these roles. Without scheduler, executor, retrier, auditor and history nothing depends on the time, so clocks are not compared. */
 export function clockOf({ roles, clockStepMsMax }: Config, metrics: Metrics, logger: Logger): GuardedClock {
   const needsProof = roles.has('scheduler')
-  const acts = needsProof || roles.has('executor') || roles.has('retrier') || roles.has('auditor')
+  const acts = needsProof || roles.has('executor') || roles.has('retrier') || roles.has('auditor') || roles.has('history')
   return processClock({ stepMsMax: acts ? clockStepMsMax : 0, needsProof, metrics, logger })
 }
 

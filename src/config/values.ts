@@ -1,7 +1,7 @@
 /** Parsers for settings whose string holds more than one value. */
 import { isIP, isIPv4 } from 'node:net'
 
-export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor'] as const
+export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor', 'history'] as const
 export type Role = (typeof roles)[number]
 
 export const apiRoles = ['viewer', 'operator', 'admin'] as const

@@ -5,6 +5,8 @@ export type {
   Bytes,
   Client,
   CommandOptions,
+  HistoryFilter,
+  HistoryRunInfo,
   Job,
   JobFilter,
   JobFor,

@@ -154,6 +154,12 @@ export function newMetrics() {
     auditUnreadable: counter('audit_unreadable_total', 'Records that the auditor could not read.'),
     auditLag: gauge('audit_behind_records', 'Records of the log that the auditor has not read yet.'),
     auditAge: gauge('audit_oldest_unjudged_seconds', 'Age of the oldest time that the auditor has not judged yet.'),
+    historyRuns: counter('history_runs_total', 'Ended runs that this process has written to the history.'),
+    historyLag: gauge(
+      'history_behind_records',
+      'Records of the topic runs that are not in the history yet, of the partitions that this process reads. Measured every 30 s.',
+    ),
+    historyProblem: gauge('history_problem', 'Whether ended runs cannot be written to the history at present: 1 or 0.'),
     running: gauge('running', 'Handlers that run now.', ['pool']),
     refused: counter('refused_total', 'Commands that were not carried out, and follow-ups that were not triggered.', [
       'what',

@@ -1,5 +1,6 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export { decodeExecution } from './execution-decoder.ts'
+export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'
 export type {
   Batch,
   Codec,

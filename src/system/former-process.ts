@@ -55,5 +55,12 @@ export function isDead(instance: string): boolean {
 
 /** Names of all groups that the roles of a process may join. */
 export function groupsOf({ group }: TopicNames, pools: readonly string[]): string[] {
-  return [group('scheduler'), group('retry'), group('intake'), group('auditor'), ...pools.map((pool) => group(`exec.${pool}`))]
+  return [
+    group('scheduler'),
+    group('retry'),
+    group('intake'),
+    group('auditor'),
+
+    ...pools.map((pool) => group(`exec.${pool}`)),
+  ]
 }

@@ -4,6 +4,7 @@ import { topicPlans } from '../../streams/topics/index.ts'
 import {
   createApi,
   createAuditTrail,
+  createHistoryDirectory,
   createOwnerDirectory,
   createProofDirectory,
   peerToken,
@@ -13,7 +14,7 @@ import {
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { effectiveSettings } from '../config/index.ts'
-import type { ProofQueries } from '../ports/index.ts'
+import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
@@ -22,7 +23,7 @@ import type { ProcessContext } from './process-context.ts'
 export async function startHttp(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,
-  auditor?: ProofQueries,
+  { auditor, history }: { auditor?: ProofQueries | undefined; history?: HistoryQueries | undefined } = {},
 ): Promise<string> {
   const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
   const writer = await log.writer()
@@ -54,6 +55,8 @@ export async function startHttp(
     ...{ remote, urlOf },
     clock,
   })
+  const groupId = names.group('history')
+  const histories = createHistoryDirectory({ admin, groupId, local: history, instance, ...{ remote, urlOf }, clock })
   const isPublic = config.roles.has('api')
   const api = createApi({
     writer,
@@ -63,6 +66,8 @@ export async function startHttp(
     owners,
     proofs,
     localProof: auditor,
+    history: histories,
+    localHistory: history,
     admin,
     trail,
     instance,

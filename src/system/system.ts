@@ -17,6 +17,7 @@ import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
 import { groupsOf, succeed } from './former-process.ts'
 import { ProcessHealth } from './health.ts'
+import { historyOf, startHistory } from './history.ts'
 import { startHttp } from './http.ts'
 import type { ProcessContext } from './process-context.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
@@ -127,8 +128,9 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined their groups.')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   const auditor = auditorOf(parts, scheduler)
+  const history = historyOf(parts, clusterId)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
-  parts.url = await startHttp(parts, scheduler, auditor)
+  parts.url = await startHttp(parts, scheduler, { auditor, history })
   logger.info({ url: parts.url }, 'Start: HTTP is served.')
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
@@ -137,6 +139,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const ready = () => scheduler?.ready() ?? Promise.resolve()
   void ready().then(embedded.startRegistry)
   await startAuditor(auditor, scheduler, parts)
+  startHistory(history, scheduler, parts)
   const { url } = parts
   return {
     ...{ url, brokers, registryUrl, partitions, metrics, ready, stop },

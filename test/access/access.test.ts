@@ -87,7 +87,7 @@ const get = async (url: string): Promise<Record<string, unknown>> => (await (awa
 
 test('each role works with exactly what its table lists', async () => {
   const { prefix, target, foreign, own, tableOf, start } = await openSite()
-  const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'api', 'worker', 'client']
+  const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'history', 'api', 'worker', 'client']
   for (const role of roles) await broker.grant(role, tableOf(role))
   const tries: number[] = []
   const flaky = (run: { attempt: number }): void => {
@@ -100,6 +100,7 @@ test('each role works with exactly what its table lists', async () => {
     start('retrier'),
     start('intake'),
     start('auditor'),
+    start('history'),
   ])
   const { url } = await start('api')
   await scheduler.ready()
@@ -132,6 +133,9 @@ test('each role works with exactly what its table lists', async () => {
   await did.promise
   for (const id of ['flaky', 'topic', 'foreign', 'mine']) await ended(id)
   expect(tries).toEqual([1, 2])
+  // The API has no history of its own, so it asks the process that has the role.
+  const history = () => get(`${url}/v1/history?jobId=flaky`)
+  await vi.waitUntil(async () => JSON.stringify(await history()).includes('flaky/1'), { timeout: 60_000, interval: 200 })
   expect((await get(`${url}/v1/audit`)).records).toEqual(
     expect.arrayContaining([expect.objectContaining({ action: 'PUT', jobId: 'topic' })]),
   )

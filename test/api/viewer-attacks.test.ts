@@ -1,6 +1,8 @@
 /** A viewer tries to learn secret values of jobs: by reading everything that is visible, and by trying values. */
 import { describe, expect, it } from 'vitest'
+import type { HistoryQueries } from '../../src/ports/history.ts'
 import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
+import { endedRun } from '../history/runs.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { activeRun, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
@@ -32,9 +34,18 @@ const ask = (system: MemorySystem, path: string, headers = viewer) => system.api
 const error = (message: string) => ({ attempt: 1, at: 0, worker: null, type: 'HttpStatusError', message })
 const echo = 'the server answered 503: no such user hidden-of-authorization'
 
+/** Ended runs whose texts repeat what was sent. */
+const echoingHistory: HistoryQueries = {
+  page: async () => {
+    const texts = { errorType: 'hidden-type', errorMessage: echo, note: 'hidden-note', result: Buffer.from('"hidden-result"') }
+    return { runs: [{ ...endedRun(texts), mayHoldSecrets: true }], next: null, searchedTo: null }
+  },
+  counts: async () => ({ buckets: [{ at: 0, outcomes: { DEAD: 1 } }], countedFrom: null }),
+}
+
 /** Runs whose servers and handlers repeat what they received. */
 async function echoing(): Promise<MemorySystem> {
-  const system = createSystem({ apiTokens })
+  const system = createSystem({ apiTokens, history: echoingHistory })
   await put(system, 'hook', hook)
   await put(system, 'quiet', quiet)
   const [hooked, quieted] = [system.owner.jobs.get('hook'), system.owner.jobs.get('quiet')]
@@ -72,6 +83,8 @@ const lists = [
   '/v1/partitions',
   '/metrics',
   '/v1/proof',
+  '/v1/history',
+  '/v1/history/counts',
 ]
 
 describe('what a viewer sees', () => {

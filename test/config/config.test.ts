@@ -35,7 +35,7 @@ describe('an empty environment', () => {
       registryAuth: undefined,
       sasl: undefined,
       ssl: undefined,
-      roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor']),
+      roles: new Set(['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor', 'history']),
       httpHost: '127.0.0.1',
       httpPort: 8080,
       advertisedUrl: undefined,

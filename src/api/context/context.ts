@@ -12,7 +12,7 @@ import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, LogAdmin, LogWriter, PartitionQueries, ProofQueries } from '../../ports/index.ts'
+import type { Codec, HistoryQueries, LogAdmin, LogWriter, PartitionQueries, ProofQueries } from '../../ports/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
@@ -45,6 +45,10 @@ export interface ApiOptions {
   proofs?: ProofDirectory | undefined
   /** The auditor of this process, which other API processes query through /internal. Absent without that role. */
   localProof?: ProofQueries | undefined
+  /** The history of ended runs, here or in another process. Absent: it cannot be asked. */
+  history?: HistoryQueries | undefined
+  /** The history of this process, which other API processes query through /internal. Absent without that role. */
+  localHistory?: HistoryQueries | undefined
   /** The scheduler of this process, which other API processes query through /internal. Absent without that role. */
   local?: PartitionQueries | undefined
   /** Owned by the caller as well. */

@@ -5,7 +5,7 @@ export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'
 export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'
 export { type Line, lineGroups } from './ndjson-lines.ts'
 export { answerError, answerNotFound, describe, problemOf, problemType, RequestError, sendProblem } from './problem.ts'
-export { redacted, shownTo } from './redact.ts'
+export { hiddenUnless, redacted, shownTo } from './redact.ts'
 export { checkedId, definitionOf, givenId, identifiedDefinitionOf, keyedJobId, refuseMasks, timeOf } from './request-values.ts'
 export {
   type Condition,
@@ -16,4 +16,14 @@ export {
   parseIfMatch,
   type Version,
 } from './version.ts'
-export { deadRunToJson, executionToJson, finishedRunToJson, jobToJson, runIdOf, runsFor, runsOf, whyToJson } from './views.ts'
+export {
+  deadRunToJson,
+  executionToJson,
+  finishedRunToJson,
+  jobToJson,
+  resultToJson,
+  runIdOf,
+  runsFor,
+  runsOf,
+  whyToJson,
+} from './views.ts'

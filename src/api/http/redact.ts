@@ -14,6 +14,12 @@ export const harmlessHeaders: ReadonlySet<string> = new Set([
 ])
 export const mask = '***'
 
+/** Texts that the caller may see, or masks in their place. */
+export const hiddenUnless =
+  (isShown: boolean) =>
+  (value: unknown): unknown =>
+    isShown || value === null ? value : mask
+
 type Json = Record<string, unknown>
 type Headers = Record<string, unknown>
 interface Credentialed {

@@ -164,7 +164,7 @@ export function executionToJson(execution: Execution): Json {
 }
 
 /** The result of the handler; text if a foreign worker did not send JSON. */
-function resultToJson(result: Buffer | null): unknown {
+export function resultToJson(result: Buffer | null): unknown {
   if (result === null) return null
   const text = Buffer.from(result).toString()
   return text === 'null' ? null : (valueOrText(text) ?? text)

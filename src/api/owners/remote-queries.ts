@@ -6,6 +6,7 @@ import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
 import { answerText } from '../../network/index.ts'
 import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
+import type { HistoryQuery, RemoteHistory } from './history-directory.ts'
 import type { Owner, RemoteOwner } from './owner.ts'
 import {
   type AnyCall,
@@ -32,7 +33,7 @@ export interface RemoteQueriesOptions {
 const detailCharsMax = 2_000
 
 /** Every call rejects with `not-ready` if the process cannot be reached, is too slow, or does not own the partition. */
-export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof {
+export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof & RemoteHistory {
   const called =
     ({ path, field, request }: AnyCall, more: Values) =>
     async (...args: never[]): Promise<unknown> => {
@@ -50,6 +51,7 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     copies: queries(standbyCalls, { stale: true }) as JobQueries,
     partitions: () => read<PartitionView[]>(partitionsPath, 'partitions'),
     counts: () => read<ProcessCounts>('/internal/v1/counts', 'counts'),
+    history: (query: HistoryQuery) => read(`/internal/v1/history${queryText({ query: JSON.stringify(query) })}`, 'answer'),
     proof: () => read<PartitionProof[]>('/internal/v1/proof', 'proof'),
   }
 }

@@ -12,6 +12,7 @@ export {
 export { closed, instantSchema } from './common.ts'
 export { deadLetterSchema, deadLettersSchema, redriveManySchema } from './dead-letters.ts'
 export { eventsSchema, internalCountsSchema, sessionSchema, statsMessageSchema } from './events.ts'
+export { historyCountsSchema, historySchema, internalHistorySchema } from './history.ts'
 export { batchSchema, deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './jobs.ts'
 export {
   appliedWaitMs,
@@ -35,6 +36,10 @@ export {
   deadLetterJobsAtOnce,
   headersCheckMs,
   headersReceiveMs,
+  historyBucketMsDefault,
+  historyBucketsMax,
+  historyPlacesMaxAgeMs,
+  historyQueriesAtOnce,
   jwksTimeoutMs,
   lastWritesMax,
   listBytesMax,

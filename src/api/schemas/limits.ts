@@ -42,6 +42,14 @@ export const batchGroupsMax = 4
 /** With wait=applied: number of first jobs whose status is read at the end of a batch. */
 export const batchStatusesMax = 200
 
+/** Queries of the history at once, and the longest range of counts, in buckets. */
+export const historyQueriesAtOnce = 2
+export const historyBucketsMax = 10_000
+export const historyBucketMsDefault = 3_600_000
+export const historyBucketMsMin = 60_000
+/** How long the places of processes with a history are remembered. */
+export const historyPlacesMaxAgeMs = 10_000
+
 export const listLimitDefault = 100
 export const listLimitMax = 1_000
 /** Maximum jobs of one call to an owner, and of the first call, when their size is not known yet. */

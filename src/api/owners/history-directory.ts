@@ -1,0 +1,92 @@
+/**
+ * Where the history can be asked: in this process if it has the role, else in another one over HTTP. Processes with the role are the
+ * members of the group history, or of history.<instance> where each has a database of its own.
+ */
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries, LogAdmin } from '../../ports/index.ts'
+import { shownUrl } from '../guards/index.ts'
+import { historyPlacesMaxAgeMs } from '../schemas/index.ts'
+import { isAway } from './standby-reads.ts'
+
+/** Another process with a history. */
+export interface RemoteHistory {
+  history(query: HistoryQuery): Promise<unknown>
+}
+
+/** A question as it goes to another process. */
+export type HistoryQuery =
+  | { ask: 'page'; filter: HistoryFilter; limit: number; before: string | null }
+  | { ask: 'counts'; filter: HistoryFilter & { from: number; to: number }; bucketMs: number }
+
+export interface HistoryDirectoryOptions {
+  admin: Pick<LogAdmin, 'groups' | 'groupMembers'>
+  /** `<prefix>history` */
+  groupId: string
+  local: HistoryQueries | undefined
+  /** name@host:pid:boot of this process. */
+  instance: string
+  remote: (url: string) => RemoteHistory
+  /** The URL of a member that may be called, from its user data. Default: any URL that it publishes. */
+  urlOf?: (userData: unknown) => string | undefined
+  clock: Clock
+}
+
+export function createHistoryDirectory(options: HistoryDirectoryOptions): HistoryQueries {
+  const { local } = options
+  if (local !== undefined) return local
+  const places = placesOf(options)
+  const ask = async <Answer>(query: HistoryQuery): Promise<Answer> => {
+    let problem: unknown
+    for (const url of await places()) {
+      try {
+        return (await options.remote(url).history(query)) as Answer
+      } catch (error) {
+        if (!isAway(error)) throw error
+        problem = error
+      }
+    }
+    throw problem ?? new DuelogError('not-ready', noHistoryText)
+  }
+  return {
+    page: (filter, limit, before) => ask<HistoryPage>({ ask: 'page', filter, limit, before }),
+    counts: (filter, bucketMs) => ask<HistoryCounts>({ ask: 'counts', filter, bucketMs }),
+  }
+}
+
+const noHistoryText =
+  'No process keeps the history of ended runs. Add history to DUELOG_ROLES of a process with the same tokens as this one.'
+
+export function answerOf(history: HistoryQueries | undefined, query: HistoryQuery): Promise<HistoryPage | HistoryCounts> {
+  if (history === undefined) throw new DuelogError('not-ready', 'This process does not have the role history.')
+  if (query.ask === 'page') return history.page(query.filter, query.limit, query.before)
+  return history.counts(query.filter, query.bucketMs)
+}
+
+/** URLs of the processes with the role. Calls within a short time share one answer. */
+function placesOf(options: HistoryDirectoryOptions): () => Promise<string[]> {
+  let found: Promise<string[]> | undefined
+  let foundAtMs = Number.NEGATIVE_INFINITY
+  return () => {
+    const ageMs = options.clock.steadyMs() - foundAtMs
+    if (found === undefined || ageMs >= historyPlacesMaxAgeMs) {
+      foundAtMs = options.clock.steadyMs()
+      const finding = findPlaces(options)
+      found = finding
+      const forget = (): void => {
+        if (found === finding) found = undefined
+      }
+      finding.then((urls) => {
+        if (urls.length === 0) forget()
+      }, forget)
+    }
+    return found
+  }
+}
+
+async function findPlaces({ admin, groupId, instance, urlOf = shownUrl }: HistoryDirectoryOptions): Promise<string[]> {
+  const groups = (await admin.groups(groupId)).filter((id) => id === groupId || id.startsWith(`${groupId}.`))
+  const members = (await Promise.all(groups.map((group) => admin.groupMembers(group)))).flat()
+  const others = members.filter((member) => member.instance !== instance)
+  return [...new Set(others.flatMap(({ userData }) => urlOf(userData) ?? []))]
+}

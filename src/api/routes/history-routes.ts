@@ -1,0 +1,139 @@
+/** The history of ended runs: pages, and counts by time. */
+import type { FastifyInstance } from 'fastify'
+import type { EndedRun } from '../../../schemas/index.ts'
+import { isoTime, notAllowed } from '../../../streams/text/index.ts'
+import { FairSlots } from '../../concurrency/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { HistoryFilter } from '../../ports/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import type { Role } from '../guards/index.ts'
+import { askerOf, hiddenUnless, RequestError, resultToJson, runIdOf, timeOf } from '../http/index.ts'
+import { answerOf, decodeInternalJson, encodeInternalJson, type HistoryQuery } from '../owners/index.ts'
+import {
+  historyBucketMsDefault,
+  historyBucketsMax,
+  historyCountsSchema,
+  historyQueriesAtOnce,
+  historySchema,
+  internalHistorySchema,
+} from '../schemas/index.ts'
+
+interface FilterQuery extends Omit<HistoryFilter, 'from' | 'to' | 'harmless'> {
+  from?: string
+  to?: string
+}
+
+const dayMs = 86_400_000
+
+export function historyRoutes(instance: FastifyInstance, { history, localHistory, clock }: ApiContext): void {
+  const slots = new FairSlots({ what: 'queries of the history', places: historyQueriesAtOnce, clock })
+  const asked = () => {
+    if (history !== undefined) return history
+    throw new DuelogError('not-ready', 'This process cannot ask for the history of ended runs.')
+  }
+
+  instance.get<{ Querystring: FilterQuery & { limit: number; cursor?: string } }>(
+    '/v1/history',
+    { config: { role: 'viewer' }, schema: historySchema },
+    async (request, reply) => {
+      const { limit, cursor, ...given } = request.query
+      const filter = filterOf(given, request.role)
+      const before = placeOf(cursor)
+      const page = await slots.run(() => asked().page(filter, limit, before), askerOf(request, reply))
+      return {
+        runs: page.runs.map((run) => runToJson(run, request.role)),
+        cursor: page.next === null ? null : Buffer.from(page.next).toString('base64url'),
+        searchedTo: page.searchedTo === null ? null : isoTime(page.searchedTo),
+      }
+    },
+  )
+
+  instance.get<{ Querystring: FilterQuery & { bucketMs: number } }>(
+    '/v1/history/counts',
+    { config: { role: 'viewer' }, schema: historyCountsSchema },
+    async (request, reply) => {
+      const { bucketMs, ...given } = request.query
+      const range = rangeOf(filterOf(given, request.role), bucketMs, clock.nowMs())
+      const counts = await slots.run(() => asked().counts(range, bucketMs), askerOf(request, reply))
+      return {
+        from: isoTime(range.from),
+        to: isoTime(range.to),
+        bucketMs,
+        buckets: counts.buckets.map(({ at, outcomes }) => ({ at: isoTime(at), outcomes })),
+        total: totalOf(counts.buckets.map(({ outcomes }) => outcomes)),
+        countedFrom: counts.countedFrom === null ? null : isoTime(counts.countedFrom),
+      }
+    },
+  )
+
+  instance.get<{ Querystring: { query: string } }>(
+    '/internal/v1/history',
+    { config: { role: 'operator', internal: true }, schema: internalHistorySchema },
+    async (request, reply) => {
+      const query = decodeInternalJson(request.query.query) as HistoryQuery
+      const answer = await answerOf(localHistory, query)
+      return reply.type('application/json').send(encodeInternalJson({ answer }))
+    },
+  )
+}
+
+/** What viewers do not see, they cannot search either: otherwise a secret could be guessed letter by letter. */
+function filterOf({ from, to, ...filter }: FilterQuery, role: Role | null): HistoryFilter {
+  const searchesTexts = filter.errorText !== undefined || filter.errorType !== undefined
+  return {
+    ...filter,
+    ...(from !== undefined && { from: timeOf('from', from) }),
+    ...(to !== undefined && { to: timeOf('to', to) }),
+    ...(role === 'viewer' && searchesTexts && { harmless: true }),
+  }
+}
+
+function rangeOf(filter: HistoryFilter, bucketMs: number, nowMs: number): HistoryFilter & { from: number; to: number } {
+  const minuteMs = 60_000
+  if (bucketMs % minuteMs !== 0)
+    throw refusal('bucketMs', bucketMs, `a multiple of ${minuteMs}, such as ${historyBucketMsDefault} for an hour`)
+  const end = filter.to ?? nowMs
+  const from = Math.floor((filter.from ?? Math.max(0, end - dayMs)) / bucketMs) * bucketMs
+  const to = Math.ceil(end / bucketMs) * bucketMs
+  if (to <= from) throw refusal('to', isoTime(end), 'a time after from')
+  if ((to - from) / bucketMs > historyBucketsMax)
+    throw refusal('bucketMs', bucketMs, `so long that the range has at most ${historyBucketsMax} buckets`)
+  return { ...filter, from, to }
+}
+
+const refusal = (field: string, value: unknown, limit: string): RequestError =>
+  new RequestError('bad-request', [notAllowed(field, value, limit)])
+
+function placeOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (/^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n) return text
+  throw new DuelogError('bad-request', 'The cursor was not made by this API; leave it out to start from the newest run.')
+}
+
+function totalOf(all: readonly Record<string, number>[]): Record<string, number> {
+  const total: Record<string, number> = {}
+  for (const outcomes of all)
+    for (const [outcome, runs] of Object.entries(outcomes)) total[outcome] = (total[outcome] ?? 0) + runs
+  return total
+}
+
+const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
+
+function runToJson(run: EndedRun, role: Role | null) {
+  const { startedAt, finishedAt, mayHoldSecrets, result, ...rest } = run
+  const shown = hiddenUnless(role !== 'viewer' || !mayHoldSecrets)
+  return {
+    ...rest,
+    runId: runIdOf(run.jobId, run.runNo),
+    scheduledFor: isoTime(run.scheduledFor),
+    dueAt: timeOrNull(run.dueAt),
+    startedAt: timeOrNull(startedAt),
+    finishedAt: isoTime(finishedAt),
+    durationMs: startedAt === null || startedAt > finishedAt ? null : finishedAt - startedAt,
+    errorType: shown(run.errorType),
+    errorMessage: shown(run.errorMessage),
+    note: shown(run.note),
+    result: shown(resultToJson(result)),
+  }
+}

@@ -1,0 +1,89 @@
+/** The tables, by versions of their schema. A version that was released never changes; the next one follows it. */
+import { DuelogError } from '../../errors/index.ts'
+import type { Database, Sql } from './sql.ts'
+
+type Migration = (dialect: Sql['dialect']) => string[]
+
+/** Indexes of duelog_runs. One with a condition holds a few of the runs, so it costs almost nothing. */
+export const indexes: Record<string, { column: string; condition?: string }> = {
+  job: { column: 'job_id' },
+  handler: { column: 'handler' },
+  pool: { column: 'pool' },
+  duration: { column: 'duration_ms', condition: 'duration_ms IS NOT NULL' },
+  outcome: { column: 'outcome', condition: "outcome <> 'SUCCEEDED'" },
+  error: { column: 'error_type', condition: 'error_type IS NOT NULL' },
+  failed: { column: 'finished_at', condition: 'error_type IS NOT NULL' },
+}
+
+/** Version 1 is the first. The names carry a prefix, because a PostgreSQL database may have other tables. */
+const migrations: readonly Migration[] = [
+  (dialect) => {
+    const isSqlite = dialect === 'sqlite'
+    const [blob, keyed, id] = isSqlite ? ['BLOB', ' WITHOUT ROWID', 'INTEGER'] : ['BYTEA', '', 'BIGINT']
+    // Compared by bytes, as SQLite does: otherwise PostgreSQL could not search for prefixes by an index.
+    const key = isSqlite ? 'TEXT' : 'TEXT COLLATE "C"'
+    return [
+      `CREATE TABLE duelog_runs (
+        id ${id} PRIMARY KEY, job_id ${key} NOT NULL, life TEXT NOT NULL, run_no BIGINT NOT NULL, outcome ${key} NOT NULL,
+        reason TEXT, cause TEXT NOT NULL, command_id TEXT, handler ${key}, topic TEXT, pool ${key}, tags TEXT NOT NULL,
+        scheduled_for BIGINT NOT NULL, due_at BIGINT, started_at BIGINT, finished_at BIGINT NOT NULL, duration_ms BIGINT,
+        attempts BIGINT NOT NULL, worker TEXT, error_type ${key}, error_message TEXT, result ${blob},
+        result_bytes BIGINT NOT NULL, note TEXT, may_hold_secrets SMALLINT NOT NULL, traceparent TEXT)`,
+      `CREATE TABLE duelog_run_tags (tag ${key} NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (tag, id))${keyed}`,
+      `CREATE TABLE duelog_run_counts (
+        hour BIGINT NOT NULL, outcome ${key} NOT NULL, handler ${key} NOT NULL, pool ${key} NOT NULL, runs BIGINT NOT NULL,
+        PRIMARY KEY (hour, outcome, handler, pool))${keyed}`,
+      `CREATE TABLE duelog_positions (
+        topic TEXT NOT NULL, partition BIGINT NOT NULL, next_offset BIGINT NOT NULL, PRIMARY KEY (topic, partition))${keyed}`,
+      // An index of SQLite has the id at its end by itself.
+      ...Object.entries(indexes).map(([name, { column, condition }]) => {
+        const columns = isSqlite ? column : `${column}, id`
+        return `CREATE INDEX duelog_runs_${name} ON duelog_runs (${columns})${condition === undefined ? '' : ` WHERE ${condition}`}`
+      }),
+    ]
+  },
+]
+
+/** Whose runs the database holds: a topic of a cluster. */
+export interface Origin {
+  topic: string
+  /** Undefined: this process may not ask for it. */
+  clusterId: string | undefined
+}
+
+/** Creates the tables, or brings those of an earlier release to this one. Rejects with `foreign-data` for those of a later one, or of another system. */
+export async function migrate(database: Database, origin: Origin): Promise<void> {
+  await database.transaction(async (sql) => {
+    // Several processes may start at the same time.
+    if (sql.dialect === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(7305437)', [])
+    await sql.all('CREATE TABLE IF NOT EXISTS duelog_history (name TEXT PRIMARY KEY, value TEXT NOT NULL)', [])
+    const facts = new Map((await sql.all('SELECT name, value FROM duelog_history', [])).map(({ name, value }) => [name, value]))
+    const version = Number(facts.get('schema') ?? 0)
+    if (version > migrations.length)
+      throw new DuelogError(
+        'foreign-data',
+        `The database of the history has version ${version} of its tables, and this release knows only ${migrations.length}. Upgrade this process.`,
+      )
+    checkOrigin(origin, { topic: facts.get('topic'), clusterId: facts.get('cluster') })
+    if (version === migrations.length && (origin.clusterId === undefined || facts.has('cluster'))) return
+    for (const migration of migrations.slice(version))
+      for (const statement of migration(sql.dialect)) await sql.all(statement, [])
+    const known = { schema: String(migrations.length), topic: origin.topic, cluster: origin.clusterId }
+    for (const [name, value] of Object.entries(known)) {
+      if (value === undefined) continue
+      const text =
+        'INSERT INTO duelog_history (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'
+      await sql.all(text, [name, value])
+    }
+  })
+}
+
+function checkOrigin({ topic, clusterId }: Origin, known: { topic: unknown; clusterId: unknown }): void {
+  const isOther = (mine: string | undefined, theirs: unknown): boolean =>
+    mine !== undefined && theirs !== undefined && mine !== theirs
+  if (!isOther(topic, known.topic) && !isOther(clusterId, known.clusterId)) return
+  throw new DuelogError(
+    'foreign-data',
+    `The database of the history holds the runs of the topic ${known.topic} of the cluster ${known.clusterId ?? 'unknown'}, not of ${topic} of ${clusterId ?? 'unknown'}. Move the folder history of the data folder away.`,
+  )
+}

@@ -1,0 +1,114 @@
+/** The history in a SQLite file, from the thread of the process: it hands each call to the worker thread. */
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError, type ErrorCode } from '../../errors/index.ts'
+import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
+import { modulePath } from '../../process/index.ts'
+import type { HistoryStore, StoreCall } from './history-store.ts'
+import type { Origin } from './migrations.ts'
+import type { RunRow } from './rows.ts'
+import type { Reply } from './sqlite-worker.ts'
+import type { WrittenBatch } from './writes.ts'
+
+/** After this time a call is given up. Searches end by themselves long before. */
+const callMsMax = 30_000
+/** Calls that wait for the thread. */
+const callsMax = 64
+
+interface Open {
+  resolve(result: unknown): void
+  reject(error: Error): void
+  cancelTimer(): void
+}
+
+export class SqliteStore implements HistoryStore {
+  readonly #path: string
+  readonly #origin: Origin
+  readonly #clock: Clock
+  #worker: Worker | undefined
+  readonly #calls = new Map<number, Open>()
+  #id = 0
+
+  constructor(path: string, origin: Origin, clock: Clock) {
+    this.#path = path
+    this.#origin = origin
+    this.#clock = clock
+  }
+
+  positions(): Promise<Map<number, number>> {
+    return this.#call('positions')
+  }
+
+  write(partition: number, next: number, rows: readonly RunRow[]): Promise<WrittenBatch> {
+    return this.#call('write', partition, next, rows)
+  }
+
+  removeOld(beforeMs: number, limit: number): Promise<number> {
+    return this.#call('removeOld', beforeMs, limit)
+  }
+
+  async page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {
+    const page: HistoryPage = await this.#call('page', filter, limit, before)
+    // A Buffer is a plain array of bytes after its way between threads.
+    return {
+      ...page,
+      runs: page.runs.map((run) => ({ ...run, result: run.result === null ? null : Buffer.from(run.result) })),
+    }
+  }
+
+  counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts> {
+    return this.#call('counts', filter, bucketMs)
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined) return
+    await this.#call('close').catch(() => undefined)
+    this.#worker = undefined
+    await worker.terminate()
+  }
+
+  #call<Result>(call: StoreCall | 'close', ...args: unknown[]): Promise<Result> {
+    if (this.#calls.size >= callsMax)
+      return Promise.reject(new DuelogError('overloaded', 'The database of the history is busy; ask again later.'))
+    this.#worker ??= this.#started()
+    const id = ++this.#id
+    return new Promise((resolve, reject) => {
+      const late = new DuelogError('overloaded', `The database of the history did not answer within ${callMsMax / 1_000} s.`)
+      const cancelTimer = this.#clock.at(this.#clock.nowMs() + callMsMax, () => this.#take(id)?.reject(late))
+      this.#calls.set(id, { resolve: resolve as (result: unknown) => void, reject, cancelTimer })
+      this.#worker?.postMessage({ id, call, args })
+    })
+  }
+
+  #started(): Worker {
+    const worker = new Worker(modulePath('./sqlite-worker', import.meta.url), {
+      workerData: { path: this.#path, origin: this.#origin },
+      name: 'history',
+    })
+    worker.on('message', (reply: Reply) => {
+      const call = this.#take(reply.id)
+      if ('result' in reply) call?.resolve(reply.result)
+      else call?.reject(errorOf(reply.error))
+    })
+    const ended = (error: Error): void => {
+      if (this.#worker === worker) this.#worker = undefined
+      for (const id of [...this.#calls.keys()]) this.#take(id)?.reject(error)
+    }
+    worker.on('error', (error) => ended(new DuelogError('internal', `The thread of the history has ended: ${error.message}`)))
+    worker.on('exit', () => ended(new DuelogError('not-ready', 'The thread of the history has ended.')))
+    return worker
+  }
+
+  #take(id: number): Open | undefined {
+    const call = this.#calls.get(id)
+    this.#calls.delete(id)
+    call?.cancelTimer()
+    return call
+  }
+}
+
+/** An error of SQLite itself says only what it is, such as "disk I/O error". */
+function errorOf({ code, message }: { code: string | undefined; message: string }): DuelogError {
+  return new DuelogError((code as ErrorCode | undefined) ?? 'not-ready', message)
+}

@@ -1,0 +1,139 @@
+/** Writes ended runs with the positions of the topic, and removes old ones. What is written twice has no further effect. */
+import { columns, idAt, type RunRow } from './rows.ts'
+import { type Database, placesOf, portions, type Sql, type SqlValue } from './sql.ts'
+
+/** Runs that end in the same millisecond and have the same hash take the next free ids, up to this distance. */
+const probesMax = 1_000
+/** Rows of one statement. SQLite allows 32,766 values, and PostgreSQL 65,535. */
+const rowsPerStatement = 500
+const hourMs = 3_600_000
+
+export interface WrittenBatch {
+  /** Runs that were not in the database before. */
+  stored: number
+  /** Runs for which there was no free id. */
+  refused: number
+}
+
+/** Runs of one partition, and the offset after them, in one transaction. */
+export function writeBatch(
+  database: Database,
+  place: { topic: string; partition: number; next: number },
+  rows: readonly RunRow[],
+): Promise<WrittenBatch> {
+  return database.transaction(async (sql) => {
+    const stored: RunRow[] = []
+    let refused = 0
+    for (const some of portions(rows, rowsPerStatement)) {
+      const written = await writeRuns(sql, some)
+      stored.push(...written.stored)
+      refused += written.refused
+    }
+    await writeTags(sql, stored)
+    await writeCounts(sql, stored)
+    const position = 'INSERT INTO duelog_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
+    const set = 'ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset'
+    await sql.all(`${position} ${set}`, [place.topic, place.partition, place.next])
+    return { stored: stored.length, refused }
+  })
+}
+
+async function writeRuns(sql: Sql, rows: readonly RunRow[]): Promise<{ stored: RunRow[]; refused: number }> {
+  const stored: RunRow[] = []
+  let refused = 0
+  let left = withOwnIds(rows)
+  for (let probe = 0; left.length > 0; probe++) {
+    if (probe === probesMax) {
+      refused = left.length
+      break
+    }
+    const text = `INSERT INTO duelog_runs (${columns.join(', ')}) VALUES ${placesOf(left.length, columns.length)} ON CONFLICT (id) DO NOTHING RETURNING id`
+    const values = left.flatMap((row): SqlValue[] => [row.id, ...row.rest])
+    const taken = new Set((await sql.all(text, values)).map(({ id }) => BigInt(id as bigint)))
+    stored.push(...left.filter(({ id }) => taken.has(id)))
+    const rest = left.filter(({ id }) => !taken.has(id))
+    if (rest.length === 0) break
+    const known = await ownersOf(sql, rest)
+    left = withOwnIds(rest.filter((row) => known.get(row.id) !== identityOf(row)).map((row) => ({ ...row, id: row.id + 1n })))
+  }
+  return { stored, refused }
+}
+
+const identityOf = ({ jobId, life, runNo }: Pick<RunRow, 'jobId' | 'life' | 'runNo'>): string => `${jobId}\n${life}\n${runNo}`
+
+/** No two of them have the same id, and no run is there twice. */
+function withOwnIds(rows: readonly RunRow[]): RunRow[] {
+  const byId = new Map<bigint, RunRow>()
+  for (const row of rows) {
+    let { id } = row
+    for (let other = byId.get(id); other !== undefined && identityOf(other) !== identityOf(row); other = byId.get(id)) id++
+    if (!byId.has(id)) byId.set(id, { ...row, id })
+  }
+  return [...byId.values()]
+}
+
+/** The runs that have these ids. */
+async function ownersOf(sql: Sql, rows: readonly RunRow[]): Promise<Map<bigint, string>> {
+  const text = `SELECT id, job_id, life, run_no FROM duelog_runs WHERE id IN (${rows.map(() => '?').join(', ')})`
+  const found = await sql.all(
+    text,
+    rows.map(({ id }) => id),
+  )
+  return new Map(
+    found.map(({ id, job_id: jobId, life, run_no: runNo }) => [
+      BigInt(id as bigint),
+      identityOf({ jobId: String(jobId), life: String(life), runNo: Number(runNo) }),
+    ]),
+  )
+}
+
+async function writeTags(sql: Sql, rows: readonly RunRow[]): Promise<void> {
+  const tags = rows.flatMap(({ id, tags }) => tags.map((tag): SqlValue[] => [tag, id]))
+  for (const some of portions(tags, rowsPerStatement)) {
+    const text = `INSERT INTO duelog_run_tags (tag, id) VALUES ${placesOf(some.length, 2)} ON CONFLICT (tag, id) DO NOTHING`
+    await sql.all(text, some.flat())
+  }
+}
+
+async function writeCounts(sql: Sql, rows: readonly RunRow[]): Promise<void> {
+  const counts = new Map<string, { key: SqlValue[]; runs: number }>()
+  for (const { finishedAt, outcome, handler, pool } of rows) {
+    const key = [finishedAt - (finishedAt % hourMs), outcome, handler ?? '', pool ?? '']
+    const name = JSON.stringify(key)
+    const count = counts.get(name)
+    if (count === undefined) counts.set(name, { key, runs: 1 })
+    else count.runs++
+  }
+  // In one order, so that two processes that write the same counts wait for each other in turn.
+  const sorted = [...counts].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, { key, runs }]) => [...key, runs])
+  for (const some of portions(sorted, rowsPerStatement)) {
+    const text = `INSERT INTO duelog_run_counts (hour, outcome, handler, pool, runs) VALUES ${placesOf(some.length, 5)} ON CONFLICT (hour, outcome, handler, pool) DO UPDATE SET runs = duelog_run_counts.runs + excluded.runs`
+    await sql.all(text, some.flat())
+  }
+}
+
+/** Removes at most `limit` of the runs that ended before the hour of this time, oldest first. Resolves with their number. */
+export function removeOld(database: Database, beforeMs: number, limit: number): Promise<number> {
+  const hour = beforeMs - (beforeMs % hourMs)
+  return database.transaction(async (sql) => {
+    const old = await sql.all('SELECT id, tags FROM duelog_runs WHERE id < ? ORDER BY id LIMIT ?', [idAt(hour), limit])
+    const last = old.at(-1)
+    if (last === undefined) {
+      await sql.all('DELETE FROM duelog_run_counts WHERE hour < ?', [hour])
+      return 0
+    }
+    const tags = old.flatMap(({ id, tags: text }) =>
+      (JSON.parse(String(text)) as string[]).map((tag): SqlValue[] => [tag, BigInt(id as bigint)]),
+    )
+    const list = sql.dialect === 'sqlite' ? 'VALUES ' : ''
+    for (const some of portions(tags, rowsPerStatement))
+      await sql.all(`DELETE FROM duelog_run_tags WHERE (tag, id) IN (${list}${placesOf(some.length, 2)})`, some.flat())
+    await sql.all('DELETE FROM duelog_runs WHERE id <= ?', [BigInt(last.id as bigint)])
+    return old.length
+  })
+}
+
+export async function readPositions(sql: Sql, topic: string): Promise<Map<number, number>> {
+  const rows = await sql.all('SELECT partition, next_offset FROM duelog_positions WHERE topic = ?', [topic])
+  return new Map(rows.map(({ partition, next_offset: next }) => [Number(partition), Number(next)]))
+}

@@ -1,0 +1,2 @@
+/** The role history: keeps ended runs in a database, and answers questions about them. */
+export { History } from './history.ts'

@@ -1,0 +1,138 @@
+/** The routes of the history: what they ask the database, what they show, and where they ask. */
+import { describe, expect, it } from 'vitest'
+import { createHistoryDirectory, type RemoteHistory } from '../../src/api/owners/history-directory.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import type { HistoryFilter, HistoryQueries } from '../../src/ports/history.ts'
+import { endedRun } from '../history/runs.ts'
+import { ManualClock, VirtualTime } from '../tools/manual-clock.ts'
+import { apiTokens, operator, viewer } from './attackers.ts'
+import { createSystem, nowMs } from './system-in-memory.ts'
+
+const texts = { errorType: 'T', errorMessage: 'm', note: 'n', result: Buffer.from('{"a":1}') }
+
+class AskedHistory implements HistoryQueries {
+  readonly filters: HistoryFilter[] = []
+  readonly pages: [limit: number, before: string | null][] = []
+  readonly ranges: [from: number, to: number, bucketMs: number][] = []
+  async page(filter: HistoryFilter, limit: number, before: string | null) {
+    this.filters.push(filter)
+    this.pages.push([limit, before])
+    const runs = [endedRun({ ...texts, mayHoldSecrets: true }), endedRun({ ...texts, mayHoldSecrets: false, startedAt: null })]
+    return { runs, next: '1234567890123456789', searchedTo: nowMs }
+  }
+  async counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number) {
+    this.filters.push(filter)
+    this.ranges.push([filter.from, filter.to, bucketMs])
+    return { buckets: [1, 2].map((at) => ({ at, outcomes: { DEAD: at } })), countedFrom: 1 }
+  }
+}
+
+const openSystem = () => {
+  const history = new AskedHistory()
+  const system = createSystem({ apiTokens, history, localHistory: history })
+  const get = async (url: string, headers: Record<string, string> = operator) =>
+    (await system.api.instance.inject({ url, headers })).json()
+  return { history, get, [Symbol.asyncDispose]: () => system.api.stop() }
+}
+
+describe('GET /v1/history', () => {
+  it('shows texts that may hold secrets to operators, and masks to viewers', async () => {
+    await using system = openSystem()
+    const whole = { errorType: 'T', errorMessage: 'm', note: 'n', result: { a: 1 } }
+    const masked = { errorType: '***', errorMessage: '***', note: '***', result: '***' }
+    expect((await system.get('/v1/history')).runs).toMatchObject([whole, whole])
+    expect((await system.get('/v1/history', viewer)).runs).toMatchObject([masked, whole])
+    expect((await system.get('/v1/history')).runs.map(({ durationMs }: { durationMs: unknown }) => durationMs)).toEqual([
+      10,
+      null,
+    ])
+  })
+
+  it('lets viewers search errors only where they see them', async () => {
+    await using system = openSystem()
+    for (const query of ['errorText=s', 'errorType=T', 'handler=echo']) await system.get(`/v1/history?${query}`, viewer)
+    await system.get('/v1/history/counts?errorText=s', viewer)
+    await system.get('/v1/history?errorText=s')
+    expect(system.history.filters.map(({ harmless }) => harmless)).toEqual([true, true, undefined, true, undefined])
+  })
+
+  it('hands on filter, limit and the place of a cursor', async () => {
+    await using system = openSystem()
+    const { cursor, searchedTo } = await system.get('/v1/history')
+    expect(searchedTo).toBe('2030-01-01T00:00:00.000Z')
+    await system.get(`/v1/history?limit=7&cursor=${cursor}&from=5&to=1970-01-01T00:00:00.009Z&idPrefix=x%2Fy&minDurationMs=3`)
+    expect(system.history.pages).toEqual([
+      [100, null],
+      [7, '1234567890123456789'],
+    ])
+    expect(system.history.filters[1]).toEqual({ from: 5, to: 9, idPrefix: 'x/y', minDurationMs: 3 })
+  })
+
+  it('answers other processes in full, and nobody else', async () => {
+    await using system = openSystem()
+    const query = encodeURIComponent(JSON.stringify({ ask: 'page', filter: { tag: 'a' }, limit: 2, before: null }))
+    expect(await system.get(`/internal/v1/history?query=${query}`, viewer)).toMatchObject({ code: 'forbidden' })
+    const { answer } = await system.get(`/internal/v1/history?query=${query}`)
+    expect(answer.runs[0]).toMatchObject({ errorMessage: 'm', result: { $bytes: Buffer.from('{"a":1}').toString('base64') } })
+  })
+})
+
+describe('GET /v1/history/counts', () => {
+  it('widens the range to whole buckets, the last 24 h by default', async () => {
+    await using system = openSystem()
+    const hour = 3_600_000
+    await system.get('/v1/history/counts')
+    await system.get(`/v1/history/counts?from=${nowMs + 1}&to=${nowMs + hour + 1}`)
+    await system.get(`/v1/history/counts?from=1&to=2&bucketMs=60000`)
+    expect(system.history.ranges).toEqual([
+      [nowMs - 24 * hour, nowMs, hour],
+      [nowMs, nowMs + 2 * hour, hour],
+      [0, 60_000, 60_000],
+    ])
+    expect(await system.get('/v1/history/counts')).toMatchObject({ total: { DEAD: 3 }, countedFrom: '1970-01-01T00:00:00.001Z' })
+  })
+})
+
+describe('the directory of histories', () => {
+  const page = { runs: [], next: null, searchedTo: null }
+  const open = (remotes: Record<string, () => Promise<unknown>>, groups = ['d.history.a', 'd.history.b', 'd.historyx']) => {
+    const asked: string[] = []
+    const remote = (url: string): RemoteHistory => ({
+      history: () => {
+        asked.push(url)
+        return remotes[url]?.() ?? Promise.resolve(page)
+      },
+    })
+    let lookups = 0
+    const admin = {
+      groups: async () => {
+        lookups++
+        return groups
+      },
+      groupMembers: async (group: string) => [
+        { memberId: group, instance: group, userData: { url: `http://${group}` }, assigned: [] },
+      ],
+    }
+    const clock = new ManualClock(new VirtualTime())
+    const directory = createHistoryDirectory({ admin, groupId: 'd.history', local: undefined, instance: 'me', remote, clock })
+    return { directory, asked, lookups: () => lookups }
+  }
+
+  it('asks the next process if one is away, and remembers where they are', async () => {
+    const away = () => Promise.reject(new DuelogError('not-ready', 'It is away.'))
+    const { directory, asked, lookups } = open({ 'http://d.history.a': away })
+    expect(await directory.page({}, 1, null)).toBe(page)
+    await directory.page({}, 1, null)
+    expect(asked).toEqual(['http://d.history.a', 'http://d.history.b', 'http://d.history.a', 'http://d.history.b'])
+    expect(lookups()).toBe(1)
+  })
+
+  it('passes on a refusal, and names the setting if nobody has the role', async () => {
+    const refused = () => Promise.reject(new DuelogError('overloaded', 'It is busy.'))
+    await expect(open({ 'http://d.history.a': refused }).directory.page({}, 1, null)).rejects.toMatchObject({
+      code: 'overloaded',
+    })
+    const nobody = open({}, []).directory.counts({ from: 0, to: 1 }, 1)
+    await expect(nobody).rejects.toMatchObject({ code: 'not-ready', message: expect.stringContaining('DUELOG_ROLES') })
+  })
+})

@@ -1,0 +1,190 @@
+/** What the history promises in each of its databases, on real ones. Answers are judged by a plain filter of the same runs. */
+import { describe, expect, it } from 'vitest'
+import type { EndedRun } from '../../../schemas/generated.ts'
+import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
+import { type RunRow, rowOf } from '../../../src/history/databases/rows.ts'
+import type { HistoryFilter } from '../../../src/ports/history.ts'
+import { baseMs, endedRun, fits, manyRuns, newestFirst } from '../runs.ts'
+import { origin, type StorePlace, sqlitePlace } from './stores.ts'
+
+const hourMs = 3_600_000
+const kinds: [string, () => Promise<StorePlace>][] = [['SQLite', sqlitePlace]]
+
+function rowsOf(runs: readonly EndedRun[]): RunRow[] {
+  return runs.map((run) => {
+    const row = rowOf(run)
+    if (typeof row === 'string') throw new Error(row)
+    return row
+  })
+}
+
+/** All pages, one after another. */
+async function allOf(store: HistoryStore, filter: HistoryFilter, limit = 1_000): Promise<EndedRun[]> {
+  const runs: EndedRun[] = []
+  let before: string | null = null
+  do {
+    const page = await store.page(filter, limit, before)
+    expect(page.runs.length).toBeLessThanOrEqual(limit)
+    runs.push(...page.runs)
+    before = page.next
+  } while (before !== null)
+  return runs
+}
+
+const keysOf = (runs: readonly EndedRun[]): string[] => runs.map(({ jobId, life, runNo }) => `${jobId} ${life} ${runNo}`)
+
+describe.each(kinds)('the history in %s', (_name, openPlace) => {
+  it('gives back each run as it was', async () => {
+    const store = (await openPlace()).open()
+    const whole = endedRun({
+      ...{
+        jobId: 'ä/{x} 1',
+        life: '3.7',
+        runNo: 2 ** 40,
+        outcome: 'DEAD',
+        reason: 'attempts',
+        trigger: 'REDRIVE',
+        commandId: 'c-1',
+      },
+      ...{ handler: null, topic: 'orders', pool: null, tags: ['x', 'y'], scheduledFor: -5, dueAt: null, startedAt: null },
+      ...{ attempts: 3, worker: null, errorType: 'Odd', errorMessage: 'it\nfailed 💥', result: Buffer.from([0, 255, 7]) },
+      ...{ resultBytes: 3, note: 'cut', mayHoldSecrets: true, traceparent: '00-0-0-01' },
+    })
+    await store.write(0, 5, rowsOf([whole, endedRun()]))
+    expect((await store.page({}, 10, null)).runs).toEqual(expect.arrayContaining([whole, endedRun()]))
+    expect(await store.positions()).toEqual(new Map([[0, 5]]))
+  })
+
+  it('keeps a run once, however often its record is written, and adds nothing to the counts', async () => {
+    const place = await openPlace()
+    const runs = manyRuns(700, 1, 10 * hourMs)
+    await place.open().write(1, 700, rowsOf(runs))
+    const store = place.open()
+    expect(await store.write(1, 300, rowsOf([...runs.slice(100, 400), ...runs.slice(100, 200)]))).toEqual({
+      stored: 0,
+      refused: 0,
+    })
+    expect(keysOf(await allOf(store, {})).sort()).toEqual(keysOf(runs).sort())
+    expect((await store.positions()).get(1)).toBe(300)
+    const { buckets } = await store.counts({ from: baseMs, to: baseMs + 24 * hourMs }, 24 * hourMs)
+    expect(Object.values(buckets[0]?.outcomes ?? {}).reduce((sum, runs) => sum + runs, 0)).toBe(700)
+  })
+
+  it('keeps all runs that end in the same millisecond, those with the same hash too', async () => {
+    const store = (await openPlace()).open()
+    // 20 bits of hash: among 4,000 runs some are equal.
+    const runs = Array.from({ length: 4_000 }, (_, index) => endedRun({ runNo: index + 1 }))
+    for (let at = 0; at < runs.length; at += 400) await store.write(0, at, rowsOf(runs.slice(at, at + 400)))
+    expect(await store.write(0, 4_000, rowsOf(runs))).toEqual({ stored: 0, refused: 0 })
+    const found = await allOf(store, {}, 333)
+    expect(found.map(({ runNo }) => runNo).sort((a, b) => a - b)).toEqual(runs.map(({ runNo }) => runNo))
+  })
+
+  const filters: HistoryFilter[] = [
+    {},
+    { from: baseMs + hourMs, to: baseMs + 3 * hourMs },
+    { jobId: 'mail-3' },
+    { idPrefix: 'mail' },
+    { idPrefix: 'grö', outcome: 'SUCCEEDED' },
+    { idPrefix: 'mail-x', tag: 'a' },
+    { tag: 'ä' },
+    { tag: 'a', handler: 'build', to: baseMs + 2 * hourMs },
+    { handler: 'send' },
+    { handler: 'send', outcome: 'DEAD' },
+    { pool: 'reports', outcome: 'SUCCEEDED' },
+    { outcome: 'CANCELLED' },
+    { errorType: 'Timeout' },
+    { errorType: 'Timeout', harmless: true },
+    { errorText: 'timed out' },
+    { errorText: 'CUSTOMER', from: baseMs + hourMs, to: baseMs + 4 * hourMs, harmless: true },
+    { minDurationMs: 4_000 },
+    { minDurationMs: 100, maxDurationMs: 200, pool: 'default' },
+    { maxDurationMs: 50, jobId: 'report-1' },
+    { jobId: 'none' },
+  ]
+  it('finds the same runs as a plain filter, in the order of their ends, page by page', async () => {
+    const store = (await openPlace()).open()
+    const runs = manyRuns(6_000, 2, 5 * hourMs)
+    await store.write(0, 1, rowsOf(runs))
+    for (const filter of filters) {
+      const wanted = runs.filter((run) => fits(run, filter)).sort(newestFirst)
+      expect(keysOf(await allOf(store, filter, 77)), JSON.stringify(filter)).toEqual(keysOf(wanted))
+    }
+  })
+
+  it.each([60_000, hourMs, 2 * hourMs])('counts the same runs as a plain filter by buckets of %i ms', async (bucketMs) => {
+    const store = (await openPlace()).open()
+    const runs = manyRuns(3_000, 3, 5 * hourMs)
+    await store.write(0, 1, rowsOf(runs))
+    const range = { from: baseMs + 2 * hourMs, to: baseMs + 4 * hourMs }
+    for (const filter of filters.map((each) => ({ ...each, ...range }))) {
+      const wanted = new Map<number, Record<string, number>>()
+      for (const { finishedAt, outcome } of runs.filter((run) => fits(run, filter))) {
+        const at = Math.floor(finishedAt / bucketMs) * bucketMs
+        const outcomes = wanted.get(at) ?? {}
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+        wanted.set(at, outcomes)
+      }
+      const { buckets, countedFrom } = await store.counts(filter, bucketMs)
+      expect(countedFrom).toBeNull()
+      expect(new Map(buckets.map(({ at, outcomes }) => [at, outcomes])), JSON.stringify(filter)).toEqual(wanted)
+      expect(buckets.map(({ at }) => at)).toEqual([...wanted.keys()].sort((a, b) => a - b))
+    }
+  })
+
+  it('removes old runs in portions by whole hours, with their tags and counts', async () => {
+    const store = (await openPlace()).open()
+    const runs = manyRuns(1_000, 4, 5 * hourMs)
+    await store.write(0, 1, rowsOf(runs))
+    const before = baseMs + 2 * hourMs + 1_234
+    const removed: number[] = []
+    do removed.push(await store.removeOld(before, 150))
+    while (removed.at(-1) !== 0)
+    const kept = runs.filter(({ finishedAt }) => finishedAt >= baseMs + 2 * hourMs)
+    expect(removed.reduce((sum, each) => sum + each)).toBe(1_000 - kept.length)
+    expect(Math.max(...removed)).toBe(150)
+    expect(keysOf(await allOf(store, {}))).toEqual(keysOf(kept.toSorted(newestFirst)))
+    expect(keysOf(await allOf(store, { tag: 'a' }))).toEqual(
+      keysOf(kept.filter(({ tags }) => tags.includes('a')).sort(newestFirst)),
+    )
+    const { buckets } = await store.counts({ from: baseMs, to: baseMs + 5 * hourMs }, hourMs)
+    expect(buckets[0]?.at).toBe(baseMs + 2 * hourMs)
+  })
+
+  it('takes texts that only a hostile writer would write', async () => {
+    const store = (await openPlace()).open()
+    const odd = endedRun({
+      ...{
+        jobId: "x'); DROP TABLE duelog_runs; --",
+        outcome: 'O\0'.repeat(5_000),
+        handler: '\ud800',
+        pool: '%_',
+        worker: 'w'.repeat(100_000),
+      },
+      ...{
+        tags: Array.from({ length: 5_000 }, (_, index) => `t${index}`.repeat(50)),
+        errorType: 'é'.repeat(70_000),
+        errorMessage: '\0',
+      },
+      ...{ attempts: Number.MAX_SAFE_INTEGER, scheduledFor: Number.MIN_SAFE_INTEGER, startedAt: 2 ** 60 },
+    })
+    expect(await store.write(0, 1, rowsOf([odd]))).toEqual({ stored: 1, refused: 0 })
+    expect((await store.page({ jobId: odd.jobId }, 1, null)).runs).toHaveLength(1)
+    expect((await store.page({ errorText: "'%_\\" }, 1, null)).runs).toHaveLength(0)
+  })
+
+  it('refuses the runs of another topic or cluster', async () => {
+    const place = await openPlace()
+    await place.open().positions()
+    await expect(place.open({ ...origin, clusterId: 'other' }).positions()).rejects.toMatchObject({ code: 'foreign-data' })
+    await expect(place.open({ ...origin, topic: 'other.runs' }).positions()).rejects.toMatchObject({ code: 'foreign-data' })
+    expect(await place.open({ ...origin, clusterId: undefined }).positions()).toEqual(new Map())
+  })
+})
+
+describe('a record that is no run', () => {
+  it.each([{ finishedAt: -1 }, { finishedAt: 2 ** 43 }, { finishedAt: 0.5 }, { runNo: -1 }, { jobId: 'x'.repeat(256) }])(
+    'with %j has no row',
+    (more) => expect(rowOf(endedRun(more))).toBeTypeOf('string'),
+  )
+})
