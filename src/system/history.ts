@@ -13,7 +13,7 @@ const ownerFirstMs = 30_000
 export function historyOf(parts: ProcessContext, clusterId: string | undefined): History | undefined {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('history')) return undefined
-  const plan = topicPlans(names, config.pools, config.runsRetentionMs).find(({ topic }) => topic === names.runs)
+  const plan = topicPlans(names, config.pools, config).find(({ topic }) => topic === names.runs)
   const topicRetentionMs = Number(plan?.config['retention.ms'])
   return new History({
     log,
