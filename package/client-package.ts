@@ -10,7 +10,7 @@ import { builtManifest } from './manifest.ts'
 
 const folder = `${root}dist-client`
 const compiled = 'dist-client/dist'
-const entries = ['index', 'client', 'worker'].map((name) => `src/library/${name}`)
+const entries = ['index', 'client', 'worker', 'testing'].map((name) => `src/library/${name}`)
 /** The declarations need the types of Node, which no module imports by this name. */
 const typesOfNode = '@types/node'
 

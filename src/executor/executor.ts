@@ -52,6 +52,8 @@ export interface ExecutorOptions {
   drainMs: number
   /** The owners' usual lead in ms. Default 100. Records of the ahead lanes stay in the log until then. */
   leadMs?: number
+  /** How long a report waits for others to share its send, in ms. Default 10. */
+  reportLingerMs?: number
 }
 
 export interface ExecutorView {
@@ -97,7 +99,7 @@ export class Executor {
     const shared = { log, instance, clock, logger }
     this.#runLogs = new RunLogSender({ ...shared, codec: codecs.runLog, topic: names.runLogs, pool, metrics })
     this.#reportSender = new ReportSender({
-      ...{ ...shared, codec: codecs.event, topic: names.events },
+      ...{ ...shared, codec: codecs.event, topic: names.events, lingerMs: options.reportLingerMs },
       beforeReport: (attempt) => this.#runLogs.beforeReport(attempt),
       onUntracked: (attempt) => this.#untracked.ended(attempt),
       onAcked: (attempts) => this.#acked(attempts),

@@ -3,6 +3,7 @@ export type { TopicChange } from './admin/index.ts'
 export {
   areSchemasKnown,
   type Codecs,
+  codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,
   type EarlyCodecsOptions,
@@ -12,5 +13,6 @@ export {
   subjectStandings,
 } from './avro/index.ts'
 export type { Logger, LogOptions } from './brokers/index.ts'
+export { coPartitioned, readUserData, userDataOf } from './group/index.ts'
 export { connectLog, type KafkaLog } from './log.ts'
 export type { CheckedTopics } from './writing/index.ts'

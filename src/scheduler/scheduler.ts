@@ -78,7 +78,7 @@ export class Scheduler {
       if (source !== undefined) this.#partitions.get(partition)?.partitionReader.ended(source, end)
     }
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, onEnd)
-    this.#openTransactions.start()
+    if (this.#hasIdleTasks) this.#openTransactions.start()
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
     const readingPace = new ReadingPace(this.#options.clock, this.#options.readPaceMs ?? 0)
     this.#resources = {
@@ -124,7 +124,11 @@ export class Scheduler {
     await this.#reader.start()
     const commit = async (positions: Position[]): Promise<void> => this.#reader?.commit(positions)
     this.#groupPositions = new GroupPositions(this.#options, () => this.#partitions.values(), commit)
-    this.#groupPositions.start()
+    if (this.#hasIdleTasks) this.#groupPositions.start()
+  }
+
+  get #hasIdleTasks(): boolean {
+    return this.#options.idleTasks ?? true
   }
 
   /** Whether every partition that the group assigned to this member to own is firing. */

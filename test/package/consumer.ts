@@ -1,6 +1,7 @@
 /** A program of a user's, as the test of the package compiles it. What must not compile says so. */
 import { createClient as createAnyClient, createWorker as createAnyWorker, DuelogError, type Run } from 'duelog'
 import { createClient, type Job } from 'duelog/client'
+import { fakeRun, testSystem } from 'duelog/testing'
 import { createWorker } from 'duelog/worker'
 
 interface Payloads {
@@ -60,4 +61,16 @@ export async function untyped(): Promise<void> {
   })
   await worker.start()
   await worker.close()
+}
+
+export async function testing(): Promise<void> {
+  const handlers = { 'send-report': (run: Run<{ to: string }>) => run.payload.to, tick: () => {} }
+  const duelog = testSystem<Payloads>({ handlers, zone: 'Europe/Paris' })
+  await duelog.schedule({ id: 'a', schedule, target: { handler: 'send-report' }, payload: { to: 'a@example.org' } })
+  // @ts-expect-error: the payload of another handler
+  await duelog.schedule({ id: 'b', schedule, target: { handler: 'send-report' }, payload: 5 })
+  await duelog.advanceTo('2027-03-28T03:00+02:00')
+  const to: string = handlers['send-report'](fakeRun({ to: 'a@example.org' }))
+  const untyped = testSystem({ handlers: (system) => ({ ...handlers, wait: () => system.sleep(1_000) }) })
+  await untyped.schedule({ id: to, schedule, target: { handler: 'any' } })
 }

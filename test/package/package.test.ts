@@ -233,4 +233,17 @@ describe('the package of the client', () => {
     // The worker logs to standard output too.
     expect(said.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['true unsafe-topic', 'unsafe-topic', ''])
   })
+
+  it('gives tests in virtual time, without a broker, the store or the server', async () => {
+    const place = await project('light-testing', [...clientNeeds, 'pino', 'prom-client'], clientTarball, 'duelog-client')
+    const program = `
+      import { fakeRun, testSystem } from 'duelog-client/testing'
+      const duelog = testSystem({ handlers: { greet: ({ payload }) => 'hello ' + payload } })
+      await duelog.schedule({ id: 'a', schedule: { delayMs: 3600000 }, target: { handler: 'greet' }, payload: 'Ada' })
+      await duelog.advanceBy(3600000)
+      console.log((await duelog.run('a', 1)).result, fakeRun('Bob').payload)`
+    await writeFile(join(place, 'program.mjs'), program)
+    const said = execFileSync(process.execPath, [join(place, 'program.mjs')], { encoding: 'utf8', env: duelogEnvironment() })
+    expect(said).toBe('hello Ada Bob\n')
+  })
 })

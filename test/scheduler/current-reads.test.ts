@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { createOwnerDirectory } from '../../src/api/owners/owner-directory.ts'
-import { sessionMs } from '../model/cluster/group.ts'
+import { sessionMs } from '../../src/testing/simulation/member.ts'
 import type { Process } from '../model/cluster/process.ts'
 import { names } from '../model/world.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'

@@ -1,6 +1,6 @@
 /** The acts of operators and workers on a job, valid or not, at any time. */
 import type { JobCommand } from '../../schemas/generated.ts'
-import type { Chance } from '../model/cluster/chance.ts'
+import type { Chance } from '../../src/testing/simulation/chance.ts'
 import type { JobHistory } from './runs/history.ts'
 
 export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type'] {

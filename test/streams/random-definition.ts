@@ -1,7 +1,7 @@
 /** Random valid definitions with short times, so that histories of a few steps reach the limits of several of them. */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/generated.ts'
+import type { Chance } from '../../src/testing/simulation/chance.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
-import type { Chance } from '../model/cluster/chance.ts'
 
 /** The maximum number of slots of a key. */
 export const keySlotsMax = 2

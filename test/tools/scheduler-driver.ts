@@ -4,12 +4,12 @@
  * histories on the same parts.
  */
 import type { Execution, ExecutionEventInput, JobCommandInput, JobDefinitionInput, JobState } from '../../schemas/generated.ts'
+import type { Chance } from '../../src/testing/simulation/chance.ts'
+import { Group, type Sharing } from '../../src/testing/simulation/group.ts'
+import type { Io } from '../../src/testing/simulation/io.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { executionIn } from '../model/cluster/actors.ts'
-import type { Chance } from '../model/cluster/chance.ts'
 import { Fullness } from '../model/cluster/fullness.ts'
-import { Group, type Sharing } from '../model/cluster/group.ts'
-import type { Io } from '../model/cluster/io.ts'
 import { type Cluster, type Disk, noFaults, Process, type Zones } from '../model/cluster/process.ts'
 import { jobsOf } from '../model/cluster/settled.ts'
 import { codecs, names } from '../model/world.ts'

@@ -36,6 +36,8 @@ export interface ReportSenderOptions {
   logger: Logger
   /** Resolves when the final report of the attempt may go; undefined if it may go now. Default: always now. */
   beforeReport?(attempt: Attempt): Promise<void> | undefined
+  /** How long a report waits for others to share its send, in ms. Default: eventLingerMs. */
+  lingerMs?: number | undefined
   /** An untracked attempt has news: nothing is sent about it. */
   onUntracked(attempt: Attempt): void
   /** The broker has acknowledged a report about each of them. */
@@ -107,8 +109,8 @@ export class ReportSender {
 
   #linger(): void {
     if (this.#cancelLinger !== undefined) return
-    const { clock } = this.#options
-    this.#cancelLinger = clock.at(clock.nowMs() + eventLingerMs, () => {
+    const { clock, lingerMs = eventLingerMs } = this.#options
+    this.#cancelLinger = clock.at(clock.nowMs() + lingerMs, () => {
       this.#cancelLinger = undefined
       this.#send()
     })

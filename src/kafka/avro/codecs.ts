@@ -196,7 +196,15 @@ async function registered(registry: Registry, types: Types, { plans }: CodecsOpt
   return ids
 }
 
-function codecsOf(registry: Registry, types: Types, ids: Ids): Codecs {
+/** For a simulated log, which has no registry: the schemas have the ids 1 to 9, and records of any other schema are undecodable. */
+export function codecsWithoutRegistry(): Codecs {
+  const unknown = (id: number): Promise<Type> =>
+    Promise.reject(new DuelogError('undecodable', `schema ${id} is none of Duelog, and there is no registry`))
+  const ids = Object.fromEntries(schemaNames.map((name, at) => [name, [at + 1]])) as Ids
+  return codecsOf({ writerOf: unknown }, allTypes(), ids)
+}
+
+function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids): Codecs {
   const codec = <Value, Input>(name: SchemaName): Codec<Value, Input> =>
     new AvroCodec<Value, Input>(types[name], ids[name], (id) => registry.writerOf(id))
   return {

@@ -1,4 +1,11 @@
 /** Avro in the Confluent wire format, and the schema registry. */
-export { areSchemasKnown, type Codecs, createCodecs, createCodecsEarly, type EarlyCodecsOptions } from './codecs.ts'
+export {
+  areSchemasKnown,
+  type Codecs,
+  codecsWithoutRegistry,
+  createCodecs,
+  createCodecsEarly,
+  type EarlyCodecsOptions,
+} from './codecs.ts'
 export type { KnownIds } from './registry.ts'
 export { repairSubjects, type SubjectStanding, subjectStandings } from './schema-ownership.ts'

@@ -67,6 +67,11 @@ export interface SchedulerOptions {
   tombstoneRetentionMs: number
   /** Topics of users that jobs and receipts may go to. Default: none. */
   targets?: TargetTopics | undefined
+  /**
+   * Whether it does what no record and no job asks for: positions for tools, the search for transactions that stay open and for lost
+   * timers. Default: yes. In virtual time, where nobody needs them, they would be most of the work.
+   */
+  idleTasks?: boolean
   /** Idle time for searches that can wait. Default: that of this thread. */
   spare?: Pick<IdleTime, 'rest'>
   /** Called when a partition fails in a way that a retry does not mend; the process should end. */

@@ -12,8 +12,8 @@ import { ZoneChecks } from './zone-checks.ts'
 const aheadTopicMsMax = 120_000
 
 /** A timer that waits for reports is overdue, but not lost. */
-const sweepAt = ({ reports }: PartitionContext, sweeper: LostTimerSweeper): number =>
-  reports.depth === 0 ? sweeper.nextSweepAt : Number.POSITIVE_INFINITY
+const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
+  reports.depth === 0 && (shared.idleTasks ?? true) ? sweeper.nextSweepAt : Number.POSITIVE_INFINITY
 
 /**
  * Never resolves: it ends with an error or with Closed. Between two commits it waits for `lingerMs`, so that a commit carries

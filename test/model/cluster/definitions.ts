@@ -1,7 +1,7 @@
 /** Random definitions. Each history has users of one kind, so some histories test a few features deeply and others test many. */
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
+import type { Chance } from '../../../src/testing/simulation/chance.ts'
 import { ordersTopic } from '../world.ts'
-import type { Chance } from './chance.ts'
 import type { Cluster } from './process.ts'
 
 /**

@@ -5,13 +5,13 @@ import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import { ForeignIntake } from '../../../src/intake/intake.ts'
 import { Retrier } from '../../../src/retrier/retrier.ts'
+import { Machine } from '../../../src/testing/simulation/io.ts'
+import type { Member } from '../../../src/testing/simulation/member.ts'
+import { type KeepingGroup, simulatedLog } from '../../../src/testing/simulation/simulated-log.ts'
 import { codecs, leadMs, names } from '../world.ts'
-import { doerLog, type KeepingGroup } from './doer-log.ts'
 import { hoursWrong } from './faults.ts'
 import { foreignTopics } from './foreigners.ts'
-import type { Member } from './group.ts'
 import { Scripted } from './handlers.ts'
-import { Machine } from './io.ts'
 import { asking, type Cluster, logger, metrics } from './process.ts'
 
 export type Part = 'forwarder' | 'intake' | 'executor'
@@ -145,7 +145,7 @@ export class Doers {
     const machine = new Machine(name, this.#cluster.time)
     const members: Member[] = []
     const clock = this.#clockOf(machine)
-    const log = doerLog(
+    const log = simulatedLog(
       this.#cluster,
       machine,
       this.#groups,
@@ -177,7 +177,7 @@ export class Doers {
     return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
   }
 
-  #make(part: Part, instance: string, clock: GuardedClock, log: ReturnType<typeof doerLog>, { handle }: Scripted): Doing {
+  #make(part: Part, instance: string, clock: GuardedClock, log: ReturnType<typeof simulatedLog>, { handle }: Scripted): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {

@@ -1,7 +1,8 @@
 /** Failures of logs, clocks, brokers and stores. Failures of processes and disks are in simulation.ts. */
+
+import type { Chance } from '../../../src/testing/simulation/chance.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { codecs, names } from '../world.ts'
-import type { Chance } from './chance.ts'
 import { jobIds } from './definitions.ts'
 import type { Cluster, Process } from './process.ts'
 import type { Switch } from './switches.ts'

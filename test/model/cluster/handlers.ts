@@ -3,7 +3,7 @@
 import type { Execution } from '../../../schemas/generated.ts'
 import type { Run } from '../../../src/executor/handlers/handler.ts'
 import { NonRetryableError, RetryLaterError } from '../../../src/executor/handlers/handler-errors.ts'
-import type { Machine } from './io.ts'
+import type { Machine } from '../../../src/testing/simulation/io.ts'
 import type { Cluster } from './process.ts'
 
 type SimulatedOutcome = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'

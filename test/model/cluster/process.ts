@@ -8,14 +8,13 @@ import { newMetrics } from '../../../src/metrics/metrics.ts'
 import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports/log.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/ports/store.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
-import type { VirtualTime } from '../../tools/manual-clock.ts'
-import type { MemoryLog } from '../../tools/memory-log.ts'
-import { type MemoryStore, memoryStore } from '../../tools/memory-store.ts'
+import type { Group } from '../../../src/testing/simulation/group.ts'
+import { Machine } from '../../../src/testing/simulation/io.ts'
+import { Member } from '../../../src/testing/simulation/member.ts'
+import { type MemoryStore, memoryStore } from '../../../src/testing/simulation/memory-store.ts'
+import { type Brokers, tellTime } from '../../../src/testing/simulation/simulated-log.ts'
 import { codecs, leadMs, names, ordersTopic } from '../world.ts'
-import type { Chance } from './chance.ts'
 import { type Fullness, Given, Loaded } from './fullness.ts'
-import { type Group, Member } from './group.ts'
-import { type Io, Machine } from './io.ts'
 import { isOn } from './switches.ts'
 
 export const lingerMs = 25
@@ -25,17 +24,9 @@ export const tombstoneRetentionMs = 7 * 86_400_000
 export const metrics = newMetrics()
 export const logger = pino({ level: process.env.DUELOG_MODEL_LOG ?? 'silent' })
 
-export interface Cluster {
-  time: VirtualTime
-  log: MemoryLog
+export interface Cluster extends Brokers {
+  /** The group of the schedulers; `groups` has it too. */
   group: Group
-  /** The group of the schedulers, and all others. */
-  groups: Set<Group>
-  io: Io
-  chance: Chance
-  /** Share of commits whose answer is lost, and of other writes that fail. */
-  lossiness: number
-  clusterId: string
   /** Whether the topic that jobs write to exists. */
   ordersThere: boolean
   /** How far clocks may differ before owners stop. Default: owners never stop. */
@@ -55,10 +46,6 @@ export interface Cluster {
   recordsRuns?: boolean
   /** How long single commits take. That makes owners dispatch everything ahead. Default: no time. */
   slowCommitsMs?: readonly number[] | undefined
-  /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
-  brokerSkewsMs?: number[]
-  /** How long each commit takes. */
-  slowMs: number
   registryThere: boolean
   /** Share of writes to stores that fail. */
   storeFailures: number
@@ -74,8 +61,6 @@ export interface Cluster {
   isHeavy?: boolean
   /** Whether many runs are active while everything is full. */
   getsFull?: boolean
-  /** Whether brokers have no room for non-transactional writes. Owners' transactions go to other brokers. */
-  isFull: boolean
   /** The memory of its processes. */
   fullness: Fullness
   /** Ends transactions that clients have left open. */
@@ -261,20 +246,6 @@ function logOf(cluster: Cluster, process: Process): Log {
       await mayFence?.()
       return transactionalWriter(cluster, process, id)
     },
-  }
-}
-
-/** Reports the time of the broker, as brokers do for topics that store the append time. */
-export function tellTime(
-  { time, brokerSkewsMs = [0] }: Pick<Cluster, 'time' | 'brokerSkewsMs'>,
-  appended: GuardedClock['appended'],
-  machine: Machine,
-  records: readonly RecordOut[],
-  sentMs: number,
-): void {
-  for (const broker of new Set(records.map(({ partition = 0 }) => partition % brokerSkewsMs.length))) {
-    const brokerMs = time.nowMs + (brokerSkewsMs[broker] ?? 0)
-    appended({ source: `broker ${broker}`, sentMs, receivedMs: machine.clock.steadyMs(), brokerMs })
   }
 }
 

@@ -3,22 +3,24 @@
  * rest.
  */
 import { checkpointKey, positionKey } from '../../../src/scheduler/state/checkpoint.ts'
+import { Chance } from '../../../src/testing/simulation/chance.ts'
+import { Group, type Sharing } from '../../../src/testing/simulation/group.ts'
+import { Io } from '../../../src/testing/simulation/io.ts'
 import { VirtualTime } from '../../tools/manual-clock.ts'
 import { isShown, MemoryLog, type PartitionLog } from '../../tools/memory-log.ts'
 import type { MemoryStore } from '../../tools/memory-store.ts'
 import { codecs, names } from '../world.ts'
 import { Forwarder, Users, Workers } from './actors.ts'
-import { Chance } from './chance.ts'
 import { Doers, partsOf } from './doers.ts'
 import { endFaults, faults } from './faults.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
-import { Group, sharingOf } from './group.ts'
-import { Io } from './io.ts'
 import { type Cluster, type Disk, noFaults, Process } from './process.ts'
 import { isOn, type Switch } from './switches.ts'
 
 const dayMs = 86_400_000
+/** In one of this many histories the assignment is random. In the others the group assigns as in production. */
+const unruledEach = 4
 const transactionTimeoutMs = 15_000
 const sessionMs = 10_000
 /** One of this many histories has large payloads. */
@@ -51,6 +53,11 @@ type Fault =
   | 'boot'
   | 'topic'
   | Switch
+
+function sharingOf(seed: number, chance: Chance): Sharing {
+  const sharing = chance.happens(0.6) ? 'standbys' : 'owners'
+  return seed % unruledEach === 3 ? sharing : 'by the rule'
+}
 
 export class Simulation {
   readonly time = new VirtualTime()

@@ -5,10 +5,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
+import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { retryDelayMaxMs } from '../../../streams/runs/backoff.ts'
 import { waitersOf } from '../../../streams/state/slots.ts'
 import { attemptTimeoutGraceMs, retryBackstopMs, timersOf } from '../../../streams/state/timers.ts'
-import { Chance } from '../../model/cluster/chance.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from './history.ts'

@@ -2,8 +2,9 @@
  * Every effect of a process waits here until the simulator lets it happen: in any order, late, or perhaps not at all when the
  * process dies. Between two such steps only promises run, so a history depends on its seed alone.
  */
-import { ManualClock, type VirtualTime } from '../../tools/manual-clock.ts'
+
 import type { Chance } from './chance.ts'
+import { ManualClock, type VirtualTime } from './manual-clock.ts'
 
 export class Machine {
   readonly name: string

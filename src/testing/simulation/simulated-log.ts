@@ -1,25 +1,54 @@
-/** The log as workers, forwarders and intakes see it: groups that keep positions, and transactions that carry them. */
+/** The port to the simulated log: groups that keep positions, and transactions that carry them. */
+import { markHeader } from '../../../streams/topics/index.ts'
+import type { GuardedClock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type {
+  GroupPositions,
+  Log,
+  LogAdmin,
+  Position,
+  RecordOut,
+  TopicPartition,
+  TransactionalWriter,
+} from '../../ports/index.ts'
+import type { Chance } from './chance.ts'
+import { Group } from './group.ts'
+import type { Io, Machine } from './io.ts'
+import type { VirtualTime } from './manual-clock.ts'
+import { Member } from './member.ts'
+import type { MemoryLog } from './memory-log.ts'
 
-import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
-import { DuelogError } from '../../../src/errors/errors.ts'
-import type { GroupPositions, Log, LogAdmin, Position, TopicPartition, TransactionalWriter } from '../../../src/ports/log.ts'
-import { markHeader } from '../../../streams/topics/log-records.ts'
-import { Group, Member } from './group.ts'
-import type { Machine } from './io.ts'
-import { type Cluster, tellTime } from './process.ts'
+/** The brokers of a simulation. */
+export interface Brokers {
+  time: VirtualTime
+  log: MemoryLog
+  io: Io
+  chance: Chance
+  /** All groups of its members. */
+  groups: Set<Group>
+  clusterId: string
+  /** Share of commits whose answer is lost, and of other writes that fail. */
+  lossiness: number
+  /** How long each commit takes. */
+  slowMs: number
+  /** Whether brokers have no room for non-transactional writes. Owners' transactions go to other brokers. */
+  isFull: boolean
+  /** A broker's clock minus true time, in ms, by its number; partition p is led by broker p modulo their number. Default: one broker, 0. */
+  brokerSkewsMs?: number[]
+}
 
 const lost = (what: string): Error => new DuelogError('broker-unavailable', `The answer to ${what} was lost.`)
 
 /** A group whose members commit their positions. */
 export class KeepingGroup extends Group {
   readonly id: string
-  readonly #cluster: Cluster
+  readonly #brokers: Brokers
   readonly #positions = new Map<string, number>()
 
-  constructor(cluster: Cluster, id: string) {
-    super(cluster.log, cluster.io, cluster.chance, 'owners')
+  constructor(brokers: Brokers, id: string) {
+    super(brokers.log, brokers.io, brokers.chance, 'owners')
     this.id = id
-    this.#cluster = cluster
+    this.#brokers = brokers
   }
 
   committed({ topic, partition }: TopicPartition): number | undefined {
@@ -38,7 +67,7 @@ export class KeepingGroup extends Group {
   }
 
   override readonly keep = (member: Member, positions: readonly Position[]): void => {
-    const { chance, lossiness } = this.#cluster
+    const { chance, lossiness } = this.#brokers
     if (!member.current) throw new DuelogError('not-ready', 'The group has assigned its partitions again.')
     if (chance.happens(lossiness)) throw lost('a commit of positions that did not arrive')
     for (const position of positions) this.put(position)
@@ -50,26 +79,26 @@ export class KeepingGroup extends Group {
  * `groups`: the groups of all these processes, by id. `joined` is called with each new reader, `written` with the number of
  * records of each write, `appended` with the answers of brokers that say the time.
  */
-export function doerLog(
-  cluster: Cluster,
+export function simulatedLog(
+  brokers: Brokers,
   machine: Machine,
   groups: Map<string, KeepingGroup>,
   joined: (member: Member) => void,
   written: (records: number) => void,
   appended: GuardedClock['appended'],
 ): Log {
-  const { log, io, chance } = cluster
+  const { log, io, chance } = brokers
   const groupOf = (id: string): KeepingGroup => {
     const known = groups.get(id)
     if (known !== undefined) return known
-    const made = new KeepingGroup(cluster, id)
+    const made = new KeepingGroup(brokers, id)
     groups.set(id, made)
-    cluster.groups.add(made)
+    brokers.groups.add(made)
     return made
   }
   const ask = <T>(name: string, answer: () => T): Promise<T> =>
     io.submit(machine, name, () => {
-      if (chance.happens(cluster.lossiness)) throw lost(name)
+      if (chance.happens(brokers.lossiness)) throw lost(name)
       return answer()
     })
   const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
@@ -83,11 +112,11 @@ export function doerLog(
       write: (records) => {
         const sentMs = machine.clock.steadyMs()
         return io.submit(machine, 'writes', () => {
-          if (chance.happens(cluster.lossiness) || cluster.isFull) throw lost('a write that did not arrive')
+          if (chance.happens(brokers.lossiness) || brokers.isFull) throw lost('a write that did not arrive')
           const offsets = log.append(records)
           if (!records.some(({ headers }) => headers?.[markHeader] !== undefined)) written(records.length)
-          tellTime(cluster, appended, machine, records, sentMs)
-          if (chance.happens(cluster.lossiness)) throw lost('a write')
+          tellTime(brokers, appended, machine, records, sentMs)
+          if (chance.happens(brokers.lossiness)) throw lost('a write')
           return offsets
         })
       },
@@ -95,7 +124,7 @@ export function doerLog(
     }),
     transactionalWriter: async (id, { mayFence } = {}) => {
       await mayFence?.()
-      return transactionalWriter(cluster, machine, id, groupOf, written)
+      return transactionalWriter(brokers, machine, id, groupOf, written)
     },
     admin: async (): Promise<LogAdmin> => ({
       offsets: (topic) =>
@@ -105,7 +134,7 @@ export function doerLog(
             return { partition, earliest, next: stableEnd }
           }),
         ),
-      clusterId: async () => cluster.clusterId,
+      clusterId: async () => brokers.clusterId,
       committed: (groupId, topic) =>
         ask(`asks for the positions of ${groupId}`, () =>
           partitions.flatMap((partition) => {
@@ -125,15 +154,29 @@ export function doerLog(
   }
 }
 
+/** Reports the time of the broker, as brokers do for topics that store the append time. */
+export function tellTime(
+  { time, brokerSkewsMs = [0] }: Pick<Brokers, 'time' | 'brokerSkewsMs'>,
+  appended: GuardedClock['appended'],
+  machine: Machine,
+  records: readonly RecordOut[],
+  sentMs: number,
+): void {
+  for (const broker of new Set(records.map(({ partition = 0 }) => partition % brokerSkewsMs.length))) {
+    const brokerMs = time.nowMs + (brokerSkewsMs[broker] ?? 0)
+    appended({ source: `broker ${broker}`, sentMs, receivedMs: machine.clock.steadyMs(), brokerMs })
+  }
+}
+
 async function transactionalWriter(
-  cluster: Cluster,
+  brokers: Brokers,
   machine: Machine,
   id: string,
   groupOf: (id: string) => KeepingGroup,
   written: (records: number) => void,
 ): Promise<TransactionalWriter> {
-  const { log, io, chance } = cluster
-  const isLost = (): boolean => chance.happens(cluster.lossiness)
+  const { log, io, chance } = brokers
+  const isLost = (): boolean => chance.happens(brokers.lossiness)
   const epoch = await io.submit(machine, `fences ${id}`, () => {
     if (isLost()) throw lost('a fence')
     return log.fence(id)
@@ -144,8 +187,8 @@ async function transactionalWriter(
       if (finished) throw new Error('The writer is finished.')
       finished = true
       const offsets = await io.submit(machine, 'sends a transaction', () => log.append(records, log.begin(id, epoch)))
-      if (cluster.slowMs > 0)
-        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + cluster.slowMs, resolve))
+      if (brokers.slowMs > 0)
+        await new Promise<void>((resolve) => machine.clock.at(machine.clock.nowMs() + brokers.slowMs, resolve))
       await io.submit(machine, 'commits', () => {
         if (isLost()) throw lost('a commit that did not arrive')
         log.commit(id, epoch)

@@ -1,5 +1,5 @@
 /** Random choices that a seed repeats. */
-import { mulberry32 } from '../../tools/mulberry32.ts'
+import { mulberry32 } from './mulberry32.ts'
 
 export class Chance {
   /** In [0, 1). */

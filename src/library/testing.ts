@@ -1,0 +1,3 @@
+/** What `import … from 'duelog/testing'` gives: Duelog in virtual time for tests. It needs neither Kafka nor the store nor the server. */
+export { DuelogError, type ErrorCode } from '../errors/index.ts'
+export { type FakeRun, fakeRun, type TestSystem, type TestSystemOptions, testSystem } from '../testing/index.ts'

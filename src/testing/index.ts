@@ -1,0 +1,4 @@
+/** Tests of users' handlers, schedules and flows in virtual time, on the product's own code over a simulated cluster. */
+export { type FakeRun, fakeRun } from './fake-run.ts'
+export type { TestSystem, TestSystemOptions } from './options.ts'
+export { testSystem } from './test-system.ts'

@@ -1,0 +1,115 @@
+/** A test system as users see it, and its options. */
+import type { Logger } from 'pino'
+import { nearestOf } from '../../streams/text/index.ts'
+import type { AnyPayloads, Time } from '../client/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { type HandlersFor, type Hook, handlerProblem, hooksProblem } from '../executor/index.ts'
+import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
+import { checkZone } from './json-values.ts'
+import type { ClientCalls } from './test-client.ts'
+
+/**
+ * Calls resolve once everything that is due at this instant has happened; only `advanceTo`, `advanceBy` and waits for runs move virtual time. The
+ * other calls are those of the client and have its errors.
+ */
+export interface TestSystem<Payloads extends object = AnyPayloads> extends ClientCalls<Payloads> {
+  /** Virtual time in epoch ms. */
+  now(): number
+  /** Lets time pass to an instant, and everything happen that is due by then. Rejects with `bad-request` for a time before now. */
+  advanceTo(time: Time): Promise<void>
+  /** Lets this many ms pass. */
+  advanceBy(ms: number): Promise<void>
+  /** Resolves when this many ms of virtual time have passed. Handlers wait with it; it rejects with the signal's reason. */
+  sleep(ms: number, options?: { signal?: AbortSignal }): Promise<void>
+}
+
+export interface TestSystemOptions<Payloads extends object = AnyPayloads> {
+  /**
+   * As for createWorker, or a function that makes them for this test system, which gives them its `sleep` and `now`. The built-in handlers noop,
+   * log, sleep, fail and kafka.produce are there unless replaced.
+   */
+  handlers: HandlersFor<Payloads> | ((duelog: TestSystem) => HandlersFor<Payloads>)
+  /** Hooks around each run, as for createWorker. Default: none. */
+  hooks?: readonly Hook[]
+  /** Schemas of payloads by handler, as for createClient. Default: none. */
+  schemas?: Readonly<Record<string, PayloadSchema>>
+  /** Zone of times without an offset that are given to the test system, such as Europe/Paris. Default: times need an offset. */
+  zone?: string
+  /** Virtual time at the start. Default: 2027-01-01T00:00:00Z. */
+  now?: Time
+  /** Chooses the order of all that happens at one instant; the same seed gives the same order. A whole number from 0 on. Default 1. */
+  seed?: number
+  /** Pools of workers. Default: `default` alone. */
+  pools?: readonly string[]
+  /** Handlers that one worker runs at once, at least 1. Default 50. */
+  concurrency?: number
+  /** Topics that jobs may write to. Default: all. */
+  topics?: readonly string[]
+  /** Partitions of every topic, 1 to 64. Default 2. */
+  partitions?: number
+  /** How long virtual time waits for a handler that works in real time, in real ms. Then it goes on without it. Default 1,000. */
+  handlerWaitMs?: number
+  /** The most steps of one call, at least 1. The call rejects beyond that. Default 2,000,000, about a minute. */
+  stepsMax?: number
+  /** Default: nothing is logged. */
+  logger?: Logger
+}
+
+const optionNames = {
+  ...{ handlers: true, hooks: true, schemas: true, zone: true, now: true, seed: true, pools: true, concurrency: true },
+  ...{ topics: true, partitions: true, handlerWaitMs: true, stepsMax: true, logger: true },
+} as const satisfies Record<keyof TestSystemOptions, true>
+
+/** Throws `bad-config`. */
+export function checkOptions(options: TestSystemOptions): void {
+  if (typeof options !== 'object' || options === null) throw wrong('testSystem needs an object of options, at least { handlers }')
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(optionNames, name)) continue
+    const near = nearestOf(name, Object.keys(optionNames))
+    const hint = near === undefined ? `known are ${Object.keys(optionNames).join(', ')}` : `did you mean ${near}?`
+    throw wrong(`testSystem has no option ${JSON.stringify(name)}; ${hint}`)
+  }
+  const { hooks, schemas = {} } = options
+  const problem = hooks === undefined ? undefined : hooksProblem(hooks)
+  if (problem !== undefined) throw wrong(problem)
+  for (const [name, schema] of Object.entries(schemas))
+    if (!isPayloadSchema(schema))
+      throw wrong(`schemas of testSystem: the one of handler ${JSON.stringify(name)} does not follow Standard Schema`)
+  checkZone(options.zone)
+  checkNumbers(options)
+  for (const list of ['pools', 'topics'] as const) checkNames(list, options[list])
+  if (options.pools?.length === 0) throw wrong('pools of testSystem is empty; give at least one name')
+}
+
+/** Throws `bad-config`. */
+export function checkHandlers(handlers: unknown): void {
+  if (typeof handlers !== 'object' || handlers === null)
+    throw wrong('handlers of testSystem is missing; give an object of functions by name, {} for the built-in ones alone')
+  for (const [name, handler] of Object.entries(handlers)) {
+    const problem = handlerProblem(name, handler)
+    if (problem !== undefined) throw wrong(problem)
+  }
+}
+
+function checkNumbers(options: TestSystemOptions): void {
+  const limits = [
+    ['seed', 0, Number.MAX_SAFE_INTEGER],
+    ['concurrency', 1, 10_000],
+    ['partitions', 1, 64],
+    ['handlerWaitMs', 1, 600_000],
+    ['stepsMax', 1, Number.MAX_SAFE_INTEGER],
+  ] as const
+  for (const [name, min, max] of limits) {
+    const { [name]: value = min } = options
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw wrong(`${name} of testSystem is ${JSON.stringify(value)}; allowed: a whole number from ${min} to ${max}`)
+  }
+}
+
+function checkNames(what: string, names: unknown): void {
+  if (names === undefined) return
+  const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== '')
+  if (!areNames) throw wrong(`${what} of testSystem is no list of names`)
+}
+
+const wrong = (message: string): DuelogError => new DuelogError('bad-config', message)

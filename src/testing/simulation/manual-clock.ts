@@ -1,0 +1,110 @@
+/** Time that the test moves, and wall clocks on it that may be wrong, step and stop. */
+import type { Clock } from '../../clock/index.ts'
+
+interface Task {
+  clock: ManualClock
+  atMs: number
+  /** The true time at which the delay is over, counted from when the task was scheduled. */
+  steadyAtMs: number
+  run: () => void
+}
+
+/** True time. It never goes back. */
+export class VirtualTime {
+  nowMs: number
+  readonly #tasks = new Set<Task>()
+
+  constructor(nowMs = 1_800_000_000_000) {
+    this.nowMs = nowMs
+  }
+
+  arm(task: Task): () => void {
+    this.#tasks.add(task)
+    return () => this.#tasks.delete(task)
+  }
+
+  /** True time at which the next task is due; Infinity if none waits. Tasks of stopped clocks do not count. */
+  get nextMs(): number {
+    const next = this.#next()
+    return next === undefined ? Number.POSITIVE_INFINITY : trueMs(next)
+  }
+
+  /** The number of waiting tasks. */
+  get armed(): number {
+    return this.#tasks.size
+  }
+
+  /** Lets time pass. Due tasks run in their order, and after each of them everything that it started settles. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.nowMs + ms
+    while (this.nextMs <= untilMs) {
+      this.nowMs = Math.max(this.nowMs, this.nextMs)
+      this.runDue()
+      await rest()
+    }
+    this.nowMs = untilMs
+    await rest()
+  }
+
+  /** Runs the next task if it is due, and returns whether one ran. */
+  runDue(): boolean {
+    const next = this.#next()
+    if (next === undefined || trueMs(next) > this.nowMs) return false
+    this.#tasks.delete(next)
+    next.run()
+    return true
+  }
+
+  #next(): Task | undefined {
+    let first: Task | undefined
+    for (const task of this.#tasks) {
+      if (!task.clock.stopped && (first === undefined || trueMs(task) < trueMs(first))) first = task
+    }
+    return first
+  }
+}
+
+const trueMs = (task: Task): number => Math.min(task.atMs - task.clock.skewMs, task.steadyAtMs)
+
+/** The clocks of one machine. */
+export class ManualClock implements Clock {
+  readonly #time: VirtualTime
+  /** Wall clock minus true time. */
+  skewMs = 0
+  /** While it is true, tasks of this clock wait. */
+  stopped = false
+  /** The time that the machine slept. Its steady clock slept too. */
+  asleepMs = 0
+
+  /** Without a given time it makes its own, which begins at `time`. */
+  constructor(time: VirtualTime | number = new VirtualTime()) {
+    this.#time = typeof time === 'number' ? new VirtualTime(time) : time
+  }
+
+  /** The number of tasks that wait on its time. */
+  get armed(): number {
+    return this.#time.armed
+  }
+
+  /** Moves its time. */
+  advance(ms: number): Promise<void> {
+    return this.#time.advance(ms)
+  }
+
+  nowMs(): number {
+    return this.#time.nowMs + this.skewMs
+  }
+
+  steadyMs(): number {
+    return this.#time.nowMs - this.asleepMs
+  }
+
+  at(atMs: number, task: () => void): () => void {
+    return this.#time.arm({ clock: this, atMs, steadyAtMs: this.#time.nowMs + atMs - this.nowMs(), run: task })
+  }
+}
+
+/** Waits until everything that needs no clock has settled: promises and immediates, several rounds of the event loop. */
+export async function rest(): Promise<void> {
+  for (let runCommitCycle = 0; runCommitCycle < 12; runCommitCycle++) await new Promise((resolve) => setImmediate(resolve))
+}

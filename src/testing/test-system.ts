@@ -1,0 +1,66 @@
+/** Duelog in memory and in virtual time, for tests of handlers, schedules and flows: no Kafka, no network, no files, no waiting. */
+import type { AnyPayloads, Time } from '../client/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { GivenHandlers } from '../executor/index.ts'
+import type { Driver } from './driver.ts'
+import { timeOf } from './json-values.ts'
+import { checkHandlers, checkOptions, type TestSystem, type TestSystemOptions } from './options.ts'
+import { type Parts, partsOf } from './parts.ts'
+import { checkMs, type Sleeps } from './sleeps.ts'
+import { TestClient } from './test-client.ts'
+
+/**
+ * `Payloads`, payloads by handler: with it the compiler checks each job, as with createClient. Throws DuelogError `bad-config` for an option that is
+ * unknown or not allowed.
+ */
+export function testSystem<Payloads extends object = AnyPayloads, Handled extends object = Payloads>(
+  options: TestSystemOptions<Handled>,
+): TestSystem<Payloads> {
+  const { handlers } = options
+  checkOptions(options as unknown as TestSystemOptions)
+  let given: GivenHandlers = {}
+  const system = new System(partsOf(options as unknown as TestSystemOptions, () => given)) as unknown as TestSystem<Payloads>
+  const made: unknown = typeof handlers === 'function' ? handlers(system as unknown as TestSystem) : handlers
+  checkHandlers(made)
+  given = made as GivenHandlers
+  return system
+}
+
+class System extends TestClient implements TestSystem {
+  readonly #driver: Driver
+  readonly #sleeps: Sleeps
+  readonly #zone: string | undefined
+  readonly #started: () => Promise<void>
+
+  constructor(parts: Parts) {
+    super(parts)
+    this.#driver = parts.driver
+    this.#sleeps = parts.sleeps
+    this.#zone = parts.zone
+    this.#started = parts.started
+  }
+
+  /** An arrow, as `sleep` is, so that both can be handed on alone. */
+  readonly now = (): number => this.#driver.nowMs
+
+  async advanceTo(time: Time): Promise<void> {
+    const untilMs = timeOf(time, this.#zone, 'time of advanceTo')
+    await this.#started()
+    if (untilMs < this.now())
+      throw new DuelogError(
+        'bad-request',
+        `advanceTo goes back from ${isoOf(this.now())} to ${isoOf(untilMs)}; virtual time only goes on`,
+      )
+    await this.#driver.advance(untilMs)
+  }
+
+  async advanceBy(ms: number): Promise<void> {
+    checkMs(ms, 'ms of advanceBy')
+    await this.#started()
+    await this.#driver.advance(this.now() + ms)
+  }
+
+  readonly sleep = (ms: number, options: { signal?: AbortSignal } = {}): Promise<void> => this.#sleeps.sleep(ms, options.signal)
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,204 @@
+/** What users of duelog/testing are promised: the product's behavior, in virtual time. */
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { NonRetryableError, RetryLaterError, type Run, withSchema } from '../../src/library/index.ts'
+import { testSystem } from '../../src/library/testing.ts'
+
+const nightly = { cron: '30 2 * * *', timezone: 'Europe/Paris' }
+const hourMs = 3_600_000
+
+it('fires a schedule at its local time, and on the day without it at the next valid one', async () => {
+  const starts: string[] = []
+  const duelog = testSystem({
+    now: '2027-03-26T12:00:00Z',
+    handlers: { report: (run: Run) => void starts.push(new Date(run.scheduledFor).toISOString()) },
+  })
+  await duelog.schedule({ id: 'nightly', schedule: nightly, target: { handler: 'report' } })
+  await duelog.advanceTo('2027-03-28T02:59:59+02:00')
+  expect(starts).toEqual(['2027-03-27T01:30:00.000Z'])
+  await duelog.advanceTo('2027-03-28T03:00+02:00')
+  expect(starts).toEqual(['2027-03-27T01:30:00.000Z', '2027-03-28T01:00:00.000Z'])
+  await duelog.advanceTo('2027-03-29T02:30+02:00')
+  expect(starts).toHaveLength(3)
+  expect(await duelog.get('nightly')).toMatchObject({ succeeded: 3, nextFireAt: '2027-03-30T00:30:00.000Z' })
+})
+
+it('takes times without an offset in its zone, and refuses those that the zone skips or repeats', async () => {
+  const duelog = testSystem({ handlers: {}, zone: 'Europe/Paris', now: '2027-03-27T09:00' })
+  expect(duelog.now()).toBe(Date.UTC(2027, 2, 27, 8))
+  await duelog.advanceTo('2027-03-28T03:00')
+  expect(duelog.now()).toBe(Date.UTC(2027, 2, 28, 1))
+  await expect(duelog.advanceTo('2028-03-26T02:30')).rejects.toThrow('the clocks of Europe/Paris skip that time')
+  await expect(duelog.advanceTo('2027-10-31T02:30')).rejects.toThrow('the clocks of Europe/Paris show that time twice')
+  await expect(duelog.advanceTo('2027-03-28T02:59:59+02:00')).rejects.toThrow('virtual time only goes on')
+  await expect(testSystem({ handlers: {} }).advanceTo('2027-02-01T02:30')).rejects.toThrow('has no offset')
+})
+
+it('shows attempts, errors and the result of runs, after retries with the backoff of the job', async () => {
+  const duelog = testSystem({
+    handlers: {
+      flaky: ({ attempt, payload }: Run) => {
+        if (attempt === 1) throw new TypeError('not yet')
+        if (attempt === 2) throw new RetryLaterError(90_000)
+        return { attempt, payload }
+      },
+    },
+  })
+  const retry = { maxAttempts: 3, backoff: { fixed: { delayMs: 20_000 } } }
+  await duelog.schedule({ id: 'a', schedule: { delayMs: 1_000 }, target: { handler: 'flaky' }, payload: { n: 1 }, retry })
+  await duelog.advanceBy(1_000)
+  expect(await duelog.runs('a')).toMatchObject([{ runNo: 1, status: 'RETRY_WAIT', errors: [{ attempt: 1 }] }])
+  await duelog.advanceBy(109_999)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'RETRY_WAIT', dueAt: '2027-01-01T00:01:51.000Z' })
+  await duelog.advanceBy(1)
+  expect(await duelog.run('a', 1)).toMatchObject({
+    status: 'SUCCEEDED',
+    attempts: 3,
+    scheduledFor: '2027-01-01T00:00:01.000Z',
+    finishedAt: '2027-01-01T00:01:51.000Z',
+    result: { attempt: 3, payload: { n: 1 } },
+    errors: [
+      { attempt: 1, type: 'TypeError', message: 'not yet', at: '2027-01-01T00:00:01.000Z' },
+      { attempt: 2, type: 'RetryLaterError', at: '2027-01-01T00:00:21.000Z' },
+    ],
+  })
+  expect(await duelog.run('a', 2)).toBeUndefined()
+})
+
+it('keeps all ended runs of a job', async () => {
+  const duelog = testSystem({ handlers: {} })
+  await duelog.schedule({ id: 'often', schedule: { everyMs: 60_000 }, target: { handler: 'noop' } })
+  await duelog.advanceBy(hourMs)
+  const runs = await duelog.runs('often')
+  expect(runs.map(({ runNo }) => runNo)).toEqual(Array.from({ length: 60 }, (_, at) => 60 - at))
+})
+
+it('says why a job does not fire', async () => {
+  const duelog = testSystem({ handlers: {} })
+  await duelog.schedule({ id: 'a', schedule: { everyMs: hourMs }, target: { handler: 'noop' }, paused: true })
+  await duelog.advanceBy(2 * hourMs)
+  expect(await duelog.why('a')).toMatchObject({ status: 'PAUSED', why: [{ code: 'paused' }] })
+  await expect(duelog.why('b')).rejects.toMatchObject({ code: 'not-found' })
+  const invalid = await duelog.schedule({ id: 'c', schedule: { delayMs: 1 }, target: { handler: 'noop', pool: 'elsewhere' } })
+  expect(invalid).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('elsewhere') })
+})
+
+it('refuses what the client refuses', async () => {
+  const duelog = testSystem({ handlers: {}, schemas: { mail: z.object({ to: z.string() }) } })
+  const job = { id: 'a', schedule: { delayMs: 1 }, target: { handler: 'mail' }, payload: { to: 1 } }
+  await expect(duelog.schedule(job)).rejects.toMatchObject({ code: 'bad-definition' })
+  await expect(duelog.schedule({ ...job, schedule: { cron: 'never' } })).rejects.toMatchObject({ code: 'bad-definition' })
+  await expect(duelog.runs('')).rejects.toMatchObject({ code: 'bad-job-id' })
+  await duelog.schedule({ ...job, payload: { to: 'a' } })
+  await expect(duelog.schedule({ ...job, payload: { to: 'b' } }, { ifAbsent: true })).rejects.toMatchObject({
+    code: 'version-conflict',
+  })
+})
+
+it.each([
+  [{ handler: {} }, 'did you mean handlers?'],
+  [{ handlers: { a: 1 } }, 'handler "a" is neither a function'],
+  [{ handlers: {}, zone: 'Paris' }, 'give an IANA name'],
+  [{ handlers: {}, seed: 1.5 }, 'seed of testSystem is 1.5'],
+  [{ handlers: {}, partitions: 65 }, 'a whole number from 1 to 64'],
+  [{ handlers: {}, hooks: [{ befor: () => {} }] }, 'has no "befor"'],
+  [{ handlers: {}, pools: [] }, 'pools of testSystem is empty'],
+  [{ handlers: {}, now: 'tomorrow' }, 'now of testSystem is "tomorrow"'],
+])('refuses the options %j', (options, message) => {
+  expect(() => testSystem(options as never)).toThrow(message)
+})
+
+it('runs hooks, schemas and batches as a worker does', async () => {
+  const told: string[] = []
+  const batches: number[] = []
+  const duelog = testSystem({
+    hooks: [{ before: ({ jobId }) => void told.push(`before ${jobId}`), error: ({ jobId }) => void told.push(`error ${jobId}`) }],
+    handlers: {
+      greet: withSchema(z.object({ name: z.string() }), ({ payload }) => `hello ${payload.name}`),
+      many: {
+        batch: { maxSize: 10, maxWaitMs: 50 },
+        run: (runs: readonly Run[]) => {
+          batches.push(runs.length)
+          return runs.map(({ jobId }) => (jobId === 'm2' ? { error: new NonRetryableError('not this one') } : { result: jobId }))
+        },
+      },
+    },
+  })
+  const at = { delayMs: 1_000 }
+  await duelog.schedule({ id: 'good', schedule: at, target: { handler: 'greet' }, payload: { name: 'Ada' } })
+  await duelog.schedule({ id: 'odd', schedule: at, target: { handler: 'greet' }, payload: { name: 5 } })
+  for (const id of ['m1', 'm2', 'm3']) await duelog.schedule({ id, schedule: at, target: { handler: 'many' } })
+  await duelog.advanceBy(1_049)
+  expect(batches).toEqual([])
+  await duelog.advanceBy(1)
+  expect(batches).toEqual([3])
+  expect(await duelog.run('m2', 1)).toMatchObject({ status: 'DEAD', errors: [{ message: 'not this one' }] })
+  expect(await duelog.run('m3', 1)).toMatchObject({ status: 'SUCCEEDED', result: 'm3' })
+  expect(await duelog.run('good', 1)).toMatchObject({ status: 'SUCCEEDED', result: 'hello Ada' })
+  expect(await duelog.run('odd', 1)).toMatchObject({ status: 'DEAD', errors: [{ type: 'PayloadInvalid' }] })
+  expect(told.filter((line) => line.endsWith('odd'))).toEqual(['before odd', 'error odd'])
+})
+
+it('carries out commands, and refuses those that the owner refuses', async () => {
+  const payloads: unknown[] = []
+  const duelog = testSystem({ handlers: { note: ({ payload }: Run) => void payloads.push(payload) } })
+  await duelog.schedule({ id: 'a', schedule: { everyMs: hourMs }, target: { handler: 'note' }, payload: 'own', catchUp: 'SKIP' })
+  expect(await duelog.trigger('a', { payload: 'given' })).toMatchObject({ applied: true, runId: 'a/1' })
+  expect(payloads).toEqual(['given'])
+  expect(await duelog.pause('a')).toMatchObject({ status: 'PAUSED' })
+  await duelog.advanceBy(2.5 * hourMs)
+  expect(payloads).toEqual(['given'])
+  await duelog.resume('a')
+  await duelog.advanceBy(hourMs)
+  expect(payloads).toEqual(['given', 'own'])
+  await expect(duelog.redrive('a', 1)).rejects.toMatchObject({ code: 'command-refused' })
+  await expect(duelog.trigger('b')).rejects.toMatchObject({ code: 'not-found' })
+  await duelog.delete('a')
+  expect(await duelog.get('a')).toBeUndefined()
+  await duelog.advanceBy(3 * hourMs)
+  expect(payloads).toHaveLength(2)
+})
+
+it('waits for the result of a run in virtual time', async () => {
+  const duelog = testSystem({
+    handlers: (system) => ({
+      slow: async () => {
+        await system.sleep(20_000)
+        return 'done'
+      },
+      outer: () => system.schedule({ id: 'inner', schedule: { delayMs: 5_000 }, target: { handler: 'slow' } }).result(),
+    }),
+  })
+  const before = duelog.now()
+  const job = { id: 'a', schedule: { delayMs: 10_000 }, target: { handler: 'outer' } }
+  expect(await duelog.schedule(job).result()).toBe('done')
+  expect(duelog.now() - before).toBe(35_000)
+  await expect(duelog.schedule({ ...job, id: 'b' }).result({ timeoutMs: 9_999 })).rejects.toMatchObject({ code: 'wait-timeout' })
+  await duelog.schedule({ ...job, id: 'c', target: { handler: 'fail' }, payload: { times: 9 }, retry: { maxAttempts: 1 } })
+  await expect(duelog.awaitRun('c', { runNo: 1 })).rejects.toMatchObject({ code: 'run-failed' })
+  await expect(duelog.trigger('c').result()).rejects.toThrow('DEAD')
+})
+
+it('starts follow-ups, and keeps to overlap rules', async () => {
+  const order: string[] = []
+  const duelog = testSystem({
+    handlers: {
+      step: async ({ jobId }: Run) => {
+        order.push(jobId)
+        if (jobId === 'long') await duelog.sleep(150_000)
+        if (jobId === 'broken') throw new NonRetryableError('broken')
+      },
+    },
+  })
+  const target = { handler: 'step' }
+  await duelog.schedule({ id: 'cleanup', schedule: { at: '2030-01-01T00:00:00Z' }, target })
+  await duelog.schedule({ id: 'alarm', schedule: { at: '2030-01-01T00:00:00Z' }, target })
+  await duelog.schedule({ id: 'first', schedule: { delayMs: 1_000 }, target, onSuccess: ['cleanup'], onFailure: ['alarm'] })
+  await duelog.schedule({ id: 'broken', schedule: { delayMs: 2_000 }, target, onFailure: ['alarm'] })
+  await duelog.advanceBy(2_000)
+  expect(order).toEqual(['first', 'cleanup', 'broken', 'alarm'])
+  await duelog.schedule({ id: 'long', schedule: { everyMs: 60_000 }, target, overlap: 'SKIP' })
+  await duelog.advanceBy(300_000)
+  expect(order.filter((id) => id === 'long')).toHaveLength(2)
+  expect(await duelog.get('long')).toMatchObject({ skipped: 3 })
+})
