@@ -439,6 +439,35 @@ export type AwaitedRun = {
   reason: string | null
 }
 
+export type RunLogLine = {
+  /** When the handler wrote the line, by the worker's clock. */
+  at: string
+  level: 'debug' | 'info' | 'warn' | 'error'
+  text: string
+  /** Values beside the text: texts, numbers, booleans and null. */
+  fields: {
+    [key: string]: any
+  } | null
+  /** Whether parts of the line were over a limit and left out. */
+  shortened: boolean
+  /** Number of the attempt. */
+  attempt: number
+  /** Number of the line; each worker counts the lines of an attempt from 1. */
+  no: number
+  /** name@host:pid:boot of the worker. */
+  worker: string
+}
+
+export type RunLogPage = {
+  lines: RunLogLine[]
+  /** Where the next answer continues; null: no more lines will come. */
+  cursor: string | null
+  /** Whether all lines that have arrived were read. */
+  caughtUp: boolean
+  /** Records of the job in this part of the topic that are no lines. They were skipped. */
+  unreadable: number
+}
+
 export type DeadLetterPage = {
   runs: Run[]
   /** Cursor of the next page; null at the end. */

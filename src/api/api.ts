@@ -12,7 +12,7 @@ import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
 import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
 import { answerError, type JsonParser, jsonReader, problemOf, problemType } from './http/index.ts'
-import { ComputeQueue, JobWrites, RunEnds } from './jobs/index.ts'
+import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import {
   auditRoutes,
@@ -29,6 +29,7 @@ import {
   proofRoutes,
   runCommandRoutes,
   runEndRoutes,
+  runLogRoutes,
   runRoutes,
   scheduleRoutes,
   systemRoutes,
@@ -65,7 +66,8 @@ export function createApi(options: ApiOptions): Api {
   const computeQueue = new ComputeQueue({ clock })
   const lists = new FairSlots({ what: 'lists of jobs', places: listsAtOnce, clock })
   const runEnds = new RunEnds(options)
-  const own = { writes: new JobWrites(options), runEnds, audit: new AuditLog(options), computeQueue, checks, lists }
+  const queues = { computeQueue, checks, lists }
+  const own = { writes: new JobWrites(options), runEnds, runLogs: new RunLogs(options), audit: new AuditLog(options), ...queues }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
   const routes: RouteOptions[] = []
@@ -99,6 +101,7 @@ export function createApi(options: ApiOptions): Api {
     runCommandRoutes,
     runRoutes,
     runEndRoutes,
+    runLogRoutes,
     deadLetterRoutes,
     planRoutes,
     auditRoutes,

@@ -7,6 +7,7 @@ import type {
   Log,
   LogAdmin,
   LogWriter,
+  RangeReader,
   TransactionalWriter,
 } from '../ports/index.ts'
 import {
@@ -23,7 +24,7 @@ import {
 } from './admin/index.ts'
 import { BrokerIsolation, brokersOf, kafkaClient, type LogOptions, type LogSettings, settingsOf } from './brokers/index.ts'
 import type { Doubts } from './kafkajs/index.ts'
-import { type BoundedRead, KafkaGroupReader, readToEnd, type Span } from './reading/index.ts'
+import { type BoundedRead, KafkaGroupReader, KafkaRangeReader, readToEnd, type Span } from './reading/index.ts'
 import { CheckedTopics, FencedWriter, IdempotentWriter, type TargetTopicsOptions } from './writing/index.ts'
 
 export type { TopicChange } from './admin/index.ts'
@@ -52,6 +53,8 @@ export interface KafkaLog extends Log {
   removeDeparted(instance: string, groupIds: readonly string[]): Promise<number>
   /** Names of all topics of the cluster that this principal may see. */
   topics(): Promise<string[]>
+  /** Reads parts of partitions by time. Opens its connections at the first use. */
+  ranges(): RangeReader
   /** The user topics that may be written to. Nothing is known about them before its start. */
   targetTopics(options: TargetTopicsOptions): CheckedTopics
   /**
@@ -102,6 +105,10 @@ class KafkaJsLog implements KafkaLog {
 
   admin(): Promise<LogAdmin> {
     return KafkaAdmin.open(this.#kafka)
+  }
+
+  ranges(): RangeReader {
+    return new KafkaRangeReader(this.#kafka, this.#settings)
   }
 
   targetTopics(options: TargetTopicsOptions): CheckedTopics {

@@ -53,5 +53,6 @@ export {
   type PayloadsOf,
 } from './payload-schema.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
+export type { RangeReader } from './ranges.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export type { TargetTopics } from './target-topics.ts'

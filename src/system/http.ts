@@ -30,6 +30,8 @@ export async function startHttp(
   undo.push(() => writer.close())
   const admin = await log.admin()
   undo.push(() => admin.close())
+  const ranges = log.ranges()
+  undo.push(() => ranges.close())
   const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
   undo.push(() => trail.stop())
   const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens) })
@@ -70,6 +72,7 @@ export async function startHttp(
     localHistory: history,
     admin,
     trail,
+    runLogs: { ranges, codec: codecs.runLog },
     instance,
     local: scheduler?.queries,
     metrics,

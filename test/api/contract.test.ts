@@ -18,6 +18,7 @@ const promised = [
   ['GET', '/v1/jobs/{id}/why', 'viewer'],
   ['GET', '/v1/jobs/{id}/runs', 'viewer'],
   ['GET', '/v1/jobs/{id}/result', 'viewer'],
+  ['GET', '/v1/jobs/{id}/runs/{runNo}/logs', 'viewer'],
   ['POST', '/v1/jobs/{id}/pause', 'operator'],
   ['POST', '/v1/jobs/{id}/resume', 'operator'],
   ['POST', '/v1/jobs/{id}/trigger', 'operator'],

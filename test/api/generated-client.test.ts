@@ -10,7 +10,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
-import { atNoon, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
+import { atNoon, createSystem, execution, finishedRun, type MemorySystem, memoryCodec } from './system-in-memory.ts'
 
 type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; headers: Headers }>
 
@@ -58,6 +58,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['getProof', [], 200],
   ['getSession', [], 200],
   ['awaitRun', ['dead', { runNo: 3, timeoutMs: 1_000 }], 200],
+  ['getRunLogs', ['dead', 3, { limit: 5 }], 200],
   ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
   ['deleteJob', [id, { ifMatch: '*' }], 204],
@@ -73,7 +74,8 @@ let folder: string
 let client: Record<string, Call> & { defaults: { baseUrl: string } }
 
 beforeAll(async () => {
-  system = createSystem()
+  const ranges = { range: async () => ({ from: 0, to: 0 }), read: async () => expect.fail(), close: async () => {} }
+  system = createSystem({ runLogs: { ranges, codec: memoryCodec() } })
   const url = await system.api.listen('127.0.0.1', 0)
   document = (await system.api.instance.inject('/openapi.json')).json()
   // The folder is inside the project, so that the client finds its runtime.

@@ -29,7 +29,7 @@ export const nowMs = Date.UTC(2030, 0, 1)
 export const names = topicNames('test.')
 
 /** Not the wire format, but the exact bytes. */
-function memoryCodec<Value, Input>(): Codec<Value, Input> {
+export function memoryCodec<Value, Input>(): Codec<Value, Input> {
   return {
     encode: (value) => Buffer.from(encodeInternalJson(value)),
     decode: (bytes) => decodeInternalJson(bytes.toString()) as Value,

@@ -16,7 +16,7 @@ import type { Codec, HistoryQueries, LogAdmin, LogWriter, PartitionQueries, Proo
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
-import type { ComputeQueue, JobWrites, RunEnds } from '../jobs/index.ts'
+import type { ComputeQueue, JobWrites, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
 import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
 
 export type { ApiToken, Role } from '../guards/index.ts'
@@ -55,6 +55,8 @@ export interface ApiOptions {
   admin: Pick<LogAdmin, 'groups' | 'groupMembers' | 'offsets'>
   /** Reads the audit trail. Owned by the caller as well. */
   trail: AuditTrail
+  /** Where the lines of runs are. Owned by the caller as well. Absent: this process serves none. */
+  runLogs?: RunLogSource | undefined
   /** name@host:pid:boot of this process. */
   instance: string
   metrics: Metrics
@@ -80,10 +82,11 @@ export interface ApiOptions {
 }
 
 /** What the routes share. */
-export interface ApiContext extends ApiOptions {
+export interface ApiContext extends Omit<ApiOptions, 'runLogs'> {
   writes: JobWrites
   /** Requests that wait for the end of a run. */
   runEnds: RunEnds
+  runLogs: RunLogs
   audit: AuditLog
   /** For previews and plans. */
   computeQueue: ComputeQueue

@@ -102,6 +102,32 @@ export function hiddenTexts(definition: Json): string[] {
   return [...found].sort((left, right) => right.length - left.length)
 }
 
+/** A text with masks in place of each text of `hidden`; a mask alone if they are unknown. */
+const withoutHidden =
+  (hidden: readonly string[] | undefined) =>
+  (text: string): string =>
+    hidden === undefined ? mask : hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+
+/** A line of a run in JSON, with masks. `shortened`: its texts may end within a hidden one. */
+export function redactedLine<Line extends { text: string; fields: Json | null; shortened: boolean }>(
+  line: Line,
+  hidden: readonly string[] | undefined,
+): Line {
+  const whole = withoutHidden(hidden)
+  const shown = (text: string): string => (line.shortened ? withoutBeginning(whole(text), hidden ?? []) : whole(text))
+  return { ...line, text: shown(line.text), fields: line.fields === null ? null : (mapTexts(line.fields, shown) as Json) }
+}
+
+/** The text without the beginning of a hidden one at its end, where it was cut. */
+function withoutBeginning(text: string, hidden: readonly string[]): string {
+  const end = text.replace(/…$/, '')
+  for (const secret of hidden) {
+    for (let length = Math.min(secret.length, end.length); length >= hiddenCharsMin; length--)
+      if (end.endsWith(secret.slice(0, length))) return `${end.slice(0, -length)}${mask}`
+  }
+  return text
+}
+
 interface RunJson {
   message?: unknown
   result: unknown
@@ -116,8 +142,7 @@ const serverResponse = /^(the server answered \d{3}): [\s\S]*$/
  * are unknown, because the definition cannot be read. Then all texts are masked.
  */
 export function redactedRun<Run extends Json>(run: Run, hidden: readonly string[] | undefined): Run {
-  const without = (text: string): string =>
-    hidden === undefined ? mask : hidden.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+  const without = withoutHidden(hidden)
   const { message, result, errors } = run as unknown as RunJson
   return {
     ...run,

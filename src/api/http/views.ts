@@ -5,7 +5,7 @@ import { hiddenHash } from '../../../streams/hashing/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import type { ActiveRunView, JobView, WhyView } from '../../ports/index.ts'
 import type { Role } from '../guards/index.ts'
-import { hiddenTexts, redactedRun, shownTo } from './redact.ts'
+import { hiddenTexts, redactedLine, redactedRun, shownTo } from './redact.ts'
 import { etagOf } from './version.ts'
 
 type Json = Record<string, unknown>
@@ -26,7 +26,10 @@ type ShownJob = Pick<JobView, 'definition' | 'offset'>
 export interface ShownRuns {
   active(run: ActiveRunView): Json
   finished(run: FinishedRun): Json
+  /** A line of a run; of a run that is unknown, nobody knows what is hidden in it. */
+  line<Line extends LineJson>(run: ActiveRunView | FinishedRun | undefined, line: Line): Line
 }
+type LineJson = { text: string; fields: Json | null; shortened: boolean }
 
 /** The runs of a job as the caller may see them. If a run was made with another definition, the values to hide are unknown. */
 export function runsOf(role: Role | null, id: string, job: ShownJob | undefined): ShownRuns {
@@ -37,7 +40,10 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined)
   const isKnown = (run: FinishedRun): boolean => run.hiddenHash === 0 || run.hiddenHash === hash
   // A redriven run names the definition in force, but uses the input of the dead run.
   const isOfThis = (run: ActiveRunView): boolean => run.specOffset === job?.offset && run.trigger !== 'REDRIVE'
+  const hidden = role !== 'viewer' || definition === undefined ? undefined : hiddenTexts(definitionToJson(definition))
+  const isShown = (run: ActiveRunView | FinishedRun): boolean => ('finishedAt' in run ? isKnown(run) : isOfThis(run))
   return {
+    line: (run, line) => (role === 'viewer' ? redactedLine(line, run !== undefined && isShown(run) ? hidden : undefined) : line),
     active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run)),
     finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run)),
   }

@@ -6,5 +6,6 @@ export { chainText, cyclesInForce, cycleWarning, followersOf } from './cycles.ts
 export { cursorAfter, listJobs } from './job-list.ts'
 export { JobWrites, jobNotFound, type Written } from './job-writes.ts'
 export { type AnsweredEnd, RunEnds, runTimeout } from './run-ends.ts'
+export { type LinesPage, type RunLogSource, RunLogs, type ShownLine } from './run-logs.ts'
 export { type Computation, ComputeQueue, EventLoopYielder } from './schedule-compute-queue.ts'
 export { SearchPreparer } from './search-preparer.ts'

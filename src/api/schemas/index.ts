@@ -75,6 +75,13 @@ export {
   remoteBytesMax,
   remoteTimeoutMs,
   retryAfterSeconds,
+  runLogAfterMs,
+  runLogAnswerBytesMax,
+  runLogBeforeMs,
+  runLogFetchBytes,
+  runLogReadsAtOnce,
+  runLogScanBytesMax,
+  runLogScanMs,
   runWaitAgainMs,
   runWaitMsDefault,
   runWaitMsMax,
@@ -91,6 +98,7 @@ export {
 export { partitionsSchema } from './partitions.ts'
 export { forecastSchema, planSchema } from './plan.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
+export { runLogsSchema } from './run-logs.ts'
 export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
 export { settingsSchema } from './settings.ts'
 export { livenessSchema, metricsSchema, openApiSchema, previewSchema, readinessSchema, workersSchema } from './system.ts'

@@ -137,6 +137,24 @@ export const jwksTimeoutMs = 5_000
 
 /** Maximum number of latest records of the audit trail that are served. */
 export const auditKeptMax = 10_000
+/** Lines of a run in one answer, and bytes of their texts; the answer ends there, but has at least one line. */
+export const runLogLinesDefault = 500
+export const runLogLinesMax = 1_000
+export const runLogAnswerBytesMax = 2 * 1024 * 1024
+/** Maximum requests for lines that read from the brokers at once, in one process. Others wait. */
+export const runLogReadsAtOnce = 4
+/**
+ * Maximum bytes of one such request to the brokers. An answer also ends after this many bytes of records of any run, and after this time:
+ * a partition may hold gigabytes between two attempts of a run.
+ */
+export const runLogFetchBytes = 1024 * 1024
+export const runLogScanBytesMax = 16 * 1024 * 1024
+export const runLogScanMs = 2_000
+/** Lines are looked for from this long before the run started: clocks of brokers and workers differ. */
+export const runLogBeforeMs = 10_000
+/** And until this long after it ended: its handler may have gone on. */
+export const runLogAfterMs = 60_000
+
 /** Maximum findings in the proof, and maximum age of the answers of the auditors. */
 export const proofFindingsMax = 100
 export const proofMaxAgeMs = 2_000

@@ -2,7 +2,7 @@
  * Requests that kafkajs's connections offer and its producers, consumers and admins do not: requests to one broker, and the true
  * errors of brokers.
  */
-import type { Kafka } from 'kafkajs'
+import type { Kafka, KafkaMessage } from 'kafkajs'
 
 interface OneBroker {
   findGroupCoordinator(request: { groupId: string; coordinatorType: number }): Promise<unknown>
@@ -25,6 +25,26 @@ export function ownCluster(kafka: Kafka): Cluster {
   if (create === undefined) throw new Error('this kafkajs makes its connections in another way')
   return create.call(kafka, { allowAutoTopicCreation: false })
 }
+
+/** A cluster as kafkajs's consumers use it, for requests about single partitions. */
+export interface PartitionCluster {
+  connect(): Promise<void>
+  addTargetTopic(topic: string): Promise<void>
+  refreshMetadata(): Promise<void>
+  refreshMetadataIfNecessary(): Promise<void>
+  /** Partitions by the node id of their leader. */
+  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
+  findBroker(of: { nodeId: string }): Promise<{
+    fetch(request: object): Promise<{ responses: { partitions: { messages: KafkaMessage[] }[] }[] }>
+  }>
+  /** Offset `-1`: the partition has no record of that time or a later one. */
+  fetchTopicsOffset(
+    wanted: { topic: string; partitions: { partition: number }[]; fromTimestamp: number }[],
+  ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>
+  disconnect(): Promise<void>
+}
+
+export const partitionCluster = (kafka: Kafka): PartitionCluster => ownCluster(kafka) as unknown as PartitionCluster
 
 const coordinatorTypes = { group: 0, transaction: 1 } as const
 
