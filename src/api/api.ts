@@ -3,7 +3,6 @@
  * of the partitions. It holds no state except the writes in-flight.
  */
 import type { Socket } from 'node:net'
-import { Ajv, type ValidateFunction } from 'ajv'
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
 import { writeJson } from '../../streams/text/index.ts'
 import { FairSlots } from '../concurrency/index.ts'
@@ -11,7 +10,7 @@ import { DuelogError, errorTable, messageOf } from '../errors/index.ts'
 import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
 import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
-import { answerError, type JsonParser, jsonReader, problemOf, problemType } from './http/index.ts'
+import { answerError, type JsonParser, jsonReader, problemOf, problemType, requestChecks } from './http/index.ts'
 import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import {
@@ -142,37 +141,16 @@ function createInstance(options: ApiOptions): FastifyInstance {
   })
 }
 
-/**
- * Requests are checked as sent: nothing in a body is converted, and nothing unknown is dropped. Answers are not filtered.
- * `eager`: compile the checks before the first request. Without the role api most of them are never needed.
- */
+/** Answers are not filtered. */
 function setParsersAndValidators(instance: FastifyInstance, eager: boolean): void {
-  const strict = new Ajv({ useDefaults: true, allowUnionTypes: true })
-  // Paths and queries are text, so numbers must be converted.
-  const converting = new Ajv({ useDefaults: true, coerceTypes: true, allowUnionTypes: true })
-  instance.setValidatorCompiler(({ schema, httpPart }) => {
-    const compile = () => (httpPart === 'body' ? strict : converting).compile(schema as object)
-    return eager ? compile() : whenAsked(compile)
-  })
+  const checkOf = requestChecks(eager)
+  // fastify takes any function with `errors`; its type names only that of its own compiler.
+  instance.setValidatorCompiler(({ schema, httpPart }) => checkOf(schema as object, httpPart) as never)
   instance.setSerializerCompiler(() => (answer) => writeJson(answer))
   const read = jsonReader(defaultParser(instance))
   instance.removeAllContentTypeParsers()
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => read(body))
 }
-
-/** A check that is compiled at its first use. Its errors are in a property, like Ajv's. */
-function whenAsked(compile: () => ValidateFunction): FastifyValidation {
-  let compiled: ValidateFunction | undefined
-  const check: FastifyValidation = (value) => {
-    compiled ??= compile()
-    const sound = compiled(value) as boolean
-    check.errors = compiled.errors
-    return sound
-  }
-  return check
-}
-
-type FastifyValidation = ((value: unknown) => boolean) & { errors?: ValidateFunction['errors'] }
 
 function defaultParser(instance: FastifyInstance): JsonParser {
   const parse = instance.getDefaultJsonParser('error', 'error') as unknown as (

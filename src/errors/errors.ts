@@ -87,7 +87,7 @@ export const errorTable = {
   'unsafe-topic': {
     status: 500,
     retriable: false,
-    meaning: 'A topic exists with settings under which jobs could be lost or fire twice.',
+    meaning: 'A topic is missing, or has settings under which jobs could be lost or fire twice.',
   },
   'log-shrunk': {
     status: 503,

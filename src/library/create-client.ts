@@ -13,6 +13,7 @@ import { DuelogError } from '../errors/index.ts'
 import { hasUser } from '../network/index.ts'
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { requireKnown } from './known-options.ts'
+import { requireSound } from './option-checks.ts'
 
 export interface HttpOptions {
   /** Address of the HTTP API, such as http://127.0.0.1:8080. With it, the client does all that the API does. */
@@ -58,6 +59,7 @@ export function createClient<Payloads extends object>(
   options: (HttpOptions | ClusterOptions | (HttpOptions & ClusterOptions)) & PayloadOptions,
 ): Client<Payloads> | KafkaClient<Payloads> {
   requireKnown('createClient', options, { ...httpOptionNames, ...clusterOptionNames, schemas: true })
+  requireSound('createClient', options)
   const checker = checkerOf(options.schemas)
   if (!('url' in options) || options.url === undefined) {
     if ((options as { brokers?: unknown }).brokers === undefined)

@@ -27,6 +27,7 @@ import {
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
 import { requireKnown } from './known-options.ts'
+import { requireSound } from './option-checks.ts'
 
 // From the schema itself: the room of the settings also loads ajv, which a worker does not need.
 const httpDenyDefault = settingsSchema.properties.DUELOG_HTTP_DENY.default.split(',')
@@ -97,12 +98,12 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   if (Number(process.versions.node.split('.')[0]) < nodeMajorMin)
     throw new DuelogError('bad-config', `createWorker needs Node ${nodeMajorMin} or later; this is ${process.version}`)
   requireKnown('createWorker', options, workerOptionNames)
+  requireSound('createWorker', options)
   requireHandlers(options.handlers)
   const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
   if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
-  requireSound({ pool, concurrency, drainMs, clockStepMsMax: options.clockStepMsMax })
-  if (!/^[^@:\s]{1,255}$/.test(name)) {
+  if (typeof name !== 'string' || !/^[^@:\s]{1,255}$/.test(name)) {
     const allowed = '1 to 255 characters without "@", ":" and spaces'
     throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
   }
@@ -159,29 +160,6 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     },
     current: () => executor?.current(),
   }
-}
-
-type Checked = Pick<WorkerOptions, 'pool' | 'concurrency' | 'drainMs'> & { clockStepMsMax: number | undefined }
-
-/** Programs without a compiler give text where a number belongs. */
-function requireSound({ pool, concurrency, drainMs, clockStepMsMax = 0 }: Checked): void {
-  const numbers = [
-    ['concurrency', concurrency, 1],
-    ['drainMs', drainMs, 0],
-    ['clockStepMsMax', clockStepMsMax, 0],
-  ] as const
-  for (const [name, value, min] of numbers) {
-    if (!Number.isInteger(value) || Number(value) < min)
-      throw new DuelogError(
-        'bad-config',
-        `${name} of createWorker is ${JSON.stringify(value)}; allowed: a whole number of at least ${min}`,
-      )
-  }
-  if (typeof pool !== 'string' || pool === '')
-    throw new DuelogError(
-      'bad-config',
-      `pool of createWorker is ${JSON.stringify(pool)}; give the name of a pool, such as default`,
-    )
 }
 
 function requireHandlers(handlers: unknown): void {

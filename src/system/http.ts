@@ -19,6 +19,9 @@ import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
+/** Where the dashboard is built: in a clone below dist, and in the package, which is dist itself, beside the program. */
+const dashboardPath = import.meta.url.endsWith('.ts') ? '../../dist/dashboard' : '../../dashboard'
+
 /** Every process serves HTTP: metrics, probes and requests of other processes in any role, the API in the role api only. */
 export async function startHttp(
   parts: ProcessContext,
@@ -84,7 +87,7 @@ export async function startHttp(
     settings: effectiveSettings(config),
     topics: topicPlans(names, config.pools, config),
     // It is read into memory, so only a process with the role api reads it.
-    dashboard: isPublic ? readDashboard(fileURLToPath(new URL('../../dist/dashboard', import.meta.url))) : undefined,
+    dashboard: isPublic ? readDashboard(fileURLToPath(new URL(dashboardPath, import.meta.url))) : undefined,
     health: () => vitals.health(scheduler, clock.problem),
     public: isPublic,
   })

@@ -7,7 +7,7 @@ import { contradiction, notAllowed, type Problem, problemsMax } from '../text/in
 import { completeDefinition } from './defaults.ts'
 import { readPayload, writePayload } from './payload-json.ts'
 import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
-import { validateDefinition, validateJobId } from './validate.ts'
+import { limitProblems, validateDefinition, validateJobId } from './validate.ts'
 import { addWithoutEffectProblems, fieldsWithoutEffect } from './without-effect.ts'
 
 export { isoTime, parseIsoTime } from '../text/index.ts'
@@ -43,8 +43,8 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   for (const name of ['id', 'payload', 'payloadBase64', 'contentType']) delete fields[name]
   for (const name of required) if (fields[name] === undefined) problems.push(missing(name))
   const input = { ...readFields(fields, problems), ...payload }
-  if (problems.length > 0) return { ok: false, problems }
   const definition = completeDefinition(input as unknown as JobDefinitionInput)
+  if (problems.length > 0) return { ok: false, problems: withLimitProblems(definition, problems) }
   const refused = validateDefinition(definition)
   if (refused.length === 0) addWithoutEffectProblems(definition, refused)
   if (id !== undefined) addCycleProblems(id, definition, refused)
@@ -74,6 +74,13 @@ function addCycleProblems(id: string, definition: JobDefinition, problems: Probl
     const limit = 'ids of other jobs; to run again and again, use schedule.everyMs with from END, or retry'
     problems.push(contradiction(field, id, limit, `${field} names the job itself; allowed: ${limit}.`))
   }
+}
+
+/** A field that is unknown or cannot be read does not hide the faults of the others. The rules between fields need all of them. */
+function withLimitProblems(definition: JobDefinition, problems: Problem[]): Problem[] {
+  const told = problems.map(({ field }) => field)
+  const isTold = (field: string): boolean => told.some((known) => known === field || field.startsWith(`${known}.`))
+  return [...problems, ...limitProblems(definition).filter(({ field }) => !isTold(field))].slice(0, problemsMax)
 }
 
 function missing(field: string): Problem {

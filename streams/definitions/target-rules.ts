@@ -17,6 +17,13 @@ interface NameField {
 const targetField = jobDefinitionSchema.fields.find(({ name }) => name === 'target')
 const targetRecord = targetField?.type as unknown as { fields: readonly NameField[] } | undefined
 const handlerField = targetRecord?.fields.find(({ name }) => name === 'handler')
+const poolField = targetRecord?.fields.find(({ name }) => name === 'pool')
+
+export const poolNameLimit = `small letters, digits, "_" and "-", beginning with a letter or digit, at most ${poolField?.maxLength}, such as default`
+
+/** Whether a job can name a pool so. */
+export const isPoolName = (name: string): boolean =>
+  poolField === undefined || (name.length <= poolField.maxLength && new RegExp(poolField.pattern).test(name))
 
 /** Why no job can name a handler so, as a sentence; undefined if one can. */
 export function handlerNameProblem(name: string): string | undefined {

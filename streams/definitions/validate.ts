@@ -46,6 +46,9 @@ export function validateCommand(command: JobCommand): Problem[] {
   return problems
 }
 
+/** The problems of the single fields: types and limits. */
+export const limitProblems = (definition: JobDefinition): Problem[] => definitionLimits(definition)
+
 /** All problems of a definition; empty if it may be accepted. Never throws for a decoded value. */
 export function validateDefinition(definition: JobDefinition): Problem[] {
   const problems = definitionLimits(definition)

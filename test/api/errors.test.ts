@@ -64,6 +64,40 @@ describe('every error is a problem', () => {
     expect(system.log.written).toEqual([])
   })
 
+  it('says of each parameter its name, its value and what is allowed', async () => {
+    await using system = createSystem()
+    const get = async (url: string) => (await system.api.instance.inject(url)).json()
+    expect(await get('/v1/jobs?limit=0&limmit=5&status=active')).toMatchObject({
+      code: 'bad-request',
+      detail:
+        'In the query: limmit is not known; did you mean limit? status is "active"; allowed: ACTIVE, PAUSED, COMPLETED, INVALID. limit is 0; allowed: whole numbers, 1 to 1000.',
+      problems: [
+        { field: 'limmit', value: 'limmit' },
+        { field: 'status', value: 'active' },
+        { field: 'limit', value: 0, limit: 'whole numbers, 1 to 1000' },
+      ],
+    })
+    expect((await get('/v1/runs/a/first')).detail).toMatch(/^In the path: runNo is "first"; allowed: /)
+  })
+
+  it('says everything that is wrong with a body, and no more than the first of a large one', async () => {
+    await using system = createSystem()
+    const post = async (payload: object) =>
+      (await system.api.instance.inject({ method: 'POST', url: '/v1/schedules/preview', payload })).json()
+    const { problems } = await post({ shedule: {}, count: 0 })
+    expect(problems.map(({ field }: { field: string }) => field).sort()).toEqual(['count', 'schedule', 'shedule'])
+    const large = await post({ schedule: 5, count: 0, more: Array.from({ length: 5_000 }, () => 0) })
+    expect(large.problems).toHaveLength(1)
+  })
+
+  it('an unknown field of a job does not hide the faults of the others', async () => {
+    await using system = createSystem()
+    const payload = { ...atNoon, owerlap: 'SKIP', priority: 'urgent', maxRuns: 0, tags: [5], endAt: 'soon', retry: { jitter: 2 } }
+    const answer = await system.api.instance.inject({ method: 'PUT', url: '/v1/jobs/a', payload })
+    const fields = answer.json().problems.map(({ field }: { field: string }) => field)
+    expect(fields.sort()).toEqual(['endAt', 'maxRuns', 'owerlap', 'priority', 'retry.jitter', 'tags[0]'])
+  })
+
   it.each([
     '{"__proto__":{"polluted":1}}',
     '{"constructor":{"prototype":{"polluted":1}}}',

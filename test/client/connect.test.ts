@@ -123,6 +123,34 @@ it('says to programs without a compiler which option is wrong', () => {
       `${name} of createWorker is ${JSON.stringify(value)}; allowed: a whole number`,
     )
   expect(worker({ brokers: 'a:1', handlers: {}, pool: 7 })).toThrow(/pool of createWorker is 7/)
+  const password = 'hidden-word'
+  for (const [name, value] of [
+    ['pool', 'A B'],
+    ['pool', 'x'.repeat(65)],
+    ['runLogs', 'no'],
+    ['httpSigningKey', password],
+    ['httpDeny', '10.0.0.0/8'],
+    ['name', 5],
+  ])
+    expect(worker({ brokers: 'a:1', handlers: {}, [String(name)]: value })).toThrow(/; allowed: /)
+  for (const [name, value] of [
+    ['topicPrefix', 'a b'],
+    ['topicPrefix', ''],
+    ['clientId', 7],
+    ['clientId', 'a\nb'],
+    ['token', `${password}\n`],
+    ['registryAuth', { user: 'a', password }],
+    ['sasl', { mechanism: 'plaintext', username: 'a', password }],
+    ['sasl', { mechanism: 'plain', username: 'a' }],
+    ['sasl', 'plain'],
+    ['ssl', 'yes'],
+    ['logger', console.log],
+    ['logger', { warn: console.warn }],
+  ] as const) {
+    const made = client({ brokers: 'a:1', url: 'http://a', [name]: value })
+    expect(made).toThrow(new RegExp(`^${name} of createClient .*; allowed: `))
+    expect(made).not.toThrow(password)
+  }
   for (const handler of ['a b', '', '-a', 'x'.repeat(129), 'é'])
     expect(worker({ brokers: 'a:1', handlers: { [handler]: () => {} } })).toThrow(/no job can name the handler/)
 })

@@ -20,6 +20,7 @@ const parts = [
   'package',
   'package.json',
   'tsconfig.json',
+  'vite.config.ts',
   'README.md',
   'CHANGELOG.md',
   'LICENSE',
@@ -35,6 +36,9 @@ beforeAll(async () => {
   const copy = join(folder, 'copy')
   await Promise.all(parts.map((part) => cp(join(root, part), join(copy, part), { recursive: true })))
   await symlink(modules, join(copy, 'node_modules'))
+  // A clone serves it while it packs.
+  await mkdir(join(copy, 'dist/dashboard'), { recursive: true })
+  await writeFile(join(copy, 'dist/left-over.js'), '')
   const before = await readFile(join(copy, 'package.json'), 'utf8')
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
   expect(await readFile(join(copy, 'package.json'), 'utf8')).toBe(before)
@@ -71,6 +75,14 @@ describe('the package', () => {
     const compilerOptions = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: [] }
     await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
     expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
+  })
+
+  it('has the dashboard, built anew, and nothing that lay in dist before; the clone keeps its own', async () => {
+    const listed = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).split('\n')
+    expect(listed).toContain('package/dist/dashboard/index.html')
+    expect(listed.filter((path) => /dashboard\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
+    expect(listed.filter((path) => path.includes('left-over'))).toEqual([])
+    expect(await readdir(join(folder, 'copy/dist/dashboard'))).toContain('index.html')
   })
 
   it('is taken by CommonJS as well, and by compilers that leave modules to a bundler', async () => {
@@ -142,9 +154,13 @@ describe('the package', () => {
       let told = ''
       for await (const piece of child.stdout) {
         told += piece
-        if (told.includes('The executor process is ready.')) break
+        if (told.includes('The executor process is ready.') && /"msg":"ready"/.test(told)) break
       }
       expect(told).toContain('The executor process is ready.')
+      const url = told.match(/"url":"(http:[^"]+)"/)?.[1] ?? ''
+      const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
+      const script = page.match(/src="(\/assets\/[^"]+\.js)"/)?.[1] ?? ''
+      expect((await fetch(`${url}${script}`)).headers.get('content-type')).toContain('javascript')
       child.kill('SIGTERM')
       expect(await closed).toEqual([0, null])
     } finally {

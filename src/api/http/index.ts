@@ -6,6 +6,7 @@ export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'
 export { type Line, lineGroups } from './ndjson-lines.ts'
 export { answerError, answerNotFound, describe, problemOf, problemType, RequestError, sendProblem } from './problem.ts'
 export { hiddenUnless, redacted, shownTo } from './redact.ts'
+export { requestChecks } from './request-checks.ts'
 export { checkedId, definitionOf, givenId, identifiedDefinitionOf, keyedJobId, refuseMasks, timeOf } from './request-values.ts'
 export {
   type Condition,

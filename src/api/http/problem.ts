@@ -1,8 +1,10 @@
 /** Errors as RFC 9457 problem details: errors of Duelog, of fastify, and faults. */
+import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable } from '../../errors/index.ts'
 import { retryAfterSeconds } from '../schemas/index.ts'
+import { problemsOf } from './request-checks.ts'
 
 export const problemType = 'application/problem+json'
 
@@ -38,12 +40,22 @@ export function problemOf(
   return { type: `urn:duelog:error:${code}`, title: meaning, status, detail, code, retriable, ...more }
 }
 
+/** Where a field is, for the sentence. Those of a body and headers need no words. */
+const parts: Record<string, string> = { querystring: 'In the query: ', params: 'In the path: ' }
+
 /** The code and text for the user of any thrown error. The text of a fault stays in the log. */
 export function describe(error: unknown): { code: ErrorCode; detail: string; problems?: Problem[] } {
   if (error instanceof RequestError) return { code: error.code, detail: error.message, problems: error.problems }
   if (error instanceof DuelogError) return { code: error.code, detail: error.message }
   const { code, statusCode, validation, validationContext, message } = error as Partial<FastifyError>
-  if (validation !== undefined) return { code: 'bad-request', detail: unfitText(validationContext, message) }
+  if (validation !== undefined) {
+    const problems = problemsOf(validation as unknown as ErrorObject[])
+    return {
+      code: 'bad-request',
+      detail: `${parts[validationContext ?? ''] ?? ''}${problems.map((one) => one.message).join(' ')}`,
+      problems,
+    }
+  }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return {
       code: 'unsupported-media-type',
@@ -83,10 +95,4 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): Fa
   const path = request.url.split('?', 1)[0] ?? ''
   const detail = `There is no ${request.method} ${path.slice(0, 200)}. A slash inside a job id is written as %2F.`
   return sendProblem(reply, problemOf('not-found', detail, { instance: `urn:duelog:request:${request.id}` }))
-}
-
-function unfitText(part: string | undefined, message: string | undefined): string {
-  if (part !== 'headers') return `The ${part ?? 'request'} does not have the form that the route accepts: ${message}.`
-  if (message?.includes('idempotency-key')) return 'Idempotency-Key is not valid; allowed: 1 to 255 visible ASCII characters.'
-  return `The headers do not have the form that the route accepts: ${message}.`
 }

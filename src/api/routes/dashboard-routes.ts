@@ -25,7 +25,7 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Duelog</title>
-<p>The dashboard is not built: run <code>npm run build:dashboard</code> where Duelog is installed, and start it again.</p></html>
+<p>The dashboard is not built: run <code>npm run build:dashboard</code> in the clone of Duelog, and start it again.</p></html>
 `
 
 export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map() }: ApiContext): void {

@@ -78,7 +78,8 @@ const advice: Partial<Record<ErrorCode, string>> = {
   fenced: 'Close this writer; open a new one only while this process still owns the partition.',
   'payload-too-large': 'Make the record smaller, or raise max.message.bytes of the topic.',
   'record-refused': 'Look at what the topic accepts, such as its compaction and its interceptors.',
-  'unsafe-topic': 'The topic or partition does not exist; create it with `duelog topics apply`.',
+  'unsafe-topic':
+    'The topic or partition does not exist; create it with `duelog topics apply`, and those of a pool with `duelog topics apply --pools NAME`.',
   'bad-config':
     'The brokers do not accept these credentials: check KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD, and that the port of KAFKA_BROKERS is a listener with SASL.',
   'broker-unavailable': 'Check that the brokers run and can be reached; then try again.',

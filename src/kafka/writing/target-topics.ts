@@ -106,7 +106,7 @@ export class CheckedTopics implements TargetTopics {
     const missing = this.#missingLane(pool)
     if (missing === undefined) return undefined
     if (performance.now() - this.#checkedAtMs > staleMs) void this.check()
-    return `Pool ${pool} has no topics (${missing} does not exist): start its workers, with the pool in DUELOG_POOLS, or name another.`
+    return `Pool ${pool} has no topics (${missing} does not exist): create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS, and send the job again; or name another pool.`
   }
 
   seekPool(pool: string): Promise<void> | undefined {
