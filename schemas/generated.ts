@@ -62,6 +62,14 @@ export interface AttemptError {
   type: string
   /** At most 1,000 characters. */
   message: string
+  /** When the attempt was due. Null: it failed under an earlier version. Unit: epoch ms. Default: null. */
+  dueAt: number | null
+  /** When the attempt was dispatched. Unit: epoch ms. Default: null. */
+  dispatchedAt: number | null
+  /** When the attempt started; null if it did not, or if it is unknown. Unit: epoch ms. Default: null. */
+  startedAt: number | null
+  /** Stack of the error, at most 2,000 characters. Only the last error of a run has one. Default: null. */
+  stack: string | null
 }
 
 /** AttemptError as a writer may give it: fields with a default may be left out. */
@@ -71,6 +79,10 @@ export interface AttemptErrorInput {
   worker?: string | null | undefined
   type: string
   message: string
+  dueAt?: number | null | undefined
+  dispatchedAt?: number | null | undefined
+  startedAt?: number | null | undefined
+  stack?: string | null | undefined
 }
 
 /** A run that used up its attempts, or failed with an error that is not retried. Key: job id. */
@@ -187,7 +199,7 @@ export interface RunError {
   type: string
   /** Message of the error. */
   message: string
-  /** Stack of the error; not stored. Default: null. */
+  /** Stack of the error. The state of the job keeps its first 2,000 characters. Default: null. */
   stack: string | null
   /** False: the run becomes a dead letter at once. Default: true. */
   retryable: boolean
@@ -895,6 +907,12 @@ export interface FinishedRun {
   hiddenHash: number | null
   /** Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version. Default: null. */
   specOffset: number | null
+  /** When the last attempt was due. A wait for a limit counts as before it. Null: it ended under an earlier version. Unit: epoch ms. Default: null. */
+  dueAt: number | null
+  /** When the last attempt was dispatched. Unit: epoch ms. Default: null. */
+  dispatchedAt: number | null
+  /** Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run. Null: it ended under an earlier version. Default: null. */
+  hasOwnInput: boolean | null
 }
 
 /** FinishedRun as a writer may give it: fields with a default may be left out. */
@@ -913,6 +931,9 @@ export interface FinishedRunInput {
   errors?: AttemptErrorInput[] | undefined
   hiddenHash?: number | null | undefined
   specOffset?: number | null | undefined
+  dueAt?: number | null | undefined
+  dispatchedAt?: number | null | undefined
+  hasOwnInput?: boolean | null | undefined
 }
 
 /** JobState */
@@ -1401,6 +1422,45 @@ export const deadLetterSchema = {
               "name": "message",
               "type": "string",
               "doc": "At most 1,000 characters."
+            },
+            {
+              "name": "dueAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When the attempt was due. Null: it failed under an earlier version."
+            },
+            {
+              "name": "dispatchedAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When the attempt was dispatched."
+            },
+            {
+              "name": "startedAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When the attempt started; null if it did not, or if it is unknown."
+            },
+            {
+              "name": "stack",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Stack of the error, at most 2,000 characters. Only the last error of a run has one."
             }
           ]
         }
@@ -1718,7 +1778,7 @@ export const executionEventSchema = {
               ],
               "default": null,
               "maxLength": 4000,
-              "doc": "Stack of the error; not stored."
+              "doc": "Stack of the error. The state of the job keeps its first 2,000 characters."
             },
             {
               "name": "retryable",
@@ -3576,6 +3636,45 @@ export const jobStateSchema = {
                               "name": "message",
                               "type": "string",
                               "doc": "At most 1,000 characters."
+                            },
+                            {
+                              "name": "dueAt",
+                              "type": [
+                                "null",
+                                "long"
+                              ],
+                              "default": null,
+                              "unit": "epoch ms",
+                              "doc": "When the attempt was due. Null: it failed under an earlier version."
+                            },
+                            {
+                              "name": "dispatchedAt",
+                              "type": [
+                                "null",
+                                "long"
+                              ],
+                              "default": null,
+                              "unit": "epoch ms",
+                              "doc": "When the attempt was dispatched."
+                            },
+                            {
+                              "name": "startedAt",
+                              "type": [
+                                "null",
+                                "long"
+                              ],
+                              "default": null,
+                              "unit": "epoch ms",
+                              "doc": "When the attempt started; null if it did not, or if it is unknown."
+                            },
+                            {
+                              "name": "stack",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "doc": "Stack of the error, at most 2,000 characters. Only the last error of a run has one."
                             }
                           ]
                         }
@@ -3700,6 +3799,35 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "doc": "Offset in jobs of the definition that the run was made from. Null: it ended under an earlier version."
+                    },
+                    {
+                      "name": "dueAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "When the last attempt was due. A wait for a limit counts as before it. Null: it ended under an earlier version."
+                    },
+                    {
+                      "name": "dispatchedAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "When the last attempt was dispatched."
+                    },
+                    {
+                      "name": "hasOwnInput",
+                      "type": [
+                        "null",
+                        "boolean"
+                      ],
+                      "default": null,
+                      "doc": "Whether its input was kept apart from its definition, such as the payload of a command or the input of a dead run. Null: it ended under an earlier version."
                     }
                   ]
                 }

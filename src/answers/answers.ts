@@ -221,6 +221,14 @@ export type AttemptError = {
   worker: string | null
   'type': string
   message: string
+  /** When the attempt was due; null if it failed under an earlier version. */
+  dueAt?: string | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  dispatchedAt?: string | null
+  /** When the attempt started; null if it did not. */
+  startedAt?: string | null
+  /** Only in the answer about one run: the stack of its last error, at most 2,000 characters. */
+  stack?: string | null
 }
 
 export type Run = {
@@ -235,9 +243,9 @@ export type Run = {
   scheduledFor: string
   /** Number of attempts, including the current one. */
   attempts: number
-  /** While active: when the current attempt must start. */
+  /** When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version. */
   dueAt?: string
-  /** While active: when the current attempt was dispatched. */
+  /** When the last attempt was dispatched. */
   dispatchedAt?: string
   /** While active: the current attempt must start before this time. */
   startDeadlineAt?: string
@@ -428,6 +436,69 @@ export type RunPage = {
 
 export type RunList = {
   runs: Run[]
+}
+
+export type RunInput = {
+  target: object
+  priority: string
+  attempt: number
+  /** Offset in the topic jobs of the definition from which the run was created. */
+  specOffset: number
+  contentType?: string
+  /** As in a definition. */
+  payload?: any
+  payloadBase64?: string
+  /** Viewers see only the values of allowed headers; others are redacted. */
+  headers: object
+}
+
+export type RunDetail = {
+  /** <jobId>/<runNo> */
+  runId: string
+  jobId: string
+  runNo: number
+  status: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'SUCCEEDED' | 'EXPIRED' | 'CANCELLED' | 'DEAD' | 'WAITING'
+  trigger: 'SCHEDULE' | 'MANUAL' | 'REDRIVE' | 'BACKFILL' | 'FOLLOW_UP'
+  commandId?: string | null
+  /** Time in ISO 8601, UTC. */
+  scheduledFor: string
+  /** Number of attempts, including the current one. */
+  attempts: number
+  /** When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version. */
+  dueAt?: string
+  /** When the last attempt was dispatched. */
+  dispatchedAt?: string
+  /** While active: the current attempt must start before this time. */
+  startDeadlineAt?: string
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it. */
+  waitsFor?: ('SLOT' | 'RATE' | null) | ('SLOT' | 'RATE' | null)
+  /** Time in ISO 8601, UTC; null if there is none. */
+  startedAt: string | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  finishedAt: string | null
+  worker: string | null
+  /** While it runs: the completed share that the handler reported last, from 0 to 1. */
+  progress?: number | null
+  /** While it runs: the last progress message of the handler. */
+  message?: string | null
+  /** While it runs: when the last heartbeat was read. */
+  checkedAt?: string | null
+  /** The return value of the handler. */
+  result: any
+  /** Which part of the final report was left out, and why. */
+  note?: string | null
+  /** The last five failed attempts. */
+  errors: AttemptError[]
+  /** Whether it is a dead run that can be redriven. */
+  redrivable: boolean
+  /** Number of the last run of the job. */
+  lastRunNo: number
+  /** Jobs that follow a success, by the definition in force. */
+  onSuccess: string[]
+  /** Jobs that follow a failure, by the definition in force. */
+  onFailure: string[]
+  /** With input=true: what the handler gets. Null: it is not kept, because the run has ended and its payload came with a command, or its definition was replaced. */
+  input?: RunInput | null
 }
 
 export type AwaitedRun = {

@@ -13,6 +13,7 @@ import {
   NowView,
   ProofView,
   RunsView,
+  RunView,
   SettingsView,
   SignInView,
   WorkersView,
@@ -76,8 +77,8 @@ function SignedIn() {
 }
 
 function View() {
-  const { view, jobId = '', query } = route.value
-  const location = `${view}/${jobId}${query.has('new') ? '?new' : ''}`
+  const { view, jobId = '', runNo, query } = route.value
+  const location = `${view}/${jobId}/${runNo ?? ''}${query.has('new') ? '?new' : ''}`
   const before = useRef(location)
   // A new view takes the focus to its heading, so that screen readers announce it.
   useEffect(() => {
@@ -86,7 +87,8 @@ function View() {
     document.querySelector<HTMLElement>('main h1')?.focus()
   }, [location])
   useEffect(() => {
-    document.title = `${jobId || (pages.find((page) => page.view === view)?.title ?? 'Page not found')} · Duelog`
+    const name = runNo === undefined ? jobId : `${jobId}/${runNo}`
+    document.title = `${name || (pages.find((page) => page.view === view)?.title ?? 'Page not found')} · Duelog`
   }, [location])
   switch (view) {
     case 'now':
@@ -95,6 +97,8 @@ function View() {
       return query.has('new') ? <JobNewView /> : <JobsView query={query} />
     case 'job':
       return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
+    case 'run':
+      return <RunView key={`${jobId}/${runNo}`} jobId={jobId} runNo={runNo ?? 0} />
     case 'runs':
       return <RunsView query={query} />
     case 'dead-letters':

@@ -78,6 +78,8 @@ export interface JobQueries {
   runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
   /** Snapshot of a dead run, as a redrive uses it; undefined if the run cannot be redriven. */
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
+  /** The input of a run: of an active or dead one, or of an ended one while its definition is in force. Undefined: it is not kept. */
+  runInput(partition: number, id: string, runNo: number): Promise<Execution | undefined>
 }
 
 /**

@@ -91,6 +91,8 @@ export function endedRunAnswer(jobId: string, run: FinishedRun): RunAnswer {
     commandId: run.commandId,
     scheduledFor: isoTime(run.scheduledFor),
     attempts: run.attempts,
+    ...(run.dueAt !== null && { dueAt: isoTime(run.dueAt) }),
+    ...(run.dispatchedAt !== null && { dispatchedAt: isoTime(run.dispatchedAt) }),
     startedAt: run.startedAt === null ? null : isoTime(run.startedAt),
     finishedAt: isoTime(run.finishedAt),
     worker: run.worker,
@@ -100,4 +102,13 @@ export function endedRunAnswer(jobId: string, run: FinishedRun): RunAnswer {
   }
 }
 
-const errorAnswer = (error: FinishedRun['errors'][number]): AttemptError => ({ ...error, at: isoTime(error.at) })
+/** The stack is only in the answer about one run. */
+const errorAnswer = ({ stack: _, ...error }: FinishedRun['errors'][number]): AttemptError => ({
+  ...error,
+  at: isoTime(error.at),
+  dueAt: timeOrNull(error.dueAt),
+  dispatchedAt: timeOrNull(error.dispatchedAt),
+  startedAt: timeOrNull(error.startedAt),
+})
+
+const timeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

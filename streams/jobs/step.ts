@@ -7,11 +7,13 @@ import {
   admit,
   applyEvent,
   applyRunTimer,
+  attemptErrorOf,
   bareExecution,
   dropSnapshot,
   endedRunOf,
   endRunsOfStep,
   fire,
+  hasOwnInput,
   lookAtZone,
 } from '../runs/index.ts'
 import {
@@ -115,9 +117,9 @@ export function invalidated(job: Job, reason: string, now: number, runNo = 0, ha
 
 /** Ends the run with the fields that are needed for its end. */
 function endRun(draft: Decision, run: ActiveRun, message: string, now: number, hasDeadLetter: boolean): void {
-  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker, specOffset } = run
+  const { runNo, scheduledFor, trigger, commandId, attempt, startedAt, worker, specOffset, dueAt, dispatchedAt } = run
   const { active, lastRun, failed } = draft.job.state ?? pristineState(draft.job)
-  const error = { attempt, at: now, worker, type: 'Unrecordable', message }
+  const error = attemptErrorOf(run, { type: 'Unrecordable', message }, now)
   const ended = {
     runNo,
     scheduledFor,
@@ -127,8 +129,9 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
     attempts: attempt,
     startedAt,
     finishedAt: now,
+    ...{ worker, dueAt, dispatchedAt, hasOwnInput: hasOwnInput(run) },
   }
-  const finished = { ...ended, worker, result: null, note: null, hiddenHash: null, specOffset, errors: [error] }
+  const finished = { ...ended, result: null, note: null, hiddenHash: null, specOffset, errors: [error] }
   if (hasDeadLetter) {
     const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
     draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })

@@ -21,10 +21,10 @@ import {
   type Job,
   patchRun,
   retryTimerAt,
-  runErrorsMax,
   type Timer,
   timerKind,
 } from '../state/index.ts'
+import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
 import { executionOf, leadMsLimit, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
@@ -32,7 +32,6 @@ import { beginAttempt, beginReserved } from './gate.ts'
 import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 
-const messageCharsMax = 1_000
 /** For a run whose definition was replaced by an invalid one: a bad update must not end an active run. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
 
@@ -190,9 +189,7 @@ function checkLease(draft: Decision, run: ActiveRun, context: Context): void {
 /** Records a failed attempt and retries the run, or gives it up. */
 function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | RunError, context: Context): void {
   const { now } = context
-  const message = error.message.slice(0, messageCharsMax)
-  const failure = { attempt: run.attempt, at: now, worker: run.worker, type: error.type, message }
-  const failed = patchRun(draft, run, { errors: [...run.errors, failure].slice(-runErrorsMax) })
+  const failed = patchRun(draft, run, { errors: withAttemptError(run.errors, attemptErrorOf(run, error, now)) })
   const retry = draft.job.definition?.spec?.retry ?? retryDefault
   const attemptsMade = run.attempt - run.releasedAttempts
   const retryable = error.retryable !== false && !retry.nonRetryable.includes(error.type)

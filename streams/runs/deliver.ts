@@ -9,8 +9,9 @@
  * A run that is not tracked: no report of it arrives after its dispatch, so it stays DISPATCHED.
  */
 import type { ActiveRun, Execution, TopicTarget } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun, runErrorsMax } from '../state/index.ts'
+import { type Context, type Decision, patchRun } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
+import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { executionOf } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { topicRecord } from './topic-record.ts'
@@ -54,8 +55,9 @@ function deliver(draft: Decision, run: ActiveRun, execution: Execution, place: T
 }
 
 /** A repeated reason is one error, with the time of its last occurrence. */
-function withReason({ errors, attempt }: ActiveRun, message: string, at: number): ActiveRun['errors'] {
-  const error = { attempt, at, worker: null, type: errorType, message }
+function withReason(run: ActiveRun, message: string, at: number): ActiveRun['errors'] {
+  const { errors } = run
+  const error = attemptErrorOf({ ...run, worker: null, startedAt: null }, { type: errorType, message }, at)
   const repeated = errors.at(-1)?.message === message
-  return [...(repeated ? errors.slice(0, -1) : errors), error].slice(-runErrorsMax)
+  return withAttemptError(repeated ? errors.slice(0, -1) : errors, error)
 }

@@ -6,8 +6,15 @@ import { snapshotNoOf } from './snapshots.ts'
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
 export const leadMsLimit = 60_000
 
+/** What an Execution takes from its run. */
+export type ExecutedRun = Pick<
+  ActiveRun,
+  | ('runNo' | 'attempt' | 'specOffset' | 'scheduledFor' | 'dueAt' | 'trigger' | 'snapshot' | 'snapshotRunNo')
+  | ('attemptTimeoutMs' | 'leaseMs' | 'startDeadlineAt')
+>
+
 /** The Execution of a run's current attempt: from its snapshot, or from the definition that it was made from. */
-export function executionOf(job: Job, run: ActiveRun, dispatchedAt: number): Execution {
+export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): Execution {
   // Without its snapshot the run would use the wrong definition. So the rule throws, and only this run fails.
   const snapshotNo = snapshotNoOf(run)
   const kept = snapshotNo === undefined ? undefined : job.snapshots?.get(snapshotNo)

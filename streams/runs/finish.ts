@@ -7,7 +7,7 @@ import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './completion.ts'
 import { endedRunOf } from './ended-run.ts'
-import { dropDeadSnapshot, dropSnapshot } from './snapshots.ts'
+import { dropDeadSnapshot, dropSnapshot, hasOwnInput } from './snapshots.ts'
 import { startQueued } from './start.ts'
 
 export interface Ending {
@@ -43,6 +43,9 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     errors: run.errors,
     hiddenHash: hiddenHashOf(draft, run),
     specOffset: run.specOffset,
+    dueAt: run.dueAt,
+    dispatchedAt: run.dispatchedAt,
+    hasOwnInput: hasOwnInput(run),
   }
   draft.endedRuns.push(endedRunOf(draft.job, run, finished, ending.reason ?? (ending.status === 'DEAD' ? 'attempts' : undefined)))
   if (state.lastRun !== null) draft.historyPuts.push(state.lastRun)
@@ -79,8 +82,10 @@ export function cancelRun(draft: Decision, run: ActiveRun, reason: string, conte
 export function endWithJob(draft: Decision, run: ActiveRun, finishedAt: number): void {
   announceCancellation(draft, run, 'deleted')
   const { runNo, scheduledFor, trigger, commandId, attempt: attempts, startedAt, worker, specOffset, errors } = run
+  const { dueAt, dispatchedAt } = run
   const made = { runNo, scheduledFor, trigger, commandId, attempts, startedAt, worker, specOffset, errors }
-  const finished: FinishedRun = { ...made, status: 'CANCELLED', finishedAt, result: null, note: null, hiddenHash: null }
+  const unknown = { result: null, note: null, hiddenHash: null, hasOwnInput: hasOwnInput(run) }
+  const finished: FinishedRun = { ...made, dueAt, dispatchedAt, status: 'CANCELLED', finishedAt, ...unknown }
   draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'deleted'))
   draft.notes.push({ kind: 'ended', status: 'CANCELLED' })
 }

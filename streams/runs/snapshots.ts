@@ -8,8 +8,16 @@ import type { ActiveRun, Execution, JobState } from '../../schemas/index.ts'
 import type { Decision, Job } from '../state/index.ts'
 
 /** The run number in key P of the run's snapshot. Undefined: the run uses the definition in force. */
-export const snapshotNoOf = ({ snapshot, snapshotRunNo, runNo }: ActiveRun): number | undefined =>
+export const snapshotNoOf = ({
+  snapshot,
+  snapshotRunNo,
+  runNo,
+}: Pick<ActiveRun, 'snapshot' | 'snapshotRunNo' | 'runNo'>): number | undefined =>
   snapshot ? (snapshotRunNo ?? runNo) : undefined
+
+/** Whether the input is kept apart from the definition, such as the payload of a command or the input of a dead run. */
+export const hasOwnInput = ({ snapshot, snapshotRunNo, trigger }: ActiveRun): boolean =>
+  trigger === 'REDRIVE' || (snapshot && snapshotRunNo === null)
 
 /** The same, for a run that is active or can be redriven. */
 export function snapshotNoIn({ state }: Job, runNo: number): number | undefined {

@@ -10,13 +10,13 @@ export const stateBytesMax = 524_288
 const cutMessageChars = 100
 
 /** Most bytes for the numbers and lengths of each part, with ten for each number. */
-const overhead = { state: 600, run: 400, finished: 120, error: 40, refusal: 80 } as const
+const overhead = { state: 600, run: 400, finished: 150, error: 75, refusal: 80 } as const
 const numberBytes = 10
 
 const bytesOf = (text: string | null | undefined): number => (text == null ? 0 : Buffer.byteLength(text) + 4)
 
 const errorBytes = (error: AttemptError): number =>
-  overhead.error + bytesOf(error.type) + bytesOf(error.message) + bytesOf(error.worker)
+  overhead.error + bytesOf(error.type) + bytesOf(error.message) + bytesOf(error.worker) + bytesOf(error.stack)
 
 const errorsBytes = (errors: readonly AttemptError[]): number => errors.reduce((sum, error) => sum + errorBytes(error), 0)
 
@@ -42,6 +42,7 @@ export function stateBytes(state: JobState): number {
 
 /** Applied in this order until the state fits. The first ones remove what people miss least. No step changes a decision. */
 const steps: readonly ((state: JobState) => JobState)[] = [
+  (state) => withErrors(state, (errors) => errors.map((error) => ({ ...error, stack: null }))),
   (state) => withErrors(state, (errors) => [...errors.slice(0, -1).map(cut), ...errors.slice(-1)]),
   (state) => withErrors(state, (errors) => errors.slice(-1)),
   (state) => withErrors(state, (errors) => errors.map(cut)),

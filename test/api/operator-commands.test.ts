@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
 import { duelogHere } from '../cli/built-program.ts'
+import { attemptError } from '../tools/attempt-error.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
 
 const post = (system: MemorySystem, url: string, payload?: object) =>
@@ -214,7 +215,7 @@ describe('dead letters', () => {
     const ids = Array.from({ length: 3 * deadLetterJobsAtOnce }, (_, job) => `j${String(job).padStart(3, '0')}`)
     for (const id of ids) {
       made.add(id, { deadRuns: [3] })
-      made.owner.finished.set(id, [{ ...dead(3), errors: [{ attempt: 1, at: 0, worker: null, type: 'Error', message }] }])
+      made.owner.finished.set(id, [{ ...dead(3), errors: [attemptError({ attempt: 1, at: 0, type: 'Error', message })] }])
     }
     const found: string[] = []
     let cursor: string | null = ''

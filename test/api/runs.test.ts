@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { JobCommand } from '../../schemas/generated.ts'
-import { activeRun, codecs, createSystem, finishedRun, names, nowMs } from './system-in-memory.ts'
+import type { FinishedRun, JobCommand } from '../../schemas/generated.ts'
+import { DuelogError } from '../../src/errors/index.ts'
+import { attemptError } from '../tools/attempt-error.ts'
+import { activeRun, codecs, createSystem, execution, finishedRun, names, nowMs } from './system-in-memory.ts'
 
 describe('commands', () => {
   it('answers a trigger with the id of the run that it made', async () => {
@@ -119,6 +121,54 @@ describe('runs', () => {
     expect((await system.api.instance.inject('/v1/runs/a%2Fb/3')).json()).toMatchObject({ jobId: 'a/b', runNo: 3 })
     expect((await system.api.instance.inject('/v1/runs/a%2Fb/2')).json().attempts).toBe(2)
     expect((await system.api.instance.inject('/v1/runs/a%2Fb/1')).json()).toMatchObject({ status: 404, code: 'not-found' })
+  })
+
+  it('shows what one run needs beyond a list: its stack, its input if wanted, and what follows', async () => {
+    await using system = createSystem()
+    const job = system.add('a', { active: [activeRun(3)], runNo: 3, deadRuns: [2] })
+    if (job.definition !== undefined) job.definition.onFailure = ['alarm']
+    const failed = attemptError({
+      attempt: 1,
+      at: nowMs,
+      type: 'Error',
+      message: 'no',
+      startedAt: nowMs,
+      stack: 'Error: no\n  at send',
+    })
+    system.owner.finished.set('a', [{ ...finishedRun(2), status: 'DEAD', dueAt: nowMs, errors: [failed] }])
+    system.owner.executions.set('a/2', execution('a', 2, { payload: Buffer.from('{"to":"x"}'), contentType: 'application/json' }))
+    const ask = async (path: string) => (await system.api.instance.inject(path)).json()
+    const dead = await ask('/v1/runs/a/2?input=true')
+    expect(dead).toMatchObject({
+      redrivable: true,
+      lastRunNo: 3,
+      onSuccess: [],
+      onFailure: ['alarm'],
+      input: { payload: { to: 'x' } },
+    })
+    expect(dead).toMatchObject({ dueAt: '2030-01-01T00:00:00.000Z' })
+    expect(dead.errors[0]).toMatchObject({ stack: 'Error: no\n  at send', startedAt: '2030-01-01T00:00:00.000Z', dueAt: null })
+    expect(await ask('/v1/runs/a/2')).not.toHaveProperty('input')
+    expect(await ask('/v1/runs/a/3?input=true')).toMatchObject({ redrivable: false, input: null })
+    expect((await ask('/v1/jobs/a/runs')).runs[1].errors[0]).not.toHaveProperty('stack')
+  })
+
+  it('shows a dead run of which only the input is kept', async () => {
+    await using system = createSystem()
+    system.add('a', { runNo: 30, deadRuns: [2] })
+    system.owner.executions.set('a/2', execution('a', 2, { payload: Buffer.from('7'), contentType: 'application/json' }))
+    const run = (await system.api.instance.inject('/v1/runs/a/2?input=true')).json()
+    expect(run).toMatchObject({ status: 'DEAD', redrivable: true, finishedAt: null, errors: [], input: { payload: 7 } })
+  })
+
+  it('shows a run whose owner is of an earlier version: without its input, and without times that were not known', async () => {
+    await using system = createSystem()
+    system.add('a')
+    const { dueAt: _, dispatchedAt: __, ...earlier } = finishedRun(2)
+    system.owner.finished.set('a', [earlier as FinishedRun])
+    system.owner.runInput = () => Promise.reject(new DuelogError('not-found', 'There is no such path.'))
+    const answer = await system.api.instance.inject('/v1/runs/a/2?input=true')
+    expect(answer.json()).toMatchObject({ runNo: 2, input: null, errors: [{ dueAt: null, startedAt: null, stack: null }] })
   })
 })
 

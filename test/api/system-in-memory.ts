@@ -169,6 +169,12 @@ export class MemoryOwner implements PartitionQueries {
     this.#check(partition)
     return this.executions.get(`${id}/${runNo}`)
   }
+  /** The inputs of other runs, by runId. */
+  readonly inputs = new Map<string, Execution>()
+  async runInput(partition: number, id: string, runNo: number): Promise<Execution | undefined> {
+    this.#check(partition)
+    return this.inputs.get(`${id}/${runNo}`) ?? this.executions.get(`${id}/${runNo}`)
+  }
   async stored(partition: number, id: string): Promise<StoredJob | undefined> {
     this.#check(partition)
     const job = this.jobs.get(id)
@@ -232,6 +238,7 @@ export class MemoryOwner implements PartitionQueries {
     why: (partition, id) => this.#unchecked(() => this.why(partition, id)),
     runs: (partition, id) => this.#unchecked(() => this.runs(partition, id)),
     deadRun: (partition, id, runNo) => this.#unchecked(() => this.deadRun(partition, id, runNo)),
+    runInput: (partition, id, runNo) => this.#unchecked(() => this.runInput(partition, id, runNo)),
   }
   /** The checks run before the first await. */
   #unchecked<Answer>(read: () => Promise<Answer>): Promise<Answer> {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { HistoryQueries } from '../../src/ports/history.ts'
 import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
 import { endedRun } from '../history/runs.ts'
+import { attemptError } from '../tools/attempt-error.ts'
 import { apiTokens, expectRefusal, operator, viewer } from './attackers.ts'
 import { activeRun, createSystem, execution, finishedRun, type MemorySystem } from './system-in-memory.ts'
 
@@ -31,7 +32,8 @@ const put = async (system: MemorySystem, id: string, payload: object) => {
 }
 const ask = (system: MemorySystem, path: string, headers = viewer) => system.api.instance.inject({ url: path, headers })
 
-const error = (message: string) => ({ attempt: 1, at: 0, worker: null, type: 'HttpStatusError', message })
+const error = (message: string) =>
+  attemptError({ attempt: 1, at: 0, type: 'HttpStatusError', message, stack: `HttpStatusError: ${message}\n    at send` })
 const echo = 'the server answered 503: no such user hidden-of-authorization'
 
 /** Ended runs whose texts repeat what was sent. */
@@ -65,12 +67,18 @@ async function echoing(): Promise<MemorySystem> {
     system.owner.finished.set(id, [job.lastRun ?? dead, dead])
     const { target, headers } = job.definition ?? {}
     system.owner.executions.set(`${id}/2`, execution(id, 2, { httpTarget: target?.http ?? null, headers: headers ?? {} }))
+    for (const runNo of [3, 4])
+      system.owner.inputs.set(
+        `${id}/${runNo}`,
+        execution(id, runNo, { httpTarget: target?.http ?? null, headers: headers ?? {} }),
+      )
   }
   return system
 }
 
 const places = ['hook', 'quiet'].flatMap((id) => [
   ...[`/v1/jobs/${id}`, `/v1/jobs/${id}/why`, `/v1/jobs/${id}/runs`, `/v1/runs/${id}/4`, `/v1/runs/${id}/3`],
+  ...[`/v1/runs/${id}/2?input=true`, `/v1/runs/${id}/3?input=true`, `/v1/runs/${id}/4?input=true`],
   `/v1/jobs/${id}/result?runNo=3`,
   `/v1/dead-letters/${id}/2`,
 ])
@@ -114,6 +122,12 @@ describe('what a viewer sees', () => {
     })
     expect(active[0].errors[0].message).toBe('the server answered 503: ***')
     expect(lastRun.result).toEqual({ status: 200, body: '***' })
+    const run = (await ask(system, '/v1/runs/hook/3?input=true')).json()
+    expect(run.errors[0].stack).toBe(null)
+    expect(run.input).toMatchObject({ headers: definition.headers, target: { http: { url: definition.target.http.url } } })
+    expect((await ask(system, '/v1/runs/quiet/3')).json().errors[0].stack).toBe(
+      'HttpStatusError: bad key *** of ***\n    at send',
+    )
     const own = (await ask(system, '/v1/jobs/quiet')).json()
     expect(own.active[0].errors[0].message).toBe('bad key *** of ***')
     expect(own.lastRun.result).toEqual({ shown: ['***'], '***': 1 })

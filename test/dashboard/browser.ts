@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, type TestContext } from 'vitest'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -40,6 +40,24 @@ async function axeFindings(page: Page): Promise<string[]> {
     const { violations } = await (globalThis as unknown as { axe: { run(): Promise<Found> } }).axe.run()
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`))
   })
+}
+
+/** Timeout of one step; no test asserts it. */
+export const stepMs = 30_000
+
+/** Opens a page. Any script error on it fails the test. */
+export async function openPage(context: TestContext, browser: Browser, url: string): Promise<Page> {
+  const page = await browser.newPage({ viewport: wide, timezoneId: 'Europe/Berlin' })
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
+  })
+  page.setDefaultTimeout(stepMs)
+  context.onTestFinished(() => page.close())
+  context.onTestFinished(() => expect(faults).toEqual([]))
+  await page.goto(url)
+  return page
 }
 
 const wide = { width: 1_280, height: 800 }

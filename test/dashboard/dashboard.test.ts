@@ -1,12 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyFirst } from '../tools/copied-record.ts'
-import { expectAccessible, openBrowser } from './browser.ts'
+import { expectAccessible, openBrowser, openPage, stepMs } from './browser.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
-/** Timeout of one step; no test asserts it. */
-const stepMs = 30_000
 const caseMs = 240_000
 
 let browser: Browser
@@ -15,21 +13,6 @@ beforeAll(async () => {
   browser = await openBrowser()
 })
 afterAll(() => browser?.close())
-
-/** Opens a page. Any script error on it fails the test. */
-async function openPage(context: TestContext, { url }: DashboardSite): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1_280, height: 800 }, timezoneId: 'Europe/Berlin' })
-  const faults: string[] = []
-  page.on('pageerror', (error) => faults.push(String(error)))
-  page.on('console', (message) => {
-    if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
-  })
-  page.setDefaultTimeout(stepMs)
-  context.onTestFinished(() => page.close())
-  context.onTestFinished(() => expect(faults).toEqual([]))
-  await page.goto(url)
-  return page
-}
 
 const view = (page: Page, name: string) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name })
 const said = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).waitFor()
@@ -41,7 +24,7 @@ describe('the dashboard', () => {
     const site = await openDashboardSite(context)
     const { pid } = await site.start()
     for (const [id, definition] of Object.entries(calendarJobs)) await site.put(id, definition)
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
     await view(page, 'Workers').click()
     const row = page.getByRole('row').filter({ hasText: `:${pid}` })
     await row.getByText('default').waitFor()
@@ -69,7 +52,7 @@ describe('the dashboard', () => {
     const site = await openDashboardSite(context)
     const process = await site.start()
     for (const [id, definition] of Object.entries(shownJobs)) await site.put(id, definition)
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
     await page.getByText('Live', { exact: true }).waitFor()
     await page.locator('.figures > div', { hasText: 'Start lateness p50' }).locator('dd', { hasText: /\d/ }).waitFor()
     await page.locator('.troubles').waitFor()
@@ -139,7 +122,7 @@ describe('the dashboard', () => {
     const site = await openDashboardSite(context, { DUELOG_AUDIT_GRACE_MS: '1000' })
     const audited = await site.start()
     await site.put('audited', { schedule: { everyMs: 500 }, target: { handler: 'noop' } })
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
     await view(page, 'Proof').click()
     await page.getByText('According to the log, each due occurrence ran exactly once').waitFor()
     await page
@@ -171,7 +154,7 @@ describe('the dashboard', () => {
     await site.put('endless', { schedule: { delayMs: 100 }, target: { handler: 'stuck' } })
     const once = { target: { handler: 'fail' }, payload: { times: 1 }, retry: { maxAttempts: 1 } }
     for (const id of ['doomed-1', 'doomed-2', 'doomed-3']) await site.put(id, { schedule: { delayMs: 100 }, ...once })
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
 
     await view(page, 'Runs').click()
     await page.getByRole('progressbar', { name: 'Progress of run endless/1' }).waitFor()
@@ -225,7 +208,7 @@ describe('the dashboard', () => {
   it('shows how to begin when there are no jobs, and handles every address', { timeout: caseMs }, async (context) => {
     const site = await openDashboardSite(context)
     await site.start()
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
     await view(page, 'Jobs').click()
     await page.getByText('No jobs yet').waitFor()
     await expectAccessible(page, 'jobs-none')
@@ -252,7 +235,7 @@ describe('the dashboard', () => {
     const site = await openDashboardSite(context, { DUELOG_API_TOKENS: `viewer:${tokens.viewer},admin:${tokens.admin}` })
     await site.start()
     await site.put('guarded', { schedule: { everyMs: 60_000 }, target: { handler: 'noop' } })
-    const page = await openPage(context, site)
+    const page = await openPage(context, browser, site.url)
     await page.getByLabel('Token').fill('wrong-0123456789abcdef')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This token is not valid').waitFor()

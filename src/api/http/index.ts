@@ -18,6 +18,7 @@ export {
   type Version,
 } from './version.ts'
 export {
+  activeRunToJson,
   deadRunToJson,
   executionToJson,
   finishedRunToJson,

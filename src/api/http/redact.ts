@@ -152,8 +152,18 @@ export function redactedRun<Run extends Json>(run: Run, hidden: readonly string[
       ...error,
       type: without(String(error.type)),
       message: without(String(error.message).replace(serverResponse, `$1: ${mask}`)),
+      ...('stack' in error && { stack: stackOf(error, hidden, without) }),
     })),
   }
+}
+
+/** A stack begins with the message, so that of a server response goes. */
+function stackOf(
+  { message, stack }: Json,
+  hidden: readonly string[] | undefined,
+  without: (text: string) => string,
+): string | null {
+  return typeof stack !== 'string' || hidden === undefined || serverResponse.test(String(message)) ? null : without(stack)
 }
 
 function redactedResult(result: unknown, without: (text: string) => string): unknown {

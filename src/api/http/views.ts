@@ -10,7 +10,7 @@ import { etagOf } from './version.ts'
 
 type Json = Record<string, unknown>
 
-const timeOrNull = (ms: number | null): string | number | null => (ms === null ? null : isoTime(ms))
+const timeOrNull = (ms: number | null | undefined): string | number | null => (ms == null ? null : isoTime(ms))
 
 /** The id of a run in requests: of the present life of the job. Handlers get an id that also names the life. */
 export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${runNo}`
@@ -31,8 +31,8 @@ export interface ShownRuns {
 }
 type LineJson = { text: string; fields: Json | null; shortened: boolean }
 
-/** The runs of a job as the caller may see them. If a run was made with another definition, the values to hide are unknown. */
-export function runsOf(role: Role | null, id: string, job: ShownJob | undefined): ShownRuns {
+/** The runs of a job as the caller may see them; with `stacks` also the stacks of their last errors. If a run was made with another definition, the values to hide are unknown. */
+export function runsOf(role: Role | null, id: string, job: ShownJob | undefined, stacks = false): ShownRuns {
   const definition = job?.definition
   const ofThis = runsFor(role, role !== 'viewer' || definition === undefined ? null : definitionToJson(definition))
   const ofOthers = runsFor(role, null)
@@ -44,8 +44,8 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined)
   const isShown = (run: ActiveRunView | FinishedRun): boolean => ('finishedAt' in run ? isKnown(run) : isOfThis(run))
   return {
     line: (run, line) => (role === 'viewer' ? redactedLine(line, run !== undefined && isShown(run) ? hidden : undefined) : line),
-    active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run)),
-    finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run)),
+    active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run, stacks)),
+    finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run, stacks)),
   }
 }
 
@@ -86,7 +86,7 @@ export function whyToJson(id: string, { status, reasons }: WhyView): Json {
   return { id, status, why: reasons.map(({ at, ...reason }) => ({ ...reason, at: timeOrNull(at) })) }
 }
 
-function activeRunToJson(jobId: string, run: ActiveRunView): Json {
+export function activeRunToJson(jobId: string, run: ActiveRunView, stacks = false): Json {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,
@@ -107,11 +107,11 @@ function activeRunToJson(jobId: string, run: ActiveRunView): Json {
     message: run.heartbeat?.message ?? null,
     checkedAt: timeOrNull(run.heartbeat?.checkedAt ?? null),
     result: null,
-    errors: run.errors.map(errorToJson),
+    errors: run.errors.map((error) => errorToJson(error, stacks)),
   }
 }
 
-export function finishedRunToJson(jobId: string, run: FinishedRun): Json {
+export function finishedRunToJson(jobId: string, run: FinishedRun, stacks = false): Json {
   return {
     runId: runIdOf(jobId, run.runNo),
     jobId,
@@ -121,12 +121,15 @@ export function finishedRunToJson(jobId: string, run: FinishedRun): Json {
     commandId: run.commandId,
     scheduledFor: isoTime(run.scheduledFor),
     attempts: run.attempts,
+    // An owner of an earlier version does not send them.
+    ...(run.dueAt != null && { dueAt: isoTime(run.dueAt) }),
+    ...(run.dispatchedAt != null && { dispatchedAt: isoTime(run.dispatchedAt) }),
     startedAt: timeOrNull(run.startedAt),
     finishedAt: isoTime(run.finishedAt),
     worker: run.worker,
     result: resultToJson(run.result),
     note: run.note,
-    errors: run.errors.map(errorToJson),
+    errors: run.errors.map((error) => errorToJson(error, stacks)),
   }
 }
 
@@ -149,8 +152,13 @@ export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: 
   }
 }
 
-function errorToJson(error: AttemptError): Json {
-  return { ...error, at: isoTime(error.at) }
+function errorToJson({ dueAt, dispatchedAt, startedAt, stack, ...error }: AttemptError, stacks: boolean): Json {
+  return {
+    ...error,
+    at: isoTime(error.at),
+    ...{ dueAt: timeOrNull(dueAt), dispatchedAt: timeOrNull(dispatchedAt), startedAt: timeOrNull(startedAt) },
+    ...(stacks && { stack: stack ?? null }),
+  }
 }
 
 /** The input of an attempt, in the words of a definition. */

@@ -106,6 +106,13 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
     request: (partition, id, runNo) => ({ params: { partition, id, runNo } }),
     answer: (queries, { partition, id, runNo }: OfJob & { runNo: number }) => queries.deadRun(partition, id, runNo),
   },
+  runInput: {
+    path: '/:partition/jobs/:id/inputs/:runNo',
+    schema: schemaOf(closed({ partition: integer(0), id: text, runNo: integer(1) }, ['partition', 'id', 'runNo']), closed(stale)),
+    field: 'execution',
+    request: (partition, id, runNo) => ({ params: { partition, id, runNo } }),
+    answer: (queries, { partition, id, runNo }: OfJob & { runNo: number }) => queries.runInput(partition, id, runNo),
+  },
 }
 
 export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {

@@ -62,7 +62,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
         throw new DuelogError('not-found', detail)
       }
       const ended = runs?.finished.find((finished) => finished.runNo === runNo)
-      const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended)
+      const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended, true)
       const given = executionToJson(execution)
       const shown = runsFor(request.role, given)
       return { run: shown(run), execution: shownTo(request.role, given) }

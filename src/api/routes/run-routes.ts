@@ -1,11 +1,23 @@
 /** Runs: the active runs of all jobs; for one job its active and last ended runs. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RunStatus } from '../../../schemas/index.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Execution, RunStatus } from '../../../schemas/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { Asker, JobQueries } from '../../ports/index.ts'
+import type { Asker, JobQueries, JobView } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { checkedId, runIdOf, runsOf, whileAsked } from '../http/index.ts'
+import type { Role } from '../guards/index.ts'
+import {
+  activeRunToJson,
+  checkedId,
+  deadRunToJson,
+  executionToJson,
+  finishedRunToJson,
+  runIdOf,
+  runsFor,
+  runsOf,
+  shownTo,
+  whileAsked,
+} from '../http/index.ts'
 import { jobNotFound, listJobs } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from '../schemas/index.ts'
@@ -25,24 +37,6 @@ interface ActiveQuery extends StaleQuery {
 
 export function runRoutes(instance: FastifyInstance, { owners, partitions, lists }: ApiContext): void {
   const config = { role: 'viewer' } as const
-  const read = async (
-    id: string,
-    { role, query }: FastifyRequest<{ Querystring: StaleQuery }>,
-    reply: FastifyReply,
-    has?: (runs: Runs) => boolean,
-  ) => {
-    const partition = partitionOf(checkedId(id), partitions)
-    const reading = new ReadConsistency(owners, query.stale)
-    // The values to hide from a viewer are in the definition.
-    const [runs, job] = await Promise.all([
-      reading.find(partition, (jobs) => jobs.runs(partition, id), has),
-      role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, id)) : undefined,
-    ])
-    reading.mark(reply)
-    if (runs === undefined) throw jobNotFound(id)
-    return { ...runs, shown: runsOf(role, id, job) }
-  }
-
   instance.get<{ Querystring: ActiveQuery }>('/v1/runs', { config, schema: listActiveRunsSchema }, async (request, reply) => {
     const { state, limit, cursor, stale, ...filter } = request.query
     const wanted = { ...filter, active: true, ...(state !== undefined && { runStatus: state }) }
@@ -62,24 +56,80 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
     { config, schema: listRunsSchema },
     async (request, reply) => {
       const { id } = request.params
-      const { active, finished, shown } = await read(id, request, reply)
-      return { runs: [...active.map(shown.active), ...finished.map(shown.finished)] }
+      const { role, query } = request
+      const partition = partitionOf(checkedId(id), partitions)
+      const reading = new ReadConsistency(owners, query.stale)
+      // The values to hide from a viewer are in the definition.
+      const [runs, job] = await Promise.all([
+        reading.find(partition, (jobs) => jobs.runs(partition, id)),
+        role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, id)) : undefined,
+      ])
+      reading.mark(reply)
+      if (runs === undefined) throw jobNotFound(id)
+      const shown = runsOf(role, id, job)
+      return { runs: [...runs.active.map(shown.active), ...runs.finished.map(shown.finished)] }
     },
   )
 
-  instance.get<{ Params: { jobId: string; runNo: number }; Querystring: StaleQuery }>(
+  instance.get<{ Params: { jobId: string; runNo: number }; Querystring: StaleQuery & { input: boolean } }>(
     '/v1/runs/:jobId/:runNo',
     { config, schema: getRunSchema },
-    async (request, reply) => {
-      const { jobId, runNo } = request.params
-      const isIt = (run: { runNo: number }): boolean => run.runNo === runNo
-      const has = (runs: Runs): boolean => runs.active.some(isIt) || runs.finished.some(isIt)
-      const { active, finished, shown } = await read(jobId, request, reply, has)
-      const running = active.find(isIt)
-      if (running !== undefined) return shown.active(running)
-      const ended = finished.find(isIt)
-      if (ended !== undefined) return shown.finished(ended)
+    async ({ params: { jobId, runNo }, query, role }, reply) => {
+      const partition = partitionOf(checkedId(jobId), partitions)
+      const reading = new ReadConsistency(owners, query.stale)
+      const read = async (jobs: JobQueries) => {
+        const [job, runs] = await Promise.all([jobs.job(partition, jobId), jobs.runs(partition, jobId)])
+        const execution = query.input || isOnlyDead(job, runs, runNo) ? await inputOf(jobs, partition, jobId, runNo) : undefined
+        return { job, runs, execution }
+      }
+      const found = await reading.find(partition, read, ({ runs, execution }) => execution !== undefined || hasRun(runs, runNo))
+      reading.mark(reply)
+      if (found?.runs === undefined || found.job === undefined) throw jobNotFound(jobId)
+      const detail = runDetailOf(role, { ...found, job: found.job, runs: found.runs }, runNo)
+      if (detail !== undefined) return { ...detail, ...(query.input && { input: inputToJson(role, found.execution) }) }
       throw new DuelogError('not-found', `There is no run ${runIdOf(jobId, runNo)}, or it is older than the runs that are kept.`)
     },
   )
+}
+
+const hasRun = (runs: Runs | undefined, runNo: number): boolean =>
+  [...(runs?.active ?? []), ...(runs?.finished ?? [])].some((run) => run.runNo === runNo)
+
+/** More runs have ended since than are kept, so that only the input of this dead run is left. */
+const isOnlyDead = (job: JobView | undefined, runs: Runs | undefined, runNo: number): boolean =>
+  job?.deadRuns.includes(runNo) === true && !hasRun(runs, runNo)
+
+/** An owner of an earlier version does not know the question. */
+async function inputOf(jobs: JobQueries, partition: number, id: string, runNo: number): Promise<Execution | undefined> {
+  try {
+    return await jobs.runInput(partition, id, runNo)
+  } catch (error) {
+    if (error instanceof DuelogError && error.code === 'not-found') return undefined
+    throw error
+  }
+}
+
+const inputToJson = (role: Role | null, execution: Execution | undefined) =>
+  execution === undefined ? null : shownTo(role, executionToJson(execution))
+
+interface FoundRun {
+  job: JobView
+  runs: Runs
+  execution: Execution | undefined
+}
+
+/** One run with its stack. If its input is known, that says what to hide from a viewer. */
+function runDetailOf(role: Role | null, { job, runs, execution }: FoundRun, runNo: number) {
+  const { id, deadRuns, definition } = job
+  const isIt = (run: { runNo: number }): boolean => run.runNo === runNo
+  const shown = runsOf(role, id, job, true)
+  const given = execution && runsFor(role, executionToJson(execution))
+  const [active, finished] = [runs.active.find(isIt), runs.finished.find(isIt)]
+  const run =
+    (active && (given === undefined ? shown.active(active) : given(activeRunToJson(id, active, true)))) ??
+    (finished && (given === undefined ? shown.finished(finished) : given(finishedRunToJson(id, finished, true)))) ??
+    (execution && deadRuns.includes(runNo) ? given?.(deadRunToJson(execution)) : undefined)
+  if (run === undefined) return undefined
+  const { onSuccess = [], onFailure = [] } = definition ?? {}
+  return { ...run, redrivable: deadRuns.includes(runNo), lastRunNo: job.runNo, onSuccess, onFailure }
 }

@@ -1,7 +1,7 @@
 /** Schemas of the routes of dead letters. */
 import { closed, problemResponses, staleSchema } from './common.ts'
 import { redriveMax, redrivesLeftMax } from './limits.ts'
-import { jobFilter, jobPages, runParams, runSchema } from './runs.ts'
+import { inputProperties, inputRequired, jobFilter, jobPages, runParams, runSchema } from './runs.ts'
 
 export const deadLettersSchema = {
   operationId: 'listDeadLetters',
@@ -45,20 +45,8 @@ export const deadLetterSchema = {
         execution: {
           title: 'DeadExecution',
           type: 'object',
-          required: ['target', 'priority', 'attempt', 'specOffset', 'headers'],
-          properties: {
-            target: { type: 'object' },
-            priority: { type: 'string' },
-            attempt: { type: 'integer' },
-            specOffset: {
-              type: 'integer',
-              description: 'Offset in the topic jobs of the definition from which the run was created.',
-            },
-            contentType: { type: 'string' },
-            payload: { description: 'As in a definition.' },
-            payloadBase64: { type: 'string' },
-            headers: { type: 'object', description: 'Viewers see only the values of allowed headers; others are redacted.' },
-          },
+          required: inputRequired,
+          properties: inputProperties,
         },
       },
     },

@@ -55,8 +55,12 @@ export const runSchema = {
     commandId: { type: ['string', 'null'] },
     scheduledFor: time,
     attempts: { type: 'integer', description: 'Number of attempts, including the current one.' },
-    dueAt: { ...time, description: 'While active: when the current attempt must start.' },
-    dispatchedAt: { ...time, description: 'While active: when the current attempt was dispatched.' },
+    dueAt: {
+      ...time,
+      description:
+        'When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version.',
+    },
+    dispatchedAt: { ...time, description: 'When the last attempt was dispatched.' },
     startDeadlineAt: { ...time, description: 'While active: the current attempt must start before this time.' },
     waitsFor: {
       type: ['string', 'null'],
@@ -87,9 +91,54 @@ export const runSchema = {
           worker: { type: ['string', 'null'] },
           type: { type: 'string' },
           message: { type: 'string' },
+          dueAt: { ...timeOrNull, description: 'When the attempt was due; null if it failed under an earlier version.' },
+          dispatchedAt: timeOrNull,
+          startedAt: { ...timeOrNull, description: 'When the attempt started; null if it did not.' },
+          stack: {
+            type: ['string', 'null'],
+            description: 'Only in the answer about one run: the stack of its last error, at most 2,000 characters.',
+          },
         },
       },
     },
+  },
+} as const
+
+/** What the handler of a run gets, in the words of a definition. */
+export const inputProperties = {
+  target: { type: 'object' },
+  priority: { type: 'string' },
+  attempt: { type: 'integer' },
+  specOffset: { type: 'integer', description: 'Offset in the topic jobs of the definition from which the run was created.' },
+  contentType: { type: 'string' },
+  payload: { description: 'As in a definition.' },
+  payloadBase64: { type: 'string' },
+  headers: { type: 'object', description: 'Viewers see only the values of allowed headers; others are redacted.' },
+} as const
+export const inputRequired = ['target', 'priority', 'attempt', 'specOffset', 'headers'] as const
+
+const runDetailSchema = {
+  ...runSchema,
+  title: 'RunDetail',
+  required: [...runSchema.required, 'redrivable', 'lastRunNo', 'onSuccess', 'onFailure'],
+  properties: {
+    ...runSchema.properties,
+    redrivable: { type: 'boolean', description: 'Whether it is a dead run that can be redriven.' },
+    lastRunNo: { type: 'integer', description: 'Number of the last run of the job.' },
+    onSuccess: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Jobs that follow a success, by the definition in force.',
+    },
+    onFailure: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Jobs that follow a failure, by the definition in force.',
+    },
+    input: orNull(
+      { title: 'RunInput', type: 'object', required: inputRequired, properties: inputProperties },
+      'With input=true: what the handler gets. Null: it is not kept, because the run has ended and its payload came with a command, or its definition was replaced.',
+    ),
   },
 } as const
 
@@ -195,9 +244,13 @@ export const getRunSchema = {
   operationId: 'getRun',
   tags: ['Runs'],
   summary: 'One run',
+  description: 'The last eleven ended runs of a job are kept here, and its last ten dead runs. The topic `runs` has all of them.',
   params: runParams,
-  querystring: closed(staleQuery),
-  response: { 200: runSchema, ...problemResponses },
+  querystring: closed({
+    input: { type: 'boolean', default: false, description: 'Whether the answer contains the input of the run, of up to 1 MiB.' },
+    ...staleQuery,
+  }),
+  response: { 200: runDetailSchema, ...problemResponses },
 } as const
 
 export const whySchema = {

@@ -21,6 +21,18 @@ export function say(text: string, bad = false): void {
     }, noticeMs)
 }
 
+/** Number of actions whose answers are awaited. Meanwhile lists stay as they are, so that no row moves under the pointer. */
+export const actionsAwaited = signal(0)
+
+export async function awaited<Value>(action: () => Promise<Value>): Promise<Value> {
+  actionsAwaited.value++
+  try {
+    return await action()
+  } finally {
+    actionsAwaited.value--
+  }
+}
+
 /** Sends a request and shows its outcome. `done` gives the text, unless the owner has not applied the command yet or refused it. */
 export async function act(
   request: () => Promise<CommandResult | undefined>,

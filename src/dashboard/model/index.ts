@@ -15,6 +15,7 @@ export type {
   PlannedJob,
   Proof,
   Run,
+  RunDetail,
   RunPage,
   Schedule,
   Session,
@@ -22,7 +23,8 @@ export type {
   StatsMessage,
   Worker,
 } from '../../answers/index.ts'
-export { act, confirmed, notice, question, say } from './actions.ts'
+export { act, awaited, confirmed, notice, question, say } from './actions.ts'
+export { type Attempt, attemptsOf } from './attempts.ts'
 export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
 export { cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
 export { lineDiff } from './line-diff.ts'
@@ -30,19 +32,26 @@ export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from
 export { type Rates, ratesOver } from './rates.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'
-export { followLink, go, jobHref, pages, route } from './routes.ts'
+export { followLink, go, jobHref, pages, route, runHref } from './routes.ts'
 export { mayOperate, session, token } from './session.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
+export { visible } from './visible.ts'
 export {
   activeStatuses,
+  attemptsMade,
   count,
   counted,
   instant,
+  isActive,
+  isStarted,
+  lateMsOf,
   rate,
   relative,
   scheduleWords,
   statusWord,
   targetWords,
+  triggerWords,
   viewerZone,
+  waitWords,
 } from './words.ts'

@@ -1,6 +1,7 @@
 /** Data that a view shows. It is requested once, then repeatedly while the page is visible, at a rate that is cheap for the owners. */
 import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { actionsAwaited } from './actions.ts'
 import { nowMs } from './live.ts'
 import { RequestProblem } from './request.ts'
 
@@ -31,7 +32,7 @@ export function useResource<Value>(key: string, load: Load<Value>, live = true):
   current.value = resource
   useSignalEffect(() => {
     void nowMs.value
-    if (live && document.visibilityState === 'visible') current.value.refreshIfDue()
+    if (live && document.visibilityState === 'visible' && actionsAwaited.peek() === 0) current.value.refreshIfDue()
   })
   return resource
 }

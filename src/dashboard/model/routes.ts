@@ -5,6 +5,7 @@ export type ViewName =
   | 'now'
   | 'jobs'
   | 'job'
+  | 'run'
   | 'runs'
   | 'dead-letters'
   | 'workers'
@@ -16,6 +17,8 @@ export interface Route {
   view: ViewName
   /** Job of the view. */
   jobId?: string
+  /** Run of the view. */
+  runNo?: number
   query: URLSearchParams
 }
 
@@ -38,16 +41,20 @@ export function routeOf(address: string): Route {
   const { pathname, searchParams: query } = new URL(address, 'http://page')
   const page = pages.find(({ href }) => href === pathname)
   if (page !== undefined) return { view: page.view, query }
-  const jobId = /^\/jobs\/(.+)$/.exec(pathname)?.[1]
+  const [, jobOfRun, runNo] = /^\/jobs\/([^/]+)\/runs\/([1-9]\d{0,14})$/.exec(pathname) ?? []
+  const jobId = jobOfRun ?? /^\/jobs\/(.+)$/.exec(pathname)?.[1]
   if (jobId === undefined) return { view: 'not-found', query }
   try {
-    return { view: 'job', jobId: decodeURIComponent(jobId), query }
+    const id = decodeURIComponent(jobId)
+    return runNo === undefined ? { view: 'job', jobId: id, query } : { view: 'run', jobId: id, runNo: Number(runNo), query }
   } catch {
     return { view: 'not-found', query }
   }
 }
 
 export const jobHref = (id: string): string => `/jobs/${encodeURIComponent(id)}`
+
+export const runHref = (jobId: string, runNo: number): string => `${jobHref(jobId)}/runs/${runNo}`
 
 /** Navigates to another view; `replace` adds no entry to the browser's history. */
 export function go(href: string, { replace = false } = {}): void {

@@ -66,4 +66,38 @@ export function targetWords({ handler, topic, http }: Target): string {
 
 export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const satisfies readonly Run['status'][]
 
+export const isActive = ({ status }: Run): boolean => activeStatuses.some((active) => active === status)
+
+/** Whether its current attempt has started. */
+export const isStarted = ({ status, startedAt }: Run): boolean =>
+  startedAt !== null && status !== 'RETRY_WAIT' && status !== 'WAITING' && status !== 'DISPATCHED'
+
+/** Attempts that have started: the current one counts once it runs. */
+export const attemptsMade = (run: Run): number =>
+  isStarted(run) || (!isActive(run) && run.status !== 'EXPIRED' && run.status !== 'CANCELLED') ? run.attempts : run.attempts - 1
+
+/** What a run that is not running waits for, in a few words. */
+export function waitWords({ status, waitsFor }: Run): string | undefined {
+  if (status === 'RETRY_WAIT') return 'for its next attempt'
+  if (status === 'DISPATCHED') return 'for a worker'
+  if (status !== 'WAITING') return undefined
+  return waitsFor === 'RATE' ? 'for its rate limit' : 'for a slot of its concurrency key'
+}
+
+/** Start of the last attempt after its due time, in ms. Undefined if it has not started, or if its due time is unknown. */
+export function lateMsOf(run: Run): number | undefined {
+  const { startedAt, dueAt, scheduledFor, attempts } = run
+  // An earlier version kept no due time; that of a first attempt is the nominal one.
+  const due = dueAt ?? (attempts === 1 ? scheduledFor : undefined)
+  return startedAt === null || due === undefined || !(isStarted(run) || !isActive(run))
+    ? undefined
+    : Math.max(0, Date.parse(startedAt) - Date.parse(due))
+}
+
+const triggers: Record<Run['trigger'], string> = {
+  ...{ SCHEDULE: 'schedule', MANUAL: 'manual trigger', REDRIVE: 'redrive of a dead run' },
+  ...{ BACKFILL: 'backfill', FOLLOW_UP: 'follow-up of another run' },
+}
+export const triggerWords = (trigger: Run['trigger']): string => triggers[trigger]
+
 export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')

@@ -1,6 +1,6 @@
 /** Feedback on actions: the confirmation before one that cannot be undone, and the notice of what one did. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { notice, question } from '../model/index.ts'
+import { notice, question, visible } from '../model/index.ts'
 
 /** The browser's own dialog keeps the focus inside. */
 export function ConfirmDialog() {
@@ -27,8 +27,8 @@ export function ConfirmDialog() {
         asked.answer(false)
       }}
     >
-      <h2 id="question">{asked.title}</h2>
-      <p id="consequence">{asked.consequence}</p>
+      <h2 id="question">{visible(asked.title)}</h2>
+      <p id="consequence">{visible(asked.consequence)}</p>
       <div class="buttons end">
         <button type="button" onClick={() => asked.answer(false)}>
           {asked.no ?? 'Cancel'}
@@ -47,7 +47,7 @@ export function NoticeBar() {
     <div class="notice-place" role={shown?.bad ? 'alert' : 'status'} aria-live={shown?.bad ? 'assertive' : 'polite'}>
       {shown !== undefined && (
         <p class={`notice${shown.bad ? ' bad' : ''}`}>
-          {shown.text}
+          <bdi>{visible(shown.text)}</bdi>
           <button
             type="button"
             class="quiet"

@@ -1,5 +1,6 @@
 /** Errors of a run's attempts. The summary shows the last one. */
 import type { AttemptError } from '../model/index.ts'
+import { ClampedText, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 export function AttemptErrors({ errors, open = false }: { errors: readonly AttemptError[]; open?: boolean }) {
@@ -8,17 +9,28 @@ export function AttemptErrors({ errors, open = false }: { errors: readonly Attem
   return (
     <details class="errors" open={open}>
       <summary>
-        {errors.length === 1 ? '1 error' : `${errors.length} errors`}: <span class="code">{last.type}</span>
+        {errors.length === 1 ? '1 error' : `${errors.length} errors`}:{' '}
+        <span class="code">
+          <Text of={last.type} />
+        </span>
       </summary>
       <ol>
         {errors.map(({ attempt, at, worker, type, message }) => (
           <li key={`${attempt} ${at}`}>
             <span class="aside">
               attempt {attempt}, <When at={at} plain />
-              {worker !== null && worker !== '' && <span class="code"> {worker}</span>}
+              {worker !== null && worker !== '' && (
+                <span class="code">
+                  {' '}
+                  <Text of={worker} />
+                </span>
+              )}
             </span>
             <span>
-              <span class="code">{type}</span>: {message}
+              <span class="code">
+                <Text of={type} />
+              </span>
+              : <ClampedText of={message} />
             </span>
           </li>
         ))}

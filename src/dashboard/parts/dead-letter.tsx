@@ -5,23 +5,25 @@ import {
   ask,
   counted,
   type DeadLetter as DeadLetterAnswer,
-  jobHref,
   mayOperate,
   path,
   type Run,
   redrive,
   targetWords,
   useResource,
+  visible,
 } from '../model/index.ts'
+import { ActionButton } from './action-button.tsx'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Loading, Problem } from './states.tsx'
+import { ClampedText, CodeBlock, JobLink, RunLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 interface DeadLetterProps {
   run: Run
   chosen: boolean
   choose: (wanted: boolean) => void
-  changed: () => void
+  changed: () => Promise<void>
 }
 
 export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
@@ -34,16 +36,13 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
         <input
           type="checkbox"
           checked={chosen}
-          aria-label={`Select run ${runId}`}
+          aria-label={`Select run ${visible(runId)}`}
           onChange={(event) => choose(event.currentTarget.checked)}
         />
       )}
       <div class="letter-text">
         <p class="letter-head">
-          <a href={jobHref(jobId)} class="code">
-            {jobId}
-          </a>
-          <span class="code">/{runNo}</span>
+          <JobLink id={jobId} /> <RunLink jobId={jobId} runNo={runNo} />
           <span class="aside">
             failed {finishedAt !== null && <When at={finishedAt} plain />} after {attempts}{' '}
             {attempts === 1 ? 'attempt' : 'attempts'}
@@ -51,7 +50,10 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
         </p>
         {last !== undefined && (
           <p>
-            <span class="code bad">{last.type}</span>: {last.message}
+            <span class="code bad">
+              <Text of={last.type} />
+            </span>
+            : <ClampedText of={last.message} />
           </p>
         )}
         <details
@@ -65,9 +67,9 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
       </div>
       {mayOperate.value && (
         <div class="buttons tight">
-          <button type="button" aria-label={`Redrive run ${runId}`} onClick={() => void redrive(run).then(changed)}>
+          <ActionButton label={`Redrive run ${visible(runId)}`} run={() => redrive(run).then(changed)}>
             Redrive
-          </button>
+          </ActionButton>
         </div>
       )}
     </li>
@@ -102,13 +104,9 @@ function Details({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } 
             {execution.specOffset}
             {execution.contentType !== undefined && <>; {execution.contentType}</>}. Payload of this run:
           </p>
-          <pre tabIndex={0} role="region" aria-label={`Payload of run ${runId}`}>
-            {payloadText(execution.payload, execution.payloadBase64)}
-          </pre>
+          <CodeBlock label={`Payload of run ${visible(runId)}`} text={payloadText(execution.payload, execution.payloadBase64)} />
           {Object.keys(execution.headers).length > 0 && (
-            <pre tabIndex={0} role="region" aria-label={`Headers of run ${runId}`}>
-              {JSON.stringify(execution.headers, null, 2)}
-            </pre>
+            <CodeBlock label={`Headers of run ${visible(runId)}`} text={JSON.stringify(execution.headers, null, 2)} />
           )}
         </>
       )}
@@ -116,7 +114,7 @@ function Details({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } 
   )
 }
 
-function payloadText(payload: unknown, base64: string | undefined): string {
+export function payloadText(payload: unknown, base64: string | undefined): string {
   if (base64 !== undefined) return `base64 ${base64}`
   return payload === undefined ? 'none' : typeof payload === 'string' ? payload : writeJson(payload, 2)
 }

@@ -33,7 +33,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
               <li key={page.view}>
                 <a
                   href={page.href}
-                  aria-current={view === page.view || (view === 'job' && page.view === 'jobs') ? 'page' : undefined}
+                  aria-current={
+                    view === page.view || ((view === 'job' || view === 'run') && page.view === 'jobs') ? 'page' : undefined
+                  }
                 >
                   {page.title}
                 </a>

@@ -1,10 +1,23 @@
 /** Table of jobs with their actions. */
-import { type Job, jobHref, mayOperate, pause, remove, resume, runNow, scheduleWords, targetWords } from '../model/index.ts'
+import {
+  type Job,
+  jobHref,
+  mayOperate,
+  pause,
+  remove,
+  resume,
+  runNow,
+  scheduleWords,
+  targetWords,
+  visible,
+} from '../model/index.ts'
+import { ActionButton } from './action-button.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
+import { JobLink } from './text.tsx'
 import { When } from './when.tsx'
 
-export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => void }) {
+export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => Promise<void> }) {
   return (
     <Table
       of="jobs"
@@ -26,14 +39,12 @@ export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () 
   )
 }
 
-function Row({ job, changed }: { job: Job; changed: () => void }) {
+function Row({ job, changed }: { job: Job; changed: () => Promise<void> }) {
   const { id, status, reason, definition, nextFireAt, lastRun, active, deadRuns } = job
   return (
     <tr>
       <th scope="row">
-        <a href={jobHref(id)} class="code">
-          {id}
-        </a>
+        <JobLink id={id} />
         {(definition?.tags?.length ?? 0) > 0 && <span class="tags">{definition?.tags?.join(' · ')}</span>}
       </th>
       <td>
@@ -78,34 +89,37 @@ function Row({ job, changed }: { job: Job; changed: () => void }) {
 
 interface JobActionsProps {
   job: Job
-  changed: () => void
-  deleted: () => void
+  changed: () => Promise<void>
+  deleted: () => Promise<void> | void
 }
 
 /** The label of each button names the job, for screen readers. */
 export function JobActions({ job, changed, deleted }: JobActionsProps) {
   const { id, status } = job
-  const then = (done: Promise<boolean>, next = changed): void => void done.then((ok) => ok && next())
+  const name = visible(id)
+  const then = async (done: Promise<boolean>, next: () => Promise<void> | void = changed): Promise<void> => {
+    if (await done) await next()
+  }
   return (
     <>
-      <button type="button" aria-label={`Run now: ${id}`} onClick={() => then(runNow(id))}>
+      <ActionButton label={`Run now: ${name}`} run={() => then(runNow(id))}>
         Run now
-      </button>
+      </ActionButton>
       {status === 'PAUSED' ? (
-        <button type="button" aria-label={`Resume ${id}`} onClick={() => then(resume(id))}>
+        <ActionButton label={`Resume ${name}`} run={() => then(resume(id))}>
           Resume
-        </button>
+        </ActionButton>
       ) : (
-        <button type="button" aria-label={`Pause ${id}`} disabled={status !== 'ACTIVE'} onClick={() => then(pause(id))}>
+        <ActionButton label={`Pause ${name}`} disabled={status !== 'ACTIVE'} run={() => then(pause(id))}>
           Pause
-        </button>
+        </ActionButton>
       )}
-      <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${id}`}>
+      <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${name}`}>
         Edit
       </a>
-      <button type="button" class="risky" aria-label={`Delete ${id}`} onClick={() => then(remove(job), deleted)}>
+      <ActionButton class="risky" label={`Delete ${name}`} run={() => then(remove(job), deleted)}>
         Delete
-      </button>
+      </ActionButton>
     </>
   )
 }

@@ -1,13 +1,28 @@
 /** Table of runs: when they were due, how late they started, how long they took, and their errors. */
-import { activeStatuses, cancelRun, duration, jobHref, mayOperate, nowMs, type Run, redrive } from '../model/index.ts'
+import {
+  attemptsMade,
+  cancelRun,
+  duration,
+  isActive,
+  isStarted,
+  lateMsOf,
+  mayOperate,
+  nowMs,
+  type Run,
+  redrive,
+  visible,
+  waitWords,
+} from '../model/index.ts'
+import { ActionButton } from './action-button.tsx'
 import { AttemptErrors } from './attempt-errors.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
+import { RunLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 interface RunTableProps {
   runs: readonly Run[]
-  changed: () => void
+  changed: () => Promise<void>
   /** Run numbers that can be redriven. */
   dead?: readonly number[]
   /** Shows the job in each row. */
@@ -37,23 +52,29 @@ export function RunTable({ runs, changed, dead = [], named = false }: RunTablePr
   )
 }
 
-function Row({ run, named, redrivable, changed }: { run: Run; named: boolean; redrivable: boolean; changed: () => void }) {
-  const { jobId, runNo, runId, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, attempts, worker } = run
-  const active = activeStatuses.some((known) => known === status)
-  const startedMs = startedAt === null ? undefined : Date.parse(startedAt)
-  // After a retry only the last start is known, so the lateness of the first start is unknown.
-  const lateMs = startedMs === undefined || attempts > 1 ? undefined : Math.max(0, startedMs - Date.parse(dueAt ?? scheduledFor))
+interface RowProps {
+  run: Run
+  named: boolean
+  redrivable: boolean
+  changed: () => Promise<void>
+}
+
+function Row({ run, named, redrivable, changed }: RowProps) {
+  const { jobId, runNo, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, worker } = run
+  const lateMs = lateMsOf(run)
+  const startedMs = startedAt === null || (isActive(run) && !isStarted(run)) ? undefined : Date.parse(startedAt)
   const endMs = finishedAt === null ? nowMs.value : Date.parse(finishedAt)
+  const waits = waitWords(run)
   return (
     <tr>
       <th scope="row" class="code">
-        {named ? <a href={jobHref(jobId)}>{jobId}</a> : null}
-        {named ? `/${runNo}` : runNo}
+        <RunLink jobId={jobId} runNo={runNo} named={named} />
         {trigger !== 'SCHEDULE' && <span class="tags">{trigger.toLowerCase().replace('_', ' ')}</span>}
       </th>
       <td>
         <Status of={status} />
-        <Progress run={run} />
+        {waits !== undefined && <span class="aside"> {waits}</span>}
+        <RunProgress run={run} />
         <AttemptErrors errors={run.errors} />
       </td>
       <td>
@@ -61,45 +82,51 @@ function Row({ run, named, redrivable, changed }: { run: Run; named: boolean; re
       </td>
       <td class="number">{lateMs === undefined ? '—' : duration(lateMs)}</td>
       <td class="number">{startedMs === undefined ? '—' : duration(Math.max(0, endMs - startedMs))}</td>
-      <td class="number">{attempts}</td>
+      <td class="number">{attemptsMade(run)}</td>
       <td class="code">
-        <span class="clip" title={worker ?? undefined}>
-          {worker ?? '—'}
+        <span class="clip" title={worker === null ? undefined : visible(worker)}>
+          {worker === null ? '—' : <Text of={worker} />}
         </span>
       </td>
       {mayOperate.value && (
         <td>
-          <div class="buttons tight">
-            {active && (
-              <button
-                type="button"
-                class="risky"
-                aria-label={`Cancel run ${runId}`}
-                onClick={() => void cancelRun(run).then(changed)}
-              >
-                Cancel
-              </button>
-            )}
-            {redrivable && (
-              <button type="button" aria-label={`Redrive run ${runId}`} onClick={() => void redrive(run).then(changed)}>
-                Redrive
-              </button>
-            )}
-          </div>
+          <RunButtons run={run} redrivable={redrivable} changed={changed} />
         </td>
       )}
     </tr>
   )
 }
 
+function RunButtons({ run, redrivable, changed }: Omit<RowProps, 'named'>) {
+  const runId = visible(run.runId)
+  return (
+    <div class="buttons tight">
+      {isActive(run) && (
+        <ActionButton class="risky" label={`Cancel run ${runId}`} run={() => cancelRun(run).then(changed)}>
+          Cancel
+        </ActionButton>
+      )}
+      {redrivable && (
+        <ActionButton label={`Redrive run ${runId}`} run={() => redrive(run).then(changed)}>
+          Redrive
+        </ActionButton>
+      )}
+    </div>
+  )
+}
+
 /** Last progress that the handler of a run reported. */
-function Progress({ run: { runId, status, progress, message, checkedAt } }: { run: Run }) {
+export function RunProgress({ run: { runId, status, progress, message, checkedAt } }: { run: Run }) {
   if (status !== 'RUNNING' || (progress == null && message == null)) return null
   return (
     <span class="progress">
-      {progress != null && <progress max={1} value={progress} aria-label={`Progress of run ${runId}`} />}
+      {progress != null && <progress max={1} value={progress} aria-label={`Progress of run ${visible(runId)}`} />}
       {progress != null && <span class="number">{Math.round(progress * 100)} %</span>}
-      {message != null && <span class="aside clip">{message}</span>}
+      {message != null && (
+        <span class="aside clip" title={visible(message)}>
+          <Text of={message} />
+        </span>
+      )}
       {checkedAt != null && <span class="unseen">last report </span>}
       {checkedAt != null && (
         <span class="unseen">

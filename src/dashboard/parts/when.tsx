@@ -7,11 +7,13 @@ interface WhenProps {
   zone?: string | undefined
   /** Without the distance from now. */
   plain?: boolean
+  /** With milliseconds, and without the day if it is that of this time. */
+  onDayOf?: string
   /** Only the distance from now. */
   brief?: boolean
 }
 
-export function When({ at, zone, plain = false, brief = false }: WhenProps) {
+export function When({ at, zone, plain = false, onDayOf, brief = false }: WhenProps) {
   if (at === null || at === undefined) return <span class="none">—</span>
   const atMs = Date.parse(at)
   if (brief) {
@@ -25,7 +27,7 @@ export function When({ at, zone, plain = false, brief = false }: WhenProps) {
   return (
     <span class="when">
       <time dateTime={at} title={`${at} · ${viewerZone}`}>
-        {instant(atMs)}
+        {onDayOf === undefined ? instant(atMs) : preciseText(atMs, Date.parse(onDayOf))}
       </time>
       {!plain && <span class="aside">{relative(atMs, nowMs.value)}</span>}
       {elsewhere && (
@@ -35,4 +37,11 @@ export function When({ at, zone, plain = false, brief = false }: WhenProps) {
       )}
     </span>
   )
+}
+
+/** `10:05:00.250`, with the day if it is another than that of `dayMs`. */
+function preciseText(atMs: number, dayMs: number): string {
+  const [whole, day] = [instant(atMs), instant(dayMs)]
+  const time = `${whole.slice(-8)}.${String(atMs % 1_000).padStart(3, '0')}`
+  return whole.slice(0, -8) === day.slice(0, -8) ? time : `${whole.slice(0, -8)}${time}`
 }

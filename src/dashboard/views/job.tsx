@@ -13,8 +13,21 @@ import {
   scheduleWords,
   targetWords,
   useResource,
+  visible,
 } from '../model/index.ts'
-import { Empty, Heading, JobActions, Loading, NextFires, Problem, RunStrip, RunTable, Status, When } from '../parts/index.ts'
+import {
+  Empty,
+  Heading,
+  JobActions,
+  Loading,
+  NextFires,
+  Problem,
+  RunStrip,
+  RunTable,
+  Status,
+  Text,
+  When,
+} from '../parts/index.ts'
 import { JobEdit } from './job-edit.tsx'
 
 interface Shown {
@@ -29,7 +42,7 @@ async function load(id: string, signal: AbortSignal): Promise<Shown> {
     ask<{ runs: Run[] }>(path(['jobs', id, 'runs']), { signal }),
     ask<JobExplanation>(path(['jobs', id, 'why']), { signal }),
   ])
-  return { job, runs, why }
+  return { job, runs: runs.toSorted((a, b) => b.runNo - a.runNo), why }
 }
 
 export function JobView({ id, editing }: { id: string; editing: boolean }) {
@@ -39,7 +52,7 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
   if (problem.value?.status === 404) {
     return (
       <>
-        <Heading title={<span class="code">{id}</span>} />
+        <Heading title={<Title id={id} />} />
         <Empty>
           No job has this ID. It was deleted or never created. <a href="/jobs">Search for another</a>.
         </Empty>
@@ -51,7 +64,7 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       <p class="crumbs">
         <a href="/jobs">Jobs</a>
       </p>
-      <Heading title={<span class="code">{id}</span>}>
+      <Heading title={<Title id={id} />}>
         {known !== undefined && <Status of={known.job.status} />}
         {known !== undefined && mayOperate.value && !editing && (
           <div class="buttons end">
@@ -75,7 +88,13 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
   )
 }
 
-function Details({ job, runs, why, changed }: Shown & { changed: () => void }) {
+const Title = ({ id }: { id: string }) => (
+  <span class="code">
+    <Text of={id} />
+  </span>
+)
+
+function Details({ job, runs, why, changed }: Shown & { changed: () => Promise<void> }) {
   return (
     <>
       <Facts job={job} />
@@ -141,7 +160,9 @@ function Facts({ job }: { job: Job }) {
       {reason !== null && (
         <div>
           <dt>Note</dt>
-          <dd>{reason}</dd>
+          <dd>
+            <Text of={reason} />
+          </dd>
         </div>
       )}
     </dl>
@@ -163,7 +184,7 @@ function Reasons({ why }: { why: JobExplanation['why'] }) {
     <ul class="reasons">
       {why.map(({ code, text, at }, index) => (
         <li key={`${code}/${at}/${index}`}>
-          {text} {at !== null && <When at={at} />}
+          {visible(text)} {at !== null && <When at={at} />}
         </li>
       ))}
     </ul>

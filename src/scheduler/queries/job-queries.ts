@@ -1,6 +1,7 @@
 /** Queries for jobs in the store of a partition, of an owner or a standby. */
 import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts'
 import { whyOf } from '../../../streams/jobs/index.ts'
+import { runInputOf } from '../../../streams/runs/index.ts'
 import { followsZone } from '../../../streams/schedules/index.ts'
 import { type Job, pristineState, runHistorySize, runKey } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
@@ -67,16 +68,23 @@ export function jobQueries(
       const job = (await loadJobs(sight.storeOf(partition), codecs, [id], new Map([[id, runNo]]))).get(id)
       return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
     },
+
+    async runInput(partition, id, runNo) {
+      const { job, finished } = await jobWithRuns(sight.storeOf(partition), codecs, id, runNo)
+      return job === undefined ? undefined : runInputOf(job, finished, runNo)
+    },
   }
 }
 
-/** A job and its ended runs that are kept, in any order. */
+/** A job and its ended runs that are kept, in any order. The snapshot of run `runNo` is loaded. */
 export async function jobWithRuns(
   store: PartitionStore,
   codecs: SchedulerCodecs,
   id: string,
+  runNo?: number,
 ): Promise<{ job: Job | undefined; finished: FinishedRun[] }> {
-  const job = (await loadJobs(store, codecs, [id])).get(id)
+  const runs = runNo === undefined ? undefined : new Map([[id, runNo]])
+  const job = (await loadJobs(store, codecs, [id], runs)).get(id)
   const finished: FinishedRun[] = job?.state?.lastRun ? [job.state.lastRun] : []
   if (job === undefined) return { job, finished }
   const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))

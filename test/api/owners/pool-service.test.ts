@@ -4,6 +4,7 @@ import { handlersOf, serviceReasons, serviceReasonsOf } from '../../../src/api/o
 import type { ActiveRunView } from '../../../src/ports/index.ts'
 import { completeDefinition } from '../../../streams/definitions/index.ts'
 import { topicNames } from '../../../streams/topics/index.ts'
+import { attemptError } from '../../tools/attempt-error.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { activeRun, view } from '../system-in-memory.ts'
 
@@ -76,7 +77,7 @@ describe('The runs of a job', () => {
   }
   const codes = async (job: ReturnType<typeof jobWith>) =>
     (await serviceReasonsOf(job, { admin: nobody, names, clock })).map(({ code }) => code)
-  const missing = { attempt: 1, at: 0, worker: null, type: 'handler-missing', message: '' }
+  const missing = attemptError({ attempt: 1, at: 0, type: 'handler-missing', message: '' })
 
   it('are compared with the group of their pool', async () => {
     expect(await codes(jobWith({}))).toEqual(['no-worker'])

@@ -4,6 +4,7 @@ import { ActiveRuns, idsOfRunTimers } from '../../../src/scheduler/activity/acti
 import { retriesIn, startLatenessMs } from '../../../src/scheduler/commit/commit-metrics.ts'
 import type { Input, Job } from '../../../streams/state/job.ts'
 import { timerKey, timerKind } from '../../../streams/state/keys.ts'
+import { attemptError } from '../../tools/attempt-error.ts'
 
 const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun> = {}): ActiveRun =>
   ({ runNo, status, attempt: 1, specOffset: 7, dueAt: 1_000, errors: [], ...more }) as ActiveRun
@@ -70,7 +71,7 @@ describe('the lateness in a report', () => {
 })
 
 describe('retries', () => {
-  const error = { attempt: 1, at: 1, worker: null, type: 'Error', message: 'm' }
+  const error = attemptError({ attempt: 1, at: 1, type: 'Error', message: 'm' })
   it('are attempts after a failed one, not after one that was given back', () => {
     const before = [run(1, 'RUNNING'), run(2, 'RUNNING'), run(3, 'RUNNING')]
     const after = [run(1, 'RETRY_WAIT', { attempt: 2, errors: [error] }), run(2, 'DISPATCHED', { attempt: 2 }), run(3, 'RUNNING')]

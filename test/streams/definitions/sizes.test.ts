@@ -11,6 +11,7 @@ import { definitionValue, timerKind } from '../../../streams/state/keys.ts'
 import { fittedState, stateBytes, stateBytesMax } from '../../../streams/state/state-size.ts'
 import { recordBytes } from '../../../streams/topics/log-records.ts'
 import { codecs, names } from '../../model/world.ts'
+import { attemptError } from '../../tools/attempt-error.ts'
 import { mulberry32 } from '../../tools/mulberry32.ts'
 import { step } from '../runs/chain-steps.ts'
 
@@ -192,7 +193,7 @@ describe('the largest legal job', () => {
 
 describe('a state that would be too large', () => {
   const errorsOf = (count: number, message: string) =>
-    Array.from({ length: count }, (_, index) => ({ attempt: index, at: far, worker: 'w', type: 'E', message }))
+    Array.from({ length: count }, (_, index) => attemptError({ attempt: index, at: far, worker: 'w', type: 'E', message }))
   const stateWith = (runs: number, errors: ActiveRun['errors'], more: Partial<JobState> = {}): JobState => {
     const job = new Measured(toHandler())
     job.trigger(0, null)
@@ -231,6 +232,7 @@ describe('a state that would be too large', () => {
     for (let round = 0; round < 60; round++) {
       const errors = Array.from({ length: Math.floor(random() * 6) }, () => ({
         ...{ attempt: 2 ** 31 - 1, at: far, worker: random() < 0.5 ? null : text(512), type: text(200), message: text(1_000) },
+        ...{ dueAt: far, dispatchedAt: far, startedAt: far, stack: random() < 0.5 ? null : text(2_000) },
       }))
       const decisions = Array.from({ length: Math.floor(random() * 13) }, () => ({
         ...{ at: far, what: 'DROPPED' as const, reason: text(40), scheduledFor: far, runNo: longMax },

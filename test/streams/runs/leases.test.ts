@@ -26,6 +26,7 @@ describe('a lease', () => {
         worker: 'w',
         type: 'LeaseLost',
         message: 'The worker w was silent for longer than the lease of 2000 ms.',
+        ...{ dueAt: 1_000, dispatchedAt: 1_000, startedAt: 1_000, stack: null },
       },
     ])
   })

@@ -26,6 +26,23 @@ describe('a failed attempt', () => {
     job.until(2_000).report('RETRY_DUE')
     expect(job.dispatched).toMatchObject([{ attempt: 1 }, { runNo: 1, attempt: 2, dueAt: 2_000, dispatchedAt: 2_000 }])
   })
+  it('is kept with its times, and only the last one with its stack', () => {
+    const stackOf = (letter: string, chars = 10): string => letter.repeat(chars)
+    const job = dispatched()
+      .until(1_100)
+      .report('STARTED')
+      .until(1_300)
+      .fail('Error', { stack: stackOf('a') })
+    job
+      .until(2_300)
+      .report('RETRY_DUE')
+      .until(2_400)
+      .fail('Error', { stack: stackOf('b', 2_001) })
+    expect(job.state.active[0]?.errors).toMatchObject([
+      { attempt: 1, dueAt: 1_000, dispatchedAt: 1_000, startedAt: 1_100, at: 1_300, stack: null },
+      { attempt: 2, dueAt: 2_300, dispatchedAt: 2_300, startedAt: null, at: 2_400, stack: stackOf('b', 2_000) },
+    ])
+  })
   it('is made maxAttempts times, each after the next delay of the backoff', () => {
     const job = dispatched()
     const waits: string[] = []
@@ -205,7 +222,8 @@ describe('a run is given up at once', () => {
     const job = dispatched({ retry, payload: Buffer.from('p') })
       .until(1_200)
       .fail(type, { retryable })
-    const errors = [{ attempt: 1, at: 1_200, worker: 'w', type, message: 'It failed at 1200.' }]
+    const times = { dueAt: 1_000, dispatchedAt: 1_000, startedAt: null }
+    const errors = [{ attempt: 1, at: 1_200, worker: 'w', type, message: 'It failed at 1200.', ...times, stack: null }]
     expect(job.last.out).toEqual([
       {
         kind: 'dead-letter',
