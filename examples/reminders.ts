@@ -1,6 +1,6 @@
 /**
  * Reminders: a customer leaves a full cart and gets a reminder later, unless the customer buys or comes back before that.
- * Each cart has one job, named after it. Writing the job again postpones the reminder. Canceling the job removes it.
+ * Each cart has one job, named after it. Writing the job again postpones the reminder. Deleting the job removes it.
  */
 import { createClient, createWorker } from 'duelog'
 import { cluster } from './cluster.ts'

@@ -26,6 +26,7 @@ const elsewhere: Record<string, string> = {
   'docs/OPERATIONS.md': 'needs KEDA and ksqlDB',
   'docs/RELIABILITY.md': 'the faults take minutes',
   'docs/SIZING.md': 'the benchmarks take minutes',
+  'docs/TESTING.md': 'tested by test/testing/page.test.ts',
 }
 
 const everyPage = [readHouseFile('README.md'), ...filesIn(['docs'], '.md')].filter(({ path }) => !path.startsWith('docs/adr/'))
@@ -100,7 +101,9 @@ async function planJobs(terminal: Terminal, snippet: Snippet): Promise<void> {
     expect(job, placeOf(snippet)).toMatchObject({ action: expect.stringMatching(/^(CREATE|UPDATE|UNCHANGED)$/) })
 }
 
-const running = pages.filter(({ snippets }) => snippets.some(({ language, rule }) => language !== '' && rule.kind !== 'not-run'))
+const running = pages.filter(({ snippets }) =>
+  snippets.some(({ language, rule }) => ['sh', 'json', 'yaml'].includes(language) && rule.kind !== 'not-run'),
+)
 
 test.concurrent.for(running)('$path', async ({ path, snippets }, { onTestFinished }) => {
   const terminal = await readerOf(path)
