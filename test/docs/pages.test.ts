@@ -68,6 +68,9 @@ async function readerOf(path: string): Promise<Terminal> {
   return terminal
 }
 
+/** For pages that do not start a Duelog themselves, as docs/how-to/README.md says. */
+const usualStart = 'npm start -- --roles scheduler,retrier,api'
+
 /** What the page shows of a command, which the next block says; undefined if it shows nothing. */
 const shownAfter = (snippets: readonly Snippet[], at: number): Snippet | undefined =>
   snippets[at + 1]?.language === 'text' ? snippets[at + 1] : undefined
@@ -109,7 +112,7 @@ test.concurrent.for(running)('$path', async ({ path, snippets }, { onTestFinishe
   const terminal = await readerOf(path)
   onTestFinished(() => terminal.close())
   const project = join(terminal.folder, 'my-app')
-  if (!snippets.some(({ rule }) => rule.kind === 'system')) await terminal.startSystem('npm start')
+  if (!snippets.some(({ rule }) => rule.kind === 'system')) await terminal.startSystem(usualStart)
   for (const [at, snippet] of snippets.entries()) {
     if (snippet.rule.kind === 'not-run') continue
     const name = fileNameOf(snippet)

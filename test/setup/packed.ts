@@ -9,7 +9,7 @@ import { duelogEnvironment } from './environment.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 export const modules = join(root, 'node_modules')
 const folders = ['schemas', 'streams', 'src', 'bench', 'examples', 'package']
-const files = ['package.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md', 'LICENSE']
+const files = ['package.json', 'tsconfig.json', 'vite.config.ts', 'README.md', 'CHANGELOG.md', 'LICENSE']
 
 /** Packs a copy into the folder: the manifest changes meanwhile, and other tests read it. Resolves with the path of the tarball. */
 export async function packInto(folder: string): Promise<string> {
