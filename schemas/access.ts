@@ -140,6 +140,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topic('jobs', ['Write', 'Describe'], 'definitions'),
       topic('job-commands', ['Write', 'Describe'], 'commands'),
       topic('run-logs', ['Read', 'Describe'], 'lines of run.log'),
+      topic('operations', ['Read', 'Write', 'Describe'], 'changes of many jobs, and their progress'),
     ],
     intake: [
       ...common,

@@ -400,6 +400,8 @@ export interface JobCommand {
   chainLeft: number
   /** Who sent the command. Default: null. */
   actor: string | null
+  /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. An earlier version refuses it, because a dead run is not active. Default: false. */
+  discard: boolean
 }
 
 /** JobCommand as a writer may give it: fields with a default may be left out. */
@@ -415,6 +417,7 @@ export interface JobCommandInput {
   chainDepth?: number | undefined
   chainLeft?: number | undefined
   actor?: string | null | undefined
+  discard?: boolean | undefined
 }
 
 export type IntervalFrom = 'START' | 'END'
@@ -1156,6 +1159,165 @@ export interface StateEntryInput {
   starts?: KeyStartsInput | null | undefined
   position?: PositionInput | null | undefined
   owner?: OwnerInput | null | undefined
+}
+
+/** OperationRequest */
+export interface OperationRequest {
+  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs. Later versions may have others, which earlier versions leave to them. */
+  action: string
+  /** The jobs. Null: the filter chooses them. Default: null. */
+  jobIds: string[] | null
+  /** The dead runs, as `<jobId>/<runNo>`. Null: all dead runs of the jobs. Default: null. */
+  runIds: string[] | null
+  /** Only jobs with this tag. Default: null. */
+  tag: string | null
+  /** Only jobs with this handler. Default: null. */
+  handler: string | null
+  /** Only jobs with this status. Default: null. */
+  status: string | null
+  /** Only jobs whose id begins with this. Default: null. */
+  idPrefix: string | null
+  /** Only jobs whose id contains this. Default: null. */
+  idContains: string | null
+  /** Who asked for it. Each of its commands has the same actor. Default: null. */
+  actor: string | null
+}
+
+/** OperationRequest as a writer may give it: fields with a default may be left out. */
+export interface OperationRequestInput {
+  action: string
+  jobIds?: string[] | null | undefined
+  runIds?: string[] | null | undefined
+  tag?: string | null | undefined
+  handler?: string | null | undefined
+  status?: string | null | undefined
+  idPrefix?: string | null | undefined
+  idContains?: string | null | undefined
+  actor?: string | null | undefined
+}
+
+/** OperationReason */
+export interface OperationReason {
+  /** A sentence about the first of them. */
+  reason: string
+  /** A stable word, such as max-concurrent-runs. */
+  code: string
+  /** Number of refusals with this code. */
+  count: number
+  /** The first job or run. */
+  example: string
+}
+
+/** OperationReason as a writer may give it: fields with a default may be left out. */
+export interface OperationReasonInput {
+  reason: string
+  code: string
+  count: number
+  example: string
+}
+
+/** OperationPart */
+export interface OperationPart {
+  /** The partition. */
+  partition: number
+  /** Jobs that were first defined at or after this offset of jobs are left alone. */
+  jobsOffset: number
+  /** Runs that died after this time of the owner are left alone. Unit: epoch ms. */
+  startedAt: number
+  /** All jobs up to this id are done. Null: none. Default: null. */
+  after: string | null
+  /** Changes up to this job may be written already. Null: none after the last done one. Default: null. */
+  pendingTo: string | null
+  /** Number of these changes. Default: 0. */
+  pending: number
+  /** Dead runs of this round whose jobs have no room for a further run. Default: 0. */
+  left: number
+  /** Whether the partition is done. Default: false. */
+  ended: boolean
+}
+
+/** OperationPart as a writer may give it: fields with a default may be left out. */
+export interface OperationPartInput {
+  partition: number
+  jobsOffset: number
+  startedAt: number
+  after?: string | null | undefined
+  pendingTo?: string | null | undefined
+  pending?: number | undefined
+  left?: number | undefined
+  ended?: boolean | undefined
+}
+
+/** OperationProgress */
+export interface OperationProgress {
+  /** RUNNING, DONE, CANCELLED or FAILED. */
+  status: string
+  /** Number of jobs or dead runs that it found at its start. Null: not counted yet. Default: null. */
+  total: number | null
+  /** Jobs or dead runs that were changed. Default: 0. */
+  applied: number
+  /** Jobs or dead runs whose change was refused. Default: 0. */
+  refused: number
+  /** Why changes were refused, most frequent first. Default: []. */
+  reasons: OperationReason[]
+  /** How far it is in each partition. Default: []. */
+  parts: OperationPart[]
+  /** When it was begun. Unit: epoch ms. */
+  startedAt: number
+  /** When it ended; null before. Unit: epoch ms. Default: null. */
+  endedAt: number | null
+  /** Why it does not go on, or why it failed; null if it goes on. Default: null. */
+  problem: string | null
+  /** name@host:pid:boot of the process that carries it out. Default: "". */
+  driver: string
+}
+
+/** OperationProgress as a writer may give it: fields with a default may be left out. */
+export interface OperationProgressInput {
+  status: string
+  total?: number | null | undefined
+  applied?: number | undefined
+  refused?: number | undefined
+  reasons?: OperationReasonInput[] | undefined
+  parts?: OperationPartInput[] | undefined
+  startedAt: number
+  endedAt?: number | null | undefined
+  problem?: string | null | undefined
+  driver?: string | undefined
+}
+
+/** OperationCancel */
+export interface OperationCancel {
+  /** Who cancelled it. Default: null. */
+  actor: string | null
+}
+
+/** OperationCancel as a writer may give it: fields with a default may be left out. */
+export interface OperationCancelInput {
+  actor?: string | null | undefined
+}
+
+/** A part of an operation: a change of many jobs or dead runs. One of request, progress and cancel is set. Key: the operation's id and the name of the part, such as `<id>/progress`. The latest record of each key counts. */
+export interface OperationRecord {
+  /** Id of the operation. */
+  id: string
+  /** When the record was written, by the writer's clock. Unit: epoch ms. */
+  at: number
+  /** What was asked for. Written once, by the API. Default: null. */
+  request: OperationRequest | null
+  /** How far it is. Written by the process that carries it out. Default: null. */
+  progress: OperationProgress | null
+  /** That it shall end early. Written by the API. Default: null. */
+  cancel: OperationCancel | null
+}
+
+/** OperationRecord as a writer may give it: fields with a default may be left out. */
+export interface OperationRecordInput {
+  id: string
+  at: number
+  request?: OperationRequestInput | null | undefined
+  progress?: OperationProgressInput | null | undefined
+  cancel?: OperationCancelInput | null | undefined
 }
 
 /** RunLogLine */
@@ -2184,6 +2346,12 @@ export const jobCommandSchema = {
       "default": null,
       "maxLength": 1024,
       "doc": "Who sent the command."
+    },
+    {
+      "name": "discard",
+      "type": "boolean",
+      "default": false,
+      "doc": "With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. An earlier version refuses it, because a dead run is not active."
     }
   ]
 } as const
@@ -4037,6 +4205,323 @@ export const jobStateSchema = {
               "type": "string",
               "default": "",
               "doc": "Version of the owner's time zone rules, such as 2026a. Empty: an earlier version."
+            }
+          ]
+        }
+      ]
+    }
+  ]
+} as const
+
+export const operationSchema = {
+  "type": "record",
+  "name": "OperationRecord",
+  "namespace": "duelog",
+  "doc": "A part of an operation: a change of many jobs or dead runs. One of request, progress and cancel is set. Key: the operation's id and the name of the part, such as `<id>/progress`. The latest record of each key counts.",
+  "fields": [
+    {
+      "name": "id",
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 64,
+      "doc": "Id of the operation."
+    },
+    {
+      "name": "at",
+      "type": "long",
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "When the record was written, by the writer's clock."
+    },
+    {
+      "name": "request",
+      "default": null,
+      "doc": "What was asked for. Written once, by the API.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "OperationRequest",
+          "fields": [
+            {
+              "name": "action",
+              "type": "string",
+              "maxLength": 32,
+              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs. Later versions may have others, which earlier versions leave to them."
+            },
+            {
+              "name": "jobIds",
+              "type": [
+                "null",
+                {
+                  "type": "array",
+                  "items": "string"
+                }
+              ],
+              "default": null,
+              "doc": "The jobs. Null: the filter chooses them."
+            },
+            {
+              "name": "runIds",
+              "type": [
+                "null",
+                {
+                  "type": "array",
+                  "items": "string"
+                }
+              ],
+              "default": null,
+              "doc": "The dead runs, as `<jobId>/<runNo>`. Null: all dead runs of the jobs."
+            },
+            {
+              "name": "tag",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only jobs with this tag."
+            },
+            {
+              "name": "handler",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only jobs with this handler."
+            },
+            {
+              "name": "status",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only jobs with this status."
+            },
+            {
+              "name": "idPrefix",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only jobs whose id begins with this."
+            },
+            {
+              "name": "idContains",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only jobs whose id contains this."
+            },
+            {
+              "name": "actor",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxLength": 1024,
+              "doc": "Who asked for it. Each of its commands has the same actor."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "progress",
+      "default": null,
+      "doc": "How far it is. Written by the process that carries it out.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "OperationProgress",
+          "fields": [
+            {
+              "name": "status",
+              "type": "string",
+              "doc": "RUNNING, DONE, CANCELLED or FAILED."
+            },
+            {
+              "name": "total",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "doc": "Number of jobs or dead runs that it found at its start. Null: not counted yet."
+            },
+            {
+              "name": "applied",
+              "type": "long",
+              "default": 0,
+              "doc": "Jobs or dead runs that were changed."
+            },
+            {
+              "name": "refused",
+              "type": "long",
+              "default": 0,
+              "doc": "Jobs or dead runs whose change was refused."
+            },
+            {
+              "name": "reasons",
+              "default": [],
+              "doc": "Why changes were refused, most frequent first.",
+              "type": {
+                "type": "array",
+                "items": {
+                  "type": "record",
+                  "name": "OperationReason",
+                  "fields": [
+                    {
+                      "name": "reason",
+                      "type": "string",
+                      "doc": "A sentence about the first of them."
+                    },
+                    {
+                      "name": "code",
+                      "type": "string",
+                      "doc": "A stable word, such as max-concurrent-runs."
+                    },
+                    {
+                      "name": "count",
+                      "type": "long",
+                      "doc": "Number of refusals with this code."
+                    },
+                    {
+                      "name": "example",
+                      "type": "string",
+                      "doc": "The first job or run."
+                    }
+                  ]
+                }
+              }
+            },
+            {
+              "name": "parts",
+              "default": [],
+              "doc": "How far it is in each partition.",
+              "type": {
+                "type": "array",
+                "items": {
+                  "type": "record",
+                  "name": "OperationPart",
+                  "fields": [
+                    {
+                      "name": "partition",
+                      "type": "int",
+                      "doc": "The partition."
+                    },
+                    {
+                      "name": "jobsOffset",
+                      "type": "long",
+                      "doc": "Jobs that were first defined at or after this offset of jobs are left alone."
+                    },
+                    {
+                      "name": "startedAt",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "Runs that died after this time of the owner are left alone."
+                    },
+                    {
+                      "name": "after",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "All jobs up to this id are done. Null: none."
+                    },
+                    {
+                      "name": "pendingTo",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "Changes up to this job may be written already. Null: none after the last done one."
+                    },
+                    {
+                      "name": "pending",
+                      "type": "long",
+                      "default": 0,
+                      "doc": "Number of these changes."
+                    },
+                    {
+                      "name": "left",
+                      "type": "long",
+                      "default": 0,
+                      "doc": "Dead runs of this round whose jobs have no room for a further run."
+                    },
+                    {
+                      "name": "ended",
+                      "type": "boolean",
+                      "default": false,
+                      "doc": "Whether the partition is done."
+                    }
+                  ]
+                }
+              }
+            },
+            {
+              "name": "startedAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "When it was begun."
+            },
+            {
+              "name": "endedAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "When it ended; null before."
+            },
+            {
+              "name": "problem",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Why it does not go on, or why it failed; null if it goes on."
+            },
+            {
+              "name": "driver",
+              "type": "string",
+              "default": "",
+              "doc": "name@host:pid:boot of the process that carries it out."
+            }
+          ]
+        }
+      ]
+    },
+    {
+      "name": "cancel",
+      "default": null,
+      "doc": "That it shall end early. Written by the API.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "OperationCancel",
+          "fields": [
+            {
+              "name": "actor",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Who cancelled it."
             }
           ]
         }

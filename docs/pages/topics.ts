@@ -10,6 +10,7 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  operationSchema,
   runLogSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
@@ -40,6 +41,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   'audit-event': auditEventSchema,
   'ended-run': endedRunSchema,
   'run-log': runLogSchema,
+  operation: operationSchema,
 }
 
 const names = topicNames('duelog.')
@@ -54,6 +56,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'worker-control') return ['owner', 'every worker']
   if (schema === 'audit-event') return ['API', 'API, people']
   if (schema === 'run-log') return ['workers', 'API']
+  if (schema === 'operation') return ['API', 'API']
   if (schema === 'ended-run') return ['owner', 'people, ksqlDB, Connect']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'retry forwarder'] : ['owner', 'workers of the pool']
@@ -73,6 +76,11 @@ const namesOfOthers = [
   [
     code(names.group('audit.<process>')),
     'consumer group of one process whose audit trail was asked for; the broker forgets it when the process has left',
+  ],
+  [code(names.group('operations')), 'consumer group of the API processes that carry out operations; it commits nothing'],
+  [
+    code(names.group('operations.<process>')),
+    'consumer group of one process whose operations were asked for; the broker forgets it when the process has left',
   ],
   [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
   [code(names.group('retry')), 'consumer group of the retry forwarders'],

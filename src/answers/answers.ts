@@ -588,6 +588,73 @@ export type RedriveResult = {
   more: boolean
 }
 
+export type OperationFilter = {
+  tag?: string
+  handler?: string
+  status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
+  idPrefix?: string
+  idContains?: string
+}
+
+export type OperationRequest = {
+  /** PAUSE, RESUME, CANCEL, TRIGGER and DELETE change jobs as the commands to one job do. REDRIVE and DISCARD change dead runs. A discarded run keeps its record, and no longer counts as dead. */
+  action: 'PAUSE' | 'RESUME' | 'CANCEL' | 'TRIGGER' | 'DELETE' | 'REDRIVE' | 'DISCARD'
+  filter?: OperationFilter
+  /** At most 10000 jobs. With REDRIVE and DISCARD: all their dead runs. */
+  jobIds?: string[]
+  /** With REDRIVE and DISCARD: dead runs, as `<jobId>/<runNo>`. */
+  runIds?: string[]
+}
+
+export type OperationReason = {
+  /** A stable word, such as max-concurrent-runs. */
+  code: string
+  /** A sentence about the first of them. */
+  reason: string
+  count: number
+  /** The first job or run; empty if none is known. */
+  example: string
+}
+
+export type Operation = {
+  id: string
+  /** As in the request. Later versions may have others. */
+  action: string
+  /** As in the request; null if it had a list. */
+  filter: OperationFilter | null
+  /** Number of jobs or dead runs in the list of the request; null without one. */
+  listed: number | null
+  /** Who asked for it. */
+  actor: string | null
+  /** WAITING: no process has begun it. CANCELLING: it ends after the changes that have begun. */
+  status: 'WAITING' | 'RUNNING' | 'CANCELLING' | 'DONE' | 'CANCELLED' | 'FAILED'
+  /** Number of jobs or dead runs that it found at its start. Null: not counted yet. */
+  total: number | null
+  /** Jobs or dead runs that were changed. */
+  applied: number
+  /** Jobs or dead runs whose change was refused; see reasons. */
+  refused: number
+  reasons: OperationReason[]
+  /** Why it does not go on, or why it failed; null otherwise. */
+  problem: string | null
+  /** Time in ISO 8601, UTC. */
+  createdAt: string
+  /** Time in ISO 8601, UTC; null if there is none. */
+  startedAt: string | null
+  /** Time in ISO 8601, UTC; null if there is none. */
+  endedAt: string | null
+  /** The process that carries it out, or did. */
+  driver: string | null
+}
+
+export type OperationList = {
+  operations: Operation[]
+}
+
+export type OperationCount = {
+  count: number
+}
+
 export type PlanRequest = {
   /** Definitions with their ids. */
   jobs: JobDefinition[]

@@ -13,7 +13,7 @@ import {
   upCommand,
 } from './commands/index.ts'
 import { completeCommand, completionCommand } from './completion/index.ts'
-import { historyCommand, jobsCommand, runsCommand } from './jobs/index.ts'
+import { historyCommand, jobsCommand, operationsCommand, runsCommand } from './jobs/index.ts'
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
 import { exitCodeOf, exitTable, processTerminal, type Terminal } from './terminal/index.ts'
@@ -63,6 +63,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     jobsCommand(frame),
     runsCommand(frame),
     historyCommand(frame),
+    operationsCommand(frame),
     scheduleCommand(frame),
     topicsCommand(frame),
     schemasCommand(frame),

@@ -1,4 +1,13 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
+export {
+  type CutOff,
+  jobActions,
+  type OperationAction,
+  runActions,
+  type Target,
+  type TargetQuery,
+  type Targets,
+} from './change-targets.ts'
 export { decodeExecution } from './execution-decoder.ts'
 export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'
 export type {
@@ -17,6 +26,7 @@ export type {
   TopicPartition,
   TransactionalWriter,
 } from './log.ts'
+export { hasEnded, type Operation, type Operations } from './operations.ts'
 export {
   type ActiveRunView,
   type Asker,

@@ -1,6 +1,7 @@
 /** Port to the owners: jobs as they see them, and the queries that they answer, in this process and in others. */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
+import type { TargetQuery, Targets } from './change-targets.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
 /** The last heartbeat of a running attempt. */
@@ -103,6 +104,8 @@ export interface PartitionQueries extends JobQueries {
   stored(partition: number, id: string): Promise<StoredJob | undefined>
   /** Future occurrences. It reads a bounded number of timers and definitions; the counts say how far they go. */
   forecast(partition: number, range: DueRange, asker?: Asker): Promise<DueCounts>
+  /** What an operation changes, in the order of job ids. One call reads about 10,000 jobs at most, so it may find none while `next` is set. */
+  targets(partition: number, query: TargetQuery, asker?: Asker): Promise<Targets>
   /** Workers that have sent reports since this owner has the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
   /**

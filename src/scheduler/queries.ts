@@ -4,31 +4,25 @@ import { FairSlots, idleTime, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   type AwaitedRun,
+  type CutOff,
   type JobQueries,
   ownerProblem,
   type PartitionQueries,
-  type PartitionStore,
   type RunEnd,
+  type Targets,
 } from '../ports/index.ts'
 import { idsOfRunTimers } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
-import { countStanding, Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
+import { changeTargets, countStanding, Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance, spare } = options
   const forecasts = new Forecasts(codecs, clock, spare)
   const lists = new FairSlots({ what: 'lists of jobs', places: listSlots, clock })
-  const storeOf = (number: number): PartitionStore => {
-    const partition = partitions.get(number)
-    if (partition?.store !== undefined) return partition.store
-    const why = partition?.phase === 'active' ? 'may have another owner by now' : 'is not active in this process'
-    const problem = partition === undefined ? undefined : clock.guard?.problem
-    const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
-    throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
-  }
+  const storeOf = ownedStores(partitions, clock)
   const owned = jobQueries(ownerSource(partitions, options, storeOf), options, lists)
   return {
     ...owned,
@@ -57,6 +51,15 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     },
 
     forecast: (partition, range, asker) => forecasts.of(() => storeOf(partition), range, asker),
+
+    targets(partition, query, asker) {
+      const find = async (): Promise<Targets> =>
+        changeTargets(
+          { store: storeOf(partition), codecs },
+          { ...query, cutOff: query.cutOff ?? cutOffNow(partitions.get(partition), clock) },
+        )
+      return lists.run(find, asker)
+    },
 
     async workers(partition) {
       storeOf(partition)
@@ -92,6 +95,24 @@ function countOnce({ number, store, standing }: Partition, { codecs, spare = idl
   countStanding(standing, store, codecs, spare).catch((error) =>
     logger.debug({ err: error, partition: number }, 'The jobs that need attention could not be counted; the count is repeated.'),
   )
+}
+
+/** What exists now, by the owner. */
+const cutOffNow = (owner: Partition | undefined, clock: Clock): CutOff => ({
+  jobsOffset: owner?.view().jobsOffset ?? 0,
+  at: clock.nowMs(),
+})
+
+/** Throws `not-ready` if this process is not the active owner. */
+function ownedStores(partitions: ReadonlyMap<number, Partition>, clock: SchedulerOptions['clock']): QuerySource['storeOf'] {
+  return (number) => {
+    const partition = partitions.get(number)
+    if (partition?.store !== undefined) return partition.store
+    const why = partition?.phase === 'active' ? 'may have another owner by now' : 'is not active in this process'
+    const problem = partition === undefined ? undefined : clock.guard?.problem
+    const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
+    throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
+  }
 }
 
 /** See PartitionQueries#ended. */

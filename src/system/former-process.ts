@@ -60,7 +60,7 @@ export function groupsOf({ group }: TopicNames, pools: readonly string[]): strin
     group('retry'),
     group('intake'),
     group('auditor'),
-
+    group('operations'),
     ...pools.map((pool) => group(`exec.${pool}`)),
   ]
 }

@@ -7,6 +7,7 @@ import {
   createHistoryDirectory,
   createOwnerDirectory,
   createProofDirectory,
+  operationLimits,
   peerToken,
   readDashboard,
   remoteQueries,
@@ -14,6 +15,7 @@ import {
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { effectiveSettings } from '../config/index.ts'
+import { createOperations } from '../operations/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
@@ -63,6 +65,9 @@ export async function startHttp(
   const groupId = names.group('history')
   const histories = createHistoryDirectory({ admin, groupId, local: history, instance, ...{ remote, urlOf }, clock })
   const isPublic = config.roles.has('api')
+  const of = { log, admin, codecs, names, partitions, owners, instance, clock, logger, limits: operationLimits }
+  const operations = isPublic ? createOperations(of, writer) : undefined
+  undo.push(async () => operations?.stop())
   const api = createApi({
     writer,
     codecs,
@@ -70,6 +75,7 @@ export async function startHttp(
     partitions,
     owners,
     proofs,
+    operations,
     localProof: auditor,
     history: histories,
     localHistory: history,
@@ -92,7 +98,9 @@ export async function startHttp(
     public: isPublic,
   })
   undo.push(() => api.stop())
-  return advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
+  const url = await api.listen(config.httpHost, config.httpPort)
+  operations?.start()
+  return advertised(config.advertisedUrl, url)
 }
 
 /** Passes on at most one problem a minute, so that repeated requests do not flood the log. */

@@ -76,6 +76,7 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
     case 'CANCEL':
       return cancelJob(draft, context)
     case 'CANCEL_RUN': {
+      if (command.discard) return discard(draft, command, context)
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
       return refuseCommand(draft, command, noRunReason(draft, command.runNo), context.now)
@@ -118,6 +119,15 @@ function redrive(draft: Decision, command: JobCommand, context: Context): void {
   const { scheduledFor } = kept
   const run = startRun(draft, spec, 'REDRIVE', scheduledFor, context.now, context, { commandId, snapshot: true })
   keepSnapshot(draft, executionOf(draft.job, run, context.now))
+}
+
+/** Discards a dead run: its record stays, and it can no longer be redriven. */
+function discard(draft: Decision, command: JobCommand, context: Context): void {
+  const { runNo } = command
+  const { deadRuns } = draft.job.state ?? pristineState(draft.job)
+  if (runNo === null || !deadRuns.includes(runNo)) return refuseCommand(draft, command, 'no-such-dead-run', context.now)
+  patchState(draft, { deadRuns: deadRuns.filter((other) => other !== runNo) })
+  dropDeadSnapshot(draft, runNo)
 }
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {

@@ -42,6 +42,8 @@ export function topicNames(prefix: string) {
     runs: `${prefix}runs`,
     /** Lines that handlers wrote with run.log. */
     runLogs: `${prefix}run-logs`,
+    /** Changes of many jobs or dead runs, each as one operation, and their progress. */
+    operations: `${prefix}operations`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
@@ -69,6 +71,7 @@ export interface TopicPlan {
     | 'audit-event'
     | 'ended-run'
     | 'run-log'
+    | 'operation'
 }
 
 /** Retentions that are settings, in ms. 0: nobody writes to the topic, and it is created with the default. */
@@ -120,6 +123,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
       config: { ...deleteAfter(retentions.runLogsRetentionMs || runLogsRetentionMsDefault), ...brokersTime },
       advised,
     },
+    { topic: names.operations, schema: 'operation', config: compact },
     ...retryTiers.map(
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),

@@ -7,6 +7,7 @@ import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/own
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
+import type { TargetQuery, Targets } from '../../src/ports/change-targets.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
 import type {
   ActiveRunView,
@@ -189,6 +190,12 @@ export class MemoryOwner implements PartitionQueries {
   }
   /** The workers that the first partition has heard from. */
   heard: WorkerRuns[] = []
+  /** What an operation finds in each partition. */
+  found: Omit<Targets, 'cutOff'> = { targets: [], count: 0 }
+  async targets(partition: number, { cutOff = { jobsOffset: 0, at: nowMs } }: TargetQuery): Promise<Targets> {
+    this.#check(partition)
+    return { ...this.found, cutOff }
+  }
   async workers(partition: number): Promise<WorkerRuns[]> {
     this.#check(partition)
     return partition === 0 ? this.heard : []

@@ -16,9 +16,13 @@ export type AuditAction =
   | 'CANCEL_RUN'
   | 'REDRIVE'
   | 'REDRIVE_MANY'
+  | 'OPERATION'
+  | 'CANCEL_OPERATION'
 
 /** Facts of a request that only its handler knows. */
 export interface Audited {
+  /** In place of the route's name of the change. */
+  action?: string
   jobId?: string
   done?: number
   refused?: number
@@ -58,7 +62,7 @@ export async function recordOutcome(
   await audit.record({
     actor: request.actor,
     role: request.role,
-    action,
+    action: audited?.action ?? action,
     jobId: audited?.jobId ?? jobId?.slice(0, 255) ?? null,
     runNo: Number.isSafeInteger(Number(runNo)) ? Number(runNo) : null,
     outcome,

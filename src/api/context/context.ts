@@ -12,7 +12,7 @@ import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, HistoryQueries, LogAdmin, LogWriter, PartitionQueries, ProofQueries } from '../../ports/index.ts'
+import type { Codec, HistoryQueries, LogAdmin, LogWriter, Operations, PartitionQueries, ProofQueries } from '../../ports/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
@@ -41,6 +41,8 @@ export interface ApiOptions {
   names: TopicNames
   partitions: number
   owners: OwnerDirectory
+  /** The operations of the system. Absent: this process lacks the role api. */
+  operations?: Operations | undefined
   /** The proofs of the auditors of the system. Absent: there are none. */
   proofs?: ProofDirectory | undefined
   /** The auditor of this process, which other API processes query through /internal. Absent without that role. */

@@ -31,6 +31,7 @@ const tags = [
   { name: 'Jobs', description: 'Definitions of jobs, their state, and commands to them.' },
   { name: 'Runs', description: 'Runs of jobs and their attempts.' },
   { name: 'Dead letters', description: 'Runs whose attempts were used up.' },
+  { name: 'Operations', description: 'Changes of many jobs or dead runs, each as one operation in the background.' },
   { name: 'Schedules', description: 'Future times of schedules; nothing is written.' },
   { name: 'System', description: 'Owners, workers, audit trail, metrics and probes.' },
 ]

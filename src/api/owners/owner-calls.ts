@@ -3,8 +3,17 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import type { Asker, AwaitedRun, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
-import { closed, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
+import type {
+  Asker,
+  AwaitedRun,
+  CutOff,
+  DueRange,
+  JobFilter,
+  JobQueries,
+  PartitionQueries,
+  TargetQuery,
+} from '../../ports/index.ts'
+import { closed, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
@@ -130,6 +139,27 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
     answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker()),
   },
+  targets: {
+    path: '/:partition/targets',
+    schema: schemaOf(
+      ofPartition,
+      closed(
+        {
+          ...{ action: text, commandPrefix: text, ids: text, after: text, until: text, countOnly: flag },
+          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text, dead: flag },
+          ...{ limit: { ...integer(0), maximum: targetsMax }, jobsOffset: integer(0), at: integer(0) },
+        },
+        ['action', 'commandPrefix', 'limit'],
+      ),
+    ),
+    request: (partition, { filter, ids, cutOff, ...query }, asker) => ({
+      params: { partition },
+      query: { ...query, ...filter, ...cutOff, ids: ids && JSON.stringify(ids) },
+      asker,
+    }),
+    answer: (queries, { partition, ...given }: OfPartition & GivenTargets, asker) =>
+      queries.targets(partition, targetQueryOf(given), asker()),
+  },
   workers: {
     path: '/:partition/workers',
     schema: schemaOf(ofPartition, closed({})),
@@ -174,6 +204,20 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
       return queries.ended(partition, id, awaited as AwaitedRun, timeoutMs, asker())
     },
   },
+}
+
+type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff'> & JobFilter & Partial<CutOff> & { ids?: string }
+
+/** The query of `targets` as its caller has it; as a query of HTTP it is flat. */
+function targetQueryOf({ ids, jobsOffset, at, action, commandPrefix, after, until, limit, countOnly, ...filter }: GivenTargets) {
+  return {
+    ...{ action, commandPrefix, limit, filter },
+    ...(ids !== undefined && { ids: JSON.parse(ids) as string[] }),
+    ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
+    ...(after !== undefined && { after }),
+    ...(until !== undefined && { until }),
+    ...(countOnly !== undefined && { countOnly }),
+  }
 }
 
 /** JSON between processes, with bytes as {"$bytes": base64}. A user's object of that form is never affected, because payloads are bytes. */

@@ -52,6 +52,7 @@ export {
   listLimitMax,
   listsAtOnce,
   lockWaitersMax,
+  operationLimits,
   ownersMaxAgeMs,
   ownersRefreshGapMs,
   planAskedMax,
@@ -93,8 +94,17 @@ export {
   standbysMaxAgeMs,
   statsIntervalMs,
   stopGraceMs,
+  targetsMax,
   unreadCharsMax,
 } from './limits.ts'
+export {
+  cancelOperationSchema,
+  countOperationSchema,
+  createOperationSchema,
+  getOperationSchema,
+  listOperationsSchema,
+  operationSchema,
+} from './operations.ts'
 export { partitionsSchema } from './partitions.ts'
 export { forecastSchema, planSchema } from './plan.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'

@@ -185,6 +185,23 @@ export const cycleAskedMax = 16
  * most about 600 kB.
  */
 export const deadLetterJobsAtOnce = 16
+/** Maximum jobs of one call of an operation to an owner. */
+export const targetsMax = 5_000
+/** Maximum jobs or dead runs that one operation lists by their ids. */
+export const operationIdsMax = 10_000
+/** Maximum operations that have not ended. More are refused as `overloaded`. */
+export const operationsActiveMax = 100
+/** Maximum ended operations that are kept, and for how long. */
+export const operationsKeptMax = 1_000
+export const operationsKeptMs = 7 * 86_400_000
+/** Time after which an operation that could not end has failed. */
+export const operationMsMax = 7 * 86_400_000
+/** Time for which a request waits until the topic operations has been read to its end. */
+export const operationsCaughtUpMs = 5_000
+/** The limits of the room src/operations. */
+export const operationLimits = {
+  ...{ operationsActiveMax, operationsKeptMax, operationsKeptMs, operationMsMax, operationsCaughtUpMs, recordBytesMax },
+} as const
 /** Maximum dead runs that one request redrives. */
 export const redriveMax = 1_000
 /** Maximum dead runs that the answer lists as left. */

@@ -10,12 +10,12 @@ import {
   idempotencyOf,
   idempotencyOption,
   path,
-  type RemoteFlags,
   remoteCommand,
   remotely,
 } from '../remote/index.ts'
+import { choosesMany, type FilterFlags, filterOptions, operateByFlags } from './operate.ts'
 
-interface ChangeFlags extends RemoteFlags {
+interface ChangeFlags extends FilterFlags {
   idempotencyKey?: string
 }
 
@@ -26,14 +26,20 @@ export const laterText = ({ detail }: { detail?: string }): string =>
     : `is accepted but not applied yet. ${detail}`
 
 export function removeCommand(frame: CommandFrame): Command {
-  return remoteCommand('rm', 'Delete jobs. They do not fire again, and their active runs are cancelled.', [
+  const command = remoteCommand('rm', 'Delete jobs. They do not fire again, and their active runs are cancelled.', [
     'jobs rm report-7 report-8',
     'jobs rm report-7 --if-match \'"3.118"\'',
+    'jobs rm --id-prefix trial- --status COMPLETED',
   ])
-    .argument('<ids...>', 'IDs of the jobs')
+  for (const option of filterOptions()) command.addOption(option)
+  return command
+    .argument('[ids...]', 'IDs of the jobs')
     .option('--if-match <etag>', 'delete only if the job still has this version')
-    .action((ids: string[], flags: RemoteFlags & { ifMatch?: string }) => {
+    .action((ids: string[], flags: FilterFlags & { ifMatch?: string }) => {
+      const isMany = choosesMany(ids, flags)
+      if (isMany && flags.ifMatch !== undefined) throw new DuelogError('bad-usage', '--if-match needs the ID of a job.')
       const headers: Record<string, string> = flags.ifMatch === undefined ? {} : { 'if-match': flags.ifMatch }
+      if (isMany) return remotely(frame, flags, (shell) => operateByFlags(shell, 'DELETE', flags))
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) => {
           // The answer is empty once the deletion is applied.
@@ -65,31 +71,42 @@ const words = [
 ] as const
 
 export function wordCommands(frame: CommandFrame): Command[] {
-  return words.map(({ name, description, done }) =>
-    remoteCommand(name, description, [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`])
-      .argument('<ids...>', 'IDs of the jobs')
+  return words.map(({ name, description, done }) => {
+    const examples = [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`, `jobs ${name} --tag eu`]
+    const command = remoteCommand(name, description, examples)
+    for (const option of filterOptions()) command.addOption(option)
+    return command
+      .argument('[ids...]', 'IDs of the jobs')
       .addOption(idempotencyOption())
-      .action((ids: string[], flags: ChangeFlags) =>
-        remotely(frame, flags, (shell) =>
+      .action((ids: string[], flags: ChangeFlags) => {
+        const isMany = choosesMany(ids, flags)
+        if (isMany) return remotely(frame, flags, (shell) => operateByFlags(shell, name.toUpperCase(), flags))
+        return remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
             const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
             return { facts, text: facts.applied ? `${done} (status ${facts.status}).` : laterText(facts) }
           }),
-        ),
-      ),
-  )
+        )
+      })
+  })
 }
 
 export function triggerCommand(frame: CommandFrame): Command {
-  return remoteCommand('trigger', 'Run jobs once now, in addition to their schedules.', [
+  const command = remoteCommand('trigger', 'Run jobs once now, in addition to their schedules.', [
     'jobs trigger report-7',
     `jobs trigger report-7 --payload '{"to": "b@example.org"}'`,
+    'jobs trigger --tag nightly',
   ])
-    .argument('<ids...>', 'IDs of the jobs')
+  for (const option of filterOptions()) command.addOption(option)
+  return command
+    .argument('[ids...]', 'IDs of the jobs')
     .option('--payload <json>', 'payload of the runs; replaces the payload of the definition')
     .addOption(idempotencyOption())
     .action((ids: string[], flags: ChangeFlags & { payload?: string }) => {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
+      const isMany = choosesMany(ids, flags)
+      if (isMany && body !== undefined) throw new DuelogError('bad-usage', '--payload needs IDs of jobs.')
+      if (isMany) return remotely(frame, flags, (shell) => operateByFlags(shell, 'TRIGGER', flags))
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) =>
           doneOf(await shell.api.post<CommandResult>(path`/v1/jobs/${id}/trigger`, body, idempotencyOf(flags))),

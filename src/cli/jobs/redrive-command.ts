@@ -1,4 +1,4 @@
-/** `duelog runs redrive`: redrives dead runs by their IDs, or all that match a filter. */
+/** `duelog runs redrive` and `discard`: dead runs by their IDs, or all that match a filter. */
 import type { Command } from 'commander'
 import type { CommandResult } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -7,41 +7,42 @@ import {
   forEach,
   idempotencyOf,
   idempotencyOption,
-  type RemoteFlags,
   remoteCommand,
   remotely,
   type Shell,
 } from '../remote/index.ts'
 import { exitCodes, integer, numberText, oneLine, showProgress } from '../terminal/index.ts'
 import { doneOf } from './change-commands.ts'
+import { type FilterFlags, operate, operateByFlags } from './operate.ts'
 import { routeOf } from './run-text.ts'
 
 /** Maximum of runs that one call of the API redrives. */
 const callMax = 1_000
 
-interface RedriveFlags extends RemoteFlags {
+interface RedriveFlags extends FilterFlags {
   dead?: boolean
-  tag?: string
-  handler?: string
-  max: number
+  max?: number
   idempotencyKey?: string
 }
 
 export function redriveCommand(frame: CommandFrame): Command {
   return remoteCommand('redrive', 'Redrive dead runs: create new runs with the same payload and target.', [
     'runs redrive report-7/12 report-8/3',
-    'runs redrive --dead --handler send-report --max 500',
+    'runs redrive --dead --handler send-report',
   ])
     .argument('[runs...]', 'IDs of the runs')
-    .option('--dead', 'redrive all dead runs that match the filters')
+    .option('--dead', 'redrive all dead runs that match the filters, each once, as one operation of the server')
     .option('--tag <tag>', 'with --dead: only runs of jobs with this tag')
     .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
-    .addOption(integer('--max <n>', 'with --dead: maximum number of runs', 100_000, 1, 100_000))
+    .addOption(integer('--max <n>', 'with --dead: maximum number of runs; without an operation', undefined, 1, 100_000))
+    .option('--dry-run', 'with --dead: only count the runs')
+    .option('--detach', 'with --dead: print the ID of the operation and do not wait for its end')
     .addOption(idempotencyOption())
     .action((names: string[], flags: RedriveFlags) =>
       remotely(frame, flags, async (shell) => {
         if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
-        if (flags.dead) await redriveAll(shell, flags)
+        if (flags.dead && flags.max !== undefined) await redriveSome(shell, { ...flags, max: flags.max })
+        else if (flags.dead) await operateByFlags(shell, 'REDRIVE', flags)
         else
           await forEach(shell, 'runId', names, async (name) =>
             doneOf(await shell.api.post<CommandResult>(`${routeOf(name)}/redrive`, undefined, idempotencyOf(flags))),
@@ -50,7 +51,31 @@ export function redriveCommand(frame: CommandFrame): Command {
     )
 }
 
-async function redriveAll({ api, json, terminal, exit }: Shell, { tag, handler, max }: RedriveFlags): Promise<void> {
+export function discardCommand(frame: CommandFrame): Command {
+  return remoteCommand('discard', 'Discard dead runs: they keep their records, and no longer count as dead.', [
+    'runs discard report-7/12 report-8/3',
+    'runs discard --dead --tag trial',
+  ])
+    .argument('[runs...]', 'IDs of the runs')
+    .option('--dead', 'discard all dead runs that match the filters')
+    .option('--tag <tag>', 'with --dead: only runs of jobs with this tag')
+    .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
+    .option('--dry-run', 'only count the runs')
+    .option('--detach', 'print the ID of the operation and do not wait for its end')
+    .action((runIds: string[], flags: FilterFlags & { dead?: boolean }) =>
+      remotely(frame, flags, async (shell) => {
+        if (runIds.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
+        if (flags.dead) await operateByFlags(shell, 'DISCARD', flags)
+        else await operate(shell, { action: 'DISCARD', runIds }, flags)
+      }),
+    )
+}
+
+/** At most `max` runs. A later call may meet runs again that failed in between. */
+async function redriveSome(
+  { api, json, terminal, exit }: Shell,
+  { tag, handler, max }: RedriveFlags & { max: number },
+): Promise<void> {
   const progress = showProgress(terminal, undefined)
   const redriven = new Set<string>()
   const left = new Map<string, string>()

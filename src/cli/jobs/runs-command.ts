@@ -18,12 +18,18 @@ import {
 } from '../remote/index.ts'
 import { integer, numberText, painterOf, pairsText, tableText } from '../terminal/index.ts'
 import { laterText } from './change-commands.ts'
-import { redriveCommand } from './redrive-command.ts'
+import { discardCommand, redriveCommand } from './redrive-command.ts'
 import { routeOf, runHead, runPairs, runRow } from './run-text.ts'
 
 export function runsCommand(frame: CommandFrame): Command {
-  const group = new Command('runs').description('List, show, redrive and cancel runs.')
-  for (const command of [listCommand(frame), getCommand(frame), redriveCommand(frame), cancelCommand(frame)])
+  const group = new Command('runs').description('List, show, redrive, discard and cancel runs.')
+  for (const command of [
+    listCommand(frame),
+    getCommand(frame),
+    redriveCommand(frame),
+    discardCommand(frame),
+    cancelCommand(frame),
+  ])
     group.addCommand(command)
   return group
 }

@@ -1,5 +1,5 @@
 /** Requests of commands to a running Duelog. */
-export { type ApiClient, type Applied, type LineResult, pagesOf, path, uploadLines } from '../../remote/index.ts'
+export { ApiClient, type Applied, type LineResult, pagesOf, path, uploadLines } from '../../remote/index.ts'
 export {
   type CommandFrame,
   type Done,

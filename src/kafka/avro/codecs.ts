@@ -24,6 +24,9 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  type OperationRecord,
+  type OperationRecordInput,
+  operationSchema,
   type RunLog,
   type RunLogInput,
   runLogSchema,
@@ -60,6 +63,7 @@ export interface Codecs {
   audit: Codec<AuditEvent, AuditEventInput>
   endedRun: Codec<EndedRun, EndedRunInput>
   runLog: Codec<RunLog, RunLogInput>
+  operation: Codec<OperationRecord, OperationRecordInput>
 }
 
 const schemas: Record<TopicPlan['schema'], unknown> = {
@@ -73,6 +77,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'audit-event': auditEventSchema,
   'ended-run': endedRunSchema,
   'run-log': runLogSchema,
+  operation: operationSchema,
 }
 export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
@@ -218,6 +223,7 @@ function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids):
     audit: codec('audit-event'),
     endedRun: codec('ended-run'),
     runLog: codec('run-log'),
+    operation: codec('operation'),
   }
 }
 

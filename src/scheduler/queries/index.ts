@@ -1,4 +1,5 @@
 /** Reads of a partition: jobs, lists, searches, forecasts. They change nothing. */
+export { changeTargets } from './change-targets.ts'
 export { Forecasts } from './forecast.ts'
 export { jobQueries, jobWithRuns, type QuerySource } from './job-queries.ts'
 export { runEndOf } from './run-end.ts'

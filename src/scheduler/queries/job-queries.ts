@@ -85,14 +85,23 @@ export async function jobWithRuns(
 ): Promise<{ job: Job | undefined; finished: FinishedRun[] }> {
   const runs = runNo === undefined ? undefined : new Map([[id, runNo]])
   const job = (await loadJobs(store, codecs, [id], runs)).get(id)
-  const finished: FinishedRun[] = job?.state?.lastRun ? [job.state.lastRun] : []
-  if (job === undefined) return { job, finished }
+  return { job, finished: job === undefined ? [] : await endedRunsOf(store, codecs, id, job.state) }
+}
+
+/** The ended runs of a job that are kept, in any order. */
+export async function endedRunsOf(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  id: string,
+  state: Pick<JobState, 'lastRun'> | undefined,
+): Promise<FinishedRun[]> {
+  const finished: FinishedRun[] = state?.lastRun ? [state.lastRun] : []
   const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))
   for (const value of slots) {
     const run = (await entryOf(codecs, value))?.run ?? null
     if (run !== null) finished.push(run)
   }
-  return { job, finished }
+  return finished
 }
 
 const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({

@@ -1,4 +1,5 @@
 /** Search for the jobs of a filter in one partition, in the order of their ids, with bounded work for each call. */
+import type { JobDefinition } from '../../../schemas/index.ts'
 import { type Job, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import { type JobFilter, type JobView, type ListedJobs, type PartitionStore, sizeOfView } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
@@ -140,14 +141,25 @@ export async function listAmong(place: Place, ids: readonly string[], { filter, 
 }
 
 function matches(view: JobView, filter: JobFilter): boolean {
-  if (filter.idPrefix !== undefined && !view.id.startsWith(filter.idPrefix)) return false
-  if (filter.idContains !== undefined && !view.id.includes(filter.idContains)) return false
-  if (filter.active === true && view.active.length === 0) return false
-  if (filter.runStatus !== undefined && !view.active.some(({ status }) => status === filter.runStatus)) return false
-  if (filter.dead === true && view.deadRuns.length === 0) return false
-  if (filter.status !== undefined && view.status !== filter.status) return false
-  if (filter.tag !== undefined && !view.definition?.tags.includes(filter.tag)) return false
-  if (filter.handler !== undefined && view.definition?.target.handler !== filter.handler) return false
-  const dueAt = view.nextDueAt ?? view.nextFireAt
+  const { definition } = view
+  return matchesJob({ id: view.id, ...(definition !== undefined && { definition: { spec: definition } }) }, view, filter)
+}
+
+/** Whether the job with this state, or with the same fields of its view, is one of the filter. */
+export function matchesJob(
+  { id, definition }: { id: string; definition?: { spec?: JobDefinition } },
+  state: Pick<JobView, 'status' | 'deadRuns' | 'nextDueAt' | 'nextFireAt'> & { active: readonly { status: string }[] },
+  filter: JobFilter,
+): boolean {
+  const spec = definition?.spec
+  if (filter.idPrefix !== undefined && !id.startsWith(filter.idPrefix)) return false
+  if (filter.idContains !== undefined && !id.includes(filter.idContains)) return false
+  if (filter.active === true && state.active.length === 0) return false
+  if (filter.runStatus !== undefined && !state.active.some(({ status }) => status === filter.runStatus)) return false
+  if (filter.dead === true && state.deadRuns.length === 0) return false
+  if (filter.status !== undefined && state.status !== filter.status) return false
+  if (filter.tag !== undefined && !spec?.tags.includes(filter.tag)) return false
+  if (filter.handler !== undefined && spec?.target.handler !== filter.handler) return false
+  const dueAt = state.nextDueAt ?? state.nextFireAt
   return filter.dueBefore === undefined || (dueAt !== null && dueAt < filter.dueBefore)
 }

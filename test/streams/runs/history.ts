@@ -94,7 +94,16 @@ export class JobHistory {
   command(type: JobCommand['type'], more: Partial<JobCommand> = {}): this {
     return this.step({
       kind: 'command',
-      command: { type, commandId: `c${this.decisions.length}`, at: this.now, payload: null, actor: null, ...noRange, ...more },
+      command: {
+        type,
+        commandId: `c${this.decisions.length}`,
+        at: this.now,
+        payload: null,
+        actor: null,
+        discard: false,
+        ...noRange,
+        ...more,
+      },
     })
   }
 

@@ -38,6 +38,7 @@ describe('the topics of a cluster', () => {
           'a.audit',
           'a.runs',
           'a.run-logs',
+          'a.operations',
         ],
         ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
         ...['default', 'gpu'].flatMap((pool) => lanes.map((lane) => `a.executions.${pool}.${lane}`)),
@@ -56,6 +57,7 @@ describe('the topics of a cluster', () => {
     ['a.audit', 'audit-event', 'delete', 90],
     ['a.runs', 'ended-run', 'delete', 90],
     ['a.run-logs', 'run-log', 'delete', 7],
+    ['a.operations', 'operation', 'compact', 7],
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {
@@ -82,6 +84,7 @@ describe('the topics of a cluster', () => {
       'a.worker-control',
       'a.audit',
       'a.runs',
+      'a.operations',
     ])
     const mayLack = timed.filter(({ advised }) => advised?.includes('message.timestamp.type'))
     expect(timed.filter((plan) => !mayLack.includes(plan)).map(({ topic }) => topic)).toEqual([

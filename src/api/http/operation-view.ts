@@ -1,0 +1,28 @@
+/** An operation in JSON. */
+import { isoTime } from '../../../streams/text/index.ts'
+import { hasEnded, type Operation } from '../../ports/index.ts'
+
+export function operationToJson(operation: Operation) {
+  const { id, createdAt, request, progress } = operation
+  const { action, jobIds, runIds, tag, handler, status, idPrefix, idContains, actor } = request
+  const listed = jobIds ?? runIds
+  const filter = Object.entries({ tag, handler, status, idPrefix, idContains }).filter(([, value]) => value !== null)
+  const { total = null, applied = 0, refused = 0, reasons = [], problem = null, driver = null } = progress ?? {}
+  return {
+    ...{ id, action, filter: listed === null ? Object.fromEntries(filter) : null, listed: listed?.length ?? null, actor },
+    ...{ status: statusOf(operation), total, applied, refused },
+    reasons: reasons.map(({ code, reason, count, example }) => ({ code, reason, count, example })),
+    problem,
+    createdAt: isoTime(createdAt),
+    startedAt: progress === undefined ? null : isoTime(progress.startedAt),
+    endedAt: progress?.endedAt == null ? null : isoTime(progress.endedAt),
+    driver: driver === '' ? null : driver,
+  }
+}
+
+function statusOf(operation: Operation): string {
+  const { progress, cancel } = operation
+  if (progress !== undefined && hasEnded(operation)) return progress.status
+  if (cancel !== undefined) return 'CANCELLING'
+  return progress?.status ?? 'WAITING'
+}

@@ -1,0 +1,101 @@
+/** Operations: changes of many jobs or dead runs, which go on in the background. */
+import type { FastifyInstance } from 'fastify'
+import type { OperationRequest } from '../../../schemas/index.ts'
+import { validateJobId } from '../../../streams/definitions/index.ts'
+import { notAllowed, type Problem } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { hasEnded, type Operation, type OperationAction, type Operations, runActions } from '../../ports/index.ts'
+import type { ApiContext } from '../context/index.ts'
+import { operationToJson, RequestError, whileAsked } from '../http/index.ts'
+import { keyOf } from '../jobs/index.ts'
+import {
+  cancelOperationSchema,
+  countOperationSchema,
+  createOperationSchema,
+  getOperationSchema,
+  listOperationsSchema,
+} from '../schemas/index.ts'
+
+interface Given {
+  action: OperationAction
+  filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string }
+  jobIds?: string[]
+  runIds?: string[]
+}
+
+export function operationRoutes(instance: FastifyInstance, { operations, lists }: ApiContext): void {
+  const all = (): Operations => {
+    if (operations !== undefined) return operations
+    throw new DuelogError('not-ready', 'This process carries out no operations; send the request to one with the role api.')
+  }
+
+  instance.post<{ Body: Given }>(
+    '/v1/operations',
+    { config: { role: 'operator', audit: 'OPERATION' }, schema: createOperationSchema },
+    async (request, reply) => {
+      const asked = requestOf(request.body, request.actor)
+      const operation = await all().create(asked, keyOf(request))
+      request.audited = { action: `${operation.request.action}_MANY` }
+      return reply.code(202).header('location', `/v1/operations/${operation.id}`).send(operationToJson(operation))
+    },
+  )
+
+  instance.post<{ Body: Given }>(
+    '/v1/operations/count',
+    { config: { role: 'viewer' }, schema: countOperationSchema },
+    async (request, reply) => {
+      const asked = requestOf(request.body, request.actor)
+      const count = await whileAsked(request, reply, (asker) => lists.run(() => all().count(asked, asker), asker))
+      return { count }
+    },
+  )
+
+  instance.get<{ Querystring: { active?: boolean; limit: number } }>(
+    '/v1/operations',
+    { config: { role: 'viewer' }, schema: listOperationsSchema },
+    async ({ query: { active, limit } }) => {
+      const found = (await all().list()).filter((operation) => active !== true || !hasEnded(operation))
+      return { operations: found.slice(0, limit).map(operationToJson) }
+    },
+  )
+
+  instance.get<{ Params: { id: string } }>(
+    '/v1/operations/:id',
+    { config: { role: 'viewer' }, schema: getOperationSchema },
+    async ({ params: { id } }) => operationToJson(existing(id, await all().get(id))),
+  )
+
+  instance.post<{ Params: { id: string } }>(
+    '/v1/operations/:id/cancel',
+    { config: { role: 'operator', audit: 'CANCEL_OPERATION' }, schema: cancelOperationSchema },
+    async ({ params: { id }, actor }, reply) =>
+      reply.code(202).send(operationToJson(existing(id, await all().cancel(id, actor)))),
+  )
+}
+
+function existing(id: string, operation: Operation | undefined): Operation {
+  if (operation !== undefined) return operation
+  const text = `There is no operation ${JSON.stringify(id)}; it never was, or it ended long ago.`
+  throw new DuelogError('not-found', text)
+}
+
+/** Throws `bad-request` with everything that the schema cannot say. */
+function requestOf({ action, filter, jobIds, runIds }: Given, actor: string | null): OperationRequest {
+  const problems: Problem[] = []
+  const given = [filter, jobIds, runIds].filter((choice) => choice !== undefined).length
+  if (given !== 1) problems.push(notAllowed('filter', given, 'exactly one of filter, jobIds and runIds'))
+  const isOfRuns = (runActions as readonly string[]).includes(action)
+  if (runIds !== undefined && !isOfRuns) problems.push(notAllowed('runIds', action, `used with ${runActions.join(' or ')} only`))
+  for (const id of jobIds ?? []) {
+    const problem = validateJobId(id)
+    if (problem !== undefined) problems.push({ ...problem, field: 'jobIds' })
+  }
+  for (const id of runIds ?? []) {
+    const [, jobId = '', runNo] = /^(.*)\/([1-9]\d{0,15})$/s.exec(id) ?? []
+    if (!Number.isSafeInteger(Number(runNo)) || validateJobId(jobId) !== undefined)
+      problems.push(notAllowed('runIds', id, 'ids of runs, <jobId>/<runNo>'))
+  }
+  if (problems.length > 0) throw new RequestError('bad-request', problems.slice(0, 20))
+  const { tag = null, handler = null, status = null, idPrefix = null, idContains = null } = filter ?? {}
+  return { action, jobIds: jobIds ?? null, runIds: runIds ?? null, tag, handler, status, idPrefix, idContains, actor }
+}

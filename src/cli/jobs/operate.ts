@@ -1,0 +1,148 @@
+/** Changes of many jobs or dead runs: asks for an operation of the server, shows its progress, and cancels it at Ctrl-C. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Option } from 'commander'
+import type { Operation } from '../../answers/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { ApiClient, path, type RemoteFlags, type Shell } from '../remote/index.ts'
+import { countText, exitCodes, numberText, oneLine, type Progress, showProgress, type Terminal } from '../terminal/index.ts'
+
+const lookMs = 300
+/** Time for the cancellation after Ctrl-C. */
+const cancelMs = 5_000
+
+export interface FilterFlags extends RemoteFlags {
+  all?: boolean
+  tag?: string
+  handler?: string
+  status?: string
+  idPrefix?: string
+  idContains?: string
+  dryRun?: boolean
+  detach?: boolean
+}
+
+/** Options that choose many jobs, and what to do with the operation. */
+export function filterOptions(): Option[] {
+  return [
+    new Option('--tag <tag>', 'all jobs with this tag, as one operation of the server'),
+    new Option('--handler <name>', 'all jobs with this handler'),
+    new Option('--status <status>', 'all jobs with this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']),
+    new Option('--id-prefix <text>', 'all jobs whose ID begins with this text'),
+    new Option('--id-contains <text>', 'all jobs whose ID contains this text'),
+    new Option('--all', 'all jobs'),
+    new Option('--dry-run', 'with a filter: only count the jobs'),
+    new Option('--detach', 'with a filter: print the ID of the operation and do not wait for its end'),
+  ]
+}
+
+export const filterOf = ({ tag, handler, status, idPrefix, idContains }: FilterFlags): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ tag, handler, status, idPrefix, idContains }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  )
+
+/** Whether the flags choose many jobs. Throws when they choose too much, or IDs as well. */
+export function choosesMany(ids: readonly string[], flags: FilterFlags): boolean {
+  const chosen = Object.keys(filterOf(flags)).length > 0
+  if (flags.all === true && chosen) throw new DuelogError('bad-usage', 'Give either --all or filters.')
+  const isMany = chosen || flags.all === true
+  if (isMany === ids.length > 0) throw new DuelogError('bad-usage', 'Give either IDs, or filters such as --tag, or --all.')
+  if (!isMany && (flags.dryRun || flags.detach)) {
+    throw new DuelogError('bad-usage', '--dry-run and --detach need a filter such as --tag, or --all.')
+  }
+  return isMany
+}
+
+const pastTense: Record<string, string> = {
+  ...{ PAUSE: 'paused', RESUME: 'resumed', CANCEL: 'cancelled', TRIGGER: 'triggered', DELETE: 'deleted' },
+  ...{ REDRIVE: 'redriven', DISCARD: 'discarded' },
+}
+
+/** What an operation has done, as a phrase. */
+export function operationText({ action, applied, refused, total }: Operation): string {
+  const of = total === null || total === applied + refused ? '' : ` of ${numberText(total)}`
+  const refusals = refused === 0 ? '' : `, ${countText(refused, 'refused')}`
+  return `${numberText(applied)}${of} ${pastTense[action] ?? action}${refusals}`
+}
+
+export interface Wanted {
+  action: string
+  filter?: object
+  jobIds?: readonly string[]
+  runIds?: readonly string[]
+}
+
+/** Begins an operation and waits for its end, unless the flags say otherwise. Ctrl-C cancels it. */
+export async function operate(
+  shell: Shell,
+  wanted: Wanted,
+  { dryRun, detach, idempotencyKey = randomUUID() }: FilterFlags & { idempotencyKey?: string } = {},
+): Promise<void> {
+  const { api, json, terminal } = shell
+  if (dryRun) {
+    const counted = await api.post<{ count: number }>('/v1/operations/count', wanted)
+    terminal.stdout.write(
+      json ? `${JSON.stringify(counted)}\n` : `${numberText(counted.count)} would be ${pastTense[wanted.action]}.\n`,
+    )
+    return
+  }
+  const begun = await api.post<Operation>('/v1/operations', wanted, { 'idempotency-key': idempotencyKey })
+  if (detach) return void terminal.stdout.write(json ? `${JSON.stringify(begun)}\n` : `Operation ${begun.id} has begun.\n`)
+  await follow(shell, begun, true)
+}
+
+/** Shows the progress until the end. `cancels`: Ctrl-C cancels the operation, and not only this command. */
+export async function follow(shell: Shell, begun: Operation, cancels: boolean): Promise<void> {
+  const { api, json, terminal, exit } = shell
+  let last = begun
+  let progress: Progress | undefined
+  try {
+    while (last.endedAt === null) {
+      await wait(lookMs, undefined, { signal: api.signal })
+      last = await api.get<Operation>(path`/v1/operations/${last.id}`)
+      if (progress === undefined && last.total !== null) progress = showProgress(terminal, Math.max(1, last.total))
+      progress?.update(last.applied + last.refused, progressText(last))
+    }
+  } catch (error) {
+    progress?.stop()
+    if (!api.signal.aborted) throw error
+    await leave(shell, last, cancels)
+    throw error
+  }
+  progress?.stop()
+  if (last.status !== 'DONE' || last.refused > 0) exit(exitCodes.failed.code)
+  if (json) return void terminal.stdout.write(`${JSON.stringify(last)}\n`)
+  terminal.stdout.write(`${operationText(last)}.\n`)
+  tellReasons(terminal, last)
+}
+
+export function tellReasons({ stderr }: Pick<Terminal, 'stderr'>, { status, reasons, problem, id }: Operation): void {
+  for (const { count, reason, example } of reasons) {
+    const first = example === '' ? '' : ` (first: ${example})`
+    stderr.write(`${numberText(count)} refused: ${oneLine(`${reason}${first}`)}\n`)
+  }
+  if (status === 'FAILED' || status === 'CANCELLED') stderr.write(`Operation ${id} is ${status}. ${oneLine(problem ?? '')}\n`)
+}
+
+const progressText = (operation: Operation): string =>
+  operation.problem === null ? operationText(operation) : oneLine(operation.problem)
+
+/** After Ctrl-C requests need a signal of their own. */
+async function leave({ api, terminal }: Shell, { id }: Operation, cancels: boolean): Promise<void> {
+  if (!cancels) return void terminal.stderr.write(`Operation ${id} goes on.\n`)
+  const last = new ApiClient(api.address, AbortSignal.timeout(cancelMs))
+  try {
+    const cancelled = await last.post<Operation>(path`/v1/operations/${id}/cancel`)
+    terminal.stderr.write(
+      `Operation ${id} is cancelled; ${operationText(cancelled)} by now. "duelog operations get ${id}" shows the end.\n`,
+    )
+  } catch {
+    terminal.stderr.write(`Operation ${id} could not be cancelled; use "duelog operations cancel ${id}".\n`)
+  }
+}
+
+/** An operation on all jobs that the flags choose. */
+export const operateByFlags = (shell: Shell, action: string, flags: FilterFlags): Promise<void> =>
+  operate(shell, { action, filter: filterOf(flags) }, flags)

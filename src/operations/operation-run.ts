@@ -1,0 +1,258 @@
+/**
+ * Carries out one operation. Before a page of changes is written, the record of progress says so. After a crash another process writes
+ * the same page again: its commandIds are the same, so nothing happens twice, and the number of its changes is known.
+ *
+ *   cut-off and total ──► page: progress, changes, applied ──► next page … ──► DONE
+ *                           └── dead runs whose jobs have no room: another round ──┘
+ */
+import type { OperationPart, OperationProgress } from '../../schemas/index.ts'
+import type { Semaphore } from '../concurrency/index.ts'
+import { messageOf } from '../errors/index.ts'
+import type { LogWriter, Operation } from '../ports/index.ts'
+import { partRecord } from './operation-records.ts'
+import type { Ask, OperationsOptions } from './options.ts'
+import { changeAll, type PageTools, type Refused } from './page-changes.ts'
+import { againMs, againMsMax, repeated, waitFor } from './repeated.ts'
+import { Selection, withRoom } from './target-pages.ts'
+
+/** Delay before the next round of dead runs whose jobs had no room: it doubles up to the maximum while no run gets room. */
+const roundMs = 500
+const roundMsMax = 30_000
+/** Rounds without a redrive, after which the rest is refused: about eight minutes. */
+const idleRoundsMax = 20
+const reasonsMax = 20
+
+export interface RunTools extends OperationsOptions {
+  writer: Pick<LogWriter, 'write'>
+  /** Pages of all operations of this process at once. */
+  pages: Semaphore
+}
+
+export class OperationRun {
+  readonly id: string
+  readonly #tools: RunTools
+  readonly #operation: Operation
+  readonly #selection: Selection
+  readonly #progress: OperationProgress
+  readonly #ending = new AbortController()
+  readonly #cancelling = new AbortController()
+  /** Aborted by the end of this run, and by a cancellation. */
+  readonly #signal: AbortSignal
+  /** Changes of this round. */
+  #changed = 0
+  #isWritten = false
+
+  constructor(operation: Operation, tools: RunTools) {
+    this.id = operation.id
+    this.#tools = tools
+    this.#operation = operation
+    this.#selection = new Selection(operation.id, operation.request, tools.partitions)
+    this.#signal = AbortSignal.any([this.#ending.signal, this.#cancelling.signal])
+    const before = operation.progress
+    this.#progress = {
+      ...{ status: 'RUNNING', total: null, applied: 0, refused: 0, reasons: [], parts: [], endedAt: null },
+      ...{ startedAt: tools.clock.nowMs(), ...before },
+      ...{ problem: null, driver: tools.instance },
+    }
+    if (operation.cancel !== undefined) this.#cancelling.abort()
+  }
+
+  /** Ends it with the status CANCELLED. */
+  cancel(): void {
+    this.#cancelling.abort()
+  }
+
+  /** The last progress, once it has ended and that is written. */
+  get outcome(): OperationProgress | undefined {
+    return this.#isWritten ? this.#progress : undefined
+  }
+
+  /** Leaves it to another process. */
+  leave(): void {
+    this.#ending.abort()
+  }
+
+  /** Resolves when the operation has ended, or was left. It never rejects. */
+  async carryOut(): Promise<void> {
+    const { logger, clock, limits } = this.#tools
+    const deadline = this.#operation.createdAt + limits.operationMsMax
+    const cancelDeadline = clock.at(deadline, () => void this.#end('FAILED', 'It did not end within its time limit.'))
+    try {
+      await this.#begin()
+      await this.#rounds()
+      await this.#end('DONE')
+    } catch (error) {
+      if (this.#ending.signal.aborted) return
+      if (this.#cancelling.signal.aborted) return await this.#end('CANCELLED')
+      logger.error({ err: error, operation: this.id }, 'An operation failed.')
+      await this.#end('FAILED', messageOf(error).slice(0, 1_000))
+    } finally {
+      cancelDeadline()
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { partitions } = this.#tools
+    const progress = this.#progress
+    const selection = this.#selection
+    if (progress.parts.length === 0) {
+      const cutOffs = await this.#each(partitions, (partition) =>
+        this.#again(() => this.#asking(partition)((owner) => selection.cutOff(owner, partition))),
+      )
+      progress.parts = cutOffs.map(({ jobsOffset, at: startedAt }, partition) => {
+        return { partition, jobsOffset, startedAt, after: null, pendingTo: null, pending: 0, left: 0, ended: false }
+      })
+      await this.#save()
+    }
+    if (progress.total === null) {
+      const counts = await this.#each(progress.parts.length, (index) => {
+        const part = progress.parts[index] as OperationPart
+        return this.#again(() =>
+          this.#tools.pages.run(() => selection.count(this.#asking(part.partition), part.partition, cutOffOf(part))),
+        )
+      })
+      progress.total = counts.reduce((sum, count) => sum + count, 0)
+      await this.#save()
+    }
+  }
+
+  /** Dead runs are redriven in rounds, because a job has room for some of its runs only. */
+  async #rounds(): Promise<void> {
+    const { parts } = this.#progress
+    let waitMs = roundMs
+    for (let idle = 0; ; idle++) {
+      this.#changed = 0
+      await this.#each(parts.length, (index) => this.#part(parts[index] as OperationPart))
+      const left = parts.reduce((sum, part) => sum + part.left, 0)
+      if (left === 0) return
+      if (this.#changed > 0) {
+        idle = 0
+        waitMs = roundMs
+      }
+      if (idle >= idleRoundsMax) return this.#refuse(left)
+      await waitFor(waitMs, this.#tools.clock, this.#signal)
+      waitMs = Math.min(2 * waitMs, roundMsMax)
+      for (const part of parts) {
+        // Only partitions that still have some.
+        if (part.left > 0) Object.assign(part, { after: null, ended: false, left: 0 })
+      }
+    }
+  }
+
+  async #part(part: OperationPart): Promise<void> {
+    while (!part.ended) await this.#again(() => this.#tools.pages.run(() => this.#page(part)))
+  }
+
+  async #page(part: OperationPart): Promise<void> {
+    const { partition } = part
+    const again = part.pendingTo !== null
+    const place = { cutOff: cutOffOf(part), after: part.after ?? undefined, until: part.pendingTo ?? undefined }
+    const page = withRoom(await this.#selection.page(this.#asking(partition), partition, place))
+    const last = page.targets.at(-1)?.id
+    if (!again && last !== undefined) {
+      part.pendingTo = last
+      part.pending = page.changes
+      await this.#save()
+    }
+    const refused = await changeAll(this.#pageTools(partition), partition, page.targets)
+    const { pending } = part
+    const end = part.pendingTo
+    // From here to the end nothing fails, so that a page is counted once.
+    this.#progress.applied += Math.max(0, pending - refused.length)
+    this.#progress.refused += refused.length
+    this.#changed += pending
+    for (const one of refused) this.#note(one, 1)
+    part.left += page.left
+    Object.assign(part, { pendingTo: null, pending: 0 })
+    if (again) part.after = end
+    else if (page.next !== undefined) part.after = page.next
+    else part.ended = true
+  }
+
+  #pageTools(partition: number): PageTools {
+    const { codecs, names, clock, writer } = this.#tools
+    const { action, commandPrefix } = this.#selection
+    return {
+      ...{ codecs, names, clock, writer, action, commandPrefix },
+      ask: this.#asking(partition),
+      actor: this.#operation.request.actor,
+      // A cancellation lets the pages that have begun end, so that their changes are counted.
+      signal: this.#ending.signal,
+      onWait: (problem) => this.#tell(problem ?? null),
+    }
+  }
+
+  #asking(partition: number): Ask {
+    return (question) => this.#tools.owners.ask(partition, question)
+  }
+
+  /** Repeats a step that fails for a while. */
+  #again<Result>(step: () => Promise<Result>): Promise<Result> {
+    return repeated(step, {
+      ...{ clock: this.#tools.clock, signal: this.#signal },
+      onResult: () => this.#tell(null),
+      onFailure: (error) => {
+        this.#tools.logger.debug({ err: error, operation: this.id }, 'A step of an operation failed and is tried again.')
+        this.#tell(messageOf(error).slice(0, 1_000))
+      },
+    })
+  }
+
+  /** Fails as the first task that failed, when all have settled. */
+  async #each<Result>(count: number, task: (index: number) => Promise<Result>): Promise<Result[]> {
+    const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => task(index)))
+    return settled.map((one) => {
+      if (one.status === 'rejected') throw one.reason
+      return one.value
+    })
+  }
+
+  #refuse(left: number): void {
+    this.#progress.refused += left
+    const reason = 'The job has as many active runs as its maxConcurrentRuns allows, and none of them ended for minutes.'
+    this.#note({ code: 'max-concurrent-runs', reason, example: '' }, left)
+  }
+
+  #note({ code, reason, example }: Refused, count: number): void {
+    const { reasons } = this.#progress
+    const known = reasons.find((one) => one.code === code)
+    if (known !== undefined) known.count += count
+    else if (reasons.length < reasonsMax) reasons.push({ code, reason: reason.slice(0, 1_000), count, example })
+    reasons.sort((a, b) => b.count - a.count)
+  }
+
+  /** A problem is shown as soon as it is there, and until it is over. */
+  #tell(problem: string | null): void {
+    if (this.#progress.problem === problem) return
+    this.#progress.problem = problem
+    void this.#save().catch(() => {})
+  }
+
+  async #end(status: 'DONE' | 'CANCELLED' | 'FAILED', problem: string | null = null): Promise<void> {
+    if (this.#progress.endedAt !== null || this.#ending.signal.aborted) return
+    const { clock, logger } = this.#tools
+    Object.assign(this.#progress, { status, problem, endedAt: clock.nowMs() })
+    for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, againMsMax)) {
+      try {
+        await this.#save()
+        this.#isWritten = true
+        return this.#ending.abort()
+      } catch (error) {
+        logger.warn({ err: error, operation: this.id }, 'The end of an operation could not be written yet; it is written again.')
+        const isLeft = await waitFor(waitMs, clock, this.#ending.signal).then(
+          () => false,
+          () => true,
+        )
+        if (isLeft) return
+      }
+    }
+  }
+
+  async #save(): Promise<void> {
+    const { codecs, names, partitions, writer, clock } = this.#tools
+    const record = { id: this.id, at: clock.nowMs(), progress: this.#progress }
+    await writer.write([partRecord({ codec: codecs.operation, names, partitions }, record)])
+  }
+}
+
+const cutOffOf = ({ jobsOffset, startedAt: at }: OperationPart) => ({ jobsOffset, at })

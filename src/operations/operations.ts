@@ -1,0 +1,107 @@
+/** The operations as the API knows them: written to their topic, read from it, and carried out by the processes with the role api. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { OperationRecordInput, OperationRequest } from '../../schemas/index.ts'
+import { recordBytes } from '../../streams/topics/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { type Asker, hasEnded, type LogWriter, type Operation, type Operations } from '../ports/index.ts'
+import { OperationBook } from './operation-book.ts'
+import { OperationDriver } from './operation-driver.ts'
+import { partRecord } from './operation-records.ts'
+import type { Ask, OperationsOptions } from './options.ts'
+import { Selection } from './target-pages.ts'
+
+export interface RunningOperations extends Operations {
+  /** Joins the group of those that carry out operations, in the background. */
+  start(): void
+  stop(): Promise<void>
+}
+
+/** `writer` is owned by the caller: stop() does not close it. */
+export function createOperations(options: OperationsOptions, writer: LogWriter): RunningOperations {
+  return new SystemOperations(options, writer)
+}
+
+class SystemOperations implements RunningOperations {
+  readonly #options: OperationsOptions
+  readonly #writer: LogWriter
+  readonly #book: OperationBook
+  readonly #driver: OperationDriver
+
+  constructor(options: OperationsOptions, writer: LogWriter) {
+    this.#options = options
+    this.#writer = writer
+    this.#book = new OperationBook(options)
+    this.#driver = new OperationDriver(options, writer)
+  }
+
+  start(): void {
+    this.#driver.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#driver.stop(), this.#book.stop()])
+  }
+
+  async create(request: OperationRequest, key?: string): Promise<Operation> {
+    const { limits } = this.#options
+    const known = await this.#book.all()
+    const id = key === undefined ? randomUUID() : keyedId(request.actor, key)
+    const same = known.find((operation) => operation.id === id)
+    if (same !== undefined) return same
+    const active = known.filter((operation) => !hasEnded(operation)).length
+    if (active >= limits.operationsActiveMax) {
+      const text = `${active} operations have not ended, and at most ${limits.operationsActiveMax} may go on at once; send it again when one has ended.`
+      throw new DuelogError('overloaded', text)
+    }
+    const createdAt = await this.#write({ id, request })
+    return { id, createdAt, request, progress: undefined, cancel: undefined }
+  }
+
+  async count(request: OperationRequest, asker?: Asker): Promise<number> {
+    const { owners, partitions } = this.#options
+    const selection = new Selection(randomUUID(), request, partitions)
+    const counts = await Promise.all(
+      Array.from({ length: partitions }, async (_, partition) => {
+        const ask: Ask = (question) => owners.ask(partition, question)
+        const cutOff = await ask((owner) => selection.cutOff(owner, partition, asker))
+        return selection.count(ask, partition, cutOff, asker)
+      }),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  get(id: string): Promise<Operation | undefined> {
+    return this.#book.get(id)
+  }
+
+  async list(): Promise<Operation[]> {
+    return (await this.#book.all()).sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  async cancel(id: string, actor: string | null): Promise<Operation | undefined> {
+    const operation = await this.#book.get(id)
+    if (operation === undefined || hasEnded(operation) || operation.cancel !== undefined) return operation
+    const cancel = { actor }
+    await this.#write({ id, cancel })
+    return { ...operation, cancel }
+  }
+
+  async #write(part: Omit<OperationRecordInput, 'at'>): Promise<number> {
+    const { codecs, names, partitions, clock, limits } = this.#options
+    const at = clock.nowMs()
+    const record = partRecord({ codec: codecs.operation, names, partitions }, { ...part, at })
+    if (recordBytes(record) > limits.recordBytesMax) {
+      const text = `The lists of the operation take ${recordBytes(record)} bytes, and at most ${limits.recordBytesMax} fit; make several operations of them.`
+      throw new DuelogError('payload-too-large', text)
+    }
+    await this.#writer.write([record])
+    return at
+  }
+}
+
+/** The same operation for the same key of the same caller. */
+const keyedId = (actor: string | null, key: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([actor, key]))
+    .digest('hex')
+    .slice(0, 32)

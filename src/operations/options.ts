@@ -1,0 +1,37 @@
+/** The options of the operations, from src/system. */
+import type { Logger } from 'pino'
+import type { JobCommand, JobCommandInput, OperationRecord, OperationRecordInput } from '../../schemas/index.ts'
+import type { TopicNames } from '../../streams/topics/index.ts'
+import type { Clock } from '../clock/index.ts'
+import type { Codec, Log, LogAdmin, PartitionQueries } from '../ports/index.ts'
+
+/** What operations ask the owner of a partition. */
+export type AskedOwner = Pick<PartitionQueries, 'targets' | 'applied' | 'why' | 'job'>
+
+/** Rejects with `not-ready` if the partition has no owner that answers. */
+export type Ask = <Answer>(question: (owner: AskedOwner) => Promise<Answer>) => Promise<Answer>
+
+export interface OperationsOptions {
+  log: Pick<Log, 'reader' | 'writer'>
+  admin: Pick<LogAdmin, 'offsets'>
+  codecs: { command: Codec<JobCommand, JobCommandInput>; operation: Codec<OperationRecord, OperationRecordInput> }
+  names: TopicNames
+  partitions: number
+  /** Rejects with `not-ready` if the partition has no owner that answers. */
+  owners: { ask<Answer>(partition: number, question: (owner: AskedOwner) => Promise<Answer>): Promise<Answer> }
+  /** name@host:pid:boot of this process. */
+  instance: string
+  clock: Clock
+  logger: Logger
+  limits: OperationLimits
+}
+
+/** See src/api/schemas/limits.ts, which has the values. */
+export interface OperationLimits {
+  operationsActiveMax: number
+  operationsKeptMax: number
+  operationsKeptMs: number
+  operationMsMax: number
+  operationsCaughtUpMs: number
+  recordBytesMax: number
+}

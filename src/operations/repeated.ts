@@ -1,0 +1,55 @@
+/** Steps that are repeated while they fail, and the waits between them. */
+import type { Clock } from '../clock/index.ts'
+import { DuelogError } from '../errors/index.ts'
+
+/** Delay before a failed step is tried again: it doubles up to the maximum. */
+export const againMs = 500
+export const againMsMax = 30_000
+/** Consecutive failures that a repeat cannot mend, after which the step has failed. */
+const failuresMax = 5
+
+export interface Repeating {
+  clock: Pick<Clock, 'nowMs' | 'at'>
+  signal: AbortSignal
+  onResult(): void
+  onFailure(error: unknown): void
+}
+
+/** Resolves with the first result. Rejects with the signal's reason, and with an error that a repeat does not mend. */
+export async function repeated<Result>(step: () => Promise<Result>, repeating: Repeating): Promise<Result> {
+  const { clock, signal, onResult, onFailure } = repeating
+  let failures = 0
+  for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, againMsMax)) {
+    signal.throwIfAborted()
+    try {
+      const result = await step()
+      onResult()
+      return result
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof DuelogError && error.retriable) && ++failures >= failuresMax) throw error
+      onFailure(error)
+      await waitFor(waitMs, clock, signal)
+    }
+  }
+}
+
+/** Rejects with the signal's reason when it is aborted. */
+export function waitFor(waitMs: number, clock: Pick<Clock, 'nowMs' | 'at'>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      cancelTimer()
+      signal.removeEventListener('abort', aborted)
+    }
+    const aborted = (): void => {
+      end()
+      reject(signal.reason)
+    }
+    const cancelTimer = clock.at(clock.nowMs() + waitMs, () => {
+      end()
+      resolve()
+    })
+    signal.addEventListener('abort', aborted)
+    if (signal.aborted) aborted()
+  })
+}

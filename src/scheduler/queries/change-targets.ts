@@ -1,0 +1,106 @@
+/** The jobs and dead runs of a partition that an operation changes, in the order of job ids, with bounded work for each call. */
+import type { JobState } from '../../../schemas/index.ts'
+import { deadRunsBy } from '../../../streams/runs/index.ts'
+import { type Job, pristineState } from '../../../streams/state/index.ts'
+import type { CutOff, JobFilter, OperationAction, PartitionStore, Target, TargetQuery, Targets } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { eachJob } from '../state/index.ts'
+import { endedRunsOf } from './job-queries.ts'
+import { walkOf } from './job-ranges.ts'
+import { matchesJob } from './job-search.ts'
+import { byBytes } from './search-index.ts'
+
+/** Jobs that one call reads. */
+const readJobsMax = 10_000
+const slice = 500
+
+interface Place {
+  store: PartitionStore
+  codecs: SchedulerCodecs
+}
+type Query = TargetQuery & { cutOff: CutOff }
+
+export async function changeTargets(place: Place, query: Query): Promise<Targets> {
+  const { cutOff, limit, until, countOnly = false } = query
+  const found: Targets = { targets: [], count: 0, cutOff }
+  if (limit === 0) return found
+  let jobs = 0
+  let read = 0
+  let cursor = query.after
+  for await (const slice of idsOf(place, query)) {
+    for await (const job of eachJob(place.store, place.codecs, slice)) {
+      if (until !== undefined && byBytes(job.id, until) > 0) return found
+      cursor = job.id
+      read++
+      const target = await targetOf(place, job, query)
+      if (target === undefined) continue
+      jobs++
+      found.count += target.runs?.length ?? 1
+      if (!countOnly) found.targets.push(target)
+      if (!countOnly && jobs >= limit) return { ...found, next: cursor }
+    }
+    if (read >= readJobsMax && cursor !== undefined) return { ...found, next: cursor }
+  }
+  return found
+}
+
+/** Ids of the jobs to look at, in slices. */
+async function* idsOf({ store }: Place, { ids, filter = {}, action, after }: Query): AsyncGenerator<string[]> {
+  if (ids !== undefined) {
+    const wanted = ids.filter((id) => after === undefined || byBytes(id, after) > 0)
+    for (let at = 0; at < wanted.length; at += slice) yield wanted.slice(at, at + slice)
+    return
+  }
+  const walk = walkOf(narrowed(filter, action))
+  for (let cursor = after; ; ) {
+    const entries = await store.scan({ ...walk.rangeAfter(cursor), limit: slice, keysOnly: true })
+    const found = entries.map(({ key }) => walk.idOf(key))
+    if (found.length > 0) yield found
+    if (entries.length < slice) return
+    cursor = found.at(-1)
+  }
+}
+
+/** With the index of dead runs, jobs without one are not read. */
+const narrowed = (filter: JobFilter, action: OperationAction): JobFilter =>
+  action === 'REDRIVE' || action === 'DISCARD' ? { ...filter, dead: true } : filter
+
+/** Undefined: the job is not changed. */
+async function targetOf(place: Place, job: Job, query: Query): Promise<Target | undefined> {
+  const { action, filter, cutOff, commandPrefix } = query
+  const { definition } = job
+  if (definition === undefined) return undefined
+  const state = job.state ?? pristineState(job)
+  if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
+  const target = { id: job.id, offset: definition.offset }
+  if (action !== 'REDRIVE' && action !== 'DISCARD') {
+    const first = action === 'DELETE' ? definition.offset : firstOffsetOf(state, definition.offset)
+    return first < cutOff.jobsOffset && wouldChange(action, state) ? target : undefined
+  }
+  if (state.deadRuns.length === 0) return undefined
+  const ended = await endedRunsOf(place.store, place.codecs, job.id, state)
+  const runs = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
+  if (runs.length === 0) return undefined
+  if (action === 'DISCARD') return { ...target, runs }
+  return { ...target, runs, room: Math.max(0, (definition.spec?.maxConcurrentRuns ?? 0) - state.active.length) }
+}
+
+/** Offset in jobs of the first definition of this life of the job. A life that began under an earlier version does not tell it. */
+function firstOffsetOf({ life }: JobState, offset: number): number {
+  const first = Number.parseInt(life, 10)
+  return Number.isNaN(first) ? offset : Math.min(first, offset)
+}
+
+/** False: the job is already so. */
+function wouldChange(action: OperationAction, { status, pausedByCommand, active }: JobState): boolean {
+  switch (action) {
+    case 'PAUSE':
+      return status === 'ACTIVE' || (status === 'INVALID' && !pausedByCommand)
+    case 'RESUME':
+      return status === 'PAUSED' || (status === 'INVALID' && pausedByCommand)
+    case 'CANCEL':
+      return status !== 'COMPLETED' || active.length > 0
+    default:
+      return true
+  }
+}

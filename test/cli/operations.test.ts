@@ -1,0 +1,67 @@
+/** Changes of many jobs by the command line, against a real system. */
+import { expect, it } from 'vitest'
+import { expectSentence, systemOfThisFile } from './built-program.ts'
+
+let failures = 0
+const bed = systemOfThisFile(
+  'operations',
+  {},
+  {
+    failing: () => {
+      failures++
+      throw new Error('not today')
+    },
+  },
+)
+const lines = (...jobs: object[]): string => jobs.map((each) => `${JSON.stringify(each)}\n`).join('')
+const far = { schedule: { at: '2040-01-01T00:00:00Z' }, target: { handler: 'noop' } }
+
+it('changes all jobs of a filter, shows how many, and lists the operations', async () => {
+  const jobs = Array.from({ length: 30 }, (_, index) => ({ id: `eu/${index}`, ...far, tags: ['eu'] }))
+  await bed.feed(lines(...jobs, { id: 'us/1', ...far }), 'jobs', 'apply', '-')
+  expect(await bed.run('jobs', 'pause', '--tag', 'eu', '--dry-run')).toMatchObject({ code: 0, out: '30 would be paused.\n' })
+  expect(await bed.run('jobs', 'pause', '--tag', 'eu')).toMatchObject({ code: 0, out: '30 paused.\n' })
+  expect((await bed.run('jobs', 'list', '--status', 'PAUSED', '--json')).json()).toHaveLength(30)
+  expect(await bed.run('jobs', 'resume', '--all')).toMatchObject({ code: 0, out: '30 resumed.\n' })
+  const [removed] = (await bed.run('jobs', 'rm', '--id-prefix', 'eu/1', '--json')).json()
+  expect(removed).toMatchObject({ action: 'DELETE', status: 'DONE', total: 11, applied: 11 })
+  expect((await bed.run('jobs', 'list', '--json')).json()).toHaveLength(20)
+  const { out } = await bed.run('operations', 'list')
+  expect(out).toMatch(/DELETE +where idPrefix=eu\/1 +DONE +11 deleted/)
+  expect(out).toMatch(/RESUME +of all +DONE +30 resumed/)
+  const shown = await bed.run('operations', 'get', String(removed?.id))
+  expect(shown.out).toMatch(/action +DELETE where idPrefix=eu\/1\nstatus +DONE\nprogress +11 deleted/)
+  expect((await bed.run('operations', 'cancel', String(removed?.id))).out).toMatch(/ is DONE: 11 deleted\.\n$/)
+  const detached = await bed.run('jobs', 'trigger', '--tag', 'eu', '--detach', '--json')
+  const [begun] = detached.json()
+  expect((await bed.run('operations', 'get', String(begun?.id), '--follow')).out).toBe('19 triggered.\n')
+})
+
+it('redrives and discards dead runs', async () => {
+  const once = { schedule: { delayMs: 0 }, retry: { maxAttempts: 1 }, target: { handler: 'failing' } }
+  await bed.feed(lines({ id: 'd/1', ...once }, { id: 'd/2', ...once }), 'jobs', 'apply', '-')
+  const count = (): Promise<string> => bed.run('runs', 'redrive', '--dead', '--dry-run').then(({ out }) => out)
+  await expect.poll(count, { timeout: 30_000 }).toBe('2 would be redriven.\n')
+  expect(await bed.run('runs', 'redrive', '--dead')).toMatchObject({ code: 0, out: '2 redriven.\n' })
+  await expect.poll(() => failures, { timeout: 30_000 }).toBe(4)
+  await expect.poll(count, { timeout: 30_000 }).toBe('2 would be redriven.\n')
+  expect(await bed.run('runs', 'discard', 'd/1/2')).toMatchObject({ code: 0, out: '1 discarded.\n' })
+  expect(await bed.run('runs', 'discard', '--dead', '--handler', 'failing')).toMatchObject({ code: 0, out: '1 discarded.\n' })
+  expect((await bed.run('runs', 'list', '--dead')).out).toBe('No runs.\n')
+})
+
+it('refuses what chooses too much or too little', async () => {
+  for (const args of [
+    ['jobs', 'pause'],
+    ['jobs', 'pause', 'a', '--tag', 'eu'],
+    ['jobs', 'pause', '--tag', 'eu', '--all'],
+    ['jobs', 'pause', 'a', '--dry-run'],
+    ['jobs', 'rm', '--tag', 'eu', '--if-match', '"0.1"'],
+    ['jobs', 'trigger', '--tag', 'eu', '--payload', '1'],
+    ['runs', 'discard'],
+  ]) {
+    const ended = await bed.run(...args)
+    expect(ended.code).toBe(2)
+    expectSentence(ended, '')
+  }
+})

@@ -1,0 +1,94 @@
+/** Operations on a whole system: many jobs and dead runs are changed by one request. */
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { System } from '../../src/system/system.ts'
+import { ask, define, far, idsOf, openSystem, operate, patience } from './harness.ts'
+
+const { start, calls } = await openSystem()
+let system: System
+let url: string
+beforeAll(async () => {
+  system = await start('all')
+  url = system.url
+}, 60_000)
+
+const job = (id: string, more: object = {}) => ({ id, schedule: { at: far }, target: { handler: 'noop' }, ...more })
+const many = (count: number, prefix: string, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => job(`${prefix}${String(index).padStart(5, '0')}`, more))
+
+describe('jobs', () => {
+  it('are paused and resumed by tag, and no others', async () => {
+    await define(url, [...many(3_000, 'eu-', { tags: ['eu'] }), ...many(50, 'us-', { tags: ['us'] })])
+    const count = await ask(url, 'POST', '/v1/operations/count', { action: 'PAUSE', filter: { tag: 'eu' } })
+    expect([count.status, count.body]).toEqual([200, { count: 3_000 }])
+    const paused = await operate(url, { action: 'PAUSE', filter: { tag: 'eu' } })
+    expect(paused).toMatchObject({ status: 'DONE', total: 3_000, applied: 3_000, refused: 0, reasons: [], problem: null })
+    expect(paused).toMatchObject({ action: 'PAUSE', filter: { tag: 'eu' }, listed: null, actor: 'local' })
+    expect((await idsOf(url, 'status=PAUSED')).filter((id) => id.startsWith('eu-'))).toHaveLength(3_000)
+    expect(await idsOf(url, 'status=PAUSED&tag=us')).toEqual([])
+    // They are as wanted already.
+    expect(await operate(url, { action: 'PAUSE', filter: { tag: 'eu' } })).toMatchObject({ status: 'DONE', total: 0, applied: 0 })
+    expect(await operate(url, { action: 'RESUME', filter: { idPrefix: 'eu-0' } })).toMatchObject({ total: 3_000, applied: 3_000 })
+    expect(await idsOf(url, 'status=PAUSED')).toEqual([])
+  }, 120_000)
+
+  it('are changed by list, each once, and those that do not exist are passed over', async () => {
+    await define(url, many(300, 'listed-'))
+    const jobIds = ['absent', ...many(150, 'listed-').map(({ id }) => id), 'listed-00000']
+    expect(await operate(url, { action: 'DELETE', jobIds })).toMatchObject({
+      status: 'DONE',
+      total: 150,
+      applied: 150,
+      listed: 152,
+    })
+    expect(await idsOf(url, 'idPrefix=listed-')).toEqual(
+      many(300, 'listed-')
+        .slice(150)
+        .map(({ id }) => id),
+    )
+    expect(await operate(url, { action: 'CANCEL', filter: { idPrefix: 'listed-' } })).toMatchObject({ total: 150, applied: 150 })
+    expect(await idsOf(url, 'status=COMPLETED&idPrefix=listed-')).toHaveLength(150)
+  }, 60_000)
+
+  it('are triggered once each, and a refusal says why', async () => {
+    await define(url, [...many(20, 'run-'), job('run-over', { schedule: { at: far }, expireAt: '2020-01-01T00:00:00Z' })])
+    const done = await operate(url, { action: 'TRIGGER', filter: { idPrefix: 'run-' } })
+    expect(done).toMatchObject({ status: 'DONE', total: 21, applied: 20, refused: 1 })
+    expect(done.reasons).toEqual([{ code: 'expired', count: 1, example: 'run-over', reason: expect.stringMatching(/expire/) }])
+    await vi.waitUntil(async () => (await ask(url, 'GET', '/v1/jobs/run-00019')).body.succeeded === 1, patience)
+    expect((await ask(url, 'GET', '/v1/jobs/run-00007')).body.runNo).toBe(1)
+  }, 60_000)
+})
+
+describe('dead runs', () => {
+  it('are redriven once each although they fail again at once, also if their jobs have room for one run only', async () => {
+    const dying = { target: { handler: 'give-up' }, schedule: { at: '2020-01-01T00:00:00Z' }, catchUp: 'ALL' }
+    await define(url, [...many(1_500, 'dead-', dying), ...many(30, 'narrow-', { ...dying, maxConcurrentRuns: 1 })])
+    const jobs = 1_530
+    await vi.waitUntil(() => calls.size === jobs, patience)
+    // Each narrow job has three dead runs.
+    for (const round of [2, 3]) {
+      await operate(url, { action: 'TRIGGER', filter: { idPrefix: 'narrow-' } })
+      await vi.waitUntil(() => many(30, 'narrow-').every(({ id }) => calls.get(id) === round), patience)
+    }
+    await vi.waitUntil(
+      async () => (await ask(url, 'POST', '/v1/operations/count', { action: 'REDRIVE', filter: {} })).body.count === 1_590,
+      patience,
+    )
+    const done = await operate(url, { action: 'REDRIVE', filter: {} })
+    expect(done).toMatchObject({ status: 'DONE', total: 1_590, applied: 1_590, refused: 0 })
+    await vi.waitUntil(() => [...calls.values()].reduce((sum, count) => sum + count, 0) === 3_180, patience)
+    for (const [id, count] of calls) expect([id, count]).toEqual([id, id.startsWith('narrow-') ? 6 : 2])
+  }, 120_000)
+
+  it('are discarded: they keep their records and no longer count as dead', async () => {
+    const runIds = ['dead-00001/2', 'dead-00002/2', 'dead-00003/1']
+    expect(await operate(url, { action: 'DISCARD', runIds })).toMatchObject({ status: 'DONE', total: 2, applied: 2, listed: 3 })
+    expect((await ask(url, 'GET', '/v1/jobs/dead-00001')).body.deadRuns).toEqual([])
+    expect((await ask(url, 'GET', '/v1/runs/dead-00001/2')).body).toMatchObject({ status: 'DEAD' })
+    expect((await ask(url, 'GET', '/v1/dead-letters/dead-00001/2')).status).toBe(404)
+    const rest = await operate(url, { action: 'DISCARD', filter: { handler: 'give-up' } })
+    expect(rest).toMatchObject({ status: 'DONE', total: 1_588, applied: 1_588 })
+    expect((await ask(url, 'GET', '/v1/dead-letters')).body.runs).toEqual([])
+    expect(await operate(url, { action: 'REDRIVE', filter: {} })).toMatchObject({ total: 0 })
+  }, 60_000)
+})
