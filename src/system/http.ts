@@ -7,7 +7,6 @@ import {
   createHistoryDirectory,
   createOwnerDirectory,
   createProofDirectory,
-  operationLimits,
   peerToken,
   readDashboard,
   remoteQueries,
@@ -15,10 +14,10 @@ import {
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { effectiveSettings } from '../config/index.ts'
-import { createOperations } from '../operations/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
+import { operationsOf } from './operations.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** Where the dashboard is built: in a clone below dist, and in the package, which is dist itself, beside the program. */
@@ -65,9 +64,7 @@ export async function startHttp(
   const groupId = names.group('history')
   const histories = createHistoryDirectory({ admin, groupId, local: history, instance, ...{ remote, urlOf }, clock })
   const isPublic = config.roles.has('api')
-  const of = { log, admin, codecs, names, partitions, owners, instance, clock, logger, limits: operationLimits }
-  const operations = isPublic ? createOperations(of, writer) : undefined
-  undo.push(async () => operations?.stop())
+  const operations = operationsOf(parts, { writer, admin, owners })
   const api = createApi({
     writer,
     codecs,
