@@ -52,27 +52,14 @@ export async function startHttp(
     ...{ remote, urlOf, onRefused },
     clock,
   })
-  const proofs = createProofDirectory({
-    admin,
-    groupId: names.group('auditor'),
-    local: auditor,
-    instance,
-    partitions,
-    ...{ remote, urlOf },
-    clock,
-  })
+  const proofGroup = { groupId: names.group('auditor'), local: auditor, partitions }
+  const proofs = createProofDirectory({ admin, ...proofGroup, instance, ...{ remote, urlOf }, clock })
   const groupId = names.group('history')
   const histories = createHistoryDirectory({ admin, groupId, local: history, instance, ...{ remote, urlOf }, clock })
   const isPublic = config.roles.has('api')
   const operations = operationsOf(parts, { writer, admin, owners })
   const api = createApi({
-    writer,
-    codecs,
-    names,
-    partitions,
-    owners,
-    proofs,
-    operations,
+    ...{ writer, codecs, names, partitions, owners, proofs, operations },
     localProof: auditor,
     history: histories,
     localHistory: history,
