@@ -11,6 +11,7 @@ import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { errorsPage } from './pages/errors.ts'
 import { jobsPage } from './pages/jobs.ts'
+import { libraryPage } from './pages/library.ts'
 import { limitsTable } from './pages/limits.ts'
 import { metricsPage } from './pages/metrics.ts'
 import { topicsPage } from './pages/topics.ts'
@@ -26,6 +27,7 @@ export function madeFiles(): Map<string, string> {
     ['docs/CONFIGURATION.md', configurationPage()],
     ['docs/ERRORS.md', errorsPage()],
     ['docs/JOBS.md', jobsPage()],
+    ['docs/LIBRARY.md', libraryPage()],
     ['docs/METRICS.md', metricsPage()],
     ['docs/TOPICS.md', topicsPage()],
     ['src/answers/answers.ts', answerTypes()],

@@ -14,10 +14,12 @@ export interface SchemaHandler<Payload = unknown> {
 }
 
 /** A handler that gets what the schema returns. */
-export const withSchema = <Schema extends PayloadSchema>(
+export function withSchema<Schema extends PayloadSchema>(
   schema: Schema,
   handler: Handler<PayloadOutput<Schema>>,
-): SchemaHandler<PayloadOutput<Schema>> => ({ schema, handler })
+): SchemaHandler<PayloadOutput<Schema>> {
+  return { schema, handler }
+}
 
 /** The payload does not match the schema of its handler. */
 class PayloadInvalidError extends NonRetryableError {
