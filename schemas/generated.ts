@@ -826,8 +826,12 @@ export interface ActiveRun {
   dueAt: number
   /** In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does. Default: false. */
   parked: boolean
-  /** For a pinned run that is DISPATCHED: when it is sent to its worker again if the worker has not started it. Unit: epoch ms. Default: null. */
+  /** When a run that was sent to one worker is sent again if that worker has not started it. In RETRY_WAIT: when it is checked again whether a worker has the handler. Unit: epoch ms. Default: null. */
   tellAt: number | null
+  /** In DISPATCHED: the worker that the run was sent to, because other workers of its pool do not have its handler. Null: any worker of the pool takes it, or the one of pinTo. Default: null. */
+  routedTo: string | null
+  /** Since when the run waits for a worker that has its handler. Null: it does not. Unit: epoch ms. Default: null. */
+  handlerMissingAt: number | null
   /** Whether key P holds the Execution of this run. Default: false. */
   snapshot: boolean
   /** With snapshot: run number in key P if several runs share one snapshot, because their definition was replaced while they were active. Null: the run's own number. Default: null. */
@@ -867,6 +871,8 @@ export interface ActiveRunInput {
   dueAt: number
   parked?: boolean | undefined
   tellAt?: number | null | undefined
+  routedTo?: string | null | undefined
+  handlerMissingAt?: number | null | undefined
   snapshot?: boolean | undefined
   snapshotRunNo?: number | null | undefined
   startDeadlineAt: number
@@ -1388,7 +1394,7 @@ export interface WorkerControl {
   specOffset: number | null
   /** With CANCEL: the reason, for the handler and the worker's log. Default: "". */
   reason: string
-  /** With RUN: name or host of the worker, as in pinTo. Default: null. */
+  /** With RUN: name or host of the worker, as in pinTo, or its whole name@host:pid:boot. Default: null. */
   instance: string | null
   /** With RUN: the framed Execution. Default: null. */
   execution: Buffer | null
@@ -3626,7 +3632,26 @@ export const jobStateSchema = {
                       ],
                       "default": null,
                       "unit": "epoch ms",
-                      "doc": "For a pinned run that is DISPATCHED: when it is sent to its worker again if the worker has not started it."
+                      "doc": "When a run that was sent to one worker is sent again if that worker has not started it. In RETRY_WAIT: when it is checked again whether a worker has the handler."
+                    },
+                    {
+                      "name": "routedTo",
+                      "type": [
+                        "null",
+                        "string"
+                      ],
+                      "default": null,
+                      "doc": "In DISPATCHED: the worker that the run was sent to, because other workers of its pool do not have its handler. Null: any worker of the pool takes it, or the one of pinTo."
+                    },
+                    {
+                      "name": "handlerMissingAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Since when the run waits for a worker that has its handler. Null: it does not."
                     },
                     {
                       "name": "snapshot",
@@ -4675,7 +4700,7 @@ export const workerControlSchema = {
         "string"
       ],
       "default": null,
-      "doc": "With RUN: name or host of the worker, as in pinTo."
+      "doc": "With RUN: name or host of the worker, as in pinTo, or its whole name@host:pid:boot."
     },
     {
       "name": "execution",

@@ -32,7 +32,8 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
   },
   'handler-missing': {
     retried: 'yes',
-    meaning: 'The worker that got the run has no handler of that name. Another worker may have one.',
+    meaning:
+      'The worker that got the run has no handler of that name. This costs no attempt: the run goes to another worker, or waits for one that has it.',
   },
   Error: { retried: 'yes', meaning: 'The handler threw a value that is not an Error, or that cannot be read.' },
 }

@@ -249,8 +249,8 @@ export type Run = {
   dispatchedAt?: string
   /** While active: the current attempt must start before this time. */
   startDeadlineAt?: string
-  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it. */
-  waitsFor?: ('SLOT' | 'RATE' | null) | ('SLOT' | 'RATE' | null)
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler. */
+  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | null) | ('SLOT' | 'RATE' | 'HANDLER' | null)
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
@@ -470,8 +470,8 @@ export type RunDetail = {
   dispatchedAt?: string
   /** While active: the current attempt must start before this time. */
   startDeadlineAt?: string
-  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it. */
-  waitsFor?: ('SLOT' | 'RATE' | null) | ('SLOT' | 'RATE' | null)
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler. */
+  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | null) | ('SLOT' | 'RATE' | 'HANDLER' | null)
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */

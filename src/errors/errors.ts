@@ -102,7 +102,11 @@ export const errorTable = {
   },
   'foreign-data': { status: 500, retriable: false, meaning: 'The data folder belongs to another version or another cluster.' },
   'embedded-failed': { status: 500, retriable: false, meaning: 'The embedded broker or registry could not be started.' },
-  'handler-missing': { status: 500, retriable: false, meaning: 'No handler of that name is registered in the worker.' },
+  'handler-missing': {
+    status: 500,
+    retriable: false,
+    meaning: 'The worker has no handler of that name. The run goes to another worker, or waits for one.',
+  },
   internal: { status: 500, retriable: false, meaning: 'A fault of Duelog itself.' },
 } as const satisfies Record<string, { status: number; retriable: boolean; meaning: string }>
 

@@ -192,13 +192,18 @@ export class Executor {
   }
 
   #taken(entry: Entry): void {
+    if (this.#runner.refuses(entry)) return
     if (entry.dueAt <= this.#options.clock.nowMs()) this.#runner.ready(entry)
     else this.#held.add(entry.dueAt, entry)
   }
 
   #takePinned(record: RecordIn, execution: Execution): void | Promise<void> {
-    // The run was meant for a worker that has stopped. Its owner sends it again.
-    if (this.#stopping !== undefined || this.#absence.isAway) return
+    if (this.#stopping !== undefined || this.#absence.isAway) {
+      // Its owner sends a pinned run again. Another run was sent here because the owner does not know yet that this worker stops.
+      const held = execution.pinTo === null ? this.#pinned.take(record, execution) : undefined
+      if (held?.tracked) this.#runner.release(held, execution)
+      return
+    }
     const entry = this.#pinned.take(record, execution)
     if (entry !== undefined) this.#taken(entry)
     this.#runner.pump()

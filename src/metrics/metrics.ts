@@ -55,6 +55,14 @@ export function newMetrics() {
       ['topic', 'partition'],
     ),
     mailboxDepth: gauge('mailbox_depth', 'Records read and not yet applied.', ['partition']),
+    runsWithoutHandler: gauge('runs_without_handler', 'Runs that wait because no worker of their pool has their handler.', [
+      'partition',
+    ]),
+    poolWorkers: gauge(
+      'pool_workers',
+      'Workers of the pool when the owners last looked them up. They do so while they dispatch runs to it.',
+      ['pool'],
+    ),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     standbyBehind: gauge(
       'standby_behind_records',

@@ -14,6 +14,7 @@ export type {
   Batch,
   Codec,
   FenceOptions,
+  GroupMember,
   GroupPositions,
   GroupReader,
   GroupReaderOptions,
@@ -31,6 +32,7 @@ export {
   type ActiveRunView,
   type Asker,
   type AwaitedRun,
+  activeRunView,
   type Heartbeat,
   type JobQueries,
   type JobView,
@@ -62,6 +64,7 @@ export {
   type PayloadSchema,
   type PayloadsOf,
 } from './payload-schema.ts'
+export { handlersOf } from './pool-members.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'

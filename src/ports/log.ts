@@ -153,6 +153,16 @@ export interface TopicPartition {
   partition: number
 }
 
+/** A member of a consumer group, with its decoded user data and assignment. */
+export interface GroupMember {
+  memberId: string
+  instance: string
+  userData: unknown
+  assigned: TopicPartition[]
+  /** True: the group is assigning its partitions, and until then it does not show what the member announces. */
+  isJoining?: boolean
+}
+
 /** Offsets and metadata from the brokers. */
 export interface LogAdmin {
   /** Earliest and next offset of each partition. Records after an open transaction do not count, because readers cannot reach them. */
@@ -162,8 +172,8 @@ export interface LogAdmin {
   clusterId(): Promise<string>
   /** Committed offset of the group for each partition of the topic. Partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
-  /** Members of a group with their decoded user data and assignment. */
-  groupMembers(groupId: string): Promise<{ memberId: string; instance: string; userData: unknown; assigned: TopicPartition[] }[]>
+  /** Members of a group. */
+  groupMembers(groupId: string): Promise<GroupMember[]>
   /** Ids of the consumer groups with this prefix. */
   groups(prefix: string): Promise<string[]>
   close(): Promise<void>

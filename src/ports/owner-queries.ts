@@ -1,6 +1,7 @@
 /** Port to the owners: jobs as they see them, and the queries that they answer, in this process and in others. */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
+import { waitsForHandler } from '../../streams/state/index.ts'
 import type { TargetQuery, Targets } from './change-targets.ts'
 import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
@@ -14,8 +15,14 @@ export interface Heartbeat {
 }
 
 /** An active run with the last heartbeat of its current attempt. An owner knows heartbeats only since it owns the partition. */
-export interface ActiveRunView extends ActiveRun {
+export interface ActiveRunView extends Omit<ActiveRun, 'waitsFor'> {
   heartbeat: Heartbeat | null
+  /** HANDLER: no worker has its handler. Its status is WAITING then; in the state of the job it is a parked RETRY_WAIT. */
+  waitsFor: ActiveRun['waitsFor'] | 'HANDLER'
+}
+
+export function activeRunView(run: ActiveRun, heartbeat: Heartbeat | null): ActiveRunView {
+  return waitsForHandler(run) ? { ...run, heartbeat, status: 'WAITING', waitsFor: 'HANDLER' } : { ...run, heartbeat }
 }
 
 /** A job as its owner sees it. */

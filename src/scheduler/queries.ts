@@ -4,6 +4,7 @@ import { FairSlots, idleTime, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   type AwaitedRun,
+  activeRunView,
   type CutOff,
   type JobQueries,
   ownerProblem,
@@ -184,7 +185,7 @@ function ownerSource(
     searchIndexOf: (number) => partitions.get(number)?.searchIndex,
     withHeartbeats(number, id, active) {
       const leases = partitions.get(number)?.leases
-      return active.map((run) => ({ ...run, heartbeat: leases?.last(id, run) ?? null }))
+      return active.map((run) => activeRunView(run, leases?.last(id, run) ?? null))
     },
     /** A new owner scans the timers of runs once for jobs whose records it has not applied itself. */
     async jobsUnderWay(number, store) {
@@ -213,7 +214,7 @@ function standbyQueries(partitions: ReadonlyMap<number, Partition>, options: Sch
       if (store === undefined) throw noCopy(number)
       return store
     },
-    withHeartbeats: (_number, _id, active) => active.map((run) => ({ ...run, heartbeat: null })),
+    withHeartbeats: (_number, _id, active) => active.map((run) => activeRunView(run, null)),
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
     searchIndexOf: (number) => partitions.get(number)?.searchIndex,
   }

@@ -4,7 +4,7 @@
  */
 import { counted } from '../../streams/text/index.ts'
 import { commitSlots, restoreSlots, Semaphore, standbyRestoreSlots } from '../concurrency/index.ts'
-import type { Batch, GroupReader, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
+import type { Batch, GroupReader, LogAdmin, PartitionQueries, Position, TopicPartition } from '../ports/index.ts'
 import { GroupPositions } from './group-positions.ts'
 import { HandOver } from './hand-over.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from './input/index.ts'
 import type { SchedulerOptions, Shared } from './options/index.ts'
 import { OpenTransactions, Partition, type PartitionRole, type SchedulerResources } from './partition/index.ts'
+import { PoolWorkers } from './pools/index.ts'
 import { partitionQueries } from './queries.ts'
 import { StandbyWarmth } from './standby-warmth.ts'
 import { withStoresFaults } from './state/index.ts'
@@ -71,7 +72,8 @@ export class Scheduler {
     const { log, names, prefix, instance, userData } = this.#options
     const admin = await log.admin()
     const stores = withStoresFaults(this.#options.stores)
-    this.#shared = { ...this.#options, stores, admin, clusterId: await admin.clusterId() }
+    const poolWorkers = this.#newPoolWorkers(admin)
+    this.#shared = { ...this.#options, stores, admin, clusterId: await admin.clusterId(), poolWorkers }
     const isOurs = (partition: number): boolean => this.#partitions.get(partition)?.role === 'owner'
     const onEnd = (topic: string, partition: number, end: number): void => {
       const source = this.#sources.get(topic)
@@ -173,6 +175,7 @@ export class Scheduler {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#cancelTrustWatch?.()
     this.#openTransactions?.stop()
+    this.#shared?.poolWorkers?.stop()
     this.#groupPositions?.stop()
     await this.#reader?.stop()
     await this.#resources?.nonTransactionalWriter.close()
@@ -209,6 +212,19 @@ export class Scheduler {
     const facts = { partitions: context, standbyOf: others, awaited: sorted(awaited) }
     logger.info(facts, `Assigned ${counted(context.length, 'partition')}${more}${later}.`)
     return { positions, paused }
+  }
+
+  /** Which worker has which handler, for all partitions of this process. */
+  #newPoolWorkers(admin: LogAdmin): PoolWorkers {
+    const { names, clock, metrics, logger } = this.#options
+    const partitions = this.#partitions
+    return new PoolWorkers({
+      ...{ admin, names, clock, metrics, logger },
+      isWatched: () => [...partitions.values()].some(({ activeRuns }) => (activeRuns?.workerBound.size ?? 0) > 0),
+      onChanged: () => {
+        for (const partition of partitions.values()) partition.wake()
+      },
+    })
   }
 
   /** Partitions that fire here only until their new owners do. */

@@ -4,9 +4,18 @@
  * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { beginAttempt, leadMsLimit, redeliverMsMax } from '../runs/index.ts'
+import { beginAttempt, handlerCheckMsMax, leadMsLimit, redeliverMsMax } from '../runs/index.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
-import { type Context, type Decision, type Job, patchRun, patchState, type Timer, timerKind } from '../state/index.ts'
+import {
+  type Context,
+  type Decision,
+  type Job,
+  patchRun,
+  patchState,
+  type Timer,
+  timerKind,
+  waitsForHandler,
+} from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
 
 /**
@@ -65,7 +74,7 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
     case 'RUNNING':
       return aheadBy(run.startedAt, now) > 0
     case 'RETRY_WAIT':
-      return aheadBy(run.errors.at(-1)?.at, now) > 0
+      return aheadBy(run.errors.at(-1)?.at, now) > 0 || (waitsForHandler(run) && aheadBy(run.tellAt, now + handlerCheckMsMax) > 0)
     case 'DISPATCHED':
       return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
     case 'WAITING':
@@ -86,6 +95,8 @@ function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
   else if (run.status === 'DISPATCHED') patchRun(draft, run, { tellAt: now })
   // Its start was given by the wrong clock, so it gets another one.
   else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
+  else if (waitsForHandler(run))
+    patchRun(draft, run, { tellAt: now, handlerMissingAt: Math.min(run.handlerMissingAt ?? now, now) })
   else if (last !== undefined) {
     const sooner = Math.min(aheadBy(last.at, now), dueAt - now)
     patchRun(draft, run, {

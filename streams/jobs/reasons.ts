@@ -1,7 +1,7 @@
 /** Reasons why a job fired or did not, as sentences: present obstacles and past refusals. */
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
-import { type Job, pristineState } from '../state/index.ts'
+import { type Job, pristineState, waitsForHandler } from '../state/index.ts'
 import { duration } from '../text/index.ts'
 
 export interface Reason {
@@ -39,6 +39,8 @@ const reasons: Record<string, string> = {
   'concurrency-limit': 'the concurrencyLimit of its concurrencyKey was reached',
   'EXPIRED concurrency-limit': 'no slot of its concurrencyKey became free before its start deadline',
   'rate-limit': 'its rateLimit was reached',
+  'handler-missing': 'no worker of its pool had its handler',
+  'EXPIRED handler-missing': 'no worker of its pool had its handler before its start deadline',
   'EXPIRED rate-limit': 'its rateLimit allowed no start before its start deadline',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
   'topic-target': 'a backfill needs a handler; a topic target is written only when it is due',
@@ -120,6 +122,12 @@ function present(state: JobState, nowMs: number): Reason[] {
   }
   for (const run of state.active) {
     if (run.status === 'WAITING') say(...waitOf(run))
+    else if (waitsForHandler(run))
+      say(
+        'handler-missing',
+        `Run ${run.runNo} waits for a worker that has its handler. It loses no attempt.`,
+        run.handlerMissingAt,
+      )
     else say('active', `Run ${run.runNo} is ${run.status}.`, run.dueAt)
   }
   if (state.backfill !== null) say('backfill', 'A backfill of a past range is active.', state.backfill.nextAt)

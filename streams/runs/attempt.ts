@@ -9,6 +9,8 @@
  *       │                      └──attempts used up, not retryable──► DEAD
  *       └──start deadline──► EXPIRED, and so from WAITING
  *
+ * A run whose handler no worker has waits in RETRY_WAIT without losing an attempt (missing-handler.ts).
+ *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
 import type { ActiveRun, ExecutionEvent, JobDefinition, Retry, RunError, RunErrorInput } from '../../schemas/index.ts'
@@ -23,12 +25,14 @@ import {
   retryTimerAt,
   type Timer,
   timerKind,
+  waitsForHandler,
 } from '../state/index.ts'
 import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
 import { executionOf, leadMsLimit, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
+import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from './missing-handler.ts'
 import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 
@@ -47,7 +51,10 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
   switch (event.type) {
     case 'STARTED':
       if (run.status === 'DISPATCHED')
-        patchRun(draft, run, { status: 'RUNNING', startedAt: startOf(run, event, context), worker: event.worker })
+        patchRun(draft, run, {
+          ...{ status: 'RUNNING', startedAt: startOf(run, event, context), worker: event.worker },
+          handlerMissingAt: null,
+        })
       else draft.notes.push({ kind: 'stale', what: event.type })
       return
     case 'SUCCEEDED': {
@@ -60,15 +67,16 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
         startedAt: event.startedAt === null ? run.startedAt : startOf(run, event, context),
         worker: event.worker,
       })
+      if (saysHandlerMissing(run, event)) return handlerMissed(draft, seen, context)
       return failAttempt(draft, seen, event.error ?? { type: 'Error', message: 'The worker gave no reason.' }, context)
     }
     case 'RELEASED': {
       // A stopping worker also releases prefetched runs that it has not started. They are still not due before their time.
       const next = nextAttempt(draft, run, Math.max(run.dueAt, context.now))
-      const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1 })
+      const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1, worker: event.worker })
       if (next.dueAt - context.now <= leadMsLimit) return beginAttempt(draft, given, context)
       // A clock that was ahead dispatched it long before its time. No worker should keep it until then.
-      patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
+      patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, tellAt: null, startedAt: null, worker: null })
       return
     }
     case 'RETRY_DUE': {
@@ -111,7 +119,8 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   switch (timer.kind) {
     case timerKind.retryResidue:
       if (run.status !== 'RETRY_WAIT' || retryTimerAt(run) !== timer.dueAt) return
-      if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
+      if (waitsForHandler(run)) checkHandler(draft, run, context)
+      else if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
       else beginAttempt(draft, run, context)
       return
     case timerKind.start:
@@ -124,6 +133,8 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       if (run.status === 'RUNNING') checkLease(draft, run, context)
       else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) redeliver(draft, run, context)
       return
+    case timerKind.workers:
+      return followWorkers(draft, run, context)
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)
   }
@@ -211,8 +222,10 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     startedAt: null,
     parked: tier === undefined,
     worker: null,
+    ...{ handlerMissingAt: null, routedTo: null, tellAt: null },
   })
-  if (delayMs === 0) beginAttempt(draft, waiting, context)
+  // Another worker is preferred to the one that has failed it.
+  if (delayMs === 0) beginAttempt(draft, { ...waiting, worker: run.worker }, context)
   else if (tier !== undefined) draft.out.push({ kind: 'retry', tier, execution: executionOf(draft.job, waiting, now) })
 }
 

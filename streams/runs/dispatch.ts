@@ -1,6 +1,7 @@
 /** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
+import { routeOf, waitForHandler } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
@@ -83,34 +84,40 @@ function keptUntil(pool: string, dueAt: number, { now, keptMs }: Context): numbe
   return Math.max(now + kept - keptMarginMs, Math.max(dueAt, now) + startMsMin)
 }
 
-/** Dispatches the current attempt of a run to the workers, or marks it for delivery to its topic. */
+/** Dispatches the current attempt of a run to the workers, or marks it for delivery to its topic. It waits if no worker has its handler. `run.worker` has given it back. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
-  const { topicTarget, pinTo, pool } = executionOf(draft.job, run, now)
+  const wanted = executionOf(draft.job, run, now)
+  const { topicTarget, pinTo, pool } = wanted
   if (topicTarget !== null) return void draft.endingRuns.push(run.runNo)
-  if (pinTo === null && overtaken(run.dueAt, context)) {
+  const route = routeOf(wanted, run.worker, context)
+  if (route === 'none') return waitForHandler(draft, run, context)
+  const to = typeof route === 'object' ? route.worker : pinTo
+  if (to === null && overtaken(run.dueAt, context)) {
     // It was released before its time and would be behind later runs, so it waits for the usual lead.
-    return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, startedAt: null, worker: null })
+    return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, tellAt: null, startedAt: null, worker: null })
   }
   const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
+  // The gate has set it for a run with limits. Waiting for a slot, a start or a handler does not change it.
+  const isSet = run.limits !== null || run.handlerMissingAt !== null
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
-    // For a run with limits the gate has set it, and waiting does not change it.
     startDeadlineAt: Math.min(
-      run.limits !== null ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
-      run.limits !== null ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
-      pinTo === null ? keptUntil(pool, run.dueAt, context) : Number.POSITIVE_INFINITY,
+      isSet ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
+      isSet ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+      to === null ? keptUntil(pool, run.dueAt, context) : Number.POSITIVE_INFINITY,
     ),
     waitsFor: null,
-    tellAt: pinTo === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
+    tellAt: to === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
+    routedTo: typeof route === 'object' ? route.worker : null,
     startedAt: null,
     worker: null,
   })
   const execution = executionOf(draft.job, dispatched, now)
-  // A pinned run is sent in another topic, which has no ahead lane.
-  const ahead = pinTo === null && run.dueAt - now > context.leadMs
-  draft.out.push({ kind: 'dispatch', execution, ahead })
+  // A run for one worker is sent in another topic, which has no ahead lane.
+  const ahead = to === null && run.dueAt - now > context.leadMs
+  draft.out.push({ kind: 'dispatch', execution, ahead, to })
   if (!execution.tracked) draft.endingRuns.push(run.runNo)
 }

@@ -25,12 +25,16 @@ import {
 } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
+import { routeOf, waitForHandler } from './routing.ts'
 import { topicRecord } from './topic-record.ts'
 
 /** Begins the current attempt of a run, at once or as soon as its limits allow. */
 export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {
   if (run.limits === null) return dispatch(draft, run, context)
   const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
+  // It takes no slot and no start while no worker could use them.
+  if (routeOf(executionOf(draft.job, run, context.now), run.worker, context) === 'none')
+    return waitForHandler(draft, arrived, context)
   if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
   wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
 }
@@ -125,8 +129,9 @@ function slotsTaken(draft: Decision, key: string, context: Context): { held: num
   return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
 }
 
-/** Start deadline of the attempt. A run that only checks its topic again keeps its deadline. */
+/** Start deadline of the attempt. A run that only checks its topic again, or whether a worker has its handler, keeps its deadline. */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
+  if (run.handlerMissingAt !== null) return run.startDeadlineAt
   if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
   const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
   return Math.min(Math.max(run.dueAt, now) + (run.limits?.startDeadlineMs ?? 0), expireAt)

@@ -32,6 +32,8 @@ export function startRun(
     dueAt,
     parked: false,
     tellAt: null,
+    routedTo: null,
+    handlerMissingAt: null,
     snapshot: false,
     snapshotRunNo: null,
     startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),

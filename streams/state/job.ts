@@ -74,6 +74,9 @@ export interface AttemptId {
   specOffset: number
 }
 
+/** Where a run goes: to any worker of its pool, to this one, or to none, because no worker of the pool has its handler. */
+export type Route = 'any' | 'none' | { worker: string }
+
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
@@ -87,6 +90,13 @@ export interface Context {
   poolProblem: (pool: string) => string | undefined
   /** Retention of the topics of a pool in ms; Infinity: for ever. Used as above. Default: for ever. */
   keptMs?: (pool: string) => number
+  /**
+   * Where a run with this handler goes, by the members of the pool's group. `except`: a worker that has just given the run back, or
+   * failed it by its silence. The answer is used only in logged decisions. Default: to any worker.
+   */
+  routeTo?: (pool: string, handler: string, except: string | null) => Route
+  /** Since when a worker is no member of its pool, epoch ms by the owner's clock, not before `sinceMs`. Undefined: it is one, or that is unknown. Used as above. */
+  goneAt?: (pool: string, worker: string, sinceMs: number) => number | undefined
   limits: Limits
   /**
    * Epoch ms by the owner's clock: reports that were durable in execution-events by then are part of the job. A timer that would end an
@@ -118,9 +128,10 @@ export interface TopicRecord {
 }
 
 export type Output =
-  | { kind: 'dispatch'; execution: Execution; ahead: boolean }
-  /** A pinned attempt that was dispatched once more, for a worker that may not have been there. */
-  | { kind: 'redeliver'; execution: Execution }
+  /** `to`: the one worker that it is sent to, as `instance` of a WorkerControl. Null: a topic of the pool. */
+  | { kind: 'dispatch'; execution: Execution; ahead: boolean; to: string | null }
+  /** An attempt that was sent to one worker and is sent once more, because the worker may not have been there. */
+  | { kind: 'redeliver'; execution: Execution; to: string }
   /** A record to a topic of the user's: the whole run. */
   | { kind: 'record'; record: TopicRecord; scheduledFor: number }
   | { kind: 'retry'; tier: (typeof retryTiers)[number]; execution: Execution }
@@ -151,7 +162,7 @@ export type Note =
   /** A part of the state was dropped because it would have been too large. */
   | { kind: 'shortened' }
 
-export type WaitingReason = 'concurrency-limit' | 'rate-limit'
+export type WaitingReason = 'concurrency-limit' | 'rate-limit' | 'handler-missing'
 
 export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules'
 

@@ -48,6 +48,8 @@ export const timerKind = {
   zone: 9,
   /** Never stored: corrects times that were set by a clock that was ahead. */
   misdated: 10,
+  /** Never stored: the workers of the run's pool have changed. */
+  workers: 11,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 

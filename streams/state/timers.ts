@@ -41,15 +41,23 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
   return timers
 }
 
-/** When the owner dispatches an attempt that waits for its backoff. If it is not parked, it is in a delay topic, whose record may be lost. */
-export const retryTimerAt = ({ dueAt, parked }: ActiveRun): number => (parked ? dueAt : dueAt + retryBackstopMs)
+/** Whether a run waits for a worker that has its handler. */
+export const waitsForHandler = ({ status, handlerMissingAt, tellAt }: ActiveRun): boolean =>
+  status === 'RETRY_WAIT' && handlerMissingAt !== null && tellAt !== null
+
+/** When the owner dispatches an attempt that waits for its backoff or for a worker. If it is not parked, it is in a delay topic, whose record may be lost. */
+export function retryTimerAt(run: ActiveRun): number {
+  const { dueAt, parked, tellAt } = run
+  if (waitsForHandler(run)) return tellAt ?? dueAt
+  return parked ? dueAt : dueAt + retryBackstopMs
+}
 
 function runTimers(jobId: string, run: ActiveRun, timers: Timer[]): void {
   const { runNo } = run
   switch (run.status) {
     case 'DISPATCHED':
       timers.push({ dueAt: expiresAt(run), kind: timerKind.startDeadline, jobId, runNo })
-      // A worker must take a pinned run, as it must send heartbeats for a running one.
+      // A worker must take a run that was sent to it alone, as it must send heartbeats for a running one.
       if (run.tellAt !== null) timers.push({ dueAt: run.tellAt, kind: timerKind.lease, jobId, runNo })
       break
     case 'WAITING':

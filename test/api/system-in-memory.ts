@@ -296,6 +296,8 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       dueAt: nowMs,
       parked: false,
       tellAt: null,
+      routedTo: null,
+      handlerMissingAt: null,
       snapshot: false,
       snapshotRunNo: null,
       startDeadlineAt: nowMs,

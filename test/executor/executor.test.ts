@@ -84,6 +84,20 @@ describe('starting', () => {
   )
 })
 
+describe('a run without its handler', () => {
+  it('is reported as soon as it is read, before it is due, so that its owner can send it elsewhere', async () => {
+    const harness = await new Harness({ noop: () => undefined }).start()
+    harness.put({ jobId: 'a', handler: 'nobody', dueAt: harness.clock.nowMs() + 90 })
+    await rest()
+    await harness.clock.advance(eventLingerMs)
+    expect(harness.events()).toMatchObject([{ type: 'FAILED', jobId: 'a', startedAt: null, error: { type: 'handler-missing' } }])
+    await harness.clock.advance(2_000)
+    expect(harness.events()).toHaveLength(1)
+    expect(harness.committed()).toBe(1)
+    await harness.stop()
+  })
+})
+
 describe('reporting', () => {
   it('sends only the final event of a handler that ends within the linger', async () => {
     const harness = await new Harness({ answer: () => ({ answer: 42 }) }).start()
@@ -205,7 +219,7 @@ describe('reporting', () => {
       expect(event).toMatchObject({ type: 'FAILED', error: { type: 'handler-missing', retryable: true } })
     }
     expect(lines.map(({ handler }) => handler)).toEqual(['nobody', 'constructor', '__proto__'])
-    expect(lines[0]?.msg).toMatch(/^A run fails: no handler named "nobody"/)
+    expect(lines[0]?.msg).toMatch(/^A run is left to other workers: no handler named "nobody"/)
     await harness.stop()
   })
 

@@ -28,6 +28,6 @@ export function randomReport(job: JobHistory, chance: Chance): void {
   if (type !== 'FAILED') job.report(type, of)
   else {
     const retryAfterMs = chance.pick([null, 0, 500, -5, 1e300])
-    job.fail('Error', { retryable: chance.happens(0.8), retryAfterMs }, of)
+    job.fail(chance.happens(0.3) ? 'handler-missing' : 'Error', { retryable: chance.happens(0.8), retryAfterMs }, of)
   }
 }

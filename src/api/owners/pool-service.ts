@@ -5,29 +5,25 @@ import { httpHandlerName } from '../../../streams/runs/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
-import type { ActiveRunView, JobView, LogAdmin } from '../../ports/index.ts'
+import { type ActiveRunView, type GroupMember, handlersOf, type JobView, type LogAdmin } from '../../ports/index.ts'
 
-type Member = Awaited<ReturnType<LogAdmin['groupMembers']>>[number]
-
-/** Names that are read of one member; our own workers announce fewer. Any client may join a group. */
-const handlersReadMax = 1_000
 /** Runs of a job that get a sentence. */
 const runsNamedMax = 3
 /** The answer to `why` waits no longer than this for the brokers. */
 const membersMsMax = 2_000
 
-/** Null: the member does not announce its handlers. */
-export function handlersOf(userData: unknown): string[] | null {
-  const { handlers } = (userData ?? {}) as { handlers?: unknown }
-  if (!Array.isArray(handlers) || handlers.length > handlersReadMax) return null
-  return handlers.every((name) => typeof name === 'string') ? handlers : null
+/** What a worker must have for the runs of a job. */
+interface Need {
+  pool: string
+  handler: string
+  tracked: boolean
 }
 
 /** Why these runs do not start, as far as the workers of their pool are the cause. */
 export function serviceReasons(
   runs: readonly Pick<ActiveRunView, 'runNo'>[],
-  { pool, handler }: { pool: string; handler: string },
-  members: readonly Pick<Member, 'instance' | 'userData'>[],
+  { pool, handler, tracked }: Need,
+  members: readonly Pick<GroupMember, 'instance' | 'userData'>[],
 ): Reason[] {
   const lacking = members.filter(({ userData }) => handlersOf(userData)?.includes(handler) === false)
   const reason = (code: string, text: (run: string) => string): Reason[] =>
@@ -35,12 +31,17 @@ export function serviceReasons(
   if (members.length === 0) return reason('no-worker', (run) => `${run} waits: no worker serves the pool ${pool}.`)
   if (lacking.length === 0) return []
   if (lacking.length === members.length)
-    return reason('no-handler', (run) => `${run} cannot succeed: no worker of pool ${pool} has the handler ${handler}.`)
+    return reason(
+      'no-handler',
+      (run) => `${run} waits: no worker of pool ${pool} has the handler ${handler}. It loses no attempt.`,
+    )
+  // Owners send other runs to a worker that has the handler.
+  if (tracked) return []
   const example = lacking[0]?.instance ?? ''
   return reason(
     'handler-not-everywhere',
     (run) =>
-      `${run} fails where it meets the wrong worker: ${lacking.length} of ${members.length} workers of pool ${pool} lack the handler ${handler}, such as ${example}.`,
+      `${run} fails where it meets the wrong worker, because trackRuns is false: ${lacking.length} of ${members.length} workers of pool ${pool} lack the handler ${handler}, such as ${example}.`,
   )
 }
 
@@ -53,9 +54,11 @@ export interface ServiceContext {
 /** The reasons for the active runs of a job; none if the brokers do not answer in time. Runs of earlier definitions are left out. */
 export async function serviceReasonsOf(job: JobView, { admin, names, clock }: ServiceContext): Promise<Reason[]> {
   const need = needOf(job.definition)
-  const waiting = job.active.filter((run) => run.specOffset === job.offset && (run.status === 'DISPATCHED' || isMissing(run)))
+  const waiting = job.active.filter(
+    (run) => run.specOffset === job.offset && (run.status === 'DISPATCHED' || run.waitsFor === 'HANDLER'),
+  )
   if (need === undefined || waiting.length === 0) return []
-  let members: Member[] | undefined
+  let members: GroupMember[] | undefined
   const asked = admin.groupMembers(names.group(`exec.${need.pool}`)).then((found) => {
     members = found
   })
@@ -63,11 +66,8 @@ export async function serviceReasonsOf(job: JobView, { admin, names, clock }: Se
   return members === undefined ? [] : serviceReasons(waiting, need, members)
 }
 
-const isMissing = ({ status, errors }: ActiveRunView): boolean =>
-  status === 'RETRY_WAIT' && errors.at(-1)?.type === 'handler-missing'
-
-function needOf(spec: JobDefinition | undefined): { pool: string; handler: string } | undefined {
+function needOf(spec: JobDefinition | undefined): Need | undefined {
   if (spec === undefined || spec.target.topic !== null) return undefined
   const { pool, handler, http } = spec.target
-  return { pool, handler: handler ?? (http === null ? '' : httpHandlerName) }
+  return { pool, handler: handler ?? (http === null ? '' : httpHandlerName), tracked: spec.trackRuns }
 }

@@ -1,9 +1,8 @@
 /** The workers of all pools: the members of their groups, and the reports that owners have received from them. */
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import type { LogAdmin, WorkerRuns } from '../../ports/index.ts'
+import { handlersOf, type LogAdmin, type WorkerRuns } from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
-import { handlersOf } from './pool-service.ts'
 
 interface Pool {
   pool: string

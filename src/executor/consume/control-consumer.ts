@@ -36,7 +36,7 @@ export interface ControlConsumerOptions {
   metrics: Metrics
   logger: Logger
   onCancel(cancellations: Cancellation[]): void
-  /** A run of our pool that is pinned to this worker. The next records come when the returned promise has settled. */
+  /** A run of our pool that is for this worker alone. The next records come when the returned promise has settled. */
   onRun(record: RecordIn, execution: Execution): void | Promise<void>
 }
 
@@ -138,9 +138,10 @@ export class ControlConsumer {
     if (cancels.length > 0) this.#options.onCancel(cancels)
     const mine = new Map<string, boolean>()
     for (const { record, execution } of runs) {
-      const pinTo = execution.pinTo ?? ''
-      if (!mine.has(pinTo)) mine.set(pinTo, await this.#isFirstOfItsName(pinTo))
-      if (mine.get(pinTo)) await this.#options.onRun(record, execution)
+      const { pinTo } = execution
+      // Without pinTo its owner has chosen this worker.
+      if (pinTo !== null && !mine.has(pinTo)) mine.set(pinTo, await this.#isFirstOfItsName(pinTo))
+      if (pinTo === null || mine.get(pinTo)) await this.#options.onRun(record, execution)
     }
     const last = records.at(-1)
     this.#next.set(partition, (last?.offset ?? -1) + 1)
@@ -179,7 +180,8 @@ export class ControlConsumer {
         if (control.type === 'CANCEL') return { control, execution: undefined }
         const { partition, offset, timestampMs } = record
         if (offset < (this.#begin.get(partition) ?? 0) || timestampMs < (this.#sinceMs.get(partition) ?? 0)) return undefined
-        if (control.execution === null || !isNamed(control.instance, instance)) return undefined
+        if (control.execution === null || !(control.instance === instance || isNamed(control.instance, instance)))
+          return undefined
         const execution = await decodeExecution(codecs.execution, control.execution)
         return execution.pool === pool ? { control, execution } : undefined
       } catch (error) {

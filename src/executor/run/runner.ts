@@ -162,6 +162,16 @@ export class Runner implements AttemptHost {
     return true
   }
 
+  /** Reports a run whose handler this worker lacks as soon as it is read, so that its owner can send it to another worker before it is due. */
+  refuses(entry: Entry): boolean {
+    const { execution, tracked } = entry
+    if (execution === undefined || !tracked || this.#handlers.has(execution.handler)) return false
+    // A backlog of such runs waits in the queue like others.
+    if (this.#options.reportSender.congested) return false
+    this.#failMissing(this.#begin(entry, execution, null))
+    return true
+  }
+
   /** Gives back an entry that never started. */
   release(entry: Entry, execution: NonNullable<Entry['execution']>): void {
     this.#end(this.#begin(entry, execution, null), released)
@@ -173,9 +183,7 @@ export class Runner implements AttemptHost {
     if (attempt === undefined) return
     const handler = this.#handlers.get(attempt.execution.handler)
     if (typeof handler !== 'function') {
-      const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
-      this.#logMissing(attempt, message)
-      this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
+      this.#failMissing(attempt)
       return
     }
     this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
@@ -254,13 +262,19 @@ export class Runner implements AttemptHost {
     this.#options.runLogs.ended(attempt)
   }
 
+  #failMissing(attempt: Attempt): void {
+    const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
+    this.#logMissing(attempt, message)
+    this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
+  }
+
   /** One line for each handler: every run of the job comes by here. */
-  #logMissing({ jobId, execution: { handler } }: Attempt, message: string): void {
+  #logMissing({ jobId, entry, execution: { handler } }: Attempt, message: string): void {
     if (this.#missing.has(handler) || this.#missing.size >= missingLoggedMax) return
     this.#missing.add(handler)
     this.logger.warn(
       { jobId, handler },
-      `A run fails: ${message}. All workers of a pool need all handlers of its jobs; give this worker the handler, or a pool of its own.`,
+      `A run ${entry.tracked ? 'is left to other workers' : 'fails'}: ${message}. Give this worker the handler, or a pool of its own, if it should run such jobs.`,
     )
   }
 

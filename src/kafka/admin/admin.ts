@@ -73,7 +73,8 @@ export class KafkaAdmin implements LogAdmin {
       const note = readUserData(memberId, metadataOf(memberMetadata)?.userData)
       // A worker in another language has no user data, but its client id may name its instance.
       const instance = note.instance === memberId && isInstance(clientId) ? clientId : note.instance
-      return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment) }
+      const isJoining = memberMetadata.length === 0
+      return { memberId, instance, userData: note.userData, assigned: assignedOf(memberAssignment), isJoining }
     })
   }
 

@@ -4,7 +4,7 @@
  * runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
-import { timerBound, timerOfKey } from '../../../streams/state/index.ts'
+import { timerBound, timerOfKey, waitsForHandler } from '../../../streams/state/index.ts'
 import type { PartitionStore, RunsUnderWay } from '../../ports/index.ts'
 
 /** Jobs that are remembered. Further jobs are neither counted nor listed. */
@@ -12,6 +12,9 @@ export const activeJobsMax = 100_000
 
 export class ActiveRuns {
   readonly #jobs = new Map<string, RunsUnderWay>()
+  /** Run numbers by job: those that wait for a worker with their handler, or were sent to one worker that has not started them. */
+  readonly #workerBound = new Map<string, number[]>()
+  readonly #withoutHandler = new Map<string, number>()
   readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
   /** Whether the timers of runs were read since the partition became active. */
   complete = false
@@ -22,8 +25,10 @@ export class ActiveRuns {
     if (before !== undefined) this.#count(before, -1)
     if (active.length === 0 || (before === undefined && this.#jobs.size >= activeJobsMax)) {
       this.#jobs.delete(jobId)
+      this.#countWorkerBound(jobId, [])
       return
     }
+    this.#countWorkerBound(jobId, active)
     const now = countOf(active)
     this.#jobs.set(jobId, now)
     this.#count(now, 1)
@@ -42,10 +47,37 @@ export class ActiveRuns {
     return [...this.#jobs.keys()]
   }
 
+  /** Runs that depend on which workers their pool has. */
+  get workerBound(): ReadonlyMap<string, readonly number[]> {
+    return this.#workerBound
+  }
+
+  /** Runs that wait for a worker with their handler. */
+  get withoutHandler(): number {
+    let sum = 0
+    for (const count of this.#withoutHandler.values()) sum += count
+    return sum
+  }
+
   clear(): void {
     this.#jobs.clear()
+    this.#workerBound.clear()
+    this.#withoutHandler.clear()
     this.#total.dispatched = this.#total.running = this.#total.waiting = 0
     this.complete = false
+  }
+
+  #countWorkerBound(jobId: string, active: readonly ActiveRun[]): void {
+    const bound = active.filter(isWorkerBound)
+    const waiting = bound.filter(waitsForHandler).length
+    if (bound.length > 0)
+      this.#workerBound.set(
+        jobId,
+        bound.map(({ runNo }) => runNo),
+      )
+    else this.#workerBound.delete(jobId)
+    if (waiting > 0) this.#withoutHandler.set(jobId, waiting)
+    else this.#withoutHandler.delete(jobId)
   }
 
   #count({ dispatched, running, waiting }: RunsUnderWay, sign: 1 | -1): void {
@@ -54,6 +86,8 @@ export class ActiveRuns {
     this.#total.waiting += sign * waiting
   }
 }
+
+const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || (run.status === 'DISPATCHED' && run.routedTo !== null)
 
 function countOf(active: readonly ActiveRun[]): RunsUnderWay {
   const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }

@@ -332,7 +332,7 @@ class BatchStep {
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
     const { leases, zones, reports, positions, shared } = this.#context
-    const { leadMs, logger, targets } = shared
+    const { leadMs, logger, targets, poolWorkers } = shared
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
       now: this.#now,
@@ -344,6 +344,10 @@ class BatchStep {
       topicProblem,
       poolProblem: (pool: string) => targets?.poolProblem(pool),
       keptMs: (pool: string) => targets?.keptMs?.(pool) ?? Number.POSITIVE_INFINITY,
+      ...(poolWorkers && {
+        routeTo: poolWorkers.routeTo.bind(poolWorkers),
+        goneAt: poolWorkers.goneAt.bind(poolWorkers),
+      }),
       limits: this.#candidates.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }

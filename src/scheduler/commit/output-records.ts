@@ -18,13 +18,13 @@ export interface OutputPlace {
 export function outputRecord({ partition, partitions, names, codecs }: OutputPlace, key: string, output: OwnOutput): RecordOut {
   switch (output.kind) {
     case 'dispatch': {
-      const { execution, ahead } = output
-      if (execution.pinTo !== null) return pinnedRunRecord({ partition, names, codecs }, key, execution)
+      const { execution, ahead, to } = output
+      if (to !== null) return sentRunRecord({ partition, names, codecs }, key, execution, to)
       const value = codecs.execution.encode(execution)
       return { topic: names.executions(execution.pool, execution.priority, ahead), partition, key, value }
     }
     case 'redeliver':
-      return pinnedRunRecord({ partition, names, codecs }, key, output.execution)
+      return sentRunRecord({ partition, names, codecs }, key, output.execution, output.to)
     case 'retry':
       return { topic: names.retry(output.tier.name), partition, key, value: codecs.execution.encode(nameOf(output.execution)) }
     case 'dead-letter': {
@@ -51,13 +51,14 @@ const nameOf = (execution: Execution): Execution => ({
   ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null },
 })
 
-/** A pinned run goes to its worker on a topic of its own. */
-function pinnedRunRecord(
+/** A run for one worker goes to it on a topic of its own. */
+function sentRunRecord(
   { partition, names, codecs }: Omit<OutputPlace, 'partitions'>,
   key: string,
   execution: Execution,
+  instance: string,
 ): RecordOut {
-  const { jobId, runNo, attempt, specOffset, pinTo } = execution
+  const { jobId, runNo, attempt, specOffset } = execution
   const framed = codecs.execution.encode(execution)
   const value = codecs.control.encode({
     type: 'RUN',
@@ -65,7 +66,7 @@ function pinnedRunRecord(
     runNo,
     attempt,
     specOffset,
-    instance: pinTo ?? '',
+    instance,
     execution: framed,
   })
   return { topic: names.control, partition, key, value }

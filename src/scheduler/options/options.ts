@@ -21,6 +21,7 @@ import type { Clock } from '../../clock/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, Log, LogAdmin, PartitionStores, TargetTopics } from '../../ports/index.ts'
+import type { PoolWorkers } from '../pools/index.ts'
 
 export interface SchedulerCodecs {
   definition: Codec<JobDefinition, unknown>
@@ -82,4 +83,6 @@ export interface SchedulerOptions {
 export interface Shared extends SchedulerOptions {
   admin: LogAdmin
   clusterId: string
+  /** Which worker has which handler. Default: unknown, so runs go to any worker. */
+  poolWorkers?: PoolWorkers
 }

@@ -6,6 +6,7 @@ import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
 import { IdlePosition } from './idle-position.ts'
 import type { PartitionContext } from './partition-context.ts'
+import { WorkerChanges } from './worker-changes.ts'
 import { ZoneChecks } from './zone-checks.ts'
 
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
@@ -21,8 +22,8 @@ const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweepe
  * meantime.
  */
 export async function runLoop(context: PartitionContext): Promise<never> {
-  const { shared, inputBuffer, partition, store, index } = context
-  const { clock, lingerMs, metrics } = shared
+  const { shared, inputBuffer, store, index } = context
+  const { clock, lingerMs } = shared
   const timerSource = new TimerSource(index, store, shared, context.heavyJobs)
   const onTimerScheduled = (timer: Timer): void => timerSource.scheduled(timer)
   const { admissionQueue } = context
@@ -30,6 +31,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
   const zones = new ZoneChecks(context, onTimerScheduled)
+  const workerChanges = new WorkerChanges(context)
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -44,13 +46,13 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Reports that arrived in the meantime have wrong times, or were not read yet.
     if (isStopped) context.leases.grant(now)
     isStopped = false
-    timerSource.defer(context.reports.released().map((timer) => ({ timer, untilMs: now })))
+    const released = [...context.reports.released(), ...workerChanges.timers(now)]
+    timerSource.defer(released.map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
     // Before the first scan the due time of the next timer is unknown.
     context.dueAt = dueAt === 0 ? now : dueAt
-    metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
-    metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
+    measure(context, overdue)
     // The end of a linger may come from a clock that was ahead.
     const lingers = now < lingerUntil && now >= lingerUntil - lingerMs
     if (lingers && !overdue && !admissionQueue.isPressing(now) && !inputBuffer.urgent && inputBuffer.depth < batchRecordsMax) {
@@ -88,6 +90,12 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const nextCheckAt = Math.min(position.nextCheckAt, zones.nextCheckAt, sweepAt(context, sweeper))
     await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, nextCheckAt))
   }
+}
+
+function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: PartitionContext, overdue: boolean): void {
+  metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
+  metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
+  metrics.runsWithoutHandler.set({ partition }, activeRuns.withoutHandler)
 }
 
 /** Keeps what waits. The lead follows how long commits take. */

@@ -1,10 +1,9 @@
 /** What the workers of a pool announce, and the sentences about runs that they cannot do. */
 import { describe, expect, it } from 'vitest'
-import { handlersOf, serviceReasons, serviceReasonsOf } from '../../../src/api/owners/pool-service.ts'
-import type { ActiveRunView } from '../../../src/ports/index.ts'
+import { serviceReasons, serviceReasonsOf } from '../../../src/api/owners/pool-service.ts'
+import { type ActiveRunView, handlersOf } from '../../../src/ports/index.ts'
 import { completeDefinition } from '../../../streams/definitions/index.ts'
 import { topicNames } from '../../../streams/topics/index.ts'
-import { attemptError } from '../../tools/attempt-error.ts'
 import { ManualClock } from '../../tools/manual-clock.ts'
 import { activeRun, view } from '../system-in-memory.ts'
 
@@ -12,8 +11,9 @@ const member = (instance: string, handlers?: unknown) => ({
   ...{ memberId: instance, instance, assigned: [] },
   userData: handlers === undefined ? null : { handlers },
 })
-const need = { pool: 'default', handler: 'send-mail' }
-const texts = (members: ReturnType<typeof member>[]) => serviceReasons([{ runNo: 7 }], need, members).map(({ text }) => text)
+const need = { pool: 'default', handler: 'send-mail', tracked: true }
+const texts = (members: ReturnType<typeof member>[], tracked = true) =>
+  serviceReasons([{ runNo: 7 }], { ...need, tracked }, members).map(({ text }) => text)
 
 describe('handlersOf', () => {
   it.each([
@@ -34,13 +34,15 @@ describe('A run that waits', () => {
 
   it('is told that no worker has its handler', () => {
     expect(texts([member('a', ['noop']), member('b', [])])).toEqual([
-      'Run 7 cannot succeed: no worker of pool default has the handler send-mail.',
+      'Run 7 waits: no worker of pool default has the handler send-mail. It loses no attempt.',
     ])
   })
 
-  it('is told how many workers lack it', () => {
-    expect(texts([member('a', ['send-mail']), member('b', ['noop']), member('c')])).toEqual([
-      'Run 7 fails where it meets the wrong worker: 1 of 3 workers of pool default lack the handler send-mail, such as b.',
+  it('is told how many workers lack it if it is not tracked, because only then it may meet one of them', () => {
+    const members = [member('a', ['send-mail']), member('b', ['noop']), member('c')]
+    expect(texts(members)).toEqual([])
+    expect(texts(members, false)).toEqual([
+      'Run 7 fails where it meets the wrong worker, because trackRuns is false: 1 of 3 workers of pool default lack the handler send-mail, such as b.',
     ])
   })
 
@@ -77,16 +79,16 @@ describe('The runs of a job', () => {
   }
   const codes = async (job: ReturnType<typeof jobWith>) =>
     (await serviceReasonsOf(job, { admin: nobody, names, clock })).map(({ code }) => code)
-  const missing = attemptError({ attempt: 1, at: 0, type: 'handler-missing', message: '' })
 
   it('are compared with the group of their pool', async () => {
     expect(await codes(jobWith({}))).toEqual(['no-worker'])
     expect(asked).toEqual([names.group('exec.mails')])
   })
 
-  it('count after an attempt without the handler, and not after another failure or a start', async () => {
-    expect(await codes(jobWith({ status: 'RETRY_WAIT', errors: [missing] }))).toEqual(['no-worker'])
-    expect(await codes(jobWith({ status: 'RETRY_WAIT', errors: [missing, { ...missing, type: 'Error' }] }))).toEqual([])
+  it('count while they wait for their handler, and not during a backoff, another wait or a run', async () => {
+    expect(await codes(jobWith({ status: 'WAITING', waitsFor: 'HANDLER' }))).toEqual(['no-worker'])
+    expect(await codes(jobWith({ status: 'WAITING', waitsFor: 'SLOT' }))).toEqual([])
+    expect(await codes(jobWith({ status: 'RETRY_WAIT' }))).toEqual([])
     expect(await codes(jobWith({ status: 'RUNNING' }))).toEqual([])
   })
 

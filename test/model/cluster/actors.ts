@@ -75,12 +75,25 @@ export class Workers {
     const { records, next } = log.read(this.#next.get(place) ?? 0, 1)
     const record = records[0]
     const execution = record === undefined ? undefined : executionIn(record)
-    if (record !== undefined && execution !== undefined && !this.#isTold(record, execution) && !chance.happens(0.02)) {
+    if (
+      record !== undefined &&
+      execution !== undefined &&
+      this.#isReachable(record, execution) &&
+      !this.#isTold(record, execution) &&
+      !chance.happens(0.02)
+    ) {
       if (record.topic === names.control) this.#told.add(keyOf(execution))
-      this.#work(execution, record.partition)
+      this.#work(execution, record.partition, record.topic === names.control)
       if (chance.happens(0.03)) return
     }
     this.#next.set(place, next)
+  }
+
+  /** A run for one worker is lost if that worker has left. */
+  #isReachable({ topic, value }: RecordIn, { pinTo }: Execution): boolean {
+    const { workers } = this.#cluster
+    if (workers === undefined || topic !== names.control || pinTo !== null) return true
+    return workers.has(decodedNow(codecs.control, value)?.instance ?? '')
   }
 
   /** The owner may redeliver a pinned run. */
@@ -90,15 +103,20 @@ export class Workers {
 
   #unread() {
     const { log } = this.#cluster
-    return [...log.allOf('model.executions.default'), ...log.allOf(names.control)]
+    const isUnread = this.#cluster.workers?.isEmpty === true
+    return [...(isUnread ? [] : log.allOf('model.executions.default')), ...log.allOf(names.control)]
       .map(({ topic, partition, log }) => ({ place: `${topic}/${partition}`, log }))
       .filter(({ place, log }) => (this.#next.get(place) ?? 0) < log.stableEnd)
   }
 
-  #work(execution: Execution, partition: number): void {
-    const { chance } = this.#cluster
+  #work(execution: Execution, partition: number, isForOne: boolean): void {
+    const { chance, workers } = this.#cluster
     // Its worker never reports.
     if (!execution.tracked) return
+    if (!isForOne && workers?.anyOne(execution.handler)?.hasHandler === false) {
+      const error = { type: 'handler-missing', message: 'none' }
+      return this.#report(execution, partition, { type: 'FAILED', at: this.#clock.nowMs(), ...{ error } })
+    }
     const fate = chance.weighted(this.fates)
     if (fate === 'vanish') return
     const startAt = Math.max(execution.dueAt, this.#clock.nowMs())

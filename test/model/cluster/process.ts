@@ -15,6 +15,7 @@ import { type MemoryStore, memoryStore } from '../../../src/testing/simulation/m
 import { type Brokers, tellTime } from '../../../src/testing/simulation/simulated-log.ts'
 import { codecs, leadMs, names, ordersTopic } from '../world.ts'
 import { type Fullness, Given, Loaded } from './fullness.ts'
+import type { PoolMembers } from './pool-members.ts'
 import { isOn } from './switches.ts'
 
 export const lingerMs = 25
@@ -57,6 +58,8 @@ export interface Cluster extends Brokers {
   showsHighWatermarks?: boolean
   /** How long searches pause. Default: until all other work has had its turn. */
   spare?: Pick<IdleTime, 'rest'>
+  /** The workers of the pool and their handlers. Default: owners learn of no worker. */
+  workers?: PoolMembers
   /** Whether users have large payloads. */
   isHeavy?: boolean
   /** Whether many runs are active while everything is full. */
@@ -222,7 +225,11 @@ function logOf(cluster: Cluster, process: Process): Log {
         }),
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
-        groupMembers: async () => [],
+        groupMembers: (groupId) => {
+          const { workers } = cluster
+          if (workers === undefined || !groupId.includes('exec.')) return Promise.resolve([])
+          return io.submit(machine, `asks for the members of ${groupId}`, () => workers.members)
+        },
         groups: async () => [],
         close: async () => {},
       }

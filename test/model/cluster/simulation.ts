@@ -15,6 +15,7 @@ import { Doers, partsOf } from './doers.ts'
 import { endFaults, faults } from './faults.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
+import { PoolMembers } from './pool-members.ts'
 import { type Cluster, type Disk, noFaults, Process } from './process.ts'
 import { isOn, type Switch } from './switches.ts'
 
@@ -38,6 +39,9 @@ const pacedEach = 2
  */
 const fullEach = 5
 
+/** In one of this many histories with test doubles as workers, these have different handlers, join and leave. */
+const mixedEach = 3
+
 type Fault =
   | 'kill'
   | 'stop'
@@ -52,6 +56,7 @@ type Fault =
   | 'long-time'
   | 'boot'
   | 'topic'
+  | 'workers'
   | Switch
 
 function sharingOf(seed: number, chance: Chance): Sharing {
@@ -108,6 +113,7 @@ export class Simulation {
       ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
     }
     this.users = new Users(this.cluster)
+    if (seed % mixedEach === 1 && !partsOf(seed).has('executor')) this.cluster.workers = new PoolMembers(chance)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
     // Each history has only some kinds of failures, so some histories get far and others are rough.
@@ -126,7 +132,7 @@ export class Simulation {
     for (const [name, { weight }] of Object.entries(faults)) if (isOn(name as Switch)) all[name as Switch] = weight
     for (const name of Object.keys(all) as Fault[]) if (chance.happens(0.4)) delete all[name]
     if (this.cluster.getsFull) fill(all)
-    this.#faults = { ...all, thaw: 4, reliable: 2, boot: 5 }
+    this.#faults = { ...all, thaw: 4, reliable: 2, boot: 5, ...(this.cluster.workers && { workers: 6 }) }
     const machines = chance.pick([1, 2, 2])
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
     for (const index of this.slots.keys()) this.#boot(index)
@@ -155,6 +161,7 @@ export class Simulation {
     endFaults(this.cluster)
     if (how === 'all is well') this.#orders(true)
     this.workers.fates = { succeed: 1 }
+    this.cluster.workers?.rest()
     for (const { process } of this.slots) {
       if (process === undefined) continue
       process.machine.clock.stopped = false
@@ -316,6 +323,7 @@ export class Simulation {
     else if (what === 'long-time') time.nowMs += chance.pick([60_000, 3_600_000, 2 * dayMs, 6 * dayMs, 9 * dayMs])
     else if (what === 'disk') this.#damage(index)
     else if (what === 'topic') this.#orders(!cluster.ordersThere)
+    else if (what === 'workers') cluster.workers?.change()
     else faults[what as Switch]?.begin({ cluster, process, setClock: this.#setClock.bind(this) })
   }
 

@@ -6,6 +6,7 @@ import type { Execution } from '../../../schemas/generated.ts'
 import type { RecordIn } from '../../../src/ports/log.ts'
 import type { Entry, MemoryLog } from '../../tools/memory-log.ts'
 import { occurrenceAfter } from './calendar.ts'
+import type { Facts } from './facts.ts'
 import { hasLimit, type Life, type Lives, timesOf } from './lives.ts'
 import { partitionOfJob } from './partitions.ts'
 import { isShown, keyOf, markOf, placesOf, read, readable, shown, topics } from './reading.ts'
@@ -23,6 +24,8 @@ export interface Dispatch {
   order: number
   /** Whether it went to a topic, or to one worker, where it is held until it is due. */
   isAhead: boolean
+  /** Whether it went to one worker. */
+  isForOne: boolean
 }
 
 /** The Execution that a record carries; undefined for other messages to workers. */
@@ -34,13 +37,13 @@ function executionIn({ topic, value }: Pick<RecordIn, 'topic' | 'value'>): Execu
 /** Each attempt as it was first sent to its workers. */
 export function dispatchesOf(log: MemoryLog): Dispatch[] {
   const told = new Set<string>()
-  return sentExecutionsOf(log).filter(({ execution: { jobId, specOffset, runNo, attempt, pinTo } }) => {
+  return sentExecutionsOf(log).filter(({ isForOne, execution: { jobId, specOffset, runNo, attempt } }) => {
     const name = `${jobId} ${specOffset} ${runNo} ${attempt}`
-    return pinTo === null || (!told.has(name) && told.add(name))
+    return !isForOne || (!told.has(name) && told.add(name))
   })
 }
 
-/** A pinned run is sent to its worker again until the worker starts it. */
+/** A run for one worker is sent to it again until the worker starts it. */
 export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
   return [...shown(log, topics.executions), ...shown(log, topics.control)]
     .flatMap(({ record, transaction, at, order }) => {
@@ -52,6 +55,7 @@ export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
               at,
               order,
               execution,
+              isForOne: record?.topic === topics.control,
               sequence: transaction?.sequence ?? -1,
               isAhead: /\.ahead$/.test(record?.topic ?? '') || record?.topic === topics.control,
             },
@@ -60,7 +64,7 @@ export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-export function dispatchProblems(log: MemoryLog, lives: Lives, leadMsMax: number): string[] {
+export function dispatchProblems(log: MemoryLog, lives: Lives, { leadMsMax, mixedWorkers }: Facts): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -70,7 +74,7 @@ export function dispatchProblems(log: MemoryLog, lives: Lives, leadMsMax: number
     return { ...dispatch, life: of[life], lifeNo: life }
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
-  checkNumbers(judged, problems)
+  checkNumbers(judged, mixedWorkers, problems)
   checkTimes(judged, leadMsMax, problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
@@ -91,7 +95,7 @@ const nameOf = ({ execution: { jobId, runNo, attempt }, lifeNo }: Judged): strin
 const writesToTopic = ({ definitions }: Life): boolean => definitions.some(({ spec }) => spec?.target.topic)
 
 /** Each attempt occurs once; runs and attempts have no gap and are in order. */
-function checkNumbers(dispatches: Judged[], problems: string[]): void {
+function checkNumbers(dispatches: Judged[], mayWait: boolean, problems: string[]): void {
   const runs = new Map<string, number>()
   const attempts = new Map<string, number>()
   for (const dispatch of dispatches) {
@@ -100,9 +104,9 @@ function checkNumbers(dispatches: Judged[], problems: string[]): void {
     const run = `${life}/${runNo}`
     if (attempt === 1) {
       const before = runs.get(life) ?? 0
-      // A run that waits for a limit may be overtaken, or may never be dispatched.
+      // A run that waits for a limit or for a worker may be overtaken, or may never be dispatched.
       const loose = writesToTopic(dispatch.life) ? runNo <= before : runNo !== before + 1
-      if (loose && !isLimited(dispatch)) problems.push(`${run} came after run ${before}`)
+      if (loose && !mayWait && !isLimited(dispatch)) problems.push(`${run} came after run ${before}`)
       runs.set(life, runNo)
     }
     if (attempt !== (attempts.get(run) ?? 0) + 1) problems.push(`${run}/${attempt} came after attempt ${attempts.get(run) ?? 0}`)

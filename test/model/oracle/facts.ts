@@ -24,6 +24,8 @@ export interface Facts {
   steady: boolean
   /** No log ever lost records that had been read, or could have been read. */
   whole: boolean
+  /** Not all workers have all handlers, and owners know which have. */
+  mixedWorkers: boolean
   /** Periods of true time in which every fault concerned single jobs only. */
   calms: readonly { fromMs: number; toMs: number }[]
   /** The maximum bytes of records that one process had read in one partition and not applied. */

@@ -30,7 +30,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
   const reports = reportsOf(log)
   return [
     ...ledger.problems,
-    ...dispatchProblems(log, lives, facts.leadMsMax),
+    ...dispatchProblems(log, lives, facts),
     ...endingProblems(log, lives, ledger, facts.exact && facts.whole),
     ...recordProblems(log, lives, ledger, facts),
     ...runRecordProblems(log, lives, ledger, facts),

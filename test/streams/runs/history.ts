@@ -16,7 +16,7 @@ import { completeDefinition } from '../../../streams/definitions/definition-json
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { OnlyOver } from '../../../streams/state/condition.ts'
-import type { Decision, Input, Job, KnownDefinition, Output } from '../../../streams/state/job.ts'
+import type { Decision, Input, Job, KnownDefinition, Output, Route } from '../../../streams/state/job.ts'
 import { runHistorySize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import type { Starts } from '../../../streams/state/starts.ts'
@@ -56,6 +56,10 @@ export class JobHistory {
   readonly starts = new Map<string, Starts>()
   /** Whether next times may come from other time zone rules than those in force. */
   zonesMayDiffer = false
+  /** The workers of any pool and their handlers. Default: unknown. */
+  workers: Record<string, string[]> | undefined
+  /** Workers that have left, and since when. */
+  readonly gone = new Map<string, number>()
   /** All reports that were durable by this time are known. Default: all reports. */
   eventsReadUntil: number | undefined
   job: Job = { id: 'job' }
@@ -173,6 +177,24 @@ export class JobHistory {
     return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.zone, jobId: 'job', runNo: 0 } })
   }
 
+  /** The owner has learnt that the workers have changed. */
+  followWorkers(runNo = 1): this {
+    return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.workers, jobId: 'job', runNo } })
+  }
+
+  /** The worker of the last attempt, or of that of a run, reports that it lacks the handler. */
+  missHandler(of: Partial<ExecutionEvent> = {}): this {
+    return this.fail('handler-missing', {}, of)
+  }
+
+  #routeTo(handler: string, except: string | null): Route {
+    const all = Object.entries(this.workers ?? {})
+    const having = all.filter(([, handlers]) => handlers.includes(handler)).map(([name]) => name)
+    if (having.length === all.length) return 'any'
+    const worker = having.find((name) => name !== except)
+    return worker === undefined ? 'none' : { worker }
+  }
+
   step(input: Input): this {
     if (this.decisions.length > decisionsMax) throw new Error('The history does not end.')
     const before = this.#load(input)
@@ -185,6 +207,8 @@ export class JobHistory {
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,
+      routeTo: (_, handler, except) => this.#routeTo(handler, except),
+      goneAt: (_, worker, sinceMs) => (this.gone.has(worker) ? Math.max(this.gone.get(worker) ?? 0, sinceMs) : undefined),
       limits: {
         slots: (key) => {
           const own = slotUse(before.state, key)

@@ -33,7 +33,7 @@ describe('a pinned run', () => {
   })
   it('is redelivered as it was dispatched: the same attempt, with the same deadline', () => {
     const job = pinned({ payload: Buffer.from('p') }).until(11_000)
-    expect(job.last.out).toEqual([{ kind: 'redeliver', execution: job.dispatched[0] }])
+    expect(job.last.out).toEqual([{ kind: 'redeliver', execution: job.dispatched[0], to: 'gpu' }])
     expect(job.dispatched).toHaveLength(1)
   })
   it('is not redelivered once it is started; then its lease applies', () => {

@@ -8,7 +8,7 @@ import type { JobDefinition } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { retryDelayMaxMs } from '../../../streams/runs/backoff.ts'
 import { waitersOf } from '../../../streams/state/slots.ts'
-import { attemptTimeoutGraceMs, retryBackstopMs, timersOf } from '../../../streams/state/timers.ts'
+import { attemptTimeoutGraceMs, retryBackstopMs, timersOf, waitsForHandler } from '../../../streams/state/timers.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from './history.ts'
@@ -32,7 +32,17 @@ describe('from any state with every record lost', () => {
       if (wrong !== undefined) throw new Error(`seed ${seed}: ${wrong}`)
     }
     // The histories must reach every state that waits for something.
-    const all = ['DISPATCHED', 'pinned', 'RUNNING', 'RETRY_WAIT', 'RETRY_WAIT parked', 'WAITING SLOT', 'WAITING RATE']
+    const all = [
+      'DISPATCHED',
+      'pinned',
+      'RUNNING',
+      'RETRY_WAIT',
+      'RETRY_WAIT parked',
+      'WAITING SLOT',
+      'WAITING RATE',
+      'routed',
+      'without handler',
+    ]
     expect(
       [...all, 'waiting', 'queued', 'backfill', 'END', 'recheck', 'COMPLETED'].filter((status) => !seen.has(status)),
     ).toEqual([])
@@ -132,7 +142,17 @@ function live(chance: Chance): Lived {
   define()
   for (let acts = chance.int(2, 12); acts > 0; acts--) {
     const admit = waitersOf('job', job.job.state).length > 0 ? 3 : 0
-    const kind = chance.weighted({ time: 4, down: 0.5, command: 3, report: 5, admit, define: 1, garble: 0.1, remove: 0.05 })
+    const kind = chance.weighted({
+      time: 4,
+      down: 0.5,
+      command: 3,
+      report: 5,
+      admit,
+      define: 1,
+      garble: 0.1,
+      remove: 0.05,
+      workers: 1,
+    })
     if (kind === 'define') define()
     else if (kind === 'garble') job.garble()
     else if (kind === 'remove') job.remove()
@@ -140,6 +160,7 @@ function live(chance: Chance): Lived {
     else if (kind === 'down') job.downUntil(job.now + chance.int(0, 20_000))
     else if (kind === 'report') randomReport(job, chance)
     else if (kind === 'admit') job.admit()
+    else if (kind === 'workers') changeWorkers(job, chance)
     else if (randomCommand(job, chance) === 'CANCEL') cancelled = true
     // Other jobs may hold all slots forever.
     job.others = chance.happens(0.1) ? { held: 9, waiting: 0 } : { held: 0, waiting: 0 }
@@ -148,6 +169,16 @@ function live(chance: Chance): Lived {
     poolThere = true
   }
   return { job, cancelled, mend }
+}
+
+/** Workers join and leave, with all handlers, some, or none. */
+function changeWorkers(job: JobHistory, chance: Chance): void {
+  const before = Object.keys(job.workers ?? {})
+  const names = ['a', 'b', 'c'].filter(() => chance.happens(0.5))
+  job.workers = Object.fromEntries(names.map((name) => [name, chance.pick([['noop', 'http'], ['http'], []])]))
+  for (const name of before) if (!names.includes(name)) job.gone.set(name, job.now)
+  for (const name of names) job.gone.delete(name)
+  for (const { runNo } of job.job.state?.active ?? []) job.followWorkers(runNo)
 }
 
 /** The part of the job that has stopped, or undefined. */
@@ -184,7 +215,9 @@ function statuses({ job: { state, definition } }: JobHistory): string[] {
   if (state.backfill !== null) found.push('backfill')
   if (state.recheckAt !== null) found.push('recheck')
   if (definition?.spec?.schedule.from === 'END' && state.nextFireAt === null) found.push('END')
-  for (const { status, parked, waitsFor, tellAt } of state.active) {
+  for (const run of state.active) {
+    const { status, parked, waitsFor, tellAt, routedTo } = run
+    found.push(routedTo === null ? '' : 'routed', waitsForHandler(run) ? 'without handler' : '')
     found.push(status, tellAt === null ? '' : 'pinned', parked ? `${status} parked` : '', `${status} ${waitsFor}`)
   }
   return found

@@ -84,6 +84,7 @@ describe('the bytes of a key', () => {
       recheck: 8,
       zone: 9,
       misdated: 10,
+      workers: 11,
     })
   })
 })

@@ -1,0 +1,76 @@
+/**
+ * Runs that met a worker without their handler, that wait for a worker with it, or whose worker has left.
+ *
+ *   DISPATCHED ──handler-missing──► DISPATCHED to a worker that has the handler
+ *        │ ▲                   └──► RETRY_WAIT with handlerMissingAt, while none has it ──start deadline──► EXPIRED
+ *        │ └───────── a worker has it ──────────┘
+ *        └──its worker has left, without a report──► the next attempt, to another worker
+ *
+ * None of these attempts counts against maxAttempts, because no handler was called.
+ */
+import type { ActiveRun, ExecutionEvent } from '../../schemas/index.ts'
+import { type Context, type Decision, patchRun, waitsForHandler } from '../state/index.ts'
+import { executionOf } from './dispatch.ts'
+import { finishRun } from './finish.ts'
+import { beginAttempt } from './gate.ts'
+import { routeOf, waitForHandler } from './routing.ts'
+
+/** The error type by which a worker says that it lacks the handler (docs/PROTOCOL.md). */
+const handlerMissingType = 'handler-missing'
+
+/** Whether the report says so. A handler that was started may use the same word for an error of its own. */
+export const saysHandlerMissing = (run: ActiveRun, { error }: ExecutionEvent): boolean =>
+  run.status === 'DISPATCHED' && error?.type === handlerMissingType && error.retryable !== false
+
+/** `run.worker` has reported that it lacks the handler. Only the first report is followed by a dispatch at once, so that workers whose announcements are wrong cannot keep the owner busy. */
+export function handlerMissed(draft: Decision, run: ActiveRun, context: Context): void {
+  const { now } = context
+  const next = uncounted(draft, run, now)
+  if (now >= next.startDeadlineAt) return expire(draft, next, now, context)
+  const route = routeOf(executionOf(draft.job, next, now), run.worker, context)
+  if (run.handlerMissingAt !== null || typeof route === 'string') return waitForHandler(draft, next, context)
+  beginAttempt(draft, patchRun(draft, next, { handlerMissingAt: now }), context)
+}
+
+/** The time of a check has come. */
+export function checkHandler(draft: Decision, run: ActiveRun, context: Context): void {
+  const { now } = context
+  if ((run.tellAt ?? now) > now) draft.deferUntil = run.tellAt ?? now
+  else if (now >= run.startDeadlineAt) expire(draft, run, now, context)
+  else beginAttempt(draft, run, context)
+}
+
+/** The workers of the pool of this run have changed. Nothing is decided if the change is of no use to the run. */
+export function followWorkers(draft: Decision, run: ActiveRun, context: Context): void {
+  const { now } = context
+  if (waitsForHandler(run)) {
+    const route = routeOf(executionOf(draft.job, run, now), null, context)
+    if (route !== 'none' && now < run.startDeadlineAt) beginAttempt(draft, run, context)
+  } else if (run.status === 'DISPATCHED') sendElsewhere(draft, run, context)
+}
+
+/** Sends the next attempt to another worker if the one that the run was sent to has left. False: it has not, or that is unknown. */
+export function sendElsewhere(draft: Decision, run: ActiveRun, context: Context): boolean {
+  const { routedTo } = run
+  if (routedTo === null) return false
+  const { pool } = executionOf(draft.job, run, context.now)
+  const goneAt = context.goneAt?.(pool, routedTo, run.dispatchedAt)
+  if (goneAt === undefined) return false
+  // It may have started the run before it left.
+  if (goneAt > context.eventsReadUntil) draft.awaitsEventsUntil = goneAt
+  else beginAttempt(draft, { ...uncounted(draft, run, context.now), worker: routedTo }, context)
+  return true
+}
+
+/** The next attempt, which does not count, with the same start deadline. */
+function uncounted(draft: Decision, run: ActiveRun, now: number): ActiveRun {
+  return patchRun(draft, run, {
+    attempt: run.attempt + 1,
+    releasedAttempts: run.releasedAttempts + 1,
+    dueAt: Math.max(run.dueAt, now),
+    ...{ routedTo: null, tellAt: null, startedAt: null },
+  })
+}
+
+const expire = (draft: Decision, run: ActiveRun, finishedAt: number, context: Context): void =>
+  finishRun(draft, run, { status: 'EXPIRED', finishedAt, reason: 'handler-missing' }, context)

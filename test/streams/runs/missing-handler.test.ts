@@ -1,0 +1,188 @@
+/** Runs go to workers that have their handler, and wait without losing an attempt while no worker has it. */
+import { describe, expect, it } from 'vitest'
+import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { whyOf } from '../../../streams/jobs/reasons.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
+import { JobHistory } from './history.ts'
+
+const hour = 3_600_000
+const job = (workers: JobHistory['workers'], more: Partial<JobDefinitionInput> = {}): JobHistory => {
+  const history = new JobHistory()
+  history.workers = workers
+  return history.define({ retry: { maxAttempts: 1 }, leaseMs: 10_000, startDeadlineMs: hour, ...more })
+}
+/** Where each dispatch and redelivery went; null: to a topic of the pool. */
+const sentTo = ({ out }: JobHistory): (string | null)[] =>
+  out.flatMap((output) => (output.kind === 'dispatch' || output.kind === 'redeliver' ? [output.to] : []))
+
+describe('a run is sent', () => {
+  it.each([
+    ['to the topics, if nothing is known about the workers', undefined, null],
+    ['to the topics, if there is no worker: one may come', {}, null],
+    ['to the topics, if all workers have the handler', { a: ['noop'], b: ['noop', 'x'] }, null],
+    ['to the worker that has the handler, if not all have it', { a: ['x'], b: ['noop'] }, 'b'],
+  ])('%s', (_, workers, to) => {
+    const history = job(workers).until(1_000)
+    expect(sentTo(history)).toEqual([to])
+    expect(history.state.active).toMatchObject([{ status: 'DISPATCHED', routedTo: to, attempt: 1 }])
+  })
+  it('to the topics if it is untracked, because nobody would send it again', () => {
+    const history = job({ a: ['x'], b: ['noop'] }, { trackRuns: false, retry: undefined }).until(1_000)
+    expect(sentTo(history)).toEqual([null])
+  })
+  it('where pinTo says', () => {
+    expect(sentTo(job({ a: ['x'], b: ['noop'] }, { pinTo: 'a' }).until(1_000))).toEqual(['a'])
+  })
+  it('again, one lease after it was due, while its worker is there', () => {
+    const history = job({ a: ['x'], b: ['noop'] }).until(1_000)
+    expect(sentTo(history.until(10_999))).toEqual(['b'])
+    expect(sentTo(history.until(11_000))).toEqual(['b', 'b'])
+    expect(history.state.active).toMatchObject([{ attempt: 1 }])
+  })
+})
+
+describe('a worker without the handler', () => {
+  it('costs no attempt: the run goes to one that has it, and may fail there as often as retry says', () => {
+    const history = job(undefined).until(1_000)
+    history.workers = { w: ['x'], b: ['noop'] }
+    history.missHandler()
+    expect(sentTo(history)).toEqual([null, 'b'])
+    expect(history.state.active).toMatchObject([{ attempt: 2, releasedAttempts: 1, errors: [], status: 'DISPATCHED' }])
+    history.fail()
+    expect(history.state.lastRun).toMatchObject({ status: 'DEAD', errors: [{ attempt: 2, type: 'Error' }] })
+  })
+  it('is not asked again at once when it reports twice, whatever it announces', () => {
+    const history = job({ a: ['x'], w: ['noop'] }).until(1_000)
+    for (let reports = 0; reports < 5; reports++) {
+      history.missHandler({ worker: 'w' })
+      expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', handlerMissingAt: 1_000 }])
+      history.until(timersOf(history.job)[0]?.dueAt ?? 0)
+    }
+    // 1, 1, 2, 4, 8 s: each wait is as long as the run has waited.
+    expect(history.now).toBe(1_000 + 16_000)
+  })
+  it('does not matter if a handler that was started throws an error with that name', () => {
+    const history = job(undefined).until(1_000).report('STARTED').missHandler()
+    expect(history.state.lastRun).toMatchObject({ status: 'DEAD' })
+  })
+  it('does not matter if the report says that the run is not to be repeated', () => {
+    const history = job(undefined).until(1_000).fail('handler-missing', { retryable: false })
+    expect(history.state.lastRun).toMatchObject({ status: 'DEAD' })
+  })
+})
+
+describe('without a worker that has the handler', () => {
+  const waiting = (more: Partial<JobDefinitionInput> = {}): JobHistory => job({ a: ['x'] }, more).until(1_000)
+
+  it('a run waits, and why says so', () => {
+    const history = waiting()
+    expect(sentTo(history)).toEqual([])
+    expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', parked: true, attempt: 1, handlerMissingAt: 1_000 }])
+    expect(whyOf(history.job, history.now).map(({ code }) => code)).toContain('handler-missing')
+    expect(history.last.notes).toContainEqual({ kind: 'waiting', reason: 'handler-missing' })
+  })
+  it('it is checked after 1 s, then after as long as it has waited, at most every minute', () => {
+    const history = waiting()
+    const checks: number[] = []
+    while (history.now < 4 * 60_000) {
+      const dueAt = timersOf(history.job)[0]?.dueAt ?? 0
+      checks.push(dueAt - history.now)
+      history.until(dueAt)
+    }
+    expect(checks).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  })
+  it('it is dispatched with its first attempt when a worker comes, and at once when the owner learns of it', () => {
+    const history = waiting().until(20_500)
+    history.workers = { a: ['x'], b: ['noop'] }
+    history.followWorkers()
+    expect(sentTo(history)).toEqual(['b'])
+    expect(history.dispatched).toMatchObject([{ attempt: 1, startDeadlineAt: 1_000 + hour }])
+    expect(history.report('STARTED').state.active).toMatchObject([{ status: 'RUNNING', handlerMissingAt: null }])
+  })
+  it('a change that is of no use decides nothing', () => {
+    const history = waiting()
+    const { state } = history
+    history.workers = { a: ['x'], c: ['y'] }
+    expect(history.followWorkers().state).toBe(state)
+  })
+  it('it expires at its start deadline, which the wait does not move', () => {
+    const history = waiting({ startDeadlineMs: 100_000 }).until(100_999)
+    expect(history.state.active).toHaveLength(1)
+    history.until(101_000)
+    expect(history.state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 101_000 })
+    expect(history.decisions.flatMap(({ endedRuns }) => endedRuns)).toMatchObject([{ reason: 'handler-missing' }])
+  })
+  it('it expires also if workers keep saying that they lack the handler', () => {
+    const history = job(undefined, { startDeadlineMs: 100_000 }).until(1_000)
+    while (history.job.state?.active.length === 1 && history.now < hour) {
+      history.missHandler()
+      const dueAt = timersOf(history.job)[0]?.dueAt
+      if (dueAt !== undefined) history.until(dueAt)
+    }
+    expect(history.state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 101_000 })
+  })
+  it('it holds no slot and takes no start', () => {
+    const limits = { concurrencyKey: 'k', rateLimit: { key: 'r', limit: 1, perMs: 60_000 } }
+    const history = waiting(limits).until(9_000)
+    expect(history.starts.size).toBe(0)
+    history.workers = { a: ['noop'] }
+    history.until(20_000)
+    expect(history.dispatched).toMatchObject([{ attempt: 1, startDeadlineAt: 1_000 + hour }])
+    expect(history.starts.size).toBe(1)
+  })
+  it('a run that waits for its slot waits for the handler afterwards, and gives the slot back', () => {
+    const history = job({ a: ['noop'], b: ['noop'] }, { concurrencyKey: 'k' })
+    history.others = { held: 1, waiting: 0 }
+    history.until(1_000)
+    expect(history.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'SLOT' }])
+    history.workers = { a: ['x'] }
+    history.others = { held: 0, waiting: 0 }
+    history.admit()
+    expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', waitsFor: null, handlerMissingAt: 1_000 }])
+  })
+  it('it can be cancelled, and no worker is told', () => {
+    const history = waiting().command('CANCEL_RUN', { runNo: 1 })
+    expect(history.state.lastRun).toMatchObject({ status: 'CANCELLED' })
+    expect(history.last.out).toEqual([])
+  })
+})
+
+describe('a worker that leaves', () => {
+  const left = (at: number): JobHistory => {
+    const history = job({ a: ['x'], b: ['noop'], c: ['noop'] }).until(1_000)
+    expect(sentTo(history)).toEqual(['b'])
+    history.until(at)
+    history.workers = { a: ['x'], c: ['noop'] }
+    history.gone.set('b', at)
+    return history
+  }
+  it('loses the runs that it has not started: they go to another one, without losing an attempt', () => {
+    const history = left(2_000).followWorkers()
+    expect(sentTo(history)).toEqual(['b', 'c'])
+    expect(history.state.active).toMatchObject([{ attempt: 2, releasedAttempts: 1, routedTo: 'c' }])
+  })
+  it('keeps them until all its reports are known', () => {
+    const history = left(2_000)
+    history.eventsReadUntil = 1_999
+    history.followWorkers()
+    expect(history.last).toMatchObject({ awaitsEventsUntil: 2_000, out: [] })
+    history.report('STARTED', { worker: 'b' })
+    history.eventsReadUntil = 2_000
+    history.followWorkers()
+    expect(history.state.active).toMatchObject([{ attempt: 1, status: 'RUNNING' }])
+  })
+  it('loses them at their own timer at the latest', () => {
+    expect(sentTo(left(2_000).until(11_000))).toEqual(['b', 'c'])
+  })
+  it('gives them back itself when it stops, and gets none of them again', () => {
+    const history = job({ a: ['x'], b: ['noop'], c: ['noop'] })
+      .until(1_000)
+      .report('RELEASED', { worker: 'b' })
+    expect(sentTo(history)).toEqual(['b', 'c'])
+    delete history.workers?.b
+    history.report('RELEASED', { worker: 'c' })
+    expect(history.state.active).toMatchObject([
+      { status: 'RETRY_WAIT', handlerMissingAt: 1_000, attempt: 3, releasedAttempts: 2 },
+    ])
+  })
+})

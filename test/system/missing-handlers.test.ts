@@ -1,0 +1,96 @@
+/** Workers with different handlers in one pool, beside those of the system itself, on a real broker: each run finds a worker that has its handler, and no attempt is lost. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import { createClient, createWorker, type Handlers, type Run, type Worker } from '../../src/library/index.ts'
+import { type System, startSystem } from '../../src/system/system.ts'
+import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
+
+const prefix = uniquePrefix()
+const cluster = { brokers, registryUrl, topicPrefix: prefix }
+const warnings: string[] = []
+const logger = pino(
+  { level: 'warn' },
+  {
+    write: (line: string) => {
+      warnings.push(JSON.parse(line).msg)
+    },
+  },
+)
+const far = { at: '2040-01-01T00:00:00Z' }
+const once = { maxAttempts: 1 }
+let folder: string
+let system: System
+let client: ReturnType<typeof createClient>
+const workers: Worker[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'duelog-routing-'))
+  // All roles: its own worker is in the default pool and has the built-in handlers only.
+  system = await startSystem({
+    config: readConfig({
+      ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
+      ...{ DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, 'data'), DUELOG_PARTITIONS: '4', DUELOG_REPLICATION: '1' },
+    }),
+    logger,
+  })
+  await system.ready()
+  client = createClient({ url: system.url, ...cluster })
+})
+afterAll(async () => {
+  for (const worker of workers) await worker.close()
+  await client?.close()
+  await system?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function startWorker(handlers: Handlers): Promise<Worker> {
+  const worker = createWorker({ ...cluster, handlers })
+  workers.push(worker)
+  await worker.start()
+  return worker
+}
+
+const ended = (id: string) =>
+  client.schedule({ id, schedule: { delayMs: 300 }, target: { handler: id.split('/')[0] ?? '' }, retry: once }).run()
+
+it('runs go where their handler is, whichever worker reads their partition', async () => {
+  await startWorker({ mine: (run: Run) => run.runNo })
+  const ids = Array.from({ length: 60 }, (_, index) => `${index % 3 === 0 ? 'noop' : 'mine'}/${index}`)
+  const runs = await Promise.all(ids.map(ended))
+  expect(runs.map(({ status, errors }) => ({ status, errors }))).toEqual(ids.map(() => ({ status: 'SUCCEEDED', errors: [] })))
+})
+
+it('a run waits for a worker that has its handler, says so, and starts when one comes', async () => {
+  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: once })
+  const run = client.trigger('later').run({ timeoutMs: 60_000 })
+  await expect.poll(async () => (await client.why('later')).why.map(({ code }) => code)).toContain('handler-missing')
+  const [active] = await client.runs('later')
+  expect(active).toMatchObject({ status: 'WAITING', waitsFor: 'HANDLER' })
+  await expect.poll(() => system.metrics.registry.metrics()).toMatch(/duelog_runs_without_handler\{partition="\d"\} 1/)
+  expect(warnings.join('\n')).toMatch(/No worker of pool default has the handler later\./)
+  await startWorker({ later: () => 'at last' })
+  expect(await run).toMatchObject({ status: 'SUCCEEDED', errors: [] })
+})
+
+it('runs of a worker that stops before it has started them go to another one', async () => {
+  const begun = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const slow = (): Promise<void> => {
+    begun.resolve()
+    return release.promise
+  }
+  const first = createWorker({ ...cluster, handlers: { slow }, concurrency: 1 })
+  await first.start()
+  const ids = Array.from({ length: 12 }, (_, index) => `slow/${index}`)
+  const runs = ids.map(ended)
+  await begun.promise
+  await startWorker({ slow: () => undefined })
+  const closed = first.close()
+  release.resolve()
+  await closed
+  expect((await Promise.all(runs)).map(({ status, errors }) => [status, errors])).toEqual(ids.map(() => ['SUCCEEDED', []]))
+})
