@@ -87,8 +87,8 @@ export class Executor {
   /** Throws DuelogError `bad-config`. */
   constructor(options: ExecutorOptions) {
     checkOptions(options)
-    const { pool, clock, metrics, names, instance, log, codecs } = options
     this.#options = options
+    const { pool, clock, metrics, names, instance, log, codecs } = options
     const logger = options.logger.child({ pool })
     this.#logger = logger
     this.#committer = new OffsetCommitter(clock, logger, async (positions) => {
@@ -142,10 +142,9 @@ export class Executor {
   }
 
   current(): ExecutorView {
-    const { pool, concurrency } = this.#options
     return {
-      pool,
-      concurrency,
+      pool: this.#options.pool,
+      concurrency: this.#options.concurrency,
       running: Array.from(this.#runner.calls.running, ({ jobId, runNo, attempt, startedAt, progress, message }) => {
         return { jobId, runNo, attempt, startedAt: startedAt ?? 0, progress, message }
       }),
@@ -192,17 +191,15 @@ export class Executor {
   }
 
   #taken(entry: Entry): void {
-    if (this.#runner.refuses(entry)) return
-    if (entry.dueAt <= this.#options.clock.nowMs()) this.#runner.ready(entry)
+    if (entry.dueAt <= this.#options.clock.nowMs() || this.#runner.lacksHandler(entry)) this.#runner.ready(entry)
     else this.#held.add(entry.dueAt, entry)
   }
 
   #takePinned(record: RecordIn, execution: Execution): void | Promise<void> {
     if (this.#stopping !== undefined || this.#absence.isAway) {
-      // Its owner sends a pinned run again. Another run was sent here because the owner does not know yet that this worker stops.
-      const held = execution.pinTo === null ? this.#pinned.take(record, execution) : undefined
-      if (held?.tracked) this.#runner.release(held, execution)
-      return
+      // The owner sends a pinned run again. It does not know yet that this worker stops, if the run has no pinTo.
+      const held = execution.pinTo === null && execution.tracked ? this.#pinned.take(record, execution) : undefined
+      return held && this.#runner.release(held, execution)
     }
     const entry = this.#pinned.take(record, execution)
     if (entry !== undefined) this.#taken(entry)

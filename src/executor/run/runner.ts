@@ -98,9 +98,12 @@ export class Runner implements AttemptHost {
     }
   }
 
-  /** The entry is due. It starts with the next pump that has a slot for it. */
+  /** The entry is due. It starts with the next pump that has a slot for it, or fails at once if its handler is missing. */
   ready(entry: Entry): void {
     if (entry.state !== 'held' || (this.#stopped && !this.#last.has(entry))) return
+    // While reports are congested, it waits in the queue like others.
+    if (entry.execution !== undefined && this.lacksHandler(entry) && !this.#options.reportSender.congested)
+      return this.#failMissing(this.#begin(entry, entry.execution, null))
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
     if (handler instanceof BatchCollector) handler.add(entry)
     else this.#ready.push(entry.lane.level, entry)
@@ -162,14 +165,9 @@ export class Runner implements AttemptHost {
     return true
   }
 
-  /** Reports a run whose handler this worker lacks as soon as it is read, so that its owner can send it to another worker before it is due. */
-  refuses(entry: Entry): boolean {
-    const { execution, tracked } = entry
-    if (execution === undefined || !tracked || this.#handlers.has(execution.handler)) return false
-    // A backlog of such runs waits in the queue like others.
-    if (this.#options.reportSender.congested) return false
-    this.#failMissing(this.#begin(entry, execution, null))
-    return true
+  /** Such a run is reported as soon as it is read, so that its owner can send it to another worker before it is due. */
+  lacksHandler({ execution, tracked }: Entry): boolean {
+    return execution !== undefined && tracked && !this.#handlers.has(execution.handler)
   }
 
   /** Gives back an entry that never started. */
