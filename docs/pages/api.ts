@@ -4,7 +4,10 @@ import { harmlessHeaders } from '../../src/api/http/redact.ts'
 import {
   bodiesMax,
   bodiesPerCallerMax,
+  bodyReceiveMs,
+  connectionIdleMs,
   connectionsMax,
+  headersReceiveMs,
   refusedSignInsInAllMax,
   refusedSignInsInAllPerSecond,
   refusedSignInsMax,
@@ -92,6 +95,7 @@ export function apiPage(): string {
       '- viewer reads, operator also writes jobs and commands, admin also reads the audit trail.',
       `- Headers, URLs and server answers are redacted for viewers. They see the values of the headers ${[...harmlessHeaders].map((name) => `\`${name}\``).join(', ')}; scheme, host and port of the URL of an http target; and the status of its server's answer. Everything else is shown as \`***\`, even if a message of a handler repeats it. A viewer's plan does not compare redacted values, and names the fields in \`hidden\`. Payloads, keys, tags and messages of handlers are shown, so put no secret there. A definition that contains \`***\` in such a place is refused.`,
       '- One caller may send `DUELOG_HTTP_RATE_LIMIT` requests a second; beyond that 429 with `Retry-After`.',
+      `- The headers of a request must arrive within ${headersReceiveMs / 1_000} s, the body of a single request within ${bodyReceiveMs / 1_000} s. A connection without a request is closed after ${connectionIdleMs / 1_000} s.`,
       `- At most ${connectionsMax.toLocaleString('en')} connections are open. A further one replaces a connection of the address that has most connections. A connection without a request is replaced first. At most ${bodiesMax.toLocaleString('en')} requests may have incomplete bodies, at most ${bodiesPerCallerMax} of one caller and ${bodiesPerCallerMax} of all viewers. Beyond that, requests get 503. Unread answers hold at most ${unreadCharsMax / 1024 / 1024} million characters. Beyond that, connections are closed. Lists, plans and forecasts are queued fairly by caller, and get 503 after half a minute.`,
       '',
       '## Audit trail',

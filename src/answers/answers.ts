@@ -330,7 +330,7 @@ export type Job = {
   status: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
   /** Why the job is INVALID, or why its last occurrence was skipped. */
   reason: string | null
-  /** Nominal time of the next occurrence. */
+  /** Nominal time of the next occurrence. Null if there is none, and while a pause has let it pass. */
   nextFireAt: string | null
   /** Time at which it is due, with jitter. Null without jitterMs. */
   nextDueAt: string | null

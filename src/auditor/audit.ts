@@ -52,7 +52,7 @@ export async function audit({
   onProgress,
   signal,
 }: AuditOptions): Promise<Verdict> {
-  const { log, names, openCodecs } = clusterOf(cluster)
+  const { log, names, openReadingCodecs } = clusterOf(cluster)
   const all = new Set(await log.topics())
   const executions = [...all].filter((topic) => poolOf(names, topic) !== undefined)
   const topics = auditedTopics(names, executions, targetTopics)
@@ -64,7 +64,7 @@ export async function audit({
       `There are no topics ${which} at ${String(cluster.brokers)}; check the brokers and the topic prefix.`,
     )
   }
-  const codecs = await openCodecs([...new Set(executions.map((topic) => poolOf(names, topic) ?? ''))])
+  const codecs = await openReadingCodecs([...new Set(executions.map((topic) => poolOf(names, topic) ?? ''))])
   const windowed = new Set([...executions, names.control, names.events])
   const window = from === undefined ? undefined : { ms: Math.max(0, from - aheadMs), topics: windowed }
   const folder = await mkdtemp(join(tmpdir(), 'duelog-audit-'))

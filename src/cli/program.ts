@@ -31,6 +31,8 @@ export async function main(args: string[], terminal: Terminal = processTerminal)
     // Commander has already written its errors, help and version.
     if (error instanceof CommanderError) return exitCodeOf(error)
     terminal.stderr.write(`duelog: ${sentenceOf(error)}\n`)
+    // A program reads the output; the sentence beside it is for people.
+    if (args.includes('--json')) terminal.stdout.write(`${JSON.stringify(failureOf(error))}\n`)
     if (wantsStack(args, terminal)) terminal.stderr.write(`${stackOf(error)}\n`)
     else if (!(error instanceof DuelogError)) terminal.stderr.write('Run it again with --debug to see where it happened.\n')
     return exitCodeOf(error)
@@ -92,6 +94,12 @@ function inherit(parent: Command): void {
 }
 
 const exitHelp = `\nExit codes:\n${exitTable.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}\n`).join('')}`
+
+/** As in the lines for each of several jobs. */
+function failureOf(error: unknown): object {
+  const { code, retriable } = error instanceof DuelogError ? error : ({ code: 'internal', retriable: false } as const)
+  return { ok: false, code, detail: sentenceOf(error), retriable }
+}
 
 function sentenceOf(error: unknown): string {
   return error instanceof DuelogError ? error.message : `unexpected error: ${messageOf(error)}`

@@ -5,6 +5,7 @@ import {
   type Codecs,
   connectLog,
   createCodecs,
+  createReadingCodecs,
   type KafkaLog,
   type LogOptions,
   repairSubjects,
@@ -39,6 +40,8 @@ export interface Cluster {
   names: ReturnType<typeof topicNames>
   /** Registers the schemas; rejects with DuelogError `registry-unavailable`. */
   openCodecs(pools: readonly string[]): Promise<Codecs>
+  /** The same for a program that only reads: it registers nothing. */
+  openReadingCodecs(pools: readonly string[]): Promise<Codecs>
   /** The registered schemas of the subjects of the topics of these pools. */
   schemaStandings(pools: readonly string[]): Promise<SubjectStanding[]>
   /** Removes foreign schemas from these subjects and registers ours. Resolves with the former state. */
@@ -73,6 +76,7 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,
     openCodecs: (pools) => createCodecs({ ...registry, plans: topicPlans(names, pools) }),
+    openReadingCodecs: (pools) => createReadingCodecs({ ...registry, plans: topicPlans(names, pools) }),
     schemaStandings: (pools) => subjectStandings(registry, topicPlans(names, pools)),
     repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
   }

@@ -17,8 +17,10 @@ export function unknown(name: string): string {
   return `There is no setting ${name}${nearest ? `; did you mean ${nearest}?` : `; there are ${known.join(', ')}.`}`
 }
 
-/** The only setting that ends like this one, such as `_BROKERS`: it is meant rather than one that is two letters away. */
+/** The setting without DUELOG_, or the only one that ends like this one, such as `_BROKERS`: it is meant rather than one that is two letters away. */
 function sameEnding(name: string): string | undefined {
+  const bare = name.replace(/^DUELOG_/, '')
+  if (settingByName.has(bare)) return bare
   const ending = `_${name.replace(/^[^_]*_/, '')}`
   const found = [...settingByName.keys()].filter((known) => known !== name && known.endsWith(ending))
   return found.length === 1 ? found[0] : undefined

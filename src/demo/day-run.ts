@@ -55,6 +55,7 @@ export async function runDay(options: DayOptions): Promise<{ verdict: DayVerdict
     } finally {
       hide()
     }
+    output.write('The day is over; the log is read to its end.\n')
     const marks = marksOf(options.partitions)
     const now = Date.now()
     await unlessAborted(client.scheduleMany(marks.map((id) => markOf(id, now))), signal)

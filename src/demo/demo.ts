@@ -96,6 +96,7 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
     const cluster = { brokers, registryUrl, topicPrefix: options.env?.DUELOG_TOPIC_PREFIX, clientId: 'duelog-demo', logger }
     const { verdict, readToEnd } = await runDay({ cluster, partitions, plan, compressedMs: seconds * 1_000, output, signal })
     output.write(`\n${summaryText({ verdict, totals: totalsOf(plan), startMs, readToEnd })}`)
+    output.write('\nStopping the broker and the registry.\n')
     return isProved({ verdict, readToEnd }) ? 'proved' : 'not-proved'
   } finally {
     options.signal.removeEventListener('abort', onStop)

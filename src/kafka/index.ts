@@ -6,6 +6,7 @@ export {
   codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,
+  createReadingCodecs,
   type EarlyCodecsOptions,
   type KnownIds,
   repairSubjects,

@@ -90,8 +90,9 @@ const subjects: Record<Refusal['what'], (refusal: Refusal) => string> = {
 export function whyOf(job: Job, nowMs: number): Reason[] {
   const state = job.state ?? pristineState(job)
   const past = [...state.decisions].reverse().map((refusal): Reason => {
-    const { what, reason, at, scheduledFor, commandId } = refusal
-    const when = scheduledFor === null ? '' : ` (due ${new Date(scheduledFor).toISOString()})`
+    const { what, reason, at, scheduledFor, commandId, count } = refusal
+    // Refusals that are counted together keep the time of the first.
+    const when = scheduledFor === null ? '' : ` (${count > 1 ? 'the first was ' : ''}due ${new Date(scheduledFor).toISOString()})`
     return {
       code: reason,
       at,
@@ -105,10 +106,18 @@ export function whyOf(job: Job, nowMs: number): Reason[] {
 function present(state: JobState, nowMs: number): Reason[] {
   const now: Reason[] = []
   const say = (code: string, text: string, at: number | null = null): void => void now.push({ code, text, at })
-  if (state.status === 'INVALID') say('invalid', `The definition cannot be used, so nothing fires: ${state.reason ?? ''}`)
+  if (state.status === 'INVALID') {
+    const { recheckAt } = state
+    const again =
+      recheckAt === null ? '' : ` It is checked again in ${duration(Math.max(0, recheckAt - nowMs))}, or when it is sent again.`
+    say('invalid', `The definition cannot be used, so nothing fires: ${state.reason ?? ''}${again}`)
+  }
   if (state.status === 'PAUSED') {
     const by = state.pausedByCommand ? 'by a command' : 'by its definition'
-    say('paused', `The job is paused ${by}. Nothing fires until it is resumed; then catchUp decides about missed occurrences.`)
+    const missedFrom =
+      state.nextFireAt !== null && state.nextFireAt <= nowMs ? new Date(state.nextFireAt).toISOString() : undefined
+    const missed = missedFrom === undefined ? 'missed occurrences' : `the occurrences missed since ${missedFrom}`
+    say('paused', `The job is paused ${by}. Nothing fires until it is resumed; then catchUp decides about ${missed}.`)
   }
   if (state.status === 'COMPLETED') say('completed', completedText(state), state.finishedAt)
   if (state.queuedFor !== null) say('queued', 'One occurrence waits for the active run to end.', state.queuedFor)

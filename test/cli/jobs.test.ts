@@ -101,6 +101,20 @@ describe('duelog jobs apply', () => {
     const file = await bed.file('many.ndjson', text)
     expect(await bed.run('jobs', 'apply', file)).toMatchObject({ code: 0, out: '20,000 jobs applied\n' })
   })
+  it('reads YAML and JSON documents from standard input, whose first line shows the format', async () => {
+    const yaml = `# a comment\n- id: in-1\n  schedule: { at: ${far} }\n  target: { handler: noop }\n`
+    const documents = [
+      yaml,
+      `\n${JSON.stringify([job('in-2')], null, 2)}`,
+      JSON.stringify(job('in-3'), null, 2),
+      lines(job('in-4')),
+    ]
+    for (const text of documents)
+      expect(await bed.feed(text, 'jobs', 'apply', '-')).toMatchObject({ code: 0, out: '1 job applied\n' })
+    for (const no of [1, 2, 3, 4]) expect((await bed.run('jobs', 'get', `in-${no}`)).code).toBe(0)
+    expectSentence(await bed.feed('', 'jobs', 'apply', '-'), 'no job')
+    expect((await bed.feed('{"id": "broken"\n', 'jobs', 'apply', '-')).code).toBe(1)
+  })
   it('refuses files that are missing, of an unknown format, or broken, before anything is sent', async () => {
     const [unknown, broken, scalar, empty] = [
       await bed.file('jobs.txt', lines(job('never'))),
@@ -161,6 +175,12 @@ describe('duelog jobs get, list and why', () => {
     for (const words of ['shown', 'ACTIVE', `once at 2100-01-01T00:00:00`, 'noop', '"n": 1']) expect(out).toContain(words)
     const definition = await bed.run('jobs', 'get', 'shown', '--definition')
     expect(await bed.feed(definition.out, 'jobs', 'apply', '--format', 'yaml', '-')).toMatchObject({ code: 0 })
+    expect(JSON.parse(definition.out)).toEqual({
+      ...{ id: 'shown', schedule: { at: '2100-01-01T00:00:00.000Z' }, target: { handler: 'noop' } },
+      ...{ tags: ['t'], payload: { n: 1 } },
+    })
+    const all = JSON.parse((await bed.run('jobs', 'get', 'shown', '--definition', '--all')).out)
+    expect(all).toMatchObject({ priority: 'NORMAL', retry: { maxAttempts: 5 }, target: { pool: 'default' } })
   })
   it('list in the order of IDs, page by page, up to the limit', async () => {
     const input = lines(
@@ -181,6 +201,11 @@ describe('duelog jobs get, list and why', () => {
       expectSentence(ended, '"no such job"')
     }
   })
+  it('print an error as JSON too, if their answers are JSON', async () => {
+    const { code, out, err } = await bed.run('jobs', 'get', 'no such job', '--json')
+    expect([code, err]).toEqual([4, expect.stringContaining('"no such job"')])
+    expect(JSON.parse(out)).toEqual({ ok: false, code: 'not-found', detail: expect.any(String), retriable: false })
+  })
   it('reach ids of any characters', async () => {
     const id = 'a/b?c=d%25#é 漢'
     await bed.feed(lines(job(id)), 'jobs', 'apply', '-')
@@ -193,6 +218,7 @@ describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
     await bed.feed(lines(job('p-1'), job('p-2')), 'jobs', 'apply', '-')
     expect(await bed.run('jobs', 'pause', 'p-1', 'p-2')).toMatchObject({ code: 0, out: expect.stringContaining('p-2 is paused') })
     expect((await bed.run('jobs', 'list', '--status', 'PAUSED', '--json')).json().map(({ id }) => id)).toEqual(['p-1', 'p-2'])
+    expect((await bed.run('jobs', 'pause', 'p-1')).out).toBe('p-1 is paused.\n')
     expect((await bed.run('jobs', 'why', 'p-1')).out).toContain('PAUSED')
     expect((await bed.run('jobs', 'resume', 'p-1', '--json')).json()).toEqual([
       expect.objectContaining({ id: 'p-1', ok: true, applied: true, status: 'ACTIVE' }),

@@ -76,7 +76,11 @@ describe('duelog schedule preview', () => {
     const args = ['--cron', '30 2 * * *', '--timezone', 'Europe/Paris', '--from', '2030-03-30T12:00:00Z', '--count', '2']
     const { code, out } = await bed.run('schedule', 'preview', ...args)
     expect(code).toBe(0)
-    expect(out).toMatch(/^AT +NOTE\n2030-03-31T01:00:00.000Z +02:30 does not exist.*\n2030-04-01T00:30:00.000Z\n$/)
+    expect(out).toMatch(
+      /^AT +IN Europe\/Paris +NOTE\n2030-03-31T01:00:00.000Z +2030-03-31T03:00:00\+02:00 +02:30 does not exist.*\n2030-04-01T00:30:00.000Z +2030-04-01T02:30:00\+02:00\n$/,
+    )
+    const west = await bed.run('schedule', 'preview', '--at', '2030-01-01T00:00:00Z')
+    expect(west.out).toMatch(/^AT +NOTE\n/)
   })
   it.each([
     ['--rrule', 'FREQ=YEARLY'],

@@ -242,6 +242,8 @@ describe('an unknown DUELOG_ name', () => {
 
   test('is refused with the setting that ends alike, whatever it begins with', () => {
     expect(refusal({ DUELOG_BROKERS: 'a:1' })).toBe('There is no setting DUELOG_BROKERS; did you mean KAFKA_BROKERS?')
+    expect(refusal({ DUELOG_KAFKA_BROKERS: 'a:1' })).toBe('There is no setting DUELOG_KAFKA_BROKERS; did you mean KAFKA_BROKERS?')
+    expect(refusal({ DUELOG_SCHEMA_REGISTRY_URL: 'http://a' })).toMatch(/did you mean SCHEMA_REGISTRY_URL\?/)
     expect(refusal({ DUELOG_REGISTRY_URL: 'http://a' })).toMatch(/did you mean SCHEMA_REGISTRY_URL\?/)
   })
 

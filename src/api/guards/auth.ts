@@ -39,6 +39,13 @@ export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationO
   const peers = peerTokens(apiTokens).map((token): Known => ({ role: 'operator', actor: 'peer', digest: digest(token) }))
   const names = apiTokens.flatMap(({ name }) => name ?? [])
   const verify = jwt === undefined ? undefined : jwtVerifier(jwt, names)
+  const refusals = new Refusals()
+  const identityIn = async (token: string): Promise<Identity | undefined> => {
+    const found = await verify?.(token)
+    if (found === undefined || !('refused' in found)) return found
+    refusals.keep(token, found.refused)
+    return undefined
+  }
   return async (request, reply) => {
     const { role: needed, internal } = request.routeOptions.config
     if (known.length === 0 && verify === undefined) {
@@ -50,14 +57,14 @@ export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationO
     if (needed === undefined) return
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
     const judge = async (token: string): Promise<Identity | undefined> =>
-      identityOf(token, internal ? [...known, ...peers] : known) ?? (await verify?.(token))
+      identityOf(token, internal ? [...known, ...peers] : known) ?? (await identityIn(token))
     const from = { address: request.ip, realm: internal ? 'internal' : 'public' }
     const found = given === undefined ? undefined : await signIns.judged({ ...from, token: given }, () => judge(given))
     if (found === undefined) {
       void reply.header('www-authenticate', 'Bearer realm="duelog"')
       throw new DuelogError(
         'unauthorized',
-        `Send ${accepted(known.length > 0, verify !== undefined)} as Authorization: Bearer <token>.`,
+        `${refusals.textOf(given)}Send ${accepted(known.length > 0, verify !== undefined)} as Authorization: Bearer <token>.`,
       )
     }
     request.role = found.role
@@ -65,6 +72,25 @@ export function authentication({ apiTokens = [], jwt, signIns }: AuthenticationO
     if (rank[found.role] < rank[needed]) {
       throw new DuelogError('forbidden', `The token's role is ${found.role}; this call needs ${needed}.`)
     }
+  }
+}
+
+/** Refused tokens whose reasons are kept. */
+const refusalsMax = 1_000
+
+/** Why tokens were refused: a repeated one is refused without a check. */
+class Refusals {
+  readonly #reasons = new Map<string, string>()
+
+  keep(token: string, reason: string): void {
+    const [oldest] = this.#reasons.keys()
+    if (this.#reasons.size >= refusalsMax && oldest !== undefined) this.#reasons.delete(oldest)
+    this.#reasons.set(digest(token).toString('base64'), reason)
+  }
+
+  textOf(token: string | undefined): string {
+    const reason = token === undefined ? undefined : this.#reasons.get(digest(token).toString('base64'))
+    return reason === undefined ? '' : `The JWT is refused: ${reason}. `
   }
 }
 

@@ -28,11 +28,16 @@ export interface Identity {
   role: Role
 }
 
+/** A token that the provider has signed and that is not accepted: why, as the second half of a sentence. */
+export interface RefusedJwt {
+  refused: string
+}
+
 /**
- * Undefined for a token that is not accepted, for any reason. Rejects with `identity-unavailable` if no keys could be loaded,
- * and with `forbidden` for a subject that the provider accepts but that cannot be a name in records.
+ * Undefined for a token that the provider has not signed: nothing is said about it. Rejects with `identity-unavailable` if no keys could
+ * be loaded, and with `forbidden` for a subject that the provider accepts but that cannot be a name in records.
  */
-export type JwtVerifier = (token: string) => Promise<Identity | undefined>
+export type JwtVerifier = (token: string) => Promise<Identity | RefusedJwt | undefined>
 
 /** `taken`: names that records use for other callers, such as names of tokens. */
 export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []): JwtVerifier {
@@ -48,9 +53,13 @@ export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []):
         requiredClaims: ['exp', 'sub'],
       })
       const role = roleOf(payload, rolesClaim)
-      return role === undefined ? undefined : { actor: actorOf(payload.sub, taken), role }
+      if (role === undefined) return { refused: `its claim ${rolesClaim} names none of ${roles.join(', ')}` }
+      return { actor: actorOf(payload.sub, taken), role }
     } catch (error) {
       if (error instanceof DuelogError) throw error
+      // Claims are checked after the signature.
+      if (error instanceof errors.JWTExpired) return { refused: 'it has expired' }
+      if (error instanceof errors.JWTClaimValidationFailed) return { refused: claimText(error.claim, error.reason) }
       if (isRefusal(error, errors)) return undefined
       throw new DuelogError('identity-unavailable', `The keys of DUELOG_JWT_JWKS_URL could not be loaded: ${messageOf(error)}.`, {
         cause: error,
@@ -58,6 +67,15 @@ export function jwtVerifier(options: JwtOptions, taken: readonly string[] = []):
     }
   }
 }
+
+const claimTexts: Record<string, string> = {
+  iss: 'its issuer (iss) is not that of DUELOG_JWT_ISSUER',
+  aud: 'its audience (aud) does not have that of DUELOG_JWT_AUDIENCE',
+  nbf: 'it is not valid yet (nbf)',
+}
+
+const claimText = (claim: string, reason: string): string =>
+  reason === 'missing' ? `it has no claim ${claim}` : (claimTexts[claim] ?? `its claim ${claim} is not valid`)
 
 /** Whether the token itself is wrong, and not the way to the keys. */
 function isRefusal(error: unknown, errors: typeof import('jose').errors): boolean {

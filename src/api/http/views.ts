@@ -49,17 +49,21 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined,
   }
 }
 
-/** `role`: of the caller; null without authentication. A viewer sees no credentials. */
-export function jobToJson(job: JobView, role: Role | null): Json {
+/**
+ * `role`: of the caller; null without authentication. A viewer sees no credentials. A job that is paused keeps the time of the first
+ * occurrence that it has missed; that is not its next one.
+ */
+export function jobToJson(job: JobView, role: Role | null, nowMs: number): Json {
   const definition = job.definition === undefined ? null : definitionToJson(job.definition)
   const shown = runsOf(role, job.id, job)
+  const isMissed = job.status === 'PAUSED' && job.nextFireAt !== null && (job.nextDueAt ?? job.nextFireAt) <= nowMs
   return {
     id: job.id,
     etag: etagOf(job),
     status: job.status,
     reason: job.reason,
-    nextFireAt: timeOrNull(job.nextFireAt),
-    nextDueAt: timeOrNull(job.nextDueAt),
+    nextFireAt: isMissed ? null : timeOrNull(job.nextFireAt),
+    nextDueAt: isMissed ? null : timeOrNull(job.nextDueAt),
     ...(job.place !== undefined && { place: placeToJson(job.place) }),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,

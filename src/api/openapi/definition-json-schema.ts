@@ -16,6 +16,13 @@ const bytes = {
 } as const
 const textOrBytes = { title: 'TextOrBytes', oneOf: [text, bytes] } as const
 
+const example = {
+  id: 'report-7',
+  schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' },
+  target: { handler: 'log' },
+  payload: { to: 'a@example.org' },
+}
+
 /** `id` and the payload differ between JSON and Avro: see definition-json.ts and payload-json.ts in streams/definitions. */
 export function definitionJsonSchema(): JsonSchema {
   const { properties, required } = recordSchema(jobDefinitionSchema as AvroRecord, new Map())
@@ -25,6 +32,8 @@ export function definitionJsonSchema(): JsonSchema {
     type: 'object',
     additionalProperties: false,
     required,
+    // Pages that try requests out would fill in "string".
+    examples: [example],
     properties: {
       id: { ...text, description: 'Job id. Required in a batch; optional if the path has it.' },
       ...fields,

@@ -109,11 +109,15 @@ function operationOf(route: RouteOptions, schema: RouteSchema, refer: (schema: J
   }
 }
 
+/** Of required parameters, for pages that try requests out. */
+const examples: Record<string, unknown> = { id: 'report-7', jobId: 'report-7', runNo: 1 }
+
 function parametersOf(place: string, schema: JsonSchema | undefined, refer: (schema: JsonSchema) => JsonSchema): JsonSchema[] {
   const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, JsonSchema>; required?: string[] }
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
     in: place,
+    ...(examples[name] !== undefined && { example: examples[name] }),
     ...(description !== undefined && { description }),
     required: required.includes(name),
     schema: refer(rest),

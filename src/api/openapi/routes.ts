@@ -17,6 +17,8 @@ export function openApiRoutes(instance: FastifyInstance): void {
     document ??= openApiDocument(routes)
     return document
   })
+  // The page names its files relative to /docs.
+  instance.get('/docs/', { schema: hidden }, async (_request, reply) => reply.redirect('../docs', 308))
   for (const [url, { type, file, text }] of Object.entries(docsAssets)) {
     instance.get(url, { schema: hidden }, async (_request, reply) => {
       void reply.type(type).header('content-security-policy', docsPolicy).header('cache-control', 'no-cache')

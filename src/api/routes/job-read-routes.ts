@@ -25,7 +25,7 @@ interface StaleRead {
 }
 
 export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const { owners, partitions, writes, lists } = context
+  const { owners, partitions, writes, lists, clock } = context
   const read = { role: 'viewer' } as const
 
   instance.get<StaleRead>('/v1/jobs/:id', { config: read, schema: getJobSchema }, async (request, reply) => {
@@ -36,7 +36,7 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     const isStale = reading.mark(reply)
     if (job === undefined) throw jobNotFound(id)
     if (!isStale) void reply.header('etag', etagOf(job))
-    return jobToJson(job, request.role)
+    return jobToJson(job, request.role, clock.nowMs())
   })
 
   instance.get<StaleRead>('/v1/jobs/:id/why', { config: read, schema: whySchema }, async (request, reply) => {
@@ -64,7 +64,7 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     const { page, jobs } = await whileAsked(request, reply, (asker) =>
       lists.run(async () => {
         const page = await listJobs(reading, partitions, { ...wanted, asker })
-        return { page, jobs: page.jobs.map((job) => jobToJson(job, request.role)) }
+        return { page, jobs: page.jobs.map((job) => jobToJson(job, request.role, clock.nowMs())) }
       }, asker),
     )
     return { jobs, searched: page.searched, cursor: page.cursor ?? null, ...(reading.mark(reply) && { stale: reading.stale }) }

@@ -56,7 +56,10 @@ export const jobSchema = {
     etag: { type: 'string' },
     status: { type: 'string', enum: jobStatuses },
     reason: { type: ['string', 'null'], description: 'Why the job is INVALID, or why its last occurrence was skipped.' },
-    nextFireAt: { ...timeOrNull, description: 'Nominal time of the next occurrence.' },
+    nextFireAt: {
+      ...timeOrNull,
+      description: 'Nominal time of the next occurrence. Null if there is none, and while a pause has let it pass.',
+    },
     nextDueAt: { ...timeOrNull, description: 'Time at which it is due, with jitter. Null without jitterMs.' },
     place: {
       title: 'SchedulePlace',

@@ -57,21 +57,23 @@ export function removeCommand(frame: CommandFrame): Command {
 
 /** Commands without parameters. */
 const words = [
-  { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused' },
+  { name: 'pause', description: 'Stop jobs from firing until they are resumed.', done: 'is paused', status: 'PAUSED' },
   {
     name: 'resume',
     description: 'Resume paused jobs. Occurrences that were missed during the pause follow the catchUp of each job.',
     done: 'is resumed',
+    status: 'ACTIVE',
   },
   {
     name: 'cancel',
     description: 'Cancel the runs of jobs and stop the jobs. A new definition revives them.',
     done: 'is cancelled',
+    status: 'COMPLETED',
   },
 ] as const
 
 export function wordCommands(frame: CommandFrame): Command[] {
-  return words.map(({ name, description, done }) => {
+  return words.map(({ name, description, done, status }) => {
     const examples = [`jobs ${name} report-7`, `jobs ${name} report-7 report-8 --json`, `jobs ${name} --tag eu`]
     const command = remoteCommand(name, description, examples)
     for (const option of filterOptions()) command.addOption(option)
@@ -84,7 +86,8 @@ export function wordCommands(frame: CommandFrame): Command[] {
         return remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
             const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
-            return { facts, text: facts.applied ? `${done} (status ${facts.status}).` : laterText(facts) }
+            const said = facts.status === status ? `${done}.` : `${done}; its status is ${facts.status}.`
+            return { facts, text: facts.applied ? said : laterText(facts) }
           }),
         )
       })

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isObject } from '../../../streams/definitions/index.ts'
 import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
@@ -26,6 +26,8 @@ export interface JobText {
 export type Format = 'ndjson' | 'yaml'
 /** A file named .json is parsed as JSON first, because the YAML parser, which accepts nearly all JSON, is slower. */
 type FileFormat = Format | 'json'
+/** Standard input has no name that shows its format: its first line does. */
+type GivenFormat = FileFormat | 'by-content'
 
 export interface JobSource {
   jobs: AsyncIterable<JobText>
@@ -55,10 +57,10 @@ export async function openJobs(files: readonly string[], format: Format | undefi
   const readAll = async function* (): AsyncGenerator<JobText> {
     let before = 0
     for (const [at, file] of files.entries()) {
-      const stream = file === '-' ? stdin : createReadStream(file)
+      const found = await contentOf(file === '-' ? stdin : createReadStream(file), formats[at] ?? 'ndjson')
       let last = before
-      const read = formats[at] === 'ndjson' ? lineJobs : formats[at] === 'yaml' ? documentJobs : jsonJobs
-      for await (const job of read(file, stream, before)) {
+      const read = found.format === 'ndjson' ? lineJobs : found.format === 'yaml' ? documentJobs : jsonJobs
+      for await (const job of read(file, found.stream, before)) {
         last = job.readBytes
         yield job
       }
@@ -68,12 +70,43 @@ export async function openJobs(files: readonly string[], format: Format | undefi
   return { jobs: readAll(), bytes }
 }
 
-function formatOf(file: string): FileFormat {
-  if (file === '-') return 'ndjson'
+function formatOf(file: string): GivenFormat {
+  if (file === '-') return 'by-content'
   const found = byExtension[extname(file).toLowerCase()]
   if (found !== undefined) return found
   const names = Object.keys(byExtension).join(', ')
   throw new DuelogError('bad-usage', `The name of ${file} does not show its format (${names}). Set it with --format.`)
+}
+
+/** Most bytes of blank lines before the first line that shows a format, and of that line. */
+const sniffedBytesMax = 1_048_576
+
+/** The stream with its format. A stream of unknown format is read up to the end of its first line that is not blank. */
+async function contentOf(stream: Readable, format: GivenFormat): Promise<{ stream: Readable; format: FileFormat }> {
+  if (format !== 'by-content') return { stream, format }
+  const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>
+  const begin: Buffer[] = []
+  let bytes = 0
+  let line: string | undefined
+  while (line === undefined && bytes < sniffedBytesMax) {
+    const { value, done } = await pieces.next()
+    if (done) break
+    begin.push(Buffer.from(value))
+    bytes += Buffer.byteLength(value)
+    line = /^\ufeff?\s*(\S[^\n]*)\n/.exec(Buffer.concat(begin).toString('utf8'))?.[1]
+  }
+  const head = Buffer.concat(begin)
+  const rest = async function* (): AsyncGenerator<Buffer | string> {
+    if (head.length > 0) yield head
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value
+  }
+  return { stream: Readable.from(rest()), format: formatIn((line ?? head.toString('utf8')).replace(/^\ufeff/, '').trim()) }
+}
+
+/** A job on one line begins with `{` and more; a document in JSON begins with a bracket or a lone brace; anything else is YAML. */
+function formatIn(line: string): FileFormat {
+  if (line === '' || (line.startsWith('{') && line !== '{')) return 'ndjson'
+  return line === '{' || line.startsWith('[') ? 'json' : 'yaml'
 }
 
 async function sizeOf(file: string): Promise<number> {

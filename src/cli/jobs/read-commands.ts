@@ -1,5 +1,6 @@
 /** `duelog jobs get`, `list` and `why`. */
 import { type Command, Option } from 'commander'
+import { withoutDefaults } from '../../../streams/definitions/index.ts'
 import { counted, writeJson } from '../../../streams/text/index.ts'
 import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -37,12 +38,13 @@ export function getCommand(frame: CommandFrame): Command {
     'jobs get report-7 --definition > report-7.json',
   ])
     .argument('<id>', 'ID of the job')
-    .option('--definition', 'only its definition, in the format of apply')
+    .option('--definition', 'only its definition, in the format of apply, without fields that have their default')
+    .option('--all', 'with --definition: all fields')
     .addOption(staleOption())
-    .action((id: string, flags: RemoteFlags & { definition?: boolean; stale?: boolean }) =>
+    .action((id: string, flags: RemoteFlags & { definition?: boolean; all?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const job = await api.get<Job>(path`/v1/jobs/${id}`, staleQueryOf(flags))
-        if (flags.definition) terminal.stdout.write(definitionText(job, json))
+        if (flags.definition) terminal.stdout.write(definitionText(job, json, flags.all === true))
         else if (json) terminal.stdout.write(`${writeJson(job)}\n`)
         else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
       }),
@@ -128,9 +130,9 @@ function rowOf(job: Job, paint: Paint): string[] {
   ]
 }
 
-function definitionText({ id, definition, reason }: Job, oneJsonLine: boolean): string {
+function definitionText({ id, definition, reason }: Job, oneJsonLine: boolean, all: boolean): string {
   if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
-  return `${writeJson({ id, ...definition }, oneJsonLine ? 0 : 2)}\n`
+  return `${writeJson({ id, ...(all ? definition : withoutDefaults(definition)) }, oneJsonLine ? 0 : 2)}\n`
 }
 
 function jobText(job: Job, paint: Paint): string {

@@ -1,5 +1,6 @@
 /** `duelog schedule preview`: the times of a schedule, without a job. */
 import { Command } from 'commander'
+import { zoneOf } from '../../../streams/schedules/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { timeOf } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
@@ -55,11 +56,29 @@ function previewCommand(frame: CommandFrame): Command {
         if (json) for (const fire of fires) terminal.stdout.write(`${JSON.stringify(fire)}\n`)
         else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
-          const rows = fires.map(({ at, note = '' }) => [at, note])
-          terminal.stdout.write(tableText(['AT', 'NOTE'], rows, painterOf(terminal.stdout, terminal.env)))
+          const zone = zoneIn(body.schedule)
+          const rows = fires.map(({ at, atMs, note = '' }) => [at, ...(zone === undefined ? [] : [localTime(atMs, zone)]), note])
+          const head = ['AT', ...(zone === undefined ? [] : [`IN ${zone}`]), 'NOTE']
+          terminal.stdout.write(tableText(head, rows, painterOf(terminal.stdout, terminal.env)))
         }
       }),
     )
+}
+
+/** The time zone of a schedule, unless it is UTC. The server has accepted it. */
+function zoneIn(schedule: unknown): string | undefined {
+  const { timezone } = schedule as { timezone?: unknown }
+  return typeof timezone === 'string' && zoneOf(timezone).kind === 'zoned' ? timezone : undefined
+}
+
+/** Wall-clock time with its offset, such as 2030-03-31T03:30:00+02:00. */
+function localTime(atMs: number, timezone: string): string {
+  const zone = zoneOf(timezone)
+  const offsetMs = zone.kind === 'zoned' ? zone.offsetAt(atMs) : 0
+  const minutes = Math.round(Math.abs(offsetMs) / 60_000)
+  const pair = (value: number): string => String(value).padStart(2, '0')
+  const offset = `${offsetMs < 0 ? '-' : '+'}${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}`
+  return `${new Date(atMs + offsetMs).toISOString().replace(/(\.000)?Z$/, '')}${offset}`
 }
 
 /** The schedule is from the command line, so a wrong one is a wrong command line. */

@@ -1,4 +1,5 @@
 /** Loads a user's handlers from a module, at the start, so that a mistake shows then and not at the first run. */
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -17,7 +18,10 @@ export async function loadHandlers(modulePath: string): Promise<GivenHandlers> {
   try {
     module = (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
-    throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} could not be loaded: ${messageOf(error)}`, { cause: error })
+    const place = await placeOf(error, path)
+    throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} could not be loaded: ${messageOf(error)}${place}`, {
+      cause: error,
+    })
   }
   const { default: byDefault, ...named } = module
   // A CommonJS module shows its exports both by name and as the default; the default is complete.
@@ -36,6 +40,24 @@ export async function loadHandlers(modulePath: string): Promise<GivenHandlers> {
     throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${path} exports no handler; export functions by the handlers' names`)
   }
   return handlers
+}
+
+/** How long Node may take to check the syntax of a module. */
+const checkMs = 10_000
+
+/** " (file:line)" where the error is; empty if nobody knows. */
+async function placeOf(error: unknown, path: string): Promise<string> {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  // Node puts the place of some syntax errors before the error, and the module that threw is in the first frame with a file.
+  const known = /^(?:file:\/\/)?(\/.+:\d+)\n/.exec(stack)?.[1] ?? /\n +at (?:.* \()?file:\/\/(\/[^\n]+:\d+:\d+)/.exec(stack)?.[1]
+  if (known !== undefined) return ` (${known})`
+  if (!(error instanceof SyntaxError)) return ''
+  // The error of an import() has no place; that of a check has.
+  const told = await new Promise<string>((settle) => {
+    execFile(process.execPath, ['--check', path], { timeout: checkMs }, (_failure, _stdout, stderr) => settle(stderr))
+  })
+  const place = /^(?:file:\/\/)?(\/.+:\d+)\n/.exec(told)?.[1]
+  return place === undefined ? '' : ` (${place})`
 }
 
 function objectOf(value: unknown, path: string): Record<string, unknown> {

@@ -104,6 +104,25 @@ export async function createCodecs(options: CodecsOptions): Promise<Codecs> {
   return codecsOf(registry, types, ids)
 }
 
+/** No registry issues this id: codecs that only read write nothing. */
+const noId = -1
+
+/** Codecs that only read, for programs that look at a system: they register nothing. Rejects with DuelogError `registry-unavailable`. */
+export async function createReadingCodecs(options: CodecsOptions): Promise<Codecs> {
+  const registry = new Registry(options)
+  const ids = {} as Ids
+  for (const name of schemaNames) {
+    const found = new Set<number>()
+    for (const { topic, schema } of options.plans) {
+      const id = schema === name ? await registry.idAt(subjectOf(topic), schemaTexts[name]) : undefined
+      if (id !== undefined) found.add(id)
+    }
+    // Records of other schemas are read by their ids, as always.
+    ids[name] = found.size === 0 ? [noId] : [...found]
+  }
+  return codecsOf(registry, allTypes(), ids)
+}
+
 export interface EarlyCodecsOptions extends CodecsOptions {
   knownIds: KnownIds
   /** Whether this registry has confirmed the known ids before. If not, the start waits for it. */

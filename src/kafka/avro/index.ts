@@ -5,6 +5,7 @@ export {
   codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,
+  createReadingCodecs,
   type EarlyCodecsOptions,
 } from './codecs.ts'
 export type { KnownIds } from './registry.ts'

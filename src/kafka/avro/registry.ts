@@ -86,6 +86,16 @@ export class Registry {
     }
   }
 
+  /** Id of the schema at the subject; undefined if it is not there. Nothing is registered. */
+  async idAt(subject: string, schema: string): Promise<number | undefined> {
+    try {
+      const found = await retried(() => this.#subjects.alike(subject, schema))
+      return found !== undefined && isSame(found.schema, schema) ? found.id : undefined
+    } catch (thrown) {
+      throw this.#fault(thrown, `Looking for the schema of ${subject}`, { 401: 'bad-config', 403: 'bad-config' })
+    }
+  }
+
   async #registered(subject: string, schema: string): Promise<number> {
     const text = await this.#textAt(subject, schema)
     const register = async (compatibility: COMPATIBILITY): Promise<number> =>

@@ -77,6 +77,21 @@ describe('JSON Web Tokens', () => {
   })
 
   it.each([
+    ['that has expired', { exp: 1 }, 'it has expired'],
+    ['of another issuer', { iss: 'https://other.example/' }, 'its issuer (iss) is not that of DUELOG_JWT_ISSUER'],
+    ['for another audience', { aud: 'billing' }, 'its audience (aud) does not have that of DUELOG_JWT_AUDIENCE'],
+    ['without a role', { roles: [] }, 'names none of admin, operator, viewer'],
+    ['without a subject', { sub: undefined }, 'it has no claim sub'],
+  ])('%s and is signed by the provider is refused with the reason, also the second time', async (_what, change, reason) => {
+    await using system = createSystem({ apiTokens, jwt })
+    const token = await sign({ ...good, ...change })
+    for (const _time of [1, 2]) expect((await put(system, token)).json().detail).toContain(reason)
+    // Nothing is said about a token that anybody could have written.
+    const forged = `${token.slice(0, -8)}AAAAAAAA`
+    expect((await put(system, forged)).json().detail).not.toContain('refused')
+  })
+
+  it.each([
     ['empty', ''],
     ['of spaces', '  '],
     ['that is nobody in the audit trail', 'local'],

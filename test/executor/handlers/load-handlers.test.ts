@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadHandlers } from '../../../src/executor/handlers/load-handlers.ts'
 
@@ -38,4 +40,16 @@ it.each([
 ])('refuses %s with a sentence', async (name, source, message) => {
   const path = source === undefined ? join(folder, name) : await moduleOf(name, source)
   await expect(loadHandlers(path)).rejects.toMatchObject({ code: 'bad-config', message: expect.stringMatching(message) })
+})
+
+it.each([
+  ['line.mjs', 'export const a = () => 1\nexport const b = (\n  => 2\n', 3],
+  ['type.ts', 'export const a = () => 1\nexport const b: = 5\n', 2],
+  ['throws-late.mjs', `\n\nthrow new Error('no database')`, 3],
+])('names the line of the error in %s', async (name, source, line) => {
+  const path = await moduleOf(name, source)
+  // In Node itself, because the tests' own loader has other errors.
+  const program = `import { loadHandlers } from './src/executor/handlers/load-handlers.ts'; await loadHandlers(process.argv[1]).catch((error) => console.log(error.message))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path])
+  expect(stdout).toMatch(new RegExp(`could not be loaded: .* \\(${path}:${line}(:\\d+)?\\)\n$`))
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobDefinition } from '../../../schemas/generated.ts'
 import { completeDefinition, definitionFromJson, definitionToJson } from '../../../streams/definitions/definition-json.ts'
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
+import { withoutDefaults } from '../../../streams/definitions/without-defaults.ts'
 import { writeJson } from '../../../streams/text/json-text.ts'
 import { anything } from '../jobs/samples.ts'
 
@@ -254,6 +255,9 @@ describe('a definition as JSON', () => {
         expect(validateDefinition(definition)).toEqual([])
         const again = read(JSON.parse(JSON.stringify(definitionToJson(definition))))
         expect(again).toEqual(definition)
+        const short = withoutDefaults(definitionToJson(definition))
+        expect(read(JSON.parse(JSON.stringify(short)))).toEqual(definition)
+        expect(short).not.toHaveProperty('priority')
       }),
       { numRuns: 2000 },
     )
