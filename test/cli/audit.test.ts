@@ -107,3 +107,14 @@ it('says when there is nothing to audit, and refuses a time without an offset', 
   })
   expect(await bed.run('audit', '--from', '2030-01-01')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
 })
+
+it('registers nothing: a subject that is gone stays gone', async () => {
+  const subjects = `${bed.env.SCHEMA_REGISTRY_URL}/subjects`
+  const all = async (): Promise<string[]> => (await (await fetch(subjects)).json()) as string[]
+  const subject = `${bed.env.DUELOG_TOPIC_PREFIX}audit-value`
+  expect(await all()).toContain(subject)
+  expect((await fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' })).status).toBe(200)
+  const before = (await all()).toSorted()
+  expect((await bed.run('audit')).err).toBe('')
+  expect((await all()).toSorted()).toEqual(before)
+})

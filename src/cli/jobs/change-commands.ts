@@ -68,7 +68,8 @@ const words = [
     name: 'cancel',
     description: 'Cancel the runs of jobs and stop the jobs. A new definition revives them.',
     done: 'is cancelled',
-    status: 'COMPLETED',
+    // The word does not say it.
+    status: undefined,
   },
 ] as const
 
