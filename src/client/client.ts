@@ -13,6 +13,7 @@ import type {
   Plan,
   Proof,
   RedriveResult,
+  RunLogLine,
   Job as StoredJob,
   Run as StoredRun,
   Worker as WorkerAnswer,
@@ -25,6 +26,17 @@ import type { AnyPayloads, JobFor } from './typed-job.ts'
 export type JobInfo = StoredJob
 /** A run, active or ended, as the API answers it. Times are ISO 8601 in UTC. */
 export type RunInfo = StoredRun
+/** A line of a run, as the API answers it. */
+export type RunLine = RunLogLine
+/** Which lines of a run. */
+export interface RunLogOptions {
+  /** Default false. */
+  follow?: boolean
+  /** Only lines that arrived from then on. Default: the start of the run. */
+  from?: Instant
+  /** Only lines that arrived before. Default: a minute after the end of the run. */
+  to?: Instant
+}
 /** A worker, as the API answers it. */
 export type WorkerInfo = WorkerAnswer
 /** A partition and its owner, as the API answers it. */
@@ -188,6 +200,11 @@ export interface Client<Payloads extends object = AnyPayloads> {
   runs(id: string): Promise<RunInfo[]>
   /** One run; undefined if there is none, or if it is older than the runs that are kept. */
   run(id: string, runNo: number): Promise<RunInfo | undefined>
+  /**
+   * Lines that the handler of a run wrote with `run.log`, oldest first, page by page while they are read. With `follow` it also waits for
+   * those that come until the run has ended. For a run that is no longer kept, `from` says when it started. Rejects with `not-found`.
+   */
+  logs(id: string, runNo: number, options?: RunLogOptions): AsyncIterable<RunLine>
   /** Active runs of all jobs. */
   activeRuns(filter?: RunFilter & { state?: RunInfo['status'] }): AsyncIterable<RunInfo>
   /** Resolves with an ended run. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */

@@ -1,8 +1,18 @@
 /** The client over HTTP: one method for each thing that the API does, typed by its OpenAPI document. */
-import type { Accepted, CommandResult, JobExplanation, Written as WrittenAnswer } from '../answers/index.ts'
+import type { Accepted, CommandResult, JobExplanation, RunLogPage, Written as WrittenAnswer } from '../answers/index.ts'
 import { type Clock, systemClock } from '../clock/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import { type Address, ApiClient, knownCode, type LineResult, pages, path, type Request, uploadLines } from '../remote/index.ts'
+import {
+  type Address,
+  ApiClient,
+  knownCode,
+  type LineResult,
+  pages,
+  path,
+  type Request,
+  runLinePages,
+  uploadLines,
+} from '../remote/index.ts'
 import {
   type AwaitedRunOf,
   type Client,
@@ -12,6 +22,8 @@ import {
   type KafkaClient,
   type Rejection,
   type RunInfo,
+  type RunLine,
+  type RunLogOptions,
   type RunPromise,
   rejectionsListedMax,
   type Scheduled,
@@ -46,6 +58,7 @@ class HttpClient implements Client, JobRecords {
   readonly #checker: PayloadChecker | undefined
   readonly #awaitRun: AwaitRun
   readonly #api: ApiClient
+  readonly #clock: Clock
   readonly #closed = new AbortController()
   /** Requests in flight besides waits. */
   readonly #open = new Set<Promise<unknown>>()
@@ -53,6 +66,7 @@ class HttpClient implements Client, JobRecords {
   constructor(address: Address, kafka: KafkaClient | undefined, checker: PayloadChecker | undefined, clock: Clock) {
     this.#kafka = kafka
     this.#checker = checker
+    this.#clock = clock
     this.#awaitRun = runAwaiter({ address, clock, closed: this.#closed.signal })
     // Requests are not cut off by `close`: what they write may be durable.
     this.#api = new ApiClient(address, new AbortController().signal)
@@ -126,6 +140,14 @@ class HttpClient implements Client, JobRecords {
 
   run(id: string, runNo: number): Promise<RunInfo | undefined> {
     return this.#find(path`/v1/runs/${id}/${runNo}`)
+  }
+
+  async *logs(id: string, runNo: number, { follow = false, from, to }: RunLogOptions = {}): AsyncGenerator<RunLine> {
+    const query = { limit: pageSize, from: timeText(from), to: timeText(to) }
+    const read = (of: Request['query']): Promise<RunLogPage> =>
+      this.#ask('GET', path`/v1/jobs/${id}/runs/${runNo}/logs`, { query: of })
+    const pages = runLinePages(read, query, { follow, clock: this.#clock, signal: this.#closed.signal })
+    for await (const page of pages) yield* page.lines
   }
 
   activeRuns(filter: Parameters<Client['activeRuns']>[0] = {}): AsyncIterable<RunInfo> {

@@ -14,6 +14,8 @@ export type {
   Rejection,
   RunFilter,
   RunInfo,
+  RunLine,
+  RunLogOptions,
   RunPromise,
   Scheduled,
   ScheduledMany,

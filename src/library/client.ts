@@ -18,6 +18,8 @@ export type {
   Rejection,
   RunFilter,
   RunInfo,
+  RunLine,
+  RunLogOptions,
   RunPromise,
   Schedule,
   Scheduled,

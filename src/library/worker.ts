@@ -14,6 +14,8 @@ export type {
   Hook,
   Progress,
   Run,
+  RunLogFields,
+  RunLogLevel,
   SchemaHandler,
 } from '../executor/index.ts'
 export { NonRetryableError, RetryLaterError, withSchema } from '../executor/index.ts'

@@ -6,6 +6,7 @@ import { expectSentence, systemOfThisFile } from './built-program.ts'
 const started = Promise.withResolvers<void>()
 const ended = Promise.withResolvers<unknown>()
 const dead = Promise.withResolvers<void>()
+const released = Promise.withResolvers<void>()
 let failures = 0
 
 const bed = systemOfThisFile(
@@ -20,6 +21,12 @@ const bed = systemOfThisFile(
           reject(run.signal.reason)
         }),
       )
+    },
+    talking: async ({ log, attempt }) => {
+      log('info', `Attempt ${attempt} begins`, { customer: 'a', left: 2 })
+      if (attempt === 1) throw new Error('once more')
+      await released.promise
+      log('warn', 'bell \u0007 and \u001b[2J')
     },
     failing: () => {
       if (++failures === 3) dead.resolve()
@@ -60,6 +67,39 @@ describe('duelog runs', () => {
       code: 0,
       out: '1 redriven; there are more, see --max.\n',
     })
+  })
+  it('shows the lines of a run, and follows them until it has ended', async () => {
+    const retry = { backoff: { list: [1_000] } }
+    await bed.feed(
+      lines({ id: 'says/it', schedule: { delayMs: 0 }, retry, target: { handler: 'talking' } }),
+      'jobs',
+      'apply',
+      '-',
+    )
+    const shown = () => bed.run('runs', 'logs', 'says/it/1', '--json')
+    const counts = async () => (await shown()).out.split('\n').length - 1
+    await expect.poll(counts, { timeout: 30_000 }).toBe(2)
+    expect((await shown()).json()).toMatchObject([
+      { text: 'Attempt 1 begins', attempt: 1, no: 1, level: 'info', fields: { customer: 'a', left: 2 } },
+      { text: 'Attempt 2 begins', attempt: 2, no: 1 },
+    ])
+    const followed = bed.run('runs', 'logs', 'says/it/1', '--follow')
+    released.resolve()
+    const { code, out, err } = await followed
+    expect([code, err]).toEqual([0, ''])
+    const [head, ...rows] = out.trimEnd().split('\n')
+    expect(head).toBe('TIME                      ATTEMPT  LEVEL  TEXT')
+    expect(rows.map((row) => row.slice(24))).toEqual([
+      '  1        info   Attempt 1 begins  customer="a" left=2',
+      '  2        info   Attempt 2 begins  customer="a" left=2',
+      '  2        warn   bell   and  [2J',
+    ])
+    expect(await bed.run('runs', 'logs', 'says/it/1', '--limit', '2')).toMatchObject({
+      err: 'There are more than 2. Use --limit to see more.\n',
+    })
+    expect((await bed.run('runs', 'logs', 'says/it/1', '--from', '2040-01-01T00:00:00Z')).out).toBe('No lines.\n')
+    expect((await bed.run('runs', 'logs', 'nobody/1')).code).toBe(4)
+    expectSentence(await bed.run('runs', 'logs', 'nobody'), 'report-7/12')
   })
   it('reports a missing run, and an invalid run ID', async () => {
     expect((await bed.run('runs', 'get', 'nobody/1')).code).toBe(4)

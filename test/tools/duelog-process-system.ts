@@ -1,7 +1,8 @@
 /**
- * The roles of its environment in a process of their own, as the program runs them. It has three handlers besides the built-in
+ * The roles of its environment in a process of their own, as the program runs them. It has four handlers besides the built-in
  * ones. `hold` reports that it runs, and returns when the test releases it or its attempt is aborted. `deaf` returns only when
- * the test releases it. `stuck` does neither in its first attempt and continues its heartbeats. The process ends with its parent.
+ * the test releases it. `stuck` does neither in its first attempt and continues its heartbeats. `telling` writes lines, and
+ * returns in its second attempt only. The process ends with its parent.
  */
 import { readConfig } from '../../src/config/config.ts'
 import type { Handler } from '../../src/library/index.ts'
@@ -36,6 +37,12 @@ const stuck: Handler = ({ jobId, runNo, attempt, heartbeat }) => {
   setInterval(() => heartbeat({ progress: 0.5, message: 'still there' }), 200)
   return new Promise<never>(() => {})
 }
+const telling: Handler = ({ attempt, log }) => {
+  log('info', `attempt ${attempt} begins`, { pid: process.pid })
+  if (attempt === 1) return new Promise<never>(() => {})
+  log('warn', `attempt ${attempt} ends`)
+  return undefined
+}
 /** Blocks the process for ever, as an endless loop does. */
 const block = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
@@ -43,7 +50,7 @@ const block = (): void => {
 
 const system = await startSystem({
   config: readConfig(process.env),
-  handlers: { hold: holding(true), deaf: holding(false), stuck },
+  handlers: { hold: holding(true), deaf: holding(false), stuck, telling },
   onFatal: (error) => say({ kind: 'fatal', message: error.message }),
 })
 await system.ready()

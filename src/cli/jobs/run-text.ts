@@ -5,8 +5,20 @@ import { DuelogError } from '../../errors/index.ts'
 import { path } from '../remote/index.ts'
 import { type Paint, statusText } from '../terminal/index.ts'
 
-/** API path of a run ID as typed by the user. Throws `bad-usage` for an invalid one. A job ID may contain slashes. */
+/** API path of a run ID as typed by the user. Throws `bad-usage` for an invalid one. */
 export function routeOf(name: string): string {
+  const { jobId, runNo } = partsOf(name)
+  return path`/v1/runs/${jobId}/${runNo}`
+}
+
+/** API path of the lines of a run. */
+export function logsRouteOf(name: string): string {
+  const { jobId, runNo } = partsOf(name)
+  return path`/v1/jobs/${jobId}/runs/${runNo}/logs`
+}
+
+/** A job ID may contain slashes. */
+function partsOf(name: string): { jobId: string; runNo: string } {
   const [, jobId, runNo] = /^(.+)\/(\d{1,16})$/s.exec(name) ?? []
   if (jobId === undefined || runNo === undefined) {
     throw new DuelogError(
@@ -14,7 +26,7 @@ export function routeOf(name: string): string {
       `${JSON.stringify(name)} is not a run ID. A run ID is the job ID, a slash and a number, such as report-7/12.`,
     )
   }
-  return path`/v1/runs/${jobId}/${runNo}`
+  return { jobId, runNo }
 }
 
 export function runPairs(run: Run, paint: Paint): [string, string][] {

@@ -19,13 +19,15 @@ import {
 import { integer, numberText, painterOf, pairsText, tableText } from '../terminal/index.ts'
 import { laterText } from './change-commands.ts'
 import { discardCommand, redriveCommand } from './redrive-command.ts'
+import { logsCommand } from './run-logs-command.ts'
 import { routeOf, runHead, runPairs, runRow } from './run-text.ts'
 
 export function runsCommand(frame: CommandFrame): Command {
-  const group = new Command('runs').description('List, show, redrive, discard and cancel runs.')
+  const group = new Command('runs').description('List, show, redrive, discard and cancel runs, and show their lines.')
   for (const command of [
     listCommand(frame),
     getCommand(frame),
+    logsCommand(frame),
     redriveCommand(frame),
     discardCommand(frame),
     cancelCommand(frame),

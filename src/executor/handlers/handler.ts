@@ -58,9 +58,10 @@ export interface Run<Payload = unknown> {
   /** Reports progress to the owner, at most once a second. The lease is renewed automatically; this call is not needed for it. */
   heartbeat(progress?: Progress): void
   /**
-   * Writes a line that `GET /v1/jobs/{id}/runs/{runNo}/logs` shows: within about a second, and when the run has ended. The topic run-logs
-   * keeps it for DUELOG_RUN_LOGS_RETENTION_MS. Returns at once and never throws. Limits: 4 KiB of text and of fields, 100 lines a second, 1,000 lines and 1 MiB in an attempt. What is over a
-   * limit is left out; a line says how much. Write no secrets.
+   * Writes a line that `GET /v1/jobs/{id}/runs/{runNo}/logs`, `client.logs` and `duelog runs logs` show: within about a second, and
+   * when the run has ended. The topic run-logs keeps it for DUELOG_RUN_LOGS_RETENTION_MS. Returns at once and never throws. Limits: 4 KiB
+   * of text and of fields, 100 lines a second, 1,000 lines and 1 MiB in an attempt. What is over a limit is left out; a line says how
+   * much. Write no secrets.
    */
   log(level: RunLogLevel, text: string, fields?: RunLogFields): void
   /** The log of the worker's process. */
