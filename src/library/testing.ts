@@ -1,3 +1,13 @@
 /** What `import … from 'duelog/testing'` gives: Duelog in virtual time for tests. It needs neither Kafka nor the store nor the server. */
 export { DuelogError, type ErrorCode } from '../errors/index.ts'
-export { type FakeRun, fakeRun, type TestSystem, type TestSystemOptions, testSystem } from '../testing/index.ts'
+export {
+  type FakeLine,
+  type FakeRun,
+  fakeRun,
+  type TestLogLine,
+  type TestRecord,
+  type TestSystem,
+  type TestSystemOptions,
+  type TestWorker,
+  testSystem,
+} from '../testing/index.ts'

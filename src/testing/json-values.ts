@@ -9,7 +9,7 @@ import { DuelogError } from '../errors/index.ts'
 export const isoTime = (ms: number): string => String(timeText(ms))
 
 /** The value of JSON; other bytes as text. */
-export function jsonValue(bytes: Buffer): unknown {
+export function parsedJson(bytes: Buffer): unknown {
   const text = Buffer.from(bytes).toString()
   return text === 'null' ? null : (valueOrText(text) ?? text)
 }

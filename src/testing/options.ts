@@ -7,6 +7,8 @@ import { type HandlersFor, type Hook, handlerProblem, hooksProblem } from '../ex
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { checkZone } from './json-values.ts'
 import type { ClientCalls } from './test-client.ts'
+import type { TestLogLine, TestRecord } from './topic-records.ts'
+import type { TestWorker } from './worker-faults.ts'
 
 /**
  * Calls resolve once everything that is due at this instant has happened; only `advanceTo`, `advanceBy` and waits for runs move virtual time. The
@@ -21,6 +23,28 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
   advanceBy(ms: number): Promise<void>
   /** Resolves when this many ms of virtual time have passed. Handlers wait with it; it rejects with the signal's reason. */
   sleep(ms: number, options?: { signal?: AbortSignal }): Promise<void>
+  /** Records of a topic that jobs or handlers wrote, in the order of their appends. */
+  records(topic: string): Promise<TestRecord[]>
+  /** The lines that the handler of a run gave to `run.log`. */
+  log(id: string, runNo: number): Promise<TestLogLine[]>
+  /** The workers that run. */
+  workers(): Promise<TestWorker[]>
+  /** Starts another worker, of the pool `default` and with the name `worker` unless others are given. Resolves with its full name. */
+  startWorker(options?: { pool?: string; name?: string }): Promise<string>
+  /** Stops one worker, or all, as a deploy does: their handlers have 25 s to return. `name`: the full name, or that which was given. */
+  stopWorker(name?: string): Promise<void>
+  /**
+   * One worker dies, or all: nothing that they have not written yet is known to anybody. Their runs begin another attempt once their leases are over.
+   * Each is replaced at once, unless `restart` is false.
+   */
+  crashWorker(name?: string, options?: { restart?: boolean }): Promise<void>
+  /**
+   * The worker of the running run of this job is cut off until the lease is lost, so time passes. Its handlers go on meanwhile. The next attempt
+   * may begin while the first one still runs, whose outcome no longer counts.
+   */
+  loseLease(id: string): Promise<void>
+  /** The scheduler dies and another one takes over; with `storeLost`, from the log alone. */
+  crashScheduler(options?: { storeLost?: boolean }): Promise<void>
 }
 
 export interface TestSystemOptions<Payloads extends object = AnyPayloads> {

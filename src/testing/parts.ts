@@ -13,8 +13,9 @@ import { RunHistory } from './run-history.ts'
 import { type Brokers, Chance, Io, ManualClock, MemoryLog, VirtualTime } from './simulation/index.ts'
 import { Sleeps } from './sleeps.ts'
 import type { TestClientParts } from './test-client.ts'
+import type { WorkerFaultsParts } from './worker-faults.ts'
 
-export interface Parts extends TestClientParts {
+export interface Parts extends TestClientParts, WorkerFaultsParts {
   log: MemoryLog
   sleeps: Sleeps
 }
@@ -51,7 +52,7 @@ export function partsOf(options: TestSystemOptions, given: () => GivenHandlers):
     return starting
   }
   const checker = schemas === undefined ? undefined : new PayloadChecker(schemas)
-  return { driver, calls, processes, history: new RunHistory(log), partitions, checker, zone, started, log, sleeps }
+  return { driver, calls, processes, history: new RunHistory(log), partitions, pools, checker, zone, started, log, sleeps }
 }
 
 /** The handlers of every worker, without those that would use real time or a real network. */

@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
 import { type TopicNames, tombstoneRetentionMs, topicNames } from '../../streams/topics/index.ts'
+import { DuelogError } from '../errors/index.ts'
 import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../executor/index.ts'
 import { type Codecs, codecsWithoutRegistry } from '../kafka/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
@@ -63,7 +64,7 @@ export class Processes {
   readonly #groups: Parameters<typeof simulatedLog>[2] = new Map()
   readonly #all: SimulatedProcess[] = []
   readonly workers: SimulatedWorker[] = []
-  #scheduler: Scheduler | undefined
+  #scheduler: { process: SimulatedProcess; scheduler: Scheduler } | undefined
   #number = 0
 
   constructor(options: ProcessesOptions) {
@@ -77,14 +78,8 @@ export class Processes {
   }
 
   get queries(): PartitionQueries {
-    return (this.#scheduler as Scheduler).queries
-  }
-
-  /** Whether the owner of each partition fires. */
-  get areActive(): boolean {
-    const { partitions } = this.#options.brokers.log
-    const active = this.#scheduler?.queries.partitions().filter(({ phase, role }) => role === 'owner' && phase === 'active')
-    return active?.length === partitions
+    if (this.#scheduler === undefined) throw new DuelogError('not-ready', 'The test system has not started.')
+    return this.#scheduler.scheduler.queries
   }
 
   /** A machine, and the log as a process on it sees it. */
@@ -105,7 +100,7 @@ export class Processes {
   }
 
   async startScheduler(): Promise<void> {
-    const { machine, log } = this.machine('scheduler')
+    const { machine, members, log } = this.machine('scheduler')
     const { brokers } = this.#options
     const scheduler = new Scheduler({
       ...{ log, codecs: codecs(), names, prefix, instance: this.#instance('scheduler') },
@@ -123,9 +118,16 @@ export class Processes {
       spare: { rest: () => new Promise<void>(setImmediate) },
       onFatal: (error) => this.#options.onFailure(error),
     })
-    this.#scheduler = scheduler
+    this.#scheduler = { process: { machine, members }, scheduler }
     await scheduler.start()
     await scheduler.ready()
+  }
+
+  /** The scheduler dies, and another one starts; with an empty disk if the store is lost. */
+  async replaceScheduler(storeLost: boolean): Promise<void> {
+    if (this.#scheduler !== undefined) this.kill(this.#scheduler.process)
+    if (storeLost) this.#disk.clear()
+    await this.startScheduler()
   }
 
   async startRetrier(): Promise<void> {

@@ -3,7 +3,7 @@ import type { FinishedRun, JobState, StateEntry } from '../../schemas/index.ts'
 import { jobIdOfKey } from '../../streams/state/index.ts'
 import type { AttemptError, Run as RunAnswer } from '../answers/index.ts'
 import type { ActiveRunView } from '../ports/index.ts'
-import { isoTime, jsonValue } from './json-values.ts'
+import { isoTime, parsedJson } from './json-values.ts'
 import { codecs, names } from './processes.ts'
 import type { MemoryLog } from './simulation/index.ts'
 
@@ -96,7 +96,7 @@ export function endedRunAnswer(jobId: string, run: FinishedRun): RunAnswer {
     startedAt: run.startedAt === null ? null : isoTime(run.startedAt),
     finishedAt: isoTime(run.finishedAt),
     worker: run.worker,
-    result: run.result === null ? null : jsonValue(run.result),
+    result: run.result === null ? null : parsedJson(run.result),
     note: run.note,
     errors: run.errors.map(errorAnswer),
   }

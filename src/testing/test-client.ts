@@ -44,12 +44,13 @@ import { activeRunAnswer, endedRunAnswer, type RunHistory } from './run-history.
 /** What a test system has in common with a client of `createClient({ url })`. */
 export type ClientCalls<Payloads extends object> = Pick<
   Client<Payloads>,
-  | ('schedule' | 'scheduleMany' | 'delete' | 'get' | 'runs' | 'run' | 'awaitRun' | 'why')
-  | ('trigger' | 'pause' | 'resume' | 'cancel' | 'cancelRun' | 'redrive' | 'backfill')
+  | ('schedule' | 'scheduleMany' | 'delete' | 'get' | 'list' | 'runs' | 'run' | 'awaitRun' | 'why')
+  | ('trigger' | 'pause' | 'resume' | 'cancel' | 'cancelRun' | 'redrive' | 'backfill' | 'close')
 >
 
 /** How long an owner may take to apply a record, in virtual ms. It takes less, unless it has just crashed. */
 const appliedWaitMs = 300_000
+const listPageSize = 500
 
 export interface TestClientParts {
   driver: Driver
@@ -125,6 +126,25 @@ export class TestClient implements ClientCalls<AnyPayloads> {
       const job = await this.#find(id)
       return job === undefined ? undefined : this.#jobAnswer(job)
     })
+  }
+
+  async *list({ dueBefore, ...filter }: Parameters<Client['list']>[0] = {}): AsyncGenerator<JobInfo> {
+    const dueBeforeMs = dueBefore === undefined ? undefined : timeOf(dueBefore, this.#parts.zone, 'dueBefore of list')
+    const jobs = await this.#after(() => this.#list({ ...filter, ...(dueBeforeMs !== undefined && { dueBefore: dueBeforeMs }) }))
+    for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield this.#jobAnswer(job)
+  }
+
+  async #list(filter: Parameters<PartitionQueries['list']>[1]): Promise<JobView[]> {
+    const found: JobView[] = []
+    for (let partition = 0; partition < this.#parts.partitions; partition++) {
+      let after: string | undefined
+      do {
+        const page = await this.#owner.list(partition, filter, listPageSize, after)
+        found.push(...page.jobs)
+        after = page.next
+      } while (after !== undefined)
+    }
+    return found
   }
 
   /** Active runs, then all that have ended, newest first. */
@@ -203,6 +223,9 @@ export class TestClient implements ClientCalls<AnyPayloads> {
       return this.#command(id, 'BACKFILL', { from, to }, options)
     })
   }
+
+  /** There is nothing to close: a test system holds no connection, file or timer of Node. */
+  async close(): Promise<void> {}
 
   #makingRun(id: string, command: () => Promise<CommandResult>): RunPromise<CommandResult> {
     return runPromise(

@@ -1,4 +1,5 @@
 /** Duelog in memory and in virtual time, for tests of handlers, schedules and flows: no Kafka, no network, no files, no waiting. */
+import { partitionOf } from '../../streams/topics/index.ts'
 import type { AnyPayloads, Time } from '../client/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
@@ -6,8 +7,11 @@ import type { Driver } from './driver.ts'
 import { timeOf } from './json-values.ts'
 import { checkHandlers, checkOptions, type TestSystem, type TestSystemOptions } from './options.ts'
 import { type Parts, partsOf } from './parts.ts'
+import type { MemoryLog } from './simulation/index.ts'
 import { checkMs, type Sleeps } from './sleeps.ts'
 import { TestClient } from './test-client.ts'
+import { logLinesOf, recordsOf, type TestLogLine, type TestRecord } from './topic-records.ts'
+import { type TestWorker, WorkerFaults } from './worker-faults.ts'
 
 /**
  * `Payloads`, payloads by handler: with it the compiler checks each job, as with createClient. Throws DuelogError `bad-config` for an option that is
@@ -29,6 +33,9 @@ export function testSystem<Payloads extends object = AnyPayloads, Handled extend
 class System extends TestClient implements TestSystem {
   readonly #driver: Driver
   readonly #sleeps: Sleeps
+  readonly #faults: WorkerFaults
+  readonly #log: MemoryLog
+  readonly #partitions: number
   readonly #zone: string | undefined
   readonly #started: () => Promise<void>
 
@@ -36,6 +43,9 @@ class System extends TestClient implements TestSystem {
     super(parts)
     this.#driver = parts.driver
     this.#sleeps = parts.sleeps
+    this.#faults = new WorkerFaults(parts)
+    this.#log = parts.log
+    this.#partitions = parts.partitions
     this.#zone = parts.zone
     this.#started = parts.started
   }
@@ -61,6 +71,45 @@ class System extends TestClient implements TestSystem {
   }
 
   readonly sleep = (ms: number, options: { signal?: AbortSignal } = {}): Promise<void> => this.#sleeps.sleep(ms, options.signal)
+
+  records(topic: string): Promise<TestRecord[]> {
+    return this.#settled(() => recordsOf(this.#log, topic))
+  }
+
+  log(id: string, runNo: number): Promise<TestLogLine[]> {
+    return this.#settled(() => logLinesOf(this.#log, partitionOf(id, this.#partitions), id, runNo))
+  }
+
+  workers(): Promise<TestWorker[]> {
+    return this.#settled(() => this.#faults.list())
+  }
+
+  startWorker({ pool = 'default', name = 'worker' }: { pool?: string; name?: string } = {}): Promise<string> {
+    return this.#faults.start(pool, name)
+  }
+
+  stopWorker(name?: string): Promise<void> {
+    return this.#faults.stop(name)
+  }
+
+  crashWorker(name?: string, { restart = true }: { restart?: boolean } = {}): Promise<void> {
+    return this.#faults.crash(name, restart)
+  }
+
+  loseLease(id: string): Promise<void> {
+    return this.#faults.loseLease(id)
+  }
+
+  crashScheduler({ storeLost = false }: { storeLost?: boolean } = {}): Promise<void> {
+    return this.#faults.crashScheduler(storeLost)
+  }
+
+  /** What this sees once everything has happened that is due now. */
+  async #settled<Result>(look: () => Result): Promise<Result> {
+    await this.#started()
+    await this.#driver.during(Promise.resolve())
+    return look()
+  }
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,119 @@
+/** What a test does to the processes of its system: workers that start, stop, crash or are cut off, and owners that crash. */
+import type { JobState } from '../../schemas/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Driver } from './driver.ts'
+import type { Processes, SimulatedWorker } from './processes.ts'
+import type { RunHistory } from './run-history.ts'
+
+/** A worker of a test system. */
+export interface TestWorker {
+  /** As in `worker` of a run: name@host:pid:boot. */
+  name: string
+  pool: string
+  /** Handlers that run now. */
+  running: number
+}
+
+/** A lost lease is noticed at the latest this long after its end, in ms. */
+const noticedMs = 60_000
+
+export interface WorkerFaultsParts {
+  driver: Driver
+  processes: Processes
+  history: RunHistory
+  pools: readonly string[]
+  started: () => Promise<void>
+}
+
+export class WorkerFaults {
+  readonly #parts: WorkerFaultsParts
+
+  constructor(parts: WorkerFaultsParts) {
+    this.#parts = parts
+  }
+
+  list(): TestWorker[] {
+    return this.#parts.processes.workers.map(({ instance: name, pool, executor }) => {
+      return { name, pool, running: executor.current().running.length }
+    })
+  }
+
+  async start(pool: string, name: string): Promise<string> {
+    const { driver, processes, pools, started } = this.#parts
+    if (!pools.includes(pool)) throw refused(`There is no pool ${JSON.stringify(pool)}; give its name to testSystem in pools.`)
+    if (!/^[^@:\s]{1,255}$/.test(name))
+      throw refused(`The name of a worker is ${JSON.stringify(name)}; allowed: 1 to 255 characters without "@", ":" and spaces.`)
+    await started()
+    return (await driver.during(processes.startWorker(pool, name))).instance
+  }
+
+  /** Ends it as SIGTERM does; time passes while its handlers run. */
+  async stop(name: string | undefined): Promise<void> {
+    const { driver, processes, started } = this.#parts
+    await started()
+    for (const worker of this.#chosen(name)) {
+      await driver.during(worker.executor.stop(), Number.POSITIVE_INFINITY)
+      processes.kill(worker)
+    }
+  }
+
+  /** Ends it as a power cut does. With `restart`, another worker of the same pool and name starts at once. */
+  async crash(name: string | undefined, restart: boolean): Promise<void> {
+    const { driver, processes, started } = this.#parts
+    await started()
+    const crashed = this.#chosen(name)
+    for (const worker of crashed) processes.kill(worker)
+    if (!restart) return driver.during(Promise.resolve())
+    await driver.during(Promise.all(crashed.map(({ pool, instance }) => processes.startWorker(pool, nameIn(instance)))))
+  }
+
+  /**
+   * Nothing that the worker of this job's run sends arrives, until the owner has noticed that its lease is over. Then the worker is back.
+   * No other worker replaces it: it would begin what the cut off worker has not committed yet a second time, and renew the lease.
+   */
+  async loseLease(jobId: string): Promise<void> {
+    const { driver, processes, history, started } = this.#parts
+    await started()
+    const run = history.state(jobId)?.active.find(({ status }) => status === 'RUNNING')
+    const worker = processes.workers.find(({ instance }) => instance === run?.worker)
+    if (run === undefined || worker === undefined)
+      throw refused(`No run of job ${JSON.stringify(jobId)} is RUNNING, so none has a lease to lose.`)
+    const isLost = (): boolean => !hasLease(history.state(jobId), run)
+    worker.machine.clock.stopped = true
+    try {
+      if (!(await driver.until(isLost, run.leaseMs + noticedMs)))
+        throw new DuelogError(
+          'internal',
+          `The lease of run ${run.runNo} of job ${JSON.stringify(jobId)} did not end. Please report it.`,
+        )
+    } finally {
+      worker.machine.clock.stopped = false
+    }
+    await driver.during(Promise.resolve())
+  }
+
+  /** The owner of all partitions dies, and another one takes over. `storeLost`: from the log alone. */
+  async crashScheduler(storeLost: boolean): Promise<void> {
+    const { driver, processes, started } = this.#parts
+    await started()
+    await driver.during(processes.replaceScheduler(storeLost))
+  }
+
+  /** All workers without a name. Throws `bad-request` if there is none. */
+  #chosen(name: string | undefined): SimulatedWorker[] {
+    const { workers } = this.#parts.processes
+    const chosen = workers.filter(({ instance }) => name === undefined || instance === name || nameIn(instance) === name)
+    if (chosen.length > 0) return chosen
+    const names = workers.map(({ instance }) => instance).join(', ') || 'none'
+    throw refused(`There is no worker ${name ?? ''}; there are: ${names}.`)
+  }
+}
+
+type LeasedRun = JobState['active'][number]
+
+function hasLease(state: JobState | undefined, { runNo, attempt }: LeasedRun): boolean {
+  return state?.active.some((run) => run.runNo === runNo && run.attempt === attempt && run.status === 'RUNNING') === true
+}
+
+const nameIn = (instance: string): string => instance.slice(0, instance.indexOf('@'))
+const refused = (message: string): DuelogError => new DuelogError('bad-request', message)

@@ -1,0 +1,130 @@
+/** What a test can do to the processes of its system, and what the product then does. */
+import { expect, it } from 'vitest'
+import type { Run } from '../../src/library/index.ts'
+import { testSystem } from '../../src/library/testing.ts'
+
+const soon = { delayMs: 1_000 }
+const leaseMs = 30_000
+
+/** A system whose handler sleeps for a minute, and the attempts that it began and ended. */
+function sleepers(more: object = {}) {
+  const began: string[] = []
+  const ended: string[] = []
+  const duelog = testSystem({
+    ...more,
+    handlers: ({ sleep }) => ({
+      long: async ({ attempt, signal }: Run) => {
+        began.push(`${attempt}`)
+        signal.addEventListener('abort', () => ended.push(`${attempt} ${(signal.reason as Error).name}`))
+        await sleep(60_000)
+        ended.push(`${attempt}`)
+        return attempt
+      },
+    }),
+  })
+  const retry = { maxAttempts: 3, backoff: { fixed: { delayMs: 5_000 } } }
+  return { duelog, began, ended, job: { id: 'a', schedule: soon, target: { handler: 'long' }, leaseMs, retry } }
+}
+
+it('a crashed worker loses its lease, and another worker gets the next attempt', async () => {
+  const { duelog, began, ended, job } = sleepers()
+  await duelog.schedule(job)
+  await duelog.advanceBy(11_000)
+  expect(await duelog.workers()).toEqual([{ name: 'worker@test:1:1', pool: 'default', running: 1 }])
+  await duelog.crashWorker()
+  const [replacement] = await duelog.workers()
+  expect(replacement?.name).not.toBe('worker@test:1:1')
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'RUNNING', worker: 'worker@test:1:1' })
+  await duelog.advanceBy(leaseMs + 5_000 + 60_000)
+  expect(await duelog.run('a', 1)).toMatchObject({
+    status: 'SUCCEEDED',
+    attempts: 2,
+    result: 2,
+    worker: replacement?.name,
+    errors: [{ attempt: 1, type: 'LeaseLost' }],
+  })
+  expect([began, ended]).toEqual([['1', '2'], ['2']])
+})
+
+it('runs that are due while no worker is there wait for one', async () => {
+  const { duelog, began, job } = sleepers()
+  await duelog.schedule(job)
+  await duelog.crashWorker('worker', { restart: false })
+  await duelog.advanceBy(3_600_000)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'DISPATCHED', attempts: 1 })
+  expect(began).toEqual([])
+  await expect(duelog.crashWorker()).rejects.toThrow('there are: none')
+  await duelog.startWorker({ name: 'late' })
+  await duelog.advanceBy(60_000)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'SUCCEEDED', attempts: 1, worker: expect.stringMatching(/^late@/) })
+})
+
+it('a worker without its lease goes on beside the next attempt, and its report does not count', async () => {
+  const { duelog, began, ended, job } = sleepers()
+  await duelog.schedule(job)
+  await expect(duelog.loseLease('a')).rejects.toMatchObject({ code: 'bad-request' })
+  await duelog.advanceBy(1_000)
+  await duelog.loseLease('a')
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'RUNNING', attempts: 2, errors: [{ type: 'LeaseLost' }] })
+  expect(ended).not.toContain('1')
+  await duelog.advanceBy(120_000)
+  expect(began).toEqual(['1', '2'])
+  expect(ended).toEqual(expect.arrayContaining(['1', '2']))
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'SUCCEEDED', attempts: 2, result: 2 })
+})
+
+it('a worker that stops lets its handlers finish, and gives back the others without counting an attempt', async () => {
+  const { duelog, ended, job } = sleepers()
+  await duelog.schedule(job)
+  await duelog.advanceBy(1_000)
+  const begin = duelog.now()
+  await duelog.stopWorker()
+  expect(duelog.now() - begin).toBeGreaterThanOrEqual(25_000)
+  expect(ended).toEqual(['1 WorkerStopping'])
+  expect(await duelog.workers()).toEqual([])
+  await duelog.startWorker()
+  await duelog.advanceBy(120_000)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'SUCCEEDED', errors: [] })
+})
+
+it.each([1, 2, 3, 4, 5, 6])('a scheduler that crashes loses and repeats nothing, seed %i', async (seed) => {
+  const { duelog, began, job } = sleepers({ seed })
+  await duelog.schedule(job)
+  await duelog.schedule({ id: 'often', schedule: { everyMs: 60_000 }, target: { handler: 'noop' } })
+  for (let minute = 0; minute < 10; minute++) {
+    await duelog.advanceBy(60_000)
+    await duelog.crashScheduler({ storeLost: minute % 2 === 1 })
+  }
+  expect(began).toEqual(['1'])
+  const runs = await duelog.runs('often')
+  expect(runs.map(({ runNo, status }) => `${runNo} ${status}`)).toEqual(
+    Array.from({ length: 10 }, (_, at) => `${10 - at} SUCCEEDED`),
+  )
+})
+
+it('a cancelled run aborts the signal of its handler', async () => {
+  const { duelog, ended, job } = sleepers()
+  await duelog.schedule(job)
+  await duelog.advanceBy(1_000)
+  await duelog.cancelRun('a', 1)
+  expect(ended).toEqual(['1 Cancelled'])
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'CANCELLED' })
+})
+
+it('redrives a dead run', async () => {
+  let isBroken = true
+  const duelog = testSystem({
+    handlers: {
+      mend: () => {
+        if (isBroken) throw new Error('broken')
+        return 'mended'
+      },
+    },
+  })
+  await duelog.schedule({ id: 'a', schedule: soon, target: { handler: 'mend' }, retry: { maxAttempts: 1 } })
+  await duelog.advanceBy(1_000)
+  expect(await duelog.get('a')).toMatchObject({ deadRuns: [1] })
+  isBroken = false
+  expect(await duelog.redrive('a', 1).result()).toBe('mended')
+  expect((await duelog.runs('a')).map(({ trigger }) => trigger)).toEqual(['REDRIVE', 'SCHEDULE'])
+})
