@@ -25,6 +25,7 @@ import { restore } from './cases/restore.ts'
 import { scale } from './cases/scale.ts'
 import { stores } from './cases/stores.ts'
 import { storm } from './cases/storm.ts'
+import { testSystems } from './cases/test-systems.ts'
 import { peers } from './peers/run.ts'
 import { type Bed, withBed } from './tools/bed.ts'
 import { medians } from './tools/medians.ts'
@@ -50,6 +51,7 @@ const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promi
   'heavy-whole': heavyWhole,
   stores,
   encode,
+  'test-systems': testSystems,
   ...floodCases,
 }
 
@@ -70,7 +72,7 @@ if (run === undefined) {
 }
 /** Some cases start the program with its own broker and registry, others need neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '', replication: 1 })
-await (['restart', 'idle', 'stores', 'encode'].includes(name) ? withoutBed : withBed)(async (bed) => {
+await (['restart', 'idle', 'stores', 'encode', 'test-systems'].includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

@@ -9,10 +9,9 @@ import {
   PayloadChecker,
 } from '../client/index.ts'
 import { type ClusterOptions, clusterOf, clusterOptionNames } from '../cluster/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, requireKnown } from '../errors/index.ts'
 import { hasUser } from '../network/index.ts'
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
-import { requireKnown } from './known-options.ts'
 import { requireSound } from './option-checks.ts'
 
 export interface HttpOptions {

@@ -13,7 +13,7 @@ import {
   watchClock,
 } from '../cluster/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, requireKnown } from '../errors/index.ts'
 import {
   builtInHandlers,
   Executor,
@@ -26,7 +26,6 @@ import {
 } from '../executor/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
-import { requireKnown } from './known-options.ts'
 import { requireSound } from './option-checks.ts'
 
 // From the schema itself: the room of the settings also loads ajv, which a worker does not need.

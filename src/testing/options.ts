@@ -1,8 +1,7 @@
 /** A test system as users see it, and its options. */
 import type { Logger } from 'pino'
-import { nearestOf } from '../../streams/text/index.ts'
 import type { AnyPayloads, Time } from '../client/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, requireKnown } from '../errors/index.ts'
 import { type HandlersFor, type Hook, handlerProblem, hooksProblem } from '../executor/index.ts'
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { checkZone } from './json-values.ts'
@@ -26,7 +25,7 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
   /** Records of a topic that jobs or handlers wrote, in the order of their appends. */
   records(topic: string): Promise<TestRecord[]>
   /** The lines that the handler of a run gave to `run.log`. */
-  log(id: string, runNo: number): Promise<TestLogLine[]>
+  logs(id: string, runNo: number): Promise<TestLogLine[]>
   /** The workers that run. */
   workers(): Promise<TestWorker[]>
   /** Starts another worker, of the pool `default` and with the name `worker` unless others are given. Resolves with its full name. */
@@ -86,13 +85,7 @@ const optionNames = {
 
 /** Throws `bad-config`. */
 export function checkOptions(options: TestSystemOptions): void {
-  if (typeof options !== 'object' || options === null) throw wrong('testSystem needs an object of options, at least { handlers }')
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(optionNames, name)) continue
-    const near = nearestOf(name, Object.keys(optionNames))
-    const hint = near === undefined ? `known are ${Object.keys(optionNames).join(', ')}` : `did you mean ${near}?`
-    throw wrong(`testSystem has no option ${JSON.stringify(name)}; ${hint}`)
-  }
+  requireKnown('testSystem', options, optionNames)
   const { hooks, schemas = {} } = options
   const problem = hooks === undefined ? undefined : hooksProblem(hooks)
   if (problem !== undefined) throw wrong(problem)

@@ -1,9 +1,6 @@
 /** All runs of a test system, from the log of decisions: unlike an owner, it keeps every ended run with its errors. */
 import type { FinishedRun, JobState, StateEntry } from '../../schemas/index.ts'
 import { jobIdOfKey } from '../../streams/state/index.ts'
-import type { AttemptError, Run as RunAnswer } from '../answers/index.ts'
-import type { ActiveRunView } from '../ports/index.ts'
-import { isoTime, parsedJson } from './json-values.ts'
 import { codecs, names } from './processes.ts'
 import type { MemoryLog } from './simulation/index.ts'
 
@@ -53,62 +50,3 @@ export class RunHistory {
     runs.set(`${ended.runNo} ${ended.scheduledFor} ${ended.finishedAt}`, ended)
   }
 }
-
-/** An active run, as the API answers it. */
-export function activeRunAnswer(jobId: string, run: ActiveRunView): RunAnswer {
-  return {
-    runId: `${jobId}/${run.runNo}`,
-    jobId,
-    runNo: run.runNo,
-    status: run.status as RunAnswer['status'],
-    trigger: run.trigger,
-    commandId: run.commandId,
-    scheduledFor: isoTime(run.scheduledFor),
-    attempts: run.attempt,
-    dueAt: isoTime(run.dueAt),
-    dispatchedAt: isoTime(run.dispatchedAt),
-    startDeadlineAt: isoTime(run.startDeadlineAt),
-    waitsFor: run.waitsFor,
-    startedAt: run.startedAt === null ? null : isoTime(run.startedAt),
-    finishedAt: null,
-    worker: run.worker,
-    progress: run.heartbeat?.progress ?? null,
-    message: run.heartbeat?.message ?? null,
-    checkedAt: run.heartbeat === null ? null : isoTime(run.heartbeat.checkedAt),
-    result: null,
-    errors: run.errors.map(errorAnswer),
-  }
-}
-
-/** An ended run, as the API answers it. */
-export function endedRunAnswer(jobId: string, run: FinishedRun): RunAnswer {
-  return {
-    runId: `${jobId}/${run.runNo}`,
-    jobId,
-    runNo: run.runNo,
-    status: run.status as RunAnswer['status'],
-    trigger: run.trigger,
-    commandId: run.commandId,
-    scheduledFor: isoTime(run.scheduledFor),
-    attempts: run.attempts,
-    ...(run.dueAt !== null && { dueAt: isoTime(run.dueAt) }),
-    ...(run.dispatchedAt !== null && { dispatchedAt: isoTime(run.dispatchedAt) }),
-    startedAt: run.startedAt === null ? null : isoTime(run.startedAt),
-    finishedAt: isoTime(run.finishedAt),
-    worker: run.worker,
-    result: run.result === null ? null : parsedJson(run.result),
-    note: run.note,
-    errors: run.errors.map(errorAnswer),
-  }
-}
-
-/** The stack is only in the answer about one run. */
-const errorAnswer = ({ stack: _, ...error }: FinishedRun['errors'][number]): AttemptError => ({
-  ...error,
-  at: isoTime(error.at),
-  dueAt: timeOrNull(error.dueAt),
-  dispatchedAt: timeOrNull(error.dispatchedAt),
-  startedAt: timeOrNull(error.startedAt),
-})
-
-const timeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

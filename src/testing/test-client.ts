@@ -2,14 +2,8 @@
  * The client of a test system: the calls of `createClient`, answered by the owners of the simulated cluster. Each resolves once everything
  * that is due at this instant has happened.
  */
-import type { JobCommandInput, JobCommandType, JobDefinition } from '../../schemas/index.ts'
-import {
-  completeCommand,
-  definitionToJson,
-  readPayload,
-  validateCommand,
-  validateJobId,
-} from '../../streams/definitions/index.ts'
+import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
+import { completeCommand, readPayload, validateCommand, validateJobId } from '../../streams/definitions/index.ts'
 import type { Problem } from '../../streams/text/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
@@ -35,11 +29,12 @@ import {
 } from '../client/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { JobView, LogWriter, PartitionQueries } from '../ports/index.ts'
+import { activeRunAnswer, conflict, endedRunAnswer, etagOf, jobAnswer, notFound, refusal } from './api-answers.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import { isoTime, timeOf } from './json-values.ts'
 import { codecs, names, type Processes } from './processes.ts'
-import { activeRunAnswer, endedRunAnswer, type RunHistory } from './run-history.ts'
+import type { RunHistory } from './run-history.ts'
 
 /** What a test system has in common with a client of `createClient({ url })`. */
 export type ClientCalls<Payloads extends object> = Pick<
@@ -124,14 +119,14 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   get(id: string): Promise<JobInfo | undefined> {
     return this.#after(async () => {
       const job = await this.#find(id)
-      return job === undefined ? undefined : this.#jobAnswer(job)
+      return job === undefined ? undefined : jobAnswer(job)
     })
   }
 
   async *list({ dueBefore, ...filter }: Parameters<Client['list']>[0] = {}): AsyncGenerator<JobInfo> {
     const dueBeforeMs = dueBefore === undefined ? undefined : timeOf(dueBefore, this.#parts.zone, 'dueBefore of list')
     const jobs = await this.#after(() => this.#list({ ...filter, ...(dueBeforeMs !== undefined && { dueBefore: dueBeforeMs }) }))
-    for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield this.#jobAnswer(job)
+    for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield jobAnswer(job)
   }
 
   async #list(filter: Parameters<PartitionQueries['list']>[1]): Promise<JobView[]> {
@@ -284,20 +279,6 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return job
   }
 
-  #jobAnswer(job: JobView): JobInfo {
-    const { id, definition, place: _, partition: __, offset: ___, active, lastRun, nextFireAt, nextDueAt, ...rest } = job
-    return {
-      id,
-      etag: etagOf(job),
-      ...rest,
-      nextFireAt: nextFireAt === null ? null : isoTime(nextFireAt),
-      nextDueAt: nextDueAt === null ? null : isoTime(nextDueAt),
-      active: active.map((run) => activeRunAnswer(id, run)),
-      lastRun: lastRun === null ? null : endedRunAnswer(id, lastRun),
-      definition: definition === undefined ? null : definitionAnswer(definition),
-    }
-  }
-
   get #owner(): PartitionQueries {
     return this.#parts.processes.queries
   }
@@ -308,16 +289,4 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
     return partitionOf(id, this.#parts.partitions)
   }
-}
-
-const definitionAnswer = (definition: JobDefinition): JobInfo['definition'] =>
-  definitionToJson(definition) as JobInfo['definition']
-const etagOf = ({ partition, offset }: JobView): string => `"${partition}.${offset}"`
-const notFound = (id: string): DuelogError => new DuelogError('not-found', `There is no job ${JSON.stringify(id)}.`)
-const refusal = (problems: readonly Problem[]): DuelogError =>
-  new DuelogError('bad-request', problems.map(({ message }) => message).join(' '), { cause: problems })
-
-function conflict(id: string, job: JobView | undefined): DuelogError {
-  const now = job === undefined ? 'does not exist' : `has the version ${etagOf(job)}`
-  return new DuelogError('version-conflict', `The condition does not hold: job ${JSON.stringify(id)} ${now}.`)
 }

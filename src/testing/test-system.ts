@@ -76,7 +76,7 @@ class System extends TestClient implements TestSystem {
     return this.#settled(() => recordsOf(this.#log, topic))
   }
 
-  log(id: string, runNo: number): Promise<TestLogLine[]> {
+  logs(id: string, runNo: number): Promise<TestLogLine[]> {
     return this.#settled(() => logLinesOf(this.#log, partitionOf(id, this.#partitions), id, runNo))
   }
 

@@ -1,5 +1,6 @@
 /** What stands in the topics of a test system: records that jobs and handlers wrote, and lines of run.log. */
 import type { RunLog } from '../../schemas/index.ts'
+import type { RunLogLine } from '../answers/index.ts'
 import { isoTime, parsedJson } from './json-values.ts'
 import { codecs, names } from './processes.ts'
 import type { MemoryLog } from './simulation/index.ts'
@@ -19,15 +20,8 @@ export interface TestRecord {
   headers: Record<string, string>
 }
 
-/** A line that a handler gave to `run.log`. */
-export interface TestLogLine {
-  attempt: number
-  /** ISO 8601 in UTC. */
-  at: string
-  level: string
-  text: string
-  fields: Record<string, string | number | boolean | null> | null
-}
+/** A line that a handler gave to `run.log`, as the API answers it. */
+export type TestLogLine = RunLogLine
 
 /** Committed records in the order in which they were appended. */
 export function recordsOf(log: MemoryLog, topic: string): TestRecord[] {
@@ -57,11 +51,14 @@ export function logLinesOf(log: MemoryLog, partition: number, jobId: string, run
     if (value === null || key?.toString() !== jobId) continue
     const written = codecs().runLog.decode(value) as RunLog
     if (written.runNo !== runNo) continue
-    for (const [at, line] of written.lines.entries())
-      lines.set(`${written.life} ${written.worker} ${written.attempt} ${written.firstNo + at}`, {
-        ...{ attempt: written.attempt, at: isoTime(line.at), level: line.level, text: line.text },
-        fields: line.fields === null ? null : JSON.parse(line.fields),
-      })
+    const { life, worker, attempt, firstNo } = written
+    for (const [at, line] of written.lines.entries()) {
+      const no = firstNo + at
+      const { level, text, fields, shortened } = line
+      const values = fields === null ? null : JSON.parse(fields)
+      const shown = { at: isoTime(line.at), level: level as RunLogLine['level'], text, fields: values, shortened }
+      lines.set(`${life} ${worker} ${attempt} ${no}`, { ...shown, attempt, no, worker })
+    }
   }
   return [...lines.values()]
 }

@@ -45,12 +45,12 @@ it('shows the lines that handlers wrote to their log', async () => {
   })
   await duelog.schedule({ id: 'a', schedule: soon, target: { handler: 'print' } })
   await duelog.advanceBy(60_000)
-  expect(await duelog.log('a', 1)).toEqual([
+  expect(await duelog.logs('a', 1)).toMatchObject([
     { attempt: 1, at: '2027-01-01T00:00:01.000Z', level: 'info', text: 'attempt 1', fields: { pages: 3 } },
     { attempt: 2, at: '2027-01-01T00:00:02.000Z', level: 'info', text: 'attempt 2', fields: { pages: 3 } },
     { attempt: 2, at: '2027-01-01T00:00:02.000Z', level: 'warn', text: 'late', fields: null },
   ])
-  expect(await duelog.log('a', 2)).toEqual([])
+  expect(await duelog.logs('a', 2)).toEqual([])
 })
 
 it('makes no request for an http target, but asks a handler named http', async () => {

@@ -4,7 +4,7 @@ import { userDataOf } from '../../kafka/index.ts'
 import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'
-import type { MemoryLog } from './memory-log.ts'
+import type { MemoryLog, PartitionLog } from './memory-log.ts'
 
 /** A member may be removed this long after its last heartbeat. */
 export const sessionMs = 10_000
@@ -26,6 +26,15 @@ export interface MemberGroup {
   leave(member: Member): void
 }
 
+/** A partition that the member reads, and how far it is. */
+interface Assigned extends TopicPartition {
+  /** Undefined until it is looked at: the order in which logs are made is part of a history. */
+  log: PartitionLog | undefined
+  position: number
+  paused: boolean
+  seeks: number
+}
+
 const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
 
 export class Member implements GroupReader {
@@ -37,7 +46,7 @@ export class Member implements GroupReader {
   promised: { generation: number; partitions: number[]; standbys: number[]; awaited: number[] } | undefined
   /** Whether it is in the group, by its own knowledge, with the assignment it knows. */
   fetching = false
-  #assigned = new Map<string, { topic: string; partition: number; position: number; paused: boolean; seeks: number }>()
+  #assigned = new Map<string, Assigned>()
   #busy = false
   #stopped = false
   #started = Promise.withResolvers<void>()
@@ -232,7 +241,7 @@ export class Member implements GroupReader {
     )
     for (const place of places) {
       const position = this.#group.positionOf(place)
-      this.#assigned.set(placeOf(place), { ...place, position, paused: false, seeks: 0 })
+      this.#assigned.set(placeOf(place), { ...place, log: undefined, position, paused: false, seeks: 0 })
     }
     const wanted = this.#options.onAssigned(places, generation)
     for (const position of wanted?.positions ?? []) this.seek(position)
@@ -245,15 +254,23 @@ export class Member implements GroupReader {
   }
 
   #readable() {
-    return [...this.#assigned.values()].filter(({ topic, partition, position, paused }) => {
-      const log = this.#group.log.at(topic, partition)
-      return !paused && position < log.stableEnd && log.earliest < log.stableEnd
-    })
+    return [...this.#assigned.values()].filter((place) => this.#isReadable(place))
+  }
+
+  #logOf(place: Assigned): PartitionLog {
+    place.log ??= this.#group.log.at(place.topic, place.partition)
+    return place.log
+  }
+
+  #isReadable(place: Assigned): boolean {
+    const log = this.#logOf(place)
+    const { position, paused } = place
+    return !paused && position < log.next && position < log.stableEnd && log.earliest < log.stableEnd
   }
 
   /** One round: a batch of some of the partitions. The next round comes when all batches were taken. */
   async #fetch(): Promise<void> {
-    const { chance, log, faults } = this.#group
+    const { chance, faults } = this.#group
     this.#busy = true
     const assigned = this.#assigned
     const rounds = this.#readable().filter(() => chance.happens(0.7))
@@ -261,10 +278,11 @@ export class Member implements GroupReader {
     await Promise.all(
       rounds.map(async (place) => {
         const { topic, partition, position, seeks } = place
-        const { records, next } = log.at(topic, partition).read(position, max, fetchBytesMax)
+        const log = this.#logOf(place)
+        const { records, next } = log.read(position, max, fetchBytesMax)
         if (records.length > 0) {
           try {
-            await this.#options.onBatch({ topic, partition, records, next, highWatermark: log.at(topic, partition).next })
+            await this.#options.onBatch({ topic, partition, records, next, highWatermark: log.next })
           } catch (error) {
             faults.push(`onBatch of ${topic}/${partition} threw ${String(error)}`)
           }

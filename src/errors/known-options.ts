@@ -1,7 +1,7 @@
 /** Checks options that programs pass in code: without a compiler a mistyped option would be ignored silently. */
 
 import { nearestOf } from '../../streams/text/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError } from './errors.ts'
 
 /** Throws `bad-config` for a value that is no object, and for the first unknown option. */
 export function requireKnown(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
