@@ -83,6 +83,16 @@ it('says why a job does not fire', async () => {
   expect(invalid).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('elsewhere') })
 })
 
+it('lets a run wait whose handler no worker has', async () => {
+  const duelog = testSystem({ handlers: { mail: () => 'sent' } })
+  await duelog.schedule({ id: 'a', schedule: { delayMs: 1_000 }, target: { handler: 'mial' } })
+  await duelog.advanceBy(60_000)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'WAITING', waitsFor: 'HANDLER', errors: [] })
+  expect(await duelog.why('a')).toMatchObject({ why: [{ code: 'handler-missing' }] })
+  await duelog.advanceBy(86_400_000)
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'EXPIRED' })
+})
+
 it('refuses what the client refuses', async () => {
   const duelog = testSystem({ handlers: {}, schemas: { mail: z.object({ to: z.string() }) } })
   const job = { id: 'a', schedule: { delayMs: 1 }, target: { handler: 'mail' }, payload: { to: 1 } }

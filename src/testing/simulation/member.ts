@@ -105,6 +105,10 @@ export class Member implements GroupReader {
     return this.#options.instance
   }
 
+  get userData(): unknown {
+    return this.#options.userData?.() ?? null
+  }
+
   get topics(): string[] {
     return this.#options.topics
   }
@@ -263,8 +267,7 @@ export class Member implements GroupReader {
   }
 
   #isReadable(place: Assigned): boolean {
-    const log = this.#logOf(place)
-    const { position, paused } = place
+    const [log, { position, paused }] = [this.#logOf(place), place]
     return !paused && position < log.next && position < log.stableEnd && log.earliest < log.stableEnd
   }
 

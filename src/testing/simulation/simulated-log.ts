@@ -144,8 +144,8 @@ export function simulatedLog(
         ),
       groupMembers: (groupId) =>
         ask(`asks for the members of ${groupId}`, () =>
-          [...groupOf(groupId).members].map(({ instance }, index) => {
-            return { memberId: String(index), instance, userData: null, assigned: [] }
+          [...groupOf(groupId).members].map(({ instance, userData }, index) => {
+            return { memberId: String(index), instance, userData, assigned: [] }
           }),
         ),
       groups: async () => [],
