@@ -190,6 +190,8 @@ describe('GET /openapi.json', () => {
 
 describe('the page at /docs', () => {
   it('shows the description, and loads nothing from other hosts', async () => {
+    const slash = await system.api.instance.inject('/docs/')
+    expect([slash.statusCode, new URL(String(slash.headers.location), 'http://a/docs/').pathname]).toEqual([308, '/docs'])
     const page = await system.api.instance.inject('/docs')
     expect(page.headers['content-type']).toMatch(/^text\/html/)
     expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/)

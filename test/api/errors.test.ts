@@ -88,6 +88,7 @@ describe('every error is a problem', () => {
     expect(problems.map(({ field }: { field: string }) => field).sort()).toEqual(['count', 'schedule', 'shedule'])
     const large = await post({ schedule: 5, count: 0, more: Array.from({ length: 5_000 }, () => 0) })
     expect(large.problems).toHaveLength(1)
+    expect(JSON.stringify(await post({ schedule: 'x'.repeat(100_000) })).length).toBeLessThan(2_000)
   })
 
   it('an unknown field of a job does not hide the faults of the others', async () => {

@@ -277,6 +277,15 @@ describe('other routes of a job', () => {
     expect(named.json()).toMatchObject({ status: 400, problems: [{ field: 'id' }] })
   })
 
+  it('shows no next time that a pause has let pass', async () => {
+    await using system = createSystem()
+    const times = { nextFireAt: Date.UTC(2001, 0, 1), nextDueAt: null }
+    system.add('paused', { ...times, status: 'PAUSED' })
+    system.add('late', { ...times, status: 'ACTIVE' })
+    const next = async (id: string) => (await system.api.instance.inject(`/v1/jobs/${id}`)).json().nextFireAt
+    expect([await next('paused'), await next('late')]).toEqual([null, '2001-01-01T00:00:00.000Z'])
+  })
+
   it('shows definition and state with times in ISO 8601', async () => {
     await using system = createSystem()
     system.add('a', {

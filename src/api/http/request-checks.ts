@@ -7,6 +7,8 @@ import { notAllowed, type Problem, problemsMax, quoted, suggestion } from '../..
 
 export type RequestCheck = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null }
 
+/** Characters of a wrong value that an answer shows. */
+const shownCharsMax = 200
 /** Values in a request up to which all its faults are searched. */
 const searchedValuesMax = 2_000
 
@@ -96,7 +98,9 @@ function problemOfError({ instancePath, keyword, params, parentSchema, data, mes
     const limit = '1 to 255 visible ASCII characters'
     return { field: place, value: undefined, limit, message: `Idempotency-Key is not valid; allowed: ${limit}.` }
   }
-  return notAllowed(place, data, limitOf(keyword, schema) ?? message ?? 'another value')
+  // A long value is not sent back.
+  const shown = typeof data === 'string' && data.length > shownCharsMax ? `${data.slice(0, shownCharsMax)}…` : data
+  return notAllowed(place, shown, limitOf(keyword, schema) ?? message ?? 'another value')
 }
 
 function limitOf(keyword: string, schema: Known): string | undefined {

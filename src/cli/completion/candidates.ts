@@ -7,9 +7,28 @@ export interface Candidate {
   description: string
 }
 
+/** A word that only a running Duelog knows. */
+export type AskedWord = 'id' | 'tag'
+
+/** What the server is asked for; undefined: nothing. */
+export function askedWordOf(program: Command, words: readonly string[]): AskedWord | undefined {
+  const { command, awaited } = placeOf(program, words)
+  if (awaited !== undefined) return awaited.long === '--tag' ? 'tag' : undefined
+  if ((words.at(-1) ?? '').startsWith('-')) return undefined
+  const takesIds = ({ description }: { description: string }): boolean => /^IDs? of the jobs?$/.test(description)
+  return command.commands.length === 0 && command.registeredArguments.some(takesIds) ? 'id' : undefined
+}
+
 /** `words` follow the program's name; the last one is being typed and may be empty. An empty result means a file, or anything. */
 export function candidatesOf(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? ''
+  const { command, awaited } = placeOf(program, words)
+  const found = awaited === undefined ? [...commandsIn(command), ...optionsIn(command, typed)] : choicesOf(awaited)
+  return found.filter(({ word }) => word.startsWith(typed))
+}
+
+/** The command that the words name, and its option whose value comes next. */
+function placeOf(program: Command, words: readonly string[]): { command: Command; awaited: Option | undefined } {
   let command = program
   let awaited: Option | undefined
   for (const word of words.slice(0, -1)) {
@@ -17,8 +36,7 @@ export function candidatesOf(program: Command, words: readonly string[]): Candid
     else if (word.startsWith('-')) awaited = valueOption(command, word)
     else command = childOf(command, word) ?? command
   }
-  const found = awaited === undefined ? [...commandsIn(command), ...optionsIn(command, typed)] : choicesOf(awaited)
-  return found.filter(({ word }) => word.startsWith(typed))
+  return { command, awaited }
 }
 
 /** The option, if the next word is its value. */

@@ -1,7 +1,8 @@
 /** `duelog completion SHELL` with its scripts, and the hidden `duelog complete` that they call. */
 import { Argument, Command } from 'commander'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { candidatesOf } from './candidates.ts'
+import { askedWordOf, candidatesOf } from './candidates.ts'
+import { wordsOfServer } from './server-words.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type ShellName = (typeof shells)[number]
@@ -51,12 +52,16 @@ export function completionCommand({ terminal }: CommandFrame): Command {
 }
 
 /** Prints one candidate per line: the word, a tab, its description. */
-export function completeCommand({ terminal }: CommandFrame, program: () => Command): Command {
+export function completeCommand(frame: CommandFrame, program: () => Command): Command {
+  const { terminal } = frame
   return new Command('complete')
     .description('Print completion candidates for a command line.')
     .argument('[words...]')
     .allowUnknownOption()
-    .action((words: string[]) => {
+    .action(async (words: string[]) => {
       for (const { word, description } of candidatesOf(program(), words)) terminal.stdout.write(`${word}\t${description}\n`)
+      const asked = askedWordOf(program(), words)
+      if (asked !== undefined)
+        for (const word of await wordsOfServer(frame, asked, words.at(-1) ?? '')) terminal.stdout.write(`${word}\t\n`)
     })
 }

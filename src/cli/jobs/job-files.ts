@@ -93,6 +93,8 @@ async function contentOf(stream: Readable, format: GivenFormat): Promise<{ strea
     if (done) break
     begin.push(Buffer.from(value))
     bytes += Buffer.byteLength(value)
+    // A pipe may give single bytes.
+    if (!value.includes('\n')) continue
     line = /^\ufeff?\s*(\S[^\n]*)\n/.exec(Buffer.concat(begin).toString('utf8'))?.[1]
   }
   const head = Buffer.concat(begin)

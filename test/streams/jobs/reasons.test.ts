@@ -29,6 +29,18 @@ describe('the present state', () => {
   ])('is shown for %s', (_, job, reason) => {
     expect(why(job)).toContainEqual(expect.objectContaining(reason))
   })
+  it('says since when a pause misses occurrences, and what is counted together', () => {
+    const job = every().command('PAUSE')
+    expect(why(job)[0]?.text).toMatch(/then catchUp decides about missed occurrences\.$/)
+    job.now = 3_500
+    expect(why(job)[0]?.text).toMatch(/about the occurrences missed since 1970-01-01T00:00:01\.000Z\.$/)
+    const skipped = every({ overlap: 'SKIP' }).until(4_000)
+    expect(why(skipped).at(-1)?.text).toContain('3 occurrences were skipped (the first was due 1970-01-01T00:00:02.000Z)')
+  })
+  it('says when an INVALID job is checked again', () => {
+    const job = new JobHistory({ poolProblem: () => 'Pool gpu has no topics.' }).define()
+    expect(why(job)[0]?.text).toMatch(/Pool gpu has no topics\. It is checked again in 5 s, or when it is sent again\.$/)
+  })
   it('shows overdue occurrences', () => {
     const job = every()
     job.now = 1_500
