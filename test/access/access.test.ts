@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../schemas/access.ts'
 import { readConfig } from '../../src/config/config.ts'
-import type { Handlers } from '../../src/executor/handlers/handler.ts'
+import type { Handler, Handlers } from '../../src/executor/handlers/handler.ts'
 import { connectLog } from '../../src/kafka/log.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { createWorker } from '../../src/library/create-worker.ts'
@@ -90,8 +90,9 @@ test('each role works with exactly what its table lists', async () => {
   const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'history', 'api', 'worker', 'client']
   for (const role of roles) await broker.grant(role, tableOf(role))
   const tries: number[] = []
-  const flaky = (run: { attempt: number }): void => {
+  const flaky: Handler = (run) => {
     tries.push(run.attempt)
+    run.log('info', `try ${run.attempt}`)
     if (run.attempt === 1) throw new Error('once')
   }
   const [scheduler] = await Promise.all([
@@ -124,7 +125,11 @@ test('each role works with exactly what its table lists', async () => {
   await writer.write([{ topic: foreign, partition: 0, key: 'foreign', value: Buffer.from('x'), headers }])
   const place = { brokers: broker.brokers, registryUrl, topicPrefix: prefix }
   const did = Promise.withResolvers<void>()
-  const worker = createWorker({ ...place, sasl: sasl('worker'), pool: 'own', handlers: { mine: () => did.resolve() } })
+  const mine: Handler = ({ log }) => {
+    log('info', 'did it')
+    did.resolve()
+  }
+  const worker = createWorker({ ...place, sasl: sasl('worker'), pool: 'own', handlers: { mine } })
   onTestFinished(() => worker.close())
   await worker.start()
   const client = createClient({ ...place, sasl: sasl('client') })
@@ -133,6 +138,10 @@ test('each role works with exactly what its table lists', async () => {
   await did.promise
   for (const id of ['flaky', 'topic', 'foreign', 'mine']) await ended(id)
   expect(tries).toEqual([1, 2])
+  // Written by the executor and by the worker, and read by the API.
+  const textsOf = async (id: string) =>
+    ((await get(`${url}/v1/jobs/${id}/runs/1/logs?from=1`)).lines as { text: string }[]).map(({ text }) => text)
+  expect([await textsOf('flaky'), await textsOf('mine')]).toEqual([['try 1', 'try 2'], ['did it']])
   // The API has no history of its own, so it asks the process that has the role.
   const history = () => get(`${url}/v1/history?jobId=flaky`)
   await vi.waitUntil(async () => JSON.stringify(await history()).includes('flaky/1'), { timeout: 60_000, interval: 200 })

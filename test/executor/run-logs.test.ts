@@ -234,6 +234,10 @@ describe('brokers that take no lines', () => {
     expect(harness.events()).toEqual([])
     await harness.clock.advance(30)
     expect(harness.events().map(({ type }) => type)).toEqual(['SUCCEEDED'])
+    harness.put({ runNo: 2, handler: 'chatty' })
+    await rest()
+    await harness.clock.advance(20)
+    expect(harness.events()).toHaveLength(2)
     harness.log.writer = writer
     await harness.stop()
   })

@@ -21,7 +21,7 @@ export const logRecordBytesMax = 65_536
 export const logPendingBytesMax = 8 * 1_048_576
 /** How long the last report of an attempt waits for its lines. Shorter than the shortest lease. */
 export const logEndWaitMs = 500
-/** After a failed write nothing is sent for this time, and no report waits. */
+/** After a failed write nothing is sent for this time, and no report waits. After a wait that was too long no report waits either. */
 export const logPauseMs = 5_000
 /** Attempts whose lines are sent together by the timer. */
 const logsPerSendMax = 500
@@ -52,6 +52,7 @@ export class RunLogSender {
   readonly #inFlight = new Set<Promise<void>>()
   #cancelLinger: (() => void) | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
+  #noWaitUntil = Number.NEGATIVE_INFINITY
   #warnedAt = Number.NEGATIVE_INFINITY
   #lost = 0
 
@@ -92,9 +93,12 @@ export class RunLogSender {
 
   /** Undefined if the last report of the attempt may go. Else resolves when it may: its lines are written, or took too long. */
   beforeReport({ lines }: Attempt): Promise<void> | undefined {
-    if (lines === undefined || lines.inFlight === 0 || lines.reportMayGo || this.#isPaused) return undefined
+    if (lines === undefined || lines.inFlight === 0 || lines.reportMayGo) return undefined
+    if (this.#isPaused || this.#clock.nowMs() < this.#noWaitUntil) return undefined
     return withTimeout(this.#clock, logEndWaitMs, lines.sent).then(() => {
       lines.reportMayGo = true
+      // Brokers that are silent for so long delay no further run.
+      if (lines.inFlight > 0) this.#noWaitUntil = this.#clock.nowMs() + logPauseMs
     })
   }
 
