@@ -1,7 +1,10 @@
 /** Workers with different handlers in one pool, beside those of the system itself, on a real broker: each run finds a worker that has its handler, and no attempt is lost. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
@@ -21,7 +24,7 @@ const logger = pino(
   },
 )
 const far = { at: '2040-01-01T00:00:00Z' }
-const once = { maxAttempts: 1 }
+const noRetry = { maxAttempts: 1 }
 let folder: string
 let system: System
 let client: ReturnType<typeof createClient>
@@ -55,7 +58,9 @@ async function startWorker(handlers: Handlers): Promise<Worker> {
 }
 
 const ended = (id: string) =>
-  client.schedule({ id, schedule: { delayMs: 300 }, target: { handler: id.split('/')[0] ?? '' }, retry: once }).run()
+  client
+    .schedule({ id, schedule: { delayMs: 300 }, target: { handler: id.split('/')[0] ?? '' }, retry: noRetry, leaseMs: 5_000 })
+    .run()
 
 it('runs go where their handler is, whichever worker reads their partition', async () => {
   await startWorker({ mine: (run: Run) => run.runNo })
@@ -65,7 +70,7 @@ it('runs go where their handler is, whichever worker reads their partition', asy
 })
 
 it('a run waits for a worker that has its handler, says so, and starts when one comes', async () => {
-  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: once })
+  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: noRetry })
   const run = client.trigger('later').run({ timeoutMs: 60_000 })
   await expect.poll(async () => (await client.why('later')).why.map(({ code }) => code)).toContain('handler-missing')
   const [active] = await client.runs('later')
@@ -93,4 +98,28 @@ it('runs of a worker that stops before it has started them go to another one', a
   release.resolve()
   await closed
   expect((await Promise.all(runs)).map(({ status, errors }) => [status, errors])).toEqual(ids.map(() => ['SUCCEEDED', []]))
+})
+
+it('runs of a worker that is killed go to another one: those it had not started lose no attempt', async () => {
+  const script = fileURLToPath(new URL('./silent-worker.ts', import.meta.url))
+  const child = fork(script, [prefix, registryUrl, ...brokers], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  try {
+    const heard: unknown[] = []
+    child.on('message', (message) => heard.push(message))
+    await expect.poll(() => heard).toContain('started')
+    const ids = Array.from({ length: 8 }, (_, index) => `held/${index}`)
+    const runs = ids.map(ended)
+    await expect.poll(() => heard).toContain('begun')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await startWorker({ held: () => undefined })
+    const found = await Promise.all(runs)
+    // The one that it had begun has used its only attempt.
+    expect(found.filter(({ status }) => status === 'DEAD').map(({ errors }) => errors.map(({ type }) => type))).toEqual([
+      ['LeaseLost'],
+    ])
+    expect(found.filter(({ status, errors }) => status === 'SUCCEEDED' && errors.length === 0)).toHaveLength(ids.length - 1)
+  } finally {
+    child.kill('SIGKILL')
+  }
 })
