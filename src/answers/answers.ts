@@ -838,6 +838,8 @@ export type UnderWay = {
   dispatched?: number
   running?: number
   waiting?: number
+  /** Those of the waiting runs whose handler no worker of their pool has. */
+  withoutHandler?: number
 }
 
 export type Standing = {
@@ -1145,6 +1147,7 @@ export type OwnerActiveRuns = {
   dispatched: number
   running: number
   waiting: number
+  withoutHandler?: number
 }
 
 export type OwnerStanding = {

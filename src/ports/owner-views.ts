@@ -45,8 +45,8 @@ export interface WorkerRuns {
   runIds: string[]
 }
 
-/** Active runs by what they wait for: a worker, their handler, or their next attempt. */
-export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting', number>
+/** Active runs by what they wait for: a worker, the end of their handler, or something else. `withoutHandler`: those of `waiting` for which no worker has the handler. */
+export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting' | 'withoutHandler', number>
 
 /** What needs attention in a partition and stays so until somebody acts. */
 export interface StandingCounts {

@@ -124,7 +124,7 @@ export class MemoryOwner implements PartitionQueries {
       phase: this.notReady.has(partition) ? 'restoring' : 'active',
       ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
       ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
-      underWay: { dispatched: 0, running: 0, waiting: 0 },
+      underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
       ...(this.problem !== undefined && { problem: this.problem }),
     }))
   }

@@ -5,7 +5,7 @@ import { stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
 
 const fine: OwnerState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
-  ...{ underWay: { dispatched: 0, running: 0, waiting: 0 }, instance: 'a@b:1:c', url: null },
+  ...{ underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }, instance: 'a@b:1:c', url: null },
 }
 const stats = (at: number, dead: number, partitions: Partial<OwnerState>[] = [{}]): StatsMessage => ({
   at,
@@ -30,6 +30,13 @@ it('names the partitions without an owner, and those that are late', () => {
     'Partition 0: no owner, so nothing fires.',
     'Partition 1: taking over or restoring.',
     'Partitions 2, 3: due work waits for the owner, the oldest for 1 min 30 s.',
+  ])
+})
+
+it('says that runs wait for a worker with their handler', () => {
+  const underWay = { dispatched: 0, running: 0, waiting: 2, withoutHandler: 1 }
+  expect(texts([stats(0, 0, [{ underWay }, { underWay }])])).toEqual([
+    '2 runs wait, because no worker of the pool has the handler. Start a worker that has it.',
   ])
 })
 

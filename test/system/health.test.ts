@@ -7,7 +7,7 @@ import { ProcessHealth } from '../../src/system/health.ts'
 const view = (partition: number, phase: PartitionView['phase']): PartitionView => ({
   ...{ partition, phase, restoreRemaining: phase === 'restoring' ? 7 : 0, mailboxDepth: 0, jobsOffset: 0 },
   ...{ restoreTotal: 7, commandsOffset: 0, eventsOffset: 0, overdueMs: 0 },
-  underWay: { dispatched: 0, running: 0, waiting: 0 },
+  underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
 })
 const scheduler = (active: boolean, views: PartitionView[], hanging: number[] = []): Scheduler =>
   ({ active, hanging, queries: { partitions: () => views } }) as unknown as Scheduler

@@ -99,7 +99,7 @@ const ownerStateSchema = {
       title: 'OwnerActiveRuns',
       type: 'object',
       required: ['dispatched', 'running', 'waiting'],
-      properties: { dispatched: count, running: count, waiting: count },
+      properties: { dispatched: count, running: count, waiting: count, withoutHandler: count },
     },
     standing: standingSchema('OwnerStanding'),
     instance: {

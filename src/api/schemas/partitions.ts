@@ -58,7 +58,15 @@ export const partitionsSchema = {
                 title: 'UnderWay',
                 type: 'object',
                 description: 'Active runs that its owner knows, by status.',
-                properties: { dispatched: { type: 'integer' }, running: { type: 'integer' }, waiting: { type: 'integer' } },
+                properties: {
+                  dispatched: { type: 'integer' },
+                  running: { type: 'integer' },
+                  waiting: { type: 'integer' },
+                  withoutHandler: {
+                    type: 'integer',
+                    description: 'Those of the waiting runs whose handler no worker of their pool has.',
+                  },
+                },
               },
               restoreRemaining: { type: 'integer', description: 'Records that remain to be read in the restore.' },
               restoreTotal: { type: 'integer', description: 'All records of the restore.' },

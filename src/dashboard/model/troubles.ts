@@ -73,6 +73,11 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
 function waitingOf(latest: StatsMessage): Trouble[] {
   const { deadRuns, deadJobs, invalid } = standingOf(latest)
   const troubles: Trouble[] = []
+  const withoutHandler = latest.partitions.reduce((sum, { underWay }) => sum + (underWay.withoutHandler ?? 0), 0)
+  if (withoutHandler > 0) {
+    const text = `${counted(withoutHandler, 'run')} ${withoutHandler === 1 ? 'waits' : 'wait'}, because no worker of the pool has the handler. Start a worker that has it.`
+    troubles.push({ text, href: '/runs' })
+  }
   if (deadRuns > 0) {
     const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
     troubles.push({ text, href: '/dead-letters', waits: true })

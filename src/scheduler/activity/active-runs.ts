@@ -14,8 +14,7 @@ export class ActiveRuns {
   readonly #jobs = new Map<string, RunsUnderWay>()
   /** Run numbers by job: those that wait for a worker with their handler, or were sent to one worker that has not started them. */
   readonly #workerBound = new Map<string, number[]>()
-  readonly #withoutHandler = new Map<string, number>()
-  readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
+  readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }
   /** Whether the timers of runs were read since the partition became active. */
   complete = false
 
@@ -25,10 +24,10 @@ export class ActiveRuns {
     if (before !== undefined) this.#count(before, -1)
     if (active.length === 0 || (before === undefined && this.#jobs.size >= activeJobsMax)) {
       this.#jobs.delete(jobId)
-      this.#countWorkerBound(jobId, [])
+      this.#noteWorkerBound(jobId, [])
       return
     }
-    this.#countWorkerBound(jobId, active)
+    this.#noteWorkerBound(jobId, active)
     const now = countOf(active)
     this.#jobs.set(jobId, now)
     this.#count(now, 1)
@@ -52,46 +51,36 @@ export class ActiveRuns {
     return this.#workerBound
   }
 
-  /** Runs that wait for a worker with their handler. */
-  get withoutHandler(): number {
-    let sum = 0
-    for (const count of this.#withoutHandler.values()) sum += count
-    return sum
-  }
-
   clear(): void {
     this.#jobs.clear()
     this.#workerBound.clear()
-    this.#withoutHandler.clear()
-    this.#total.dispatched = this.#total.running = this.#total.waiting = 0
+    Object.assign(this.#total, countOf([]))
     this.complete = false
   }
 
-  #countWorkerBound(jobId: string, active: readonly ActiveRun[]): void {
+  #noteWorkerBound(jobId: string, active: readonly ActiveRun[]): void {
     const bound = active.filter(isWorkerBound)
-    const waiting = bound.filter(waitsForHandler).length
-    if (bound.length > 0)
-      this.#workerBound.set(
-        jobId,
-        bound.map(({ runNo }) => runNo),
-      )
-    else this.#workerBound.delete(jobId)
-    if (waiting > 0) this.#withoutHandler.set(jobId, waiting)
-    else this.#withoutHandler.delete(jobId)
+    const runNos = bound.map(({ runNo }) => runNo)
+    if (runNos.length > 0) this.#workerBound.set(jobId, runNos)
+    else if (this.#workerBound.size > 0) this.#workerBound.delete(jobId)
   }
 
-  #count({ dispatched, running, waiting }: RunsUnderWay, sign: 1 | -1): void {
+  #count({ dispatched, running, waiting, withoutHandler }: RunsUnderWay, sign: 1 | -1): void {
     this.#total.dispatched += sign * dispatched
     this.#total.running += sign * running
     this.#total.waiting += sign * waiting
+    this.#total.withoutHandler += sign * withoutHandler
   }
 }
 
 const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || (run.status === 'DISPATCHED' && run.routedTo !== null)
 
 function countOf(active: readonly ActiveRun[]): RunsUnderWay {
-  const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0 }
-  for (const { status } of active) counts[status === 'RUNNING' ? 'running' : status === 'DISPATCHED' ? 'dispatched' : 'waiting']++
+  const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }
+  for (const run of active) {
+    counts[run.status === 'RUNNING' ? 'running' : run.status === 'DISPATCHED' ? 'dispatched' : 'waiting']++
+    if (waitsForHandler(run)) counts.withoutHandler++
+  }
   return counts
 }
 

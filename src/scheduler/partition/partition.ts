@@ -148,7 +148,7 @@ export class Partition {
       ...{ restoreRemaining, restoreTotal, mailboxDepth: context?.inputBuffer.depth ?? 0 },
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' && context !== undefined ? Math.max(0, shared.clock.nowMs() - context.dueAt) : 0,
-      underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0 },
+      underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
       standing: phase === 'active' ? (context?.standing.counts ?? null) : null,
       ...{ role, behindRecords: this.#behindRecords },
       ...(phase === 'active' && { isCurrent: this.#isCurrent }),

@@ -95,7 +95,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
 function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: PartitionContext, overdue: boolean): void {
   metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
   metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
-  metrics.runsWithoutHandler.set({ partition }, activeRuns.withoutHandler)
+  metrics.runsWithoutHandler.set({ partition }, activeRuns.counts.withoutHandler)
 }
 
 /** Keeps what waits. The lead follows how long commits take. */

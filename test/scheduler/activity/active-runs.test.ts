@@ -16,16 +16,34 @@ describe('the active runs of a partition', () => {
     activeRuns.set('b', [run(1, 'RETRY_WAIT')])
     activeRuns.set('a', [run(2, 'RUNNING')])
     activeRuns.set('a', [run(2, 'RUNNING')])
-    expect([activeRuns.counts, activeRuns.ids.sort()]).toEqual([{ dispatched: 0, running: 1, waiting: 1 }, ['a', 'b']])
+    expect([activeRuns.counts, activeRuns.ids.sort()]).toEqual([
+      { dispatched: 0, running: 1, waiting: 1, withoutHandler: 0 },
+      ['a', 'b'],
+    ])
     activeRuns.set('a', [])
     activeRuns.set('never', [])
-    expect([activeRuns.counts, activeRuns.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1 }, ['b']])
+    expect([activeRuns.counts, activeRuns.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1, withoutHandler: 0 }, ['b']])
     activeRuns.clear()
     expect([activeRuns.counts, activeRuns.ids, activeRuns.complete]).toEqual([
-      { dispatched: 0, running: 0, waiting: 0 },
+      { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
       [],
       false,
     ])
+  })
+
+  it('that depend on the workers of their pool are known until they start or end', () => {
+    const activeRuns = new ActiveRuns()
+    const waiting = { ...run(1, 'RETRY_WAIT'), handlerMissingAt: 5, tellAt: 1_005 }
+    const sent = { ...run(2, 'DISPATCHED'), routedTo: 'w' }
+    const other = { ...run(3, 'DISPATCHED'), routedTo: null }
+    activeRuns.set('a', [waiting, sent, other])
+    expect([...activeRuns.workerBound]).toEqual([['a', [1, 2]]])
+    expect(activeRuns.counts).toMatchObject({ dispatched: 2, waiting: 1, withoutHandler: 1 })
+    activeRuns.set('a', [{ ...sent, status: 'RUNNING' as const }, other])
+    expect([activeRuns.workerBound.size, activeRuns.counts.withoutHandler]).toEqual([0, 0])
+    activeRuns.set('a', [waiting])
+    activeRuns.set('a', [])
+    expect([activeRuns.workerBound.size, activeRuns.counts.withoutHandler]).toEqual([0, 0])
   })
 
   it('are found by the timers of runs when the owner is new', async () => {
