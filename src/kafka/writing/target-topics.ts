@@ -19,6 +19,8 @@ export const checkIntervalMs = 30_000
 const staleMs = 5_000
 /** Minimum time between two checks for missing topics, however many jobs name one. */
 const seekGapMs = 1_000
+/** How long a pool without topics is looked for after a job has asked for it: longer than jobs wait between two checks (10 min). */
+const missedMs = 900_000
 /** How long a topic that refused a record is avoided. */
 const refusedMs = 60_000
 /** Overhead of a batch besides its records. */
@@ -56,6 +58,9 @@ export class CheckedTopics implements TargetTopics {
   #kept: ReadonlyMap<string, number> = new Map()
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
+  #stopped = false
+  /** When a job last asked for a pool without topics. */
+  #missedAtMs = Number.NEGATIVE_INFINITY
   #checking: Promise<void> | undefined
 
   constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix, pools }: TargetTopicsOptions) {
@@ -70,17 +75,25 @@ export class CheckedTopics implements TargetTopics {
     this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
   }
 
-  /** Rejects when the brokers do not answer. Without an allow-list, only unknown pools trigger another check. */
+  /** Rejects when the brokers do not answer. Without an allow-list, topics are checked only while jobs wait for a pool without topics. */
   async start(): Promise<void> {
     await this.#fetch()
-    if (this.#patterns.length === 0) return
-    this.#timer = setInterval(() => void this.check(), checkIntervalMs)
-    this.#timer.unref()
+    if (this.#patterns.length > 0) this.#checkRegularly()
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true
     clearInterval(this.#timer)
     await this.#checking
+  }
+
+  #checkRegularly(): void {
+    if (this.#stopped) return
+    this.#timer ??= setInterval(() => {
+      if (this.#patterns.length > 0 || performance.now() - this.#missedAtMs < missedMs) return void this.check()
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }, checkIntervalMs).unref()
   }
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
@@ -105,6 +118,9 @@ export class CheckedTopics implements TargetTopics {
   poolProblem(pool: string): string | undefined {
     const missing = this.#missingLane(pool)
     if (missing === undefined) return undefined
+    // The job is checked again after an ever longer time. By then its pool must not be missing in an old answer.
+    this.#missedAtMs = performance.now()
+    this.#checkRegularly()
     if (performance.now() - this.#checkedAtMs > staleMs) void this.check()
     return `Pool ${pool} has no topics (${missing} does not exist): create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS, and send the job again; or name another pool.`
   }
