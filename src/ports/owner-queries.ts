@@ -83,7 +83,11 @@ export interface JobQueries {
   list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
   /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
-  runs(partition: number, id: string): Promise<{ active: ActiveRunView[]; finished: FinishedRun[] } | undefined>
+  runs(
+    partition: number,
+    id: string,
+    // Life of the runs. Absent from an owner of an earlier version.
+  ): Promise<{ active: ActiveRunView[]; finished: FinishedRun[]; life?: string } | undefined>
   /** Snapshot of a dead run, as a redrive uses it; undefined if the run cannot be redriven. */
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
   /** The input of a run: of an active or dead one, or of an ended one while its definition is in force. Undefined: it is not kept. */

@@ -149,6 +149,16 @@ describe('lines of a run', () => {
     }
   })
 
+  it('of an earlier life of the job with the same run number are not among them', async () => {
+    await using set = started()
+    set.system.add('a', { active: [activeRun(1)] })
+    set.ranges.add('a', nowMs - 1_000, log('a', [line('of the deleted job')], { life: '3-abc' }))
+    set.ranges.add('a', nowMs, log('a', [line('of this one')], { life: '9-abd' }))
+    set.ranges.add('a', nowMs, log('a', [line('of a worker that says no life')]))
+    set.system.owner.life = '9-abd'
+    expect(await set.textsOf(lines)).toEqual(['of this one', 'of a worker that says no life'])
+  })
+
   it('that were written twice are shown once', async () => {
     await using set = started()
     set.system.add('a', { active: [activeRun(1)] })

@@ -159,10 +159,12 @@ export class MemoryOwner implements PartitionQueries {
     const next = found.length > limit ? jobs.at(-1)?.id : undefined
     return { jobs, looked: found.length, ...(next !== undefined && { next }) }
   }
+  /** Life of all runs. */
+  life = ''
   async runs(partition: number, id: string) {
     this.#check(partition)
     const job = this.jobs.get(id)
-    return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [] }
+    return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [], life: this.life }
   }
   /** The Executions of dead runs, by runId. */
   readonly executions = new Map<string, Execution>()

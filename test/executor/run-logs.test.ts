@@ -1,7 +1,7 @@
 /** run.log in a worker: what reaches the topic, when, and what never depends on it. */
 import { describe, expect, it } from 'vitest'
 import { type RunLog, type RunLogInput, runLogSchema } from '../../schemas/generated.ts'
-import type { BatchHandler, Handler, Handlers } from '../../src/executor/handlers/handler.ts'
+import type { BatchHandler, Handler, Handlers, Run } from '../../src/executor/handlers/handler.ts'
 import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
 import { rest } from '../tools/manual-clock.ts'
@@ -115,6 +115,24 @@ describe('lines of a run', () => {
     expect(writes.lastIndexOf(names.runLogs)).toBeLessThan(writes.lastIndexOf(names.events))
     expect(harness.events().map(({ type }) => type)).toEqual(['STARTED', 'RELEASED'])
     expect(harness.log.openWriters).toBe(0)
+  })
+
+  it('of a handler that goes on after its worker has stopped open nothing again', async () => {
+    let log: Run['log'] | undefined
+    const stuck: Handler = (run) => {
+      log = run.log
+      return new Promise(() => {})
+    }
+    const harness = await started({ stuck })
+    harness.put({ handler: 'stuck' })
+    await rest()
+    await harness.stop()
+    const armed = harness.clock.armed
+    log?.('info', 'still here')
+    await rest()
+    expect(harness.clock.armed).toBe(armed)
+    await harness.clock.advance(10_000)
+    expect([harness.log.openWriters, linesIn(harness)]).toEqual([0, []])
   })
 
   it('are not written without a codec, and open no writer before the first line', async () => {

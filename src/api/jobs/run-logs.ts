@@ -26,6 +26,8 @@ export interface RunLogsOptions {
 export interface WantedLines {
   jobId: string
   runNo: number
+  /** Life of the run. Empty: unknown, and lines of any life are taken. */
+  life: string
   partition: number
   /** Epoch ms of the brokers. */
   fromMs: number
@@ -139,6 +141,8 @@ class Scan {
     if (log === undefined) this.#unreadable++
     if (log === undefined || log.jobId !== this.#wanted.jobId || log.runNo !== this.#wanted.runNo) return undefined
     const { life, attempt, worker, firstNo, lines } = log
+    // A job that was deleted and defined again shortly after: its runs had the same numbers.
+    if (life !== '' && this.#wanted.life !== '' && life !== this.#wanted.life) return undefined
     const mark = JSON.stringify([life, attempt, worker, firstNo, lines.length, lines[0]?.at])
     if (this.#seen.has(mark)) return undefined
     for (const [index, line] of lines.entries()) {

@@ -49,7 +49,17 @@ export function runLogRoutes(instance: FastifyInstance, { owners, partitions, ru
       const endedAt = run === undefined ? undefined : endOf(run)
       const toMs = given.to ?? (endedAt === undefined ? undefined : endedAt + runLogAfterMs)
       const isOpen = run === undefined ? false : endedAt === undefined
-      const wanted = { jobId, runNo, partition, fromMs, toMs, isOpen, cursor, limit }
+      const wanted = {
+        jobId,
+        runNo,
+        life: run === undefined ? '' : (runs?.life ?? ''),
+        partition,
+        fromMs,
+        toMs,
+        isOpen,
+        cursor,
+        limit,
+      }
       const page = await whileAsked(request, reply, (asker) => runLogs.page(wanted, asker))
       const shown = runsOf(request.role, jobId, job)
       return { ...page, lines: page.lines.map((line) => shown.line(run, line)) }

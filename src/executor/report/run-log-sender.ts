@@ -51,6 +51,7 @@ export class RunLogSender {
   #bytes = 0
   readonly #inFlight = new Set<Promise<void>>()
   #cancelLinger: (() => void) | undefined
+  #closed = false
   #pausedUntil = Number.NEGATIVE_INFINITY
   #noWaitUntil = Number.NEGATIVE_INFINITY
   #warnedAt = Number.NEGATIVE_INFINITY
@@ -66,7 +67,8 @@ export class RunLogSender {
 
   /** Takes a line of a handler, whatever the values are. Never throws. */
   add(attempt: Attempt, level: unknown, text: unknown, fields: unknown): void {
-    if (this.#options.codec === undefined) return
+    // A handler may go on after its worker has stopped.
+    if (this.#options.codec === undefined || this.#closed) return
     attempt.lines ??= new AttemptLog(attempt.execution, attempt.entry.lane.partition)
     const { lines } = attempt
     const nowMs = this.#options.clock.nowMs()
@@ -110,6 +112,7 @@ export class RunLogSender {
 
   /** Gives up what is not sent. */
   async close(): Promise<void> {
+    this.#closed = true
     this.#cancelLinger?.()
     this.#cancelLinger = undefined
     this.#waiting.clear()
@@ -144,7 +147,7 @@ export class RunLogSender {
       records.push(this.#recordOf(lines, taken))
       sent.push({ lines, count: taken.lines.length, bytes: taken.bytes })
     }
-    if (records.length === 0) return
+    if (records.length === 0 || this.#closed) return
     const done: Promise<void> = this.#writer
       .write(records)
       .then(

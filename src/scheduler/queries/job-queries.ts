@@ -61,6 +61,7 @@ export function jobQueries(
       return {
         active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
+        life: job.state?.life ?? '',
       }
     },
 
