@@ -1097,6 +1097,8 @@ export type Session = {
   role: 'viewer' | 'operator' | 'admin'
   /** False: this system requires no token. */
   authentication: boolean
+  /** Name of the token, or its role; the subject of a JWT. Null without authentication. */
+  name: string | null
 }
 
 export type Counts = {

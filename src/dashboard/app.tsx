@@ -1,11 +1,13 @@
 /** The application: session, routing, and the frame around all views. */
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { ask, followLink, listen, pages, RequestProblem, route, type Session, session, token } from './model/index.ts'
-import { ConfirmDialog, Frame, NoticeBar } from './parts/index.ts'
+import { ask, followLink, listen, mayOperate, pages, RequestProblem, route, type Session, session, token } from './model/index.ts'
+import { ConfirmDialog, Frame, JobDialogs, NoticeBar } from './parts/index.ts'
 import {
+  AuditView,
   CalendarView,
   DeadLettersView,
+  HistoryView,
   JobNewView,
   JobsView,
   JobView,
@@ -71,6 +73,7 @@ function SignedIn() {
         <View />
       </Frame>
       <NoticeBar />
+      <JobDialogs />
       <ConfirmDialog />
     </>
   )
@@ -94,13 +97,15 @@ function View() {
     case 'now':
       return <NowView />
     case 'jobs':
-      return query.has('new') ? <JobNewView /> : <JobsView query={query} />
+      return query.has('new') && mayOperate.value ? <JobNewView /> : <JobsView query={query} />
     case 'job':
       return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
     case 'run':
       return <RunView key={`${jobId}/${runNo}`} jobId={jobId} runNo={runNo ?? 0} />
     case 'runs':
       return <RunsView query={query} />
+    case 'history':
+      return <HistoryView query={query} />
     case 'dead-letters':
       return <DeadLettersView query={query} />
     case 'workers':
@@ -109,6 +114,8 @@ function View() {
       return <CalendarView query={query} />
     case 'proof':
       return <ProofView />
+    case 'audit':
+      return <AuditView query={query} />
     case 'settings':
       return <SettingsView />
     case 'not-found':

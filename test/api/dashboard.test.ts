@@ -84,13 +84,14 @@ describe('what the pages listen to', () => {
 
   it('tells a caller its rights', async () => {
     await using open = createSystem()
-    expect((await open.api.instance.inject('/v1/session')).json()).toEqual({ role: 'admin', authentication: false })
+    expect((await open.api.instance.inject('/v1/session')).json()).toEqual({ role: 'admin', authentication: false, name: null })
     await using guarded = createSystem({ apiTokens })
     expect((await guarded.api.instance.inject('/v1/session')).statusCode).toBe(401)
     const headers = { authorization: 'Bearer look' }
     expect((await guarded.api.instance.inject({ url: '/v1/session', headers })).json()).toEqual({
       role: 'viewer',
       authentication: true,
+      name: 'viewer',
     })
     expect((await guarded.api.instance.inject('/v1/events')).statusCode).toBe(401)
   })

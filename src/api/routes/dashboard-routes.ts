@@ -10,10 +10,12 @@ export const dashboardPages = [
   '/jobs',
   '/jobs/*',
   '/runs',
+  '/history',
   '/dead-letters',
   '/workers',
   '/calendar',
   '/proof',
+  '/audit',
   '/settings',
 ] as const
 

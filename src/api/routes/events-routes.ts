@@ -24,6 +24,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
   instance.get('/v1/session', { config, schema: sessionSchema }, (request) => ({
     role: request.role ?? 'admin',
     authentication: request.role !== null,
+    name: request.role === null ? null : request.actor,
   }))
 
   instance.get('/v1/events', { config: { ...config, streams: true }, schema: eventsSchema }, (request, reply) => {

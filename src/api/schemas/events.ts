@@ -5,17 +5,21 @@ import { standingSchema } from './partition-troubles.ts'
 export const sessionSchema = {
   operationId: 'getSession',
   tags: ['System'],
-  summary: 'Role of the caller',
+  summary: 'Role and name of the caller',
   querystring: closed({}),
   response: {
     200: {
       title: 'Session',
       type: 'object',
-      required: ['role', 'authentication'],
+      required: ['role', 'authentication', 'name'],
       additionalProperties: false,
       properties: {
         role: { type: 'string', enum: ['viewer', 'operator', 'admin'] },
         authentication: { type: 'boolean', description: 'False: this system requires no token.' },
+        name: {
+          type: ['string', 'null'],
+          description: 'Name of the token, or its role; the subject of a JWT. Null without authentication.',
+        },
       },
     },
     ...problemResponses,

@@ -3,10 +3,15 @@
 export { duration } from '../../../streams/text/index.ts'
 export type {
   AttemptError,
+  AuditPage,
+  AuditRecord,
   CommandResult,
   DeadLetter,
   DueTime,
   Forecast,
+  HistoryCounts,
+  HistoryPage,
+  HistoryRun,
   Job,
   JobDefinition,
   JobExplanation,
@@ -26,14 +31,17 @@ export type {
 export { act, awaited, confirmed, notice, question, say } from './actions.ts'
 export { type Attempt, attemptsOf } from './attempts.ts'
 export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
-export { cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
+export { backfill, cancelJob, cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
+export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
 export { lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { type Rates, ratesOver } from './rates.ts'
+export { groupsOf, type ReasonGroup } from './reason-groups.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'
-export { followLink, go, jobHref, pages, route, runHref } from './routes.ts'
-export { mayOperate, session, token } from './session.ts'
+export { followLink, go, jobHref, pages, route, runHref, shownPages } from './routes.ts'
+export { type RunLog, RunLogReader } from './run-log.ts'
+export { isAdmin, mayOperate, session, token } from './session.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
 export { visible } from './visible.ts'

@@ -55,6 +55,28 @@ export async function cancelRun({ jobId, runNo, runId }: Run): Promise<boolean> 
   )
 }
 
+export async function cancelJob({ id, active }: Job): Promise<boolean> {
+  const runs = active.length === 0 ? '' : ` Its ${counted(active.length, 'active run')} will be cancelled.`
+  const wanted = await confirmed({
+    title: `Cancel job ${id}?`,
+    consequence: `The job does not fire again until it gets a new definition.${runs} Its definition and run history stay.`,
+    yes: 'Cancel job',
+    no: 'Keep job',
+  })
+  if (!wanted) return false
+  return act(
+    () => command(['jobs', id, 'cancel']),
+    () => `Cancelled job ${id}.`,
+  )
+}
+
+/** Times in ISO 8601. */
+export const backfill = (id: string, from: string, to: string): Promise<boolean> =>
+  act(
+    () => ask<CommandResult>(path(['jobs', id, 'backfill']), { method: 'POST', body: { from, to } }),
+    () => `Backfill of ${id} started.`,
+  )
+
 export const redrive = ({ jobId, runNo, runId }: Run): Promise<boolean> =>
   act(
     () => command(['runs', jobId, runNo, 'redrive']),

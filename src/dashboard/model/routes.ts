@@ -1,5 +1,6 @@
 /** Addresses of the views. Each works when opened directly or reloaded. */
 import { computed, signal } from '@preact/signals'
+import { isAdmin } from './session.ts'
 
 export type ViewName =
   | 'now'
@@ -7,10 +8,12 @@ export type ViewName =
   | 'job'
   | 'run'
   | 'runs'
+  | 'history'
   | 'dead-letters'
   | 'workers'
   | 'calendar'
   | 'proof'
+  | 'audit'
   | 'settings'
   | 'not-found'
 export interface Route {
@@ -27,12 +30,17 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'now', href: '/', title: 'Now' },
   { view: 'jobs', href: '/jobs', title: 'Jobs' },
   { view: 'runs', href: '/runs', title: 'Runs' },
+  { view: 'history', href: '/history', title: 'History' },
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
   { view: 'workers', href: '/workers', title: 'Workers' },
   { view: 'calendar', href: '/calendar', title: 'Calendar' },
   { view: 'proof', href: '/proof', title: 'Proof' },
+  { view: 'audit', href: '/audit', title: 'Audit' },
   { view: 'settings', href: '/settings', title: 'Settings' },
 ]
+
+/** The audit trail is for admins. */
+export const shownPages = computed(() => pages.filter(({ view }) => view !== 'audit' || isAdmin.value))
 
 const here = signal(location.pathname + location.search)
 export const route = computed(() => routeOf(here.value))

@@ -5,14 +5,16 @@ import {
   connection,
   duration,
   latest,
-  pages,
   route,
+  type Session,
   session,
+  shownPages,
   staleMs,
   stoppedOf,
   type Theme,
   theme,
   token,
+  visible,
 } from '../model/index.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -29,7 +31,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </a>
         <nav aria-label="Views">
           <ul>
-            {pages.map((page) => (
+            {shownPages.value.map((page) => (
               <li key={page.view}>
                 <a
                   href={page.href}
@@ -124,11 +126,14 @@ function ThemeChoice() {
   )
 }
 
+/** The name says nothing more if it is that of the role. */
+const who = ({ name, role }: Session): string => (name === null || name === role ? role : `${visible(name)} (${role})`)
+
 function Role() {
   if (session.value?.authentication !== true) return null
   return (
     <p class="role">
-      Signed in as {session.value.role}
+      Signed in as {who(session.value)}
       <button
         type="button"
         class="quiet"

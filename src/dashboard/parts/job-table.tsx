@@ -1,20 +1,9 @@
 /** Table of jobs with their actions. */
-import {
-  type Job,
-  jobHref,
-  mayOperate,
-  pause,
-  remove,
-  resume,
-  runNow,
-  scheduleWords,
-  targetWords,
-  visible,
-} from '../model/index.ts'
-import { ActionButton } from './action-button.tsx'
+import { type Job, jobHref, mayOperate, scheduleWords, targetWords, visible, waitWords } from '../model/index.ts'
+import { JobRowActions } from './job-actions.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
-import { JobLink } from './text.tsx'
+import { JobLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => Promise<void> }) {
@@ -45,28 +34,36 @@ function Row({ job, changed }: { job: Job; changed: () => Promise<void> }) {
     <tr>
       <th scope="row">
         <JobLink id={id} />
-        {(definition?.tags?.length ?? 0) > 0 && <span class="tags">{definition?.tags?.join(' · ')}</span>}
+        <Tags tags={definition?.tags ?? []} />
       </th>
       <td>
         <Status of={status} />
-        {status === 'INVALID' && <span class="aside clip">{reason}</span>}
+        {status === 'INVALID' && reason !== null && (
+          <span class="aside reason" title={visible(reason)}>
+            <Text of={reason} />
+          </span>
+        )}
       </td>
       <td>
         {definition !== null && <span class="clip">{scheduleWords(definition.schedule)}</span>}
         {definition?.schedule.timezone !== undefined && <span class="aside">{definition.schedule.timezone}</span>}
       </td>
       <td>
-        <When at={nextFireAt} zone={definition?.schedule.timezone} />
+        <When at={status === 'ACTIVE' ? nextFireAt : null} zone={definition?.schedule.timezone} />
       </td>
       <td>
-        {active.length > 0 && <span class="status busy">{active.length} active</span>}
+        {active.length > 0 && <Active active={active} />}
         {active.length === 0 && lastRun !== null && (
           <>
             <Status of={lastRun.status} /> <When at={lastRun.finishedAt} brief />
           </>
         )}
         {active.length === 0 && lastRun === null && <span class="none">never</span>}
-        {deadRuns.length > 0 && <span class="aside bad">{deadRuns.length} dead</span>}
+        {deadRuns.length > 0 && (
+          <a class="aside bad" href={`${jobHref(id)}#dead`}>
+            {deadRuns.length} dead
+          </a>
+        )}
       </td>
       <td>
         <span class="clip" title={definition === null ? undefined : targetWords(definition.target)}>
@@ -79,7 +76,7 @@ function Row({ job, changed }: { job: Job; changed: () => Promise<void> }) {
       {mayOperate.value && (
         <td>
           <div class="buttons tight">
-            <JobActions job={job} changed={changed} deleted={changed} />
+            <JobRowActions job={job} changed={changed} deleted={changed} />
           </div>
         </td>
       )}
@@ -87,39 +84,32 @@ function Row({ job, changed }: { job: Job; changed: () => Promise<void> }) {
   )
 }
 
-interface JobActionsProps {
-  job: Job
-  changed: () => Promise<void>
-  deleted: () => Promise<void> | void
+export function Tags({ tags }: { tags: readonly string[] }) {
+  if (tags.length === 0) return null
+  return (
+    <span class="tags">
+      {tags.map((tag, index) => (
+        <span key={tag}>
+          {index > 0 && ' · '}
+          <a href={`/jobs?tag=${encodeURIComponent(tag)}`}>
+            <Text of={tag} />
+          </a>
+        </span>
+      ))}
+    </span>
+  )
 }
 
-/** The label of each button names the job, for screen readers. */
-export function JobActions({ job, changed, deleted }: JobActionsProps) {
-  const { id, status } = job
-  const name = visible(id)
-  const then = async (done: Promise<boolean>, next: () => Promise<void> | void = changed): Promise<void> => {
-    if (await done) await next()
-  }
+/** One status if all active runs have the same, with what they wait for. */
+function Active({ active }: { active: Job['active'] }) {
+  const [first] = active
+  const waits = first === undefined ? undefined : waitWords(first)
+  if (first === undefined || active.some(({ status }) => status !== first.status))
+    return <span class="status busy">{active.length} active</span>
   return (
     <>
-      <ActionButton label={`Run now: ${name}`} run={() => then(runNow(id))}>
-        Run now
-      </ActionButton>
-      {status === 'PAUSED' ? (
-        <ActionButton label={`Resume ${name}`} run={() => then(resume(id))}>
-          Resume
-        </ActionButton>
-      ) : (
-        <ActionButton label={`Pause ${name}`} disabled={status !== 'ACTIVE'} run={() => then(pause(id))}>
-          Pause
-        </ActionButton>
-      )}
-      <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${name}`}>
-        Edit
-      </a>
-      <ActionButton class="risky" label={`Delete ${name}`} run={() => then(remove(job), deleted)}>
-        Delete
-      </ActionButton>
+      <Status of={first.status} /> {active.length > 1 && <span class="aside">{active.length} runs </span>}
+      {waits !== undefined && <span class="aside clip">{waits}</span>}
     </>
   )
 }

@@ -15,7 +15,7 @@ export async function preview(schedule: Schedule, from: number | undefined, sign
 export function NextFires({ job }: { job: Job }) {
   const { nextFireAt, definition } = job
   const fires = useResource(`${job.etag} ${nextFireAt}`, (signal) => firesOf(job, signal), false)
-  if (nextFireAt === null) return <Empty>{noFiresText(job)}</Empty>
+  if (nextFireAt === null || job.status !== 'ACTIVE') return <Empty>{noFiresText(job)}</Empty>
   return (
     <>
       <Problem problem={fires.problem.value} />
@@ -25,6 +25,9 @@ export function NextFires({ job }: { job: Job }) {
 }
 
 function noFiresText({ status, definition }: Job): string {
+  if (status === 'PAUSED')
+    return 'No fires while the job is paused. When it is resumed, catchUp decides about missed occurrences.'
+  if (status === 'INVALID') return 'No fires: the definition cannot be used. Correct it, and the job fires again.'
   if (status !== 'ACTIVE') return `No further fires: the job is ${status.toLowerCase()}.`
   const once = definition?.schedule.at !== undefined || definition?.schedule.delayMs !== undefined
   return once ? 'No further fires: this job fires once.' : 'No further fires.'

@@ -1,11 +1,14 @@
 /** Search form of a list. The search is in the address, so that it can be bookmarked and shared. */
 import { go } from '../model/index.ts'
+import { KeptFilters } from './kept-filters.tsx'
 
 export interface SearchField {
   name: string
   label: string
   /** With choices the field is a menu, and a choice starts the search. */
   choices?: readonly string[]
+  /** Kind of input; a text without it. A time is given in the viewer's zone, and is UTC in the address. */
+  kind?: 'time' | 'number'
   /** Shown in the code font. */
   code?: boolean
 }
@@ -29,9 +32,9 @@ export const wantedOf = (fields: readonly SearchField[], query: URLSearchParams)
 export function SearchForm({ label, href, fields, query }: SearchFormProps) {
   const search = (form: HTMLFormElement): void => {
     const wanted = new URLSearchParams()
-    for (const { name } of fields) {
+    for (const { name, kind } of fields) {
       const text = String(new FormData(form).get(name) ?? '').trim()
-      if (text !== '') wanted.set(name, text)
+      if (text !== '') wanted.set(name, kind === 'time' ? new Date(text).toISOString() : text)
     }
     go(wanted.size === 0 ? href : `${href}?${wanted}`)
   }
@@ -50,25 +53,25 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
       ))}
       <button type="submit">Search</button>
       {isSearched(fields, query) && <a href={href}>Clear filters</a>}
+      <KeptFilters href={href} query={query} names={fields.map(({ name }) => name)} />
     </form>
   )
 }
 
+/** `2026-11-25T01:30:00` in the viewer's zone, as a browser's field wants it. */
+function localText(iso: string): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
 function Field({ field, value, search }: { field: SearchField; value: string; search: (form: HTMLFormElement) => void }) {
-  const { name, label, choices, code } = field
+  const { name, label, choices } = field
   return (
     <label htmlFor={`search-${name}`}>
       {label}
       {choices === undefined ? (
-        <input
-          id={`search-${name}`}
-          name={name}
-          type="search"
-          defaultValue={value}
-          autocomplete="off"
-          spellcheck={false}
-          class={code ? 'code' : undefined}
-        />
+        <Input field={field} value={value} />
       ) : (
         <select
           id={`search-${name}`}
@@ -88,4 +91,12 @@ function Field({ field, value, search }: { field: SearchField; value: string; se
       )}
     </label>
   )
+}
+
+function Input({ field: { name, kind, code }, value }: { field: SearchField; value: string }) {
+  const id = `search-${name}`
+  if (kind === 'time') return <input id={id} name={name} type="datetime-local" step={1} defaultValue={localText(value)} />
+  if (kind === 'number') return <input id={id} name={name} type="number" min={0} defaultValue={value} />
+  const more = { autocomplete: 'off', spellcheck: false, class: code ? 'code' : undefined } as const
+  return <input id={id} name={name} type="search" defaultValue={value} {...more} />
 }

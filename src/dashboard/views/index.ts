@@ -1,6 +1,8 @@
 /** The views, one for each page. */
+export { AuditView } from './audit.tsx'
 export { CalendarView } from './calendar.tsx'
 export { DeadLettersView } from './dead-letters.tsx'
+export { HistoryView } from './history.tsx'
 export { JobView } from './job.tsx'
 export { JobNewView } from './job-new.tsx'
 export { JobsView } from './jobs.tsx'

@@ -13,7 +13,6 @@ import {
   scheduleWords,
   targetWords,
   useResource,
-  visible,
 } from '../model/index.ts'
 import {
   Empty,
@@ -22,9 +21,12 @@ import {
   Loading,
   NextFires,
   Problem,
+  Reasons,
+  RunLink,
   RunStrip,
   RunTable,
   Status,
+  Tags,
   Text,
   When,
 } from '../parts/index.ts'
@@ -74,7 +76,12 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       </Heading>
       <Problem problem={problem.value} known={known !== undefined} />
       {known === undefined && problem.value === undefined && <Loading what="the job" />}
-      {known !== undefined && editing && (
+      {known !== undefined && editing && !mayOperate.value && (
+        <Empty>
+          Your role may read this job and not change it. <a href={jobHref(id)}>Back to the job</a>
+        </Empty>
+      )}
+      {known !== undefined && editing && mayOperate.value && (
         <JobEdit
           job={known.job}
           done={() => {
@@ -100,7 +107,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => Promise<v
       <Facts job={job} />
       <section aria-labelledby="why">
         <h2 id="why">Why</h2>
-        <Reasons why={why} />
+        <Reasons jobId={job.id} why={why} runs={runs} />
       </section>
       <section aria-labelledby="runs">
         <h2 id="runs">Runs</h2>
@@ -143,7 +150,7 @@ function Facts({ job }: { job: Job }) {
       <div>
         <dt>Next fire</dt>
         <dd>
-          <When at={nextFireAt} zone={definition?.schedule.timezone} />
+          <When at={job.status === 'ACTIVE' ? nextFireAt : null} zone={definition?.schedule.timezone} />
         </dd>
       </div>
       <div>
@@ -157,6 +164,26 @@ function Facts({ job }: { job: Job }) {
       <Count name="Failed" value={job.failed} />
       <Count name="Skipped" value={job.skipped} />
       <Count name="Cancelled" value={job.cancelled} />
+      {job.deadRuns.length > 0 && (
+        <div id="dead">
+          <dt>Dead runs</dt>
+          <dd>
+            {job.deadRuns.toReversed().map((runNo) => (
+              <>
+                <RunLink key={runNo} jobId={job.id} runNo={runNo} />{' '}
+              </>
+            ))}
+          </dd>
+        </div>
+      )}
+      {(definition?.tags?.length ?? 0) > 0 && (
+        <div>
+          <dt>Tags</dt>
+          <dd>
+            <Tags tags={definition?.tags ?? []} />
+          </dd>
+        </div>
+      )}
       {reason !== null && (
         <div>
           <dt>Note</dt>
@@ -175,18 +202,5 @@ function Count({ name, value }: { name: string; value: number }) {
       <dt>{name}</dt>
       <dd>{count(value)}</dd>
     </div>
-  )
-}
-
-function Reasons({ why }: { why: JobExplanation['why'] }) {
-  if (why.length === 0) return <Empty>Nothing is blocking this job, and no occurrence was skipped.</Empty>
-  return (
-    <ul class="reasons">
-      {why.map(({ code, text, at }, index) => (
-        <li key={`${code}/${at}/${index}`}>
-          {visible(text)} {at !== null && <When at={at} />}
-        </li>
-      ))}
-    </ul>
   )
 }

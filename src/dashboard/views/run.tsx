@@ -25,6 +25,7 @@ import {
   Loading,
   Problem,
   payloadText,
+  RunLogs,
   RunProgress,
   Status,
   Text,
@@ -115,6 +116,10 @@ function Details({ run }: { run: RunDetail }) {
         <h2 id="attempts">Attempts</h2>
         <Attempts run={run} />
         <Stack run={run} />
+      </section>
+      <section aria-labelledby="log">
+        <h2 id="log">Log</h2>
+        <RunLogs jobId={run.jobId} runNo={run.runNo} />
       </section>
       <div class="halves">
         <section aria-labelledby="input">

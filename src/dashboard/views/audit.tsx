@@ -1,0 +1,118 @@
+/** Audit trail: who asked for which change, when, and what came of it. */
+import { type AuditPage, type AuditRecord, ask, isAdmin, latest, path, useResource, visible } from '../model/index.ts'
+import {
+  Empty,
+  Heading,
+  isSearched,
+  JobLink,
+  Loading,
+  Pages,
+  Problem,
+  RunLink,
+  SearchForm,
+  Table,
+  Text,
+  When,
+  wantedOf,
+} from '../parts/index.ts'
+
+const pageSize = 100
+const fields = [
+  { name: 'jobId', label: 'Job ID', code: true },
+  { name: 'actor', label: 'Actor' },
+  {
+    name: 'action',
+    label: 'Action',
+    choices: [
+      'PUT',
+      'DELETE',
+      'PAUSE',
+      'RESUME',
+      'TRIGGER',
+      'CANCEL',
+      'CANCEL_RUN',
+      'REDRIVE',
+      'REDRIVE_MANY',
+      'BACKFILL',
+      'BATCH',
+    ],
+  },
+] as const
+
+export function AuditView({ query }: { query: URLSearchParams }) {
+  const key = query.toString()
+  const cursor = query.get('cursor') ?? undefined
+  const { value, problem } = useResource(key, (signal) =>
+    ask<AuditPage>(path(['audit'], { ...wantedOf(fields, query), limit: pageSize, cursor }), { signal }),
+  )
+  const page = value.value
+  if (!isAdmin.value)
+    return (
+      <>
+        <Heading title="Audit" />
+        <Empty>The audit trail is for the role admin.</Empty>
+      </>
+    )
+  return (
+    <>
+      <Heading title="Audit">
+        <Verdict />
+      </Heading>
+      <SearchForm key={key} label="Audit" href="/audit" fields={fields} query={query} />
+      <Problem problem={problem.value} known={page !== undefined} />
+      {page === undefined && problem.value === undefined && <Loading what="the audit trail" />}
+      {page?.records.length === 0 && (
+        <Empty>{isSearched(fields, query) ? 'No matching changes. IDs and names must match exactly.' : 'No changes yet.'}</Empty>
+      )}
+      {page !== undefined && page.records.length > 0 && (
+        <Table of="changes" columns={['Time', 'Actor', 'Action', 'On', 'Outcome', 'From']}>
+          {page.records.map((record) => (
+            <Row key={`${record.requestId} ${record.at} ${record.jobId}`} record={record} />
+          ))}
+        </Table>
+      )}
+      {page !== undefined && <Pages href="/audit" query={query} cursor={page.cursor} shown={page.records.length} />}
+    </>
+  )
+}
+
+/** What the auditor of the log says, which is another audit. */
+function Verdict() {
+  const found = latest.value?.proof?.found
+  return (
+    <p class="beside">
+      Changes that people and programs asked for. Whether the log kept its promise:{' '}
+      <a href="/proof">
+        {found === undefined ? 'the auditor’s verdict' : found === 0 ? 'no faults found' : `${found} faults found`}
+      </a>
+    </p>
+  )
+}
+
+function Row({ record }: { record: AuditRecord }) {
+  const { at, actor, role, action, jobId, runNo, outcome, status, done, refused, address, requestId } = record
+  return (
+    <tr>
+      <td>
+        <When at={at} />
+      </td>
+      <td>
+        <Text of={actor} />
+        {role !== null && role !== actor && <span class="aside">{role}</span>}
+      </td>
+      <td class="code">{action}</td>
+      <td>{jobId === null ? '—' : runNo === null ? <JobLink id={jobId} /> : <RunLink jobId={jobId} runNo={runNo} named />}</td>
+      <td>
+        {outcome === 'DONE' ? <span class="status good">done</span> : <span class="status bad">{visible(outcome)}</span>}
+        <span class="aside">
+          {` ${status}`}
+          {done != null && `, ${done} changed`}
+          {refused != null && refused > 0 && `, ${refused} refused`}
+        </span>
+      </td>
+      <td class="code" title={`request ${visible(requestId)}`}>
+        {visible(address)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,234 @@
+/** History of ended runs: a search with counts over time, newest first, or the loaded page by another column. */
+import {
+  ask,
+  count,
+  duration,
+  type HistoryCounts,
+  type HistoryPage,
+  type HistoryRun,
+  instant,
+  path,
+  useResource,
+  visible,
+} from '../model/index.ts'
+import {
+  ClampedText,
+  Empty,
+  Heading,
+  isSearched,
+  Loading,
+  Pages,
+  Problem,
+  RunLink,
+  SearchForm,
+  Status,
+  Table,
+  Tags,
+  Text,
+  When,
+  wantedOf,
+} from '../parts/index.ts'
+
+const pageSize = 100
+/** Maximum of requests for one page: a search ends after about a second, and then goes on from its cursor. */
+const requestsMax = 20
+const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED']
+const fields = [
+  { name: 'jobId', label: 'Job ID', code: true },
+  { name: 'tag', label: 'Tag' },
+  { name: 'handler', label: 'Handler' },
+  { name: 'outcome', label: 'Outcome', choices: outcomes },
+  { name: 'errorType', label: 'Error' },
+  { name: 'errorText', label: 'Error contains' },
+  { name: 'minDurationMs', label: 'Duration from (ms)', kind: 'number' },
+  { name: 'from', label: 'From', kind: 'time' },
+  { name: 'to', label: 'To', kind: 'time' },
+] as const
+const orders = [
+  ['', 'newest first'],
+  ['duration', 'longest first'],
+  ['attempts', 'most attempts first'],
+  ['late', 'latest start first'],
+] as const
+
+export function HistoryView({ query }: { query: URLSearchParams }) {
+  const search = new URLSearchParams([...query].filter(([name]) => name !== 'order'))
+  const key = search.toString()
+  const { value, problem } = useResource(key, (signal) => pageOf(search, signal), false)
+  const page = value.value
+  return (
+    <>
+      <Heading title="History" />
+      <SearchForm key={key} label="History" href="/history" fields={fields} query={query} />
+      <Problem problem={problem.value} known={page !== undefined} />
+      {page === undefined && problem.value === undefined && <Loading what="the history" />}
+      {page !== undefined && <Counts query={search} />}
+      {page?.runs.length === 0 && (
+        <Empty>
+          {isSearched(fields, query) ? 'No matching runs' : 'No runs have ended yet'}
+          {page.searchedTo === null ? '.' : ` since ${instant(Date.parse(page.searchedTo))}.`}
+        </Empty>
+      )}
+      {page !== undefined && page.runs.length > 0 && (
+        <>
+          <Order query={query} />
+          <RunsTable runs={sorted(page.runs, query.get('order') ?? '')} />
+        </>
+      )}
+      {page !== undefined && <Pages href="/history" query={query} cursor={page.cursor} shown={page.runs.length} />}
+    </>
+  )
+}
+
+async function pageOf(query: URLSearchParams, signal: AbortSignal): Promise<HistoryPage> {
+  let cursor = query.get('cursor') ?? undefined
+  for (let requests = 1; ; requests++) {
+    const page = await ask<HistoryPage>(path(['history'], { ...wantedOf(fields, query), limit: pageSize, cursor }), { signal })
+    if (page.runs.length > 0 || page.cursor === null || requests === requestsMax) return page
+    cursor = page.cursor
+  }
+}
+
+const lateMsOf = ({ dueAt, startedAt }: HistoryRun): number =>
+  dueAt === null || startedAt === null ? -1 : Math.max(0, Date.parse(startedAt) - Date.parse(dueAt))
+
+function sorted(runs: readonly HistoryRun[], order: string): HistoryRun[] {
+  const sizes: Record<string, (run: HistoryRun) => number> = {
+    duration: ({ durationMs }) => durationMs ?? -1,
+    attempts: ({ attempts }) => attempts,
+    late: lateMsOf,
+  }
+  const size = sizes[order]
+  return size === undefined ? [...runs] : runs.toSorted((a, b) => size(b) - size(a))
+}
+
+/** Only the loaded page is in this order: the server searches by time. */
+function Order({ query }: { query: URLSearchParams }) {
+  const hrefOf = (order: string): string => {
+    const other = new URLSearchParams(query)
+    if (order === '') other.delete('order')
+    else other.set('order', order)
+    return other.size === 0 ? '/history' : `/history?${other}`
+  }
+  return (
+    <nav class="choice" aria-label="Order of this page">
+      <span class="aside">This page:</span>
+      {orders.map(([order, title]) => (
+        <a key={order} href={hrefOf(order)} aria-current={(query.get('order') ?? '') === order ? 'true' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function RunsTable({ runs }: { runs: readonly HistoryRun[] }) {
+  return (
+    <Table
+      of="ended runs"
+      columns={[
+        'Run',
+        'Outcome',
+        'Ended',
+        { title: 'Late by', number: true },
+        { title: 'Duration', number: true },
+        { title: 'Attempts', number: true },
+        'Handler',
+        'Error',
+      ]}
+      class="runs"
+    >
+      {runs.map((run) => (
+        <Row key={`${run.runId}@${run.life}`} run={run} />
+      ))}
+    </Table>
+  )
+}
+
+function Row({ run }: { run: HistoryRun }) {
+  const { jobId, runNo, outcome, reason, finishedAt, durationMs, attempts, handler, topic, tags, errorType, errorMessage } = run
+  const lateMs = lateMsOf(run)
+  return (
+    <tr>
+      <th scope="row" class="code">
+        <RunLink jobId={jobId} runNo={runNo} named />
+        <Tags tags={tags} />
+      </th>
+      <td>
+        <Status of={outcome} />
+        {reason !== null && <span class="aside"> {visible(reason)}</span>}
+      </td>
+      <td>
+        <When at={finishedAt} />
+      </td>
+      <td class="number">{lateMs < 0 ? '—' : duration(lateMs)}</td>
+      <td class="number">{durationMs === null ? '—' : duration(durationMs)}</td>
+      <td class="number">{attempts}</td>
+      <td>
+        <Text of={handler ?? (topic === null ? '—' : `topic ${topic}`)} />
+      </td>
+      <td class="words">
+        {errorType === null ? (
+          '—'
+        ) : (
+          <>
+            <span class="code">
+              <Text of={errorType} />
+            </span>
+            {errorMessage !== null && (
+              <>
+                : <ClampedText of={errorMessage} />
+              </>
+            )}
+          </>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** Ended runs by hour, with their outcomes. */
+function Counts({ query }: { query: URLSearchParams }) {
+  const { cursor: _, ...wanted } = { ...wantedOf(fields, query), cursor: undefined }
+  const { value } = useResource(
+    `counts ${query}`,
+    (signal) => ask<HistoryCounts>(path(['history', 'counts'], wanted), { signal }),
+    false,
+  )
+  const counts = value.value
+  if (counts === undefined || counts.buckets.length === 0) return null
+  const { bucketMs, buckets, total, countedFrom } = counts
+  const [fromMs, toMs] = [Date.parse(counts.from), Date.parse(counts.to)]
+  const sums = buckets.map(({ outcomes: of }) => Object.values(of).reduce((sum, each) => sum + each, 0))
+  const most = Math.max(...sums)
+  const width = 1_000 / Math.max(1, (toMs - fromMs) / bucketMs)
+  const text = Object.entries(total).map(([outcome, runs]) => `${count(runs)} ${outcome.toLowerCase()}`)
+  return (
+    <figure class="strip counts">
+      <svg viewBox="0 0 1000 48" preserveAspectRatio="none" role="img" aria-label={`Ended runs over time: ${text.join(', ')}`}>
+        {buckets.map(({ at, outcomes: of }, index) => {
+          const height = ((sums[index] ?? 0) / most) * 46
+          const good = ((of.SUCCEEDED ?? 0) + (of.DISPATCHED ?? 0)) / Math.max(1, sums[index] ?? 0)
+          const x = ((Date.parse(at) - fromMs) / bucketMs) * width
+          return (
+            <g key={at}>
+              <title>{`${instant(Date.parse(at))}: ${Object.entries(of)
+                .map(([outcome, runs]) => `${count(runs)} ${outcome.toLowerCase()}`)
+                .join(', ')}`}</title>
+              <rect class="bar SUCCEEDED" x={x} width={width * 0.9} y={48 - height * good} height={height * good} />
+              <rect class="bar DEAD" x={x} width={width * 0.9} y={48 - height} height={height * (1 - good)} />
+            </g>
+          )
+        })}
+      </svg>
+      <figcaption>
+        <span>{instant(fromMs)}</span>
+        <span>
+          {text.join(', ')}
+          {countedFrom !== null && `, counted back to ${instant(Date.parse(countedFrom))}`}
+        </span>
+        <span>{instant(toMs)}</span>
+      </figcaption>
+    </figure>
+  )
+}
