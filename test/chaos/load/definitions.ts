@@ -69,7 +69,8 @@ export function jobAt(load: Load, index: number): JobAndLine {
 /** A job that is due once. */
 export function onceAt(id: string, at: number, target: Job['target'], more: Partial<Job> = {}): JobAndLine {
   const topic = 'topic' in target
-  return { job: { id, schedule: { at }, target, ...more, ...catchUp }, line: { op: 'define', id, first: at, every: 0, topic } }
+  // It runs however late it is; the fields of catchUp have no effect here.
+  return { job: { id, schedule: { at }, target, ...more }, line: { op: 'define', id, first: at, every: 0, topic } }
 }
 
 /** The topic for the jobs and the file for their log. */
