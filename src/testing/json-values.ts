@@ -52,7 +52,10 @@ function checked(ms: number, what: string): number {
 }
 
 function refusal(time: unknown, what: string, instead: string): DuelogError {
-  return new DuelogError('bad-request', `${what} is ${JSON.stringify(time) ?? String(time)}; ${instead}`)
+  return new DuelogError(
+    'bad-request',
+    `${what} is ${typeof time === 'string' ? JSON.stringify(time) : String(time)}; ${instead}`,
+  )
 }
 
 /** Throws `bad-config` for a name that is no zone. */

@@ -89,6 +89,7 @@ export function checkOptions(options: TestSystemOptions): void {
   const { hooks, schemas = {} } = options
   const problem = hooks === undefined ? undefined : hooksProblem(hooks)
   if (problem !== undefined) throw wrong(problem)
+  if (typeof schemas !== 'object' || schemas === null) throw wrong('schemas of testSystem is no object of schemas by handler')
   for (const [name, schema] of Object.entries(schemas))
     if (!isPayloadSchema(schema))
       throw wrong(`schemas of testSystem: the one of handler ${JSON.stringify(name)} does not follow Standard Schema`)

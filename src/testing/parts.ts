@@ -52,7 +52,7 @@ export function partsOf(options: TestSystemOptions, given: () => GivenHandlers):
     return starting
   }
   const checker = schemas === undefined ? undefined : new PayloadChecker(schemas)
-  return { driver, calls, processes, history: new RunHistory(log), partitions, pools, checker, zone, started, log, sleeps }
+  return { driver, calls, processes, history: new RunHistory(log), partitions, pools, checker, zone, started, log, sleeps, clock }
 }
 
 /** The handlers of every worker, without those that would use real time or a real network. */

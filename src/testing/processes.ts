@@ -62,7 +62,8 @@ export class Processes {
   readonly #logger: Logger
   readonly #disk = new Map<number, MemoryStore>()
   readonly #groups: Parameters<typeof simulatedLog>[2] = new Map()
-  readonly #all: SimulatedProcess[] = []
+  /** Those that run. */
+  #all: SimulatedProcess[] = []
   readonly workers: SimulatedWorker[] = []
   #scheduler: { process: SimulatedProcess; scheduler: Scheduler } | undefined
   #number = 0
@@ -161,6 +162,7 @@ export class Processes {
     machine.alive = false
     machine.diedAt = brokers.time.nowMs
     brokers.io.drop(machine)
+    this.#all = this.#all.filter((process) => process.machine !== machine)
     const at = this.workers.findIndex((worker) => worker.machine === machine)
     if (at >= 0) this.workers.splice(at, 1)
   }

@@ -159,7 +159,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   async #awaitRun(id: string, which: AwaitedRunOf, options: WaitOptions): Promise<RunInfo> {
     const timeoutMs = checkedTimeoutMs(options)
     const { signal } = options
-    const partition = this.#partitionOf(id)
+    const partition = this.partitionOf(id)
     const awaited = 'etag' in which ? { since: Number(/\.(\d+)"?$/.exec(which.etag)?.[1] ?? Number.NaN) } : which
     const end = await this.#owner.ended(partition, id, awaited, timeoutMs, { caller: 'test', signal })
     signal?.throwIfAborted()
@@ -174,7 +174,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
 
   why(id: string): Promise<JobExplanation> {
     return this.#after(async () => {
-      const why = await this.#owner.why(this.#partitionOf(id), id)
+      const why = await this.#owner.why(this.partitionOf(id), id)
       if (why === undefined) throw notFound(id)
       const reasons = why.reasons.map(({ at, ...reason }) => ({ ...reason, at: at === null ? null : isoTime(at) }))
       return { id, status: why.status, why: reasons }
@@ -238,7 +238,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     if (problems.length > 0) throw refusal(problems)
     const writer = await this.#writer()
     const written = await writer.write([{ topic: names.commands, ofJob: true, key: id, value: codecs().command.encode(command) }])
-    const partition = this.#partitionOf(id)
+    const partition = this.partitionOf(id)
     await this.#applied(partition, { commands: [...written.values()][0] ?? 0 })
     const [job, why] = await Promise.all([this.#owner.job(partition, id), this.#owner.why(partition, id)])
     if (job === undefined) throw notFound(id)
@@ -262,7 +262,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   }
 
   async #runs(id: string): Promise<RunInfo[]> {
-    const known = await this.#owner.runs(this.#partitionOf(id), id)
+    const known = await this.#owner.runs(this.partitionOf(id), id)
     const ended = this.#parts.history.ended(id)
     if (known === undefined && ended.length === 0) throw notFound(id)
     const active = (known?.active ?? []).map((run) => activeRunAnswer(id, run))
@@ -270,7 +270,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   }
 
   #find(id: string): Promise<JobView | undefined> {
-    return this.#owner.job(this.#partitionOf(id), id)
+    return this.#owner.job(this.partitionOf(id), id)
   }
 
   async #existing(id: string): Promise<JobView> {
@@ -284,8 +284,8 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   }
 
   /** Throws `bad-job-id`. */
-  #partitionOf(id: string): number {
-    const problem = validateJobId(id)
+  protected partitionOf(id: string): number {
+    const problem = typeof id === 'string' ? validateJobId(id) : { message: `The id of a job is ${String(id)}; it must be text.` }
     if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
     return partitionOf(id, this.#parts.partitions)
   }

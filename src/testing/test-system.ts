@@ -1,5 +1,4 @@
 /** Duelog in memory and in virtual time, for tests of handlers, schedules and flows: no Kafka, no network, no files, no waiting. */
-import { partitionOf } from '../../streams/topics/index.ts'
 import type { AnyPayloads, Time } from '../client/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
@@ -20,8 +19,8 @@ import { type TestWorker, WorkerFaults } from './worker-faults.ts'
 export function testSystem<Payloads extends object = AnyPayloads, Handled extends object = Payloads>(
   options: TestSystemOptions<Handled>,
 ): TestSystem<Payloads> {
-  const { handlers } = options
   checkOptions(options as unknown as TestSystemOptions)
+  const { handlers } = options
   let given: GivenHandlers = {}
   const system = new System(partsOf(options as unknown as TestSystemOptions, () => given)) as unknown as TestSystem<Payloads>
   const made: unknown = typeof handlers === 'function' ? handlers(system as unknown as TestSystem) : handlers
@@ -35,7 +34,6 @@ class System extends TestClient implements TestSystem {
   readonly #sleeps: Sleeps
   readonly #faults: WorkerFaults
   readonly #log: MemoryLog
-  readonly #partitions: number
   readonly #zone: string | undefined
   readonly #started: () => Promise<void>
 
@@ -45,7 +43,6 @@ class System extends TestClient implements TestSystem {
     this.#sleeps = parts.sleeps
     this.#faults = new WorkerFaults(parts)
     this.#log = parts.log
-    this.#partitions = parts.partitions
     this.#zone = parts.zone
     this.#started = parts.started
   }
@@ -66,6 +63,7 @@ class System extends TestClient implements TestSystem {
 
   async advanceBy(ms: number): Promise<void> {
     checkMs(ms, 'ms of advanceBy')
+    if (!Number.isInteger(ms)) throw new DuelogError('bad-request', `ms of advanceBy is ${ms}; virtual time has whole ms`)
     await this.#started()
     await this.#driver.advance(this.now() + ms)
   }
@@ -77,7 +75,7 @@ class System extends TestClient implements TestSystem {
   }
 
   logs(id: string, runNo: number): Promise<TestLogLine[]> {
-    return this.#settled(() => logLinesOf(this.#log, partitionOf(id, this.#partitions), id, runNo))
+    return this.#settled(() => logLinesOf(this.#log, this.partitionOf(id), id, runNo))
   }
 
   workers(): Promise<TestWorker[]> {

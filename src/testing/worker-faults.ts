@@ -2,8 +2,10 @@
 import type { JobState } from '../../schemas/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Driver } from './driver.ts'
+import type { HandlerCalls } from './handler-calls.ts'
 import type { Processes, SimulatedWorker } from './processes.ts'
 import type { RunHistory } from './run-history.ts'
+import type { ManualClock } from './simulation/index.ts'
 
 /** A worker of a test system. */
 export interface TestWorker {
@@ -16,9 +18,13 @@ export interface TestWorker {
 
 /** A lost lease is noticed at the latest this long after its end, in ms. */
 const noticedMs = 60_000
+/** How long after a crash that a handler caused its worker starts again, in ms. */
+const restartMs = 1_000
 
 export interface WorkerFaultsParts {
   driver: Driver
+  calls: HandlerCalls
+  clock: ManualClock
   processes: Processes
   history: RunHistory
   pools: readonly string[]
@@ -41,7 +47,7 @@ export class WorkerFaults {
   async start(pool: string, name: string): Promise<string> {
     const { driver, processes, pools, started } = this.#parts
     if (!pools.includes(pool)) throw refused(`There is no pool ${JSON.stringify(pool)}; give its name to testSystem in pools.`)
-    if (!/^[^@:\s]{1,255}$/.test(name))
+    if (typeof name !== 'string' || !/^[^@:\s]{1,255}$/.test(name))
       throw refused(`The name of a worker is ${JSON.stringify(name)}; allowed: 1 to 255 characters without "@", ":" and spaces.`)
     await started()
     return (await driver.during(processes.startWorker(pool, name))).instance
@@ -59,12 +65,21 @@ export class WorkerFaults {
 
   /** Ends it as a power cut does. With `restart`, another worker of the same pool and name starts at once. */
   async crash(name: string | undefined, restart: boolean): Promise<void> {
-    const { driver, processes, started } = this.#parts
+    const { driver, processes, calls, clock, started } = this.#parts
     await started()
     const crashed = this.#chosen(name)
     for (const worker of crashed) processes.kill(worker)
     if (!restart) return driver.during(Promise.resolve())
-    await driver.during(Promise.all(crashed.map(({ pool, instance }) => processes.startWorker(pool, nameIn(instance)))))
+    const again = (): Promise<unknown> =>
+      Promise.all(crashed.map(({ pool, instance }) => processes.startWorker(pool, nameIn(instance))))
+    // A handler that crashes its own worker meets the same run again. Without a pause that would never end.
+    if (calls.isInside)
+      clock.at(clock.nowMs() + restartMs, () =>
+        again().catch((error) => {
+          driver.failure ??= error as Error
+        }),
+      )
+    else await driver.during(again())
   }
 
   /**

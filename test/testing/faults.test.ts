@@ -128,3 +128,21 @@ it('redrives a dead run', async () => {
   expect(await duelog.redrive('a', 1).result()).toBe('mended')
   expect((await duelog.runs('a')).map(({ trigger }) => trigger)).toEqual(['REDRIVE', 'SCHEDULE'])
 })
+
+it('a handler that crashes its own worker does so again and again, and time goes on', async () => {
+  let began = 0
+  const duelog = testSystem({
+    stepsMax: 50_000,
+    handlers: (system) => ({
+      bomb: async () => {
+        began++
+        await system.crashWorker()
+      },
+    }),
+  })
+  await duelog.schedule({ id: 'a', schedule: soon, target: { handler: 'bomb' }, leaseMs })
+  await duelog.advanceBy(20_000)
+  expect(began).toBeGreaterThan(1)
+  expect(began).toBeLessThanOrEqual(20)
+  expect((await duelog.run('a', 1))?.finishedAt).toBeNull()
+})

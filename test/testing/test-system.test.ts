@@ -1,7 +1,7 @@
 /** What users of duelog/testing are promised: the product's behavior, in virtual time. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { NonRetryableError, RetryLaterError, type Run, withSchema } from '../../src/library/index.ts'
+import { DuelogError, NonRetryableError, RetryLaterError, type Run, withSchema } from '../../src/library/index.ts'
 import { testSystem } from '../../src/library/testing.ts'
 
 const nightly = { cron: '30 2 * * *', timezone: 'Europe/Paris' }
@@ -103,6 +103,24 @@ it('refuses what the client refuses', async () => {
   await expect(duelog.schedule({ ...job, payload: { to: 'b' } }, { ifAbsent: true })).rejects.toMatchObject({
     code: 'version-conflict',
   })
+})
+
+it('refuses nonsense from programs without a compiler in a sentence', async () => {
+  const duelog = testSystem({ handlers: {} })
+  for (const call of [
+    () => duelog.runs(5 as never),
+    () => duelog.logs(undefined as never, 1),
+    () => duelog.schedule(null as never),
+    () => duelog.advanceBy('1' as never),
+    () => duelog.advanceBy(0.5),
+    () => duelog.advanceBy(Number.POSITIVE_INFINITY),
+    () => duelog.advanceTo(1n as never),
+    () => duelog.sleep(-1),
+    () => duelog.startWorker({ name: 5 as never }),
+  ])
+    await expect(call()).rejects.toBeInstanceOf(DuelogError)
+  expect(() => testSystem(null as never)).toThrow(DuelogError)
+  expect(() => testSystem({ handlers: {}, schemas: null as never })).toThrow(DuelogError)
 })
 
 it.each([
