@@ -7,7 +7,18 @@ import { timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { attemptError } from '../../tools/attempt-error.ts'
 
 const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun> = {}): ActiveRun =>
-  ({ runNo, status, attempt: 1, specOffset: 7, dueAt: 1_000, errors: [], ...more }) as ActiveRun
+  ({
+    runNo,
+    status,
+    attempt: 1,
+    specOffset: 7,
+    dueAt: 1_000,
+    errors: [],
+    handlerMissingAt: null,
+    routedTo: null,
+    tellAt: null,
+    ...more,
+  }) as ActiveRun
 
 describe('the active runs of a partition', () => {
   it('are counted by status, in any order and number of updates', () => {

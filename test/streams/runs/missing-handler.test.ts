@@ -51,10 +51,14 @@ describe('a worker without the handler', () => {
     history.fail()
     expect(history.state.lastRun).toMatchObject({ status: 'DEAD', errors: [{ attempt: 2, type: 'Error' }] })
   })
-  it('is not asked again at once when it reports twice, whatever it announces', () => {
-    const history = job({ a: ['x'], w: ['noop'] }).until(1_000)
+  it('is not asked again at once when a second one reports the same, whatever they announce', () => {
+    const history = job({ a: ['x'], v: ['noop'], w: ['noop'] }).until(1_000)
+    const sentBefore = sentTo(history).length
+    const miss = (): unknown => history.missHandler({ worker: history.state.active[0]?.routedTo ?? '' })
+    miss()
+    expect(sentTo(history)).toHaveLength(sentBefore + 1)
     for (let reports = 0; reports < 5; reports++) {
-      history.missHandler({ worker: 'w' })
+      miss()
       expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', handlerMissingAt: 1_000 }])
       history.until(timersOf(history.job)[0]?.dueAt ?? 0)
     }
