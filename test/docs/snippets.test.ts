@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differenceOf, fileNameOf, snippetsOf } from './snippets.ts'
+import { differenceOf, fileNameOf, snippetsOf, uncheckedIn } from './snippets.ts'
 
 const fence = '```'
 
@@ -27,6 +27,15 @@ test('what no test would notice is refused', () => {
   expect(() => snippetsOf('a.md', `<!-- test: not run: no -->\n${fence}sh\na\n${fence}`)).toThrow('says nothing known')
   expect(() => snippetsOf('a.md', `<!-- test: stays -->\n\n${fence}sh\na\n${fence}`)).toThrow('without a block under it')
   expect(() => snippetsOf('a.md', `Text <!-- test: stays -->\n`)).toThrow('in a line with other text')
+})
+
+test('an output without a command, and a command that stays and shows nothing, are found', () => {
+  const block = (language: string, comment = ''): string => `${comment}\n${fence}${language}\na\n${fence}\n`
+  const found = (...blocks: string[]): string[] => uncheckedIn(snippetsOf('a.md', blocks.join('')))
+  expect(found(block('sh'), block('text'), block('sh', '<!-- test: stays -->'), block('text'))).toEqual([])
+  expect(found(block('ts'), block('text'))).toEqual(['a.md:6 is the output of no command that runs'])
+  expect(found(block('sh', '<!-- test: not run: it needs a cluster -->'), block('text'))).toHaveLength(1)
+  expect(found(block('sh', '<!-- test: stays -->'), block('sh'))).toEqual(['a.md:2 stays, and shows no output'])
 })
 
 test('a file is named by the first line of its block', () => {

@@ -67,6 +67,19 @@ function ruleOf(comment: string, place: string): Rule {
   throw new Error(`${place} has a comment for the test that says nothing known: ${comment}`)
 }
 
+export const placeOf = ({ page, line }: Snippet): string => `${page}:${line}`
+
+/** Places whose block is not compared with anything: an output without a command that runs, and a command that stays and says nothing. */
+export function uncheckedIn(snippets: readonly Snippet[]): string[] {
+  return snippets.flatMap((snippet, at) => {
+    const [before, after] = [snippets[at - 1], snippets[at + 1]]
+    if (snippet.rule.kind === 'stays' && after?.language !== 'text') return [`${placeOf(snippet)} stays, and shows no output`]
+    if (snippet.language !== 'text' || snippet.rule.kind === 'not-run') return []
+    const isOutput = before?.language === 'sh' && before.rule.kind !== 'not-run'
+    return isOutput ? [] : [`${placeOf(snippet)} is the output of no command that runs`]
+  })
+}
+
 /** The file that a `ts` or `yaml` block is, by its first line: `// worker.ts`, `# jobs.yaml`. */
 export function fileNameOf({ code }: Snippet): string | undefined {
   return /^(?:\/\/|#) ([\w./-]+\.(?:ts|yaml))\n/.exec(code)?.[1]

@@ -29,6 +29,8 @@ interface Stays {
   child: ChildProcess
   output: string
   ended: boolean
+  /** By us. */
+  stopped: boolean
 }
 
 export interface Ended {
@@ -63,7 +65,7 @@ export class Terminal {
       DUELOG_TOPIC_PREFIX: prefix,
       DUELOG_HTTP_PORT: String(port),
       DUELOG_DATA_DIR: join(folder, 'data'),
-      DUELOG_PARTITIONS: '4',
+      DUELOG_PARTITIONS: '2',
       DUELOG_REPLICATION: '1',
       DUELOG_URL: `http://127.0.0.1:${port}`,
     }
@@ -128,13 +130,18 @@ export class Terminal {
     await this.#wrote(last, condition)
   }
 
+  /** What commands wrote that should have stayed, and did not. */
+  endedByThemselves(): string[] {
+    return this.#stays.filter(({ ended, stopped }) => ended && !stopped).map(({ output }) => output)
+  }
+
   async close(): Promise<void> {
     for (const stays of this.#stays.toReversed()) await end(stays)
   }
 
   #start(code: string, cwd?: string): Stays {
     const child = this.#spawn(code, cwd)
-    const stays: Stays = { child, output: '', ended: false }
+    const stays: Stays = { child, output: '', ended: false, stopped: false }
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (piece) => {
         stays.output += piece
@@ -182,6 +189,7 @@ function kill(child: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): void {
 
 /** Ctrl-C. */
 async function end(stays: Stays): Promise<void> {
+  stays.stopped = true
   if (!stays.ended) {
     const closed = once(stays.child, 'close')
     kill(stays.child, 'SIGINT')

@@ -81,7 +81,7 @@ export type Handler<Payload = unknown> = (run: Run<Payload>) => unknown | Promis
 export type BatchOutcome = { result?: unknown } | { error: unknown }
 
 /**
- * Runs attempts of many jobs at once, for work that is cheaper together. A batch takes one slot of the worker's concurrency,
+ * Runs attempts of many jobs at once, for work that is cheaper together. A batch occupies one concurrency slot of the worker,
  * whatever its size. Leases, progress, timeouts and cancellation remain separate: the signal of one run may be aborted while the
  * others continue.
  *
