@@ -16,6 +16,7 @@ export type {
   JobDefinition,
   JobExplanation,
   JobPage,
+  Operation,
   OwnerState,
   PlannedJob,
   Proof,
@@ -31,10 +32,13 @@ export type {
 export { act, awaited, confirmed, notice, question, say } from './actions.ts'
 export { type Attempt, attemptsOf } from './attempts.ts'
 export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
+export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
+export { useHeld } from './held.ts'
 export { backfill, cancelJob, cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
 export { lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
+export { cancelOperation, findOperations, type OperationAction, operate, operationTitle, watched } from './operations.ts'
 export { type Rates, ratesOver } from './rates.ts'
 export { groupsOf, type ReasonGroup } from './reason-groups.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'

@@ -1,37 +1,66 @@
 /** Table of jobs with their actions. */
-import { type Job, jobHref, mayOperate, scheduleWords, targetWords, visible, waitWords } from '../model/index.ts'
+import { type Job, jobHref, mayOperate, scheduleWords, targetWords, useHeld, visible, waitWords } from '../model/index.ts'
 import { JobRowActions } from './job-actions.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 import { JobLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
-export function JobTable({ jobs, changed }: { jobs: readonly Job[]; changed: () => Promise<void> }) {
+interface JobTableProps {
+  jobs: readonly Job[]
+  changed: () => Promise<void>
+  /** Ids of the selected jobs. */
+  chosen: ReadonlySet<string>
+  choose: (id: string, wanted: boolean) => void
+}
+
+export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
+  const held = useHeld(jobs, ({ id }) => id)
   return (
-    <Table
-      of="jobs"
-      columns={[
-        'Job',
-        'Status',
-        'Schedule',
-        'Next fire',
-        'Last run',
-        'Target',
-        mayOperate.value && { title: 'Actions', unseen: true },
-      ]}
-      class="jobs"
-    >
-      {jobs.map((job) => (
-        <Row key={job.id} job={job} changed={changed} />
-      ))}
-    </Table>
+    <div {...held.hover}>
+      <Table
+        of="jobs"
+        columns={[
+          mayOperate.value && { title: 'Select', unseen: true },
+          'Job',
+          'Status',
+          'Schedule',
+          'Next fire',
+          'Last run',
+          'Target',
+          mayOperate.value && { title: 'Actions', unseen: true },
+        ]}
+        class="jobs"
+      >
+        {held.items.map((job) => (
+          <Row key={job.id} job={job} changed={() => changed().then(held.release)} chosen={chosen.has(job.id)} choose={choose} />
+        ))}
+      </Table>
+    </div>
   )
 }
 
-function Row({ job, changed }: { job: Job; changed: () => Promise<void> }) {
+interface RowProps {
+  job: Job
+  changed: () => Promise<void>
+  chosen: boolean
+  choose: (id: string, wanted: boolean) => void
+}
+
+function Row({ job, changed, chosen, choose }: RowProps) {
   const { id, status, reason, definition, nextFireAt, lastRun, active, deadRuns } = job
   return (
     <tr>
+      {mayOperate.value && (
+        <td>
+          <input
+            type="checkbox"
+            checked={chosen}
+            aria-label={`Select ${visible(id)}`}
+            onChange={(event) => choose(id, event.currentTarget.checked)}
+          />
+        </td>
+      )}
       <th scope="row">
         <JobLink id={id} />
         <Tags tags={definition?.tags ?? []} />

@@ -1,6 +1,19 @@
 /** All jobs, page by page in the order of their IDs. A long search shows what it has found so far. */
-import { ask, count, type JobPage, mayOperate, path, useResource } from '../model/index.ts'
-import { Empty, Heading, isSearched, JobTable, Loading, Pages, Problem, SearchForm, wantedOf } from '../parts/index.ts'
+import { useSignal } from '@preact/signals'
+import { ask, count, type Job, type JobPage, mayOperate, path, useResource } from '../model/index.ts'
+import {
+  Empty,
+  Heading,
+  isSearched,
+  JobBulk,
+  JobTable,
+  Loading,
+  OperationBar,
+  Pages,
+  Problem,
+  SearchForm,
+  wantedOf,
+} from '../parts/index.ts'
 
 const pageSize = 50
 const fields = [
@@ -31,15 +44,44 @@ export function JobsView({ query }: { query: URLSearchParams }) {
           </div>
         )}
       </Heading>
+      <OperationBar />
       <SearchForm key={key} label="Jobs" href="/jobs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="jobs" />}
-      {page !== undefined && page.jobs.length > 0 && <JobTable jobs={page.jobs} changed={() => list.refresh()} />}
+      {page !== undefined && page.jobs.length > 0 && (
+        <JobsOf key={key} jobs={page.jobs} filter={wantedOf(fields, query)} changed={() => list.refresh()} />
+      )}
       {page?.searching && <Searching page={page} />}
       {page !== undefined && !page.searching && page.jobs.length === 0 && <NoJobs searched={isSearched(fields, query)} />}
       {page !== undefined && !page.searching && (
         <Pages href="/jobs" query={query} cursor={page.cursor} shown={page.jobs.length} />
       )}
+    </>
+  )
+}
+
+interface JobsOfProps {
+  jobs: readonly Job[]
+  filter: Record<string, string>
+  changed: () => Promise<void>
+}
+
+function JobsOf({ jobs, filter, changed }: JobsOfProps) {
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  const selected = jobs.filter(({ id }) => chosen.value.has(id))
+  const choose = (id: string, wanted: boolean): void => {
+    const next = new Set(chosen.value)
+    if (wanted) next.add(id)
+    else next.delete(id)
+    chosen.value = next
+  }
+  const chooseAll = (all: boolean): void => {
+    chosen.value = new Set(all ? jobs.map(({ id }) => id) : [])
+  }
+  return (
+    <>
+      {mayOperate.value && <JobBulk {...{ jobs, selected, chooseAll, filter, changed }} />}
+      <JobTable jobs={jobs} changed={changed} chosen={chosen.value} choose={choose} />
     </>
   )
 }

@@ -97,7 +97,8 @@ function Actions({ run, changed }: { run: RunDetail; changed: () => Promise<void
 function Gone({ jobId, runNo, detail }: { jobId: string; runNo: number; detail: string }) {
   return (
     <Empty>
-      {visible(detail)} <a href={jobHref(jobId)}>All runs that are kept</a>
+      {visible(detail)} <a href={jobHref(jobId)}>Runs that are kept</a> ·{' '}
+      <a href={`/history?jobId=${encodeURIComponent(jobId)}`}>History of the job</a>
       {runNo > 1 && (
         <>
           {' '}

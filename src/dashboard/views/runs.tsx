@@ -1,5 +1,5 @@
 /** Active runs: dispatched, running or waiting. Page by page in the order of jobs. */
-import { activeStatuses, ask, count, latest, path, type Run, type RunPage, useResource } from '../model/index.ts'
+import { activeStatuses, ask, count, latest, path, type Run, type RunPage, useHeld, useResource } from '../model/index.ts'
 import { Empty, Heading, isSearched, Loading, Pages, Problem, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
 
 const jobsPerPage = 100
@@ -24,12 +24,24 @@ export function RunsView({ query }: { query: URLSearchParams }) {
       {page === undefined && problem.value === undefined && <Loading what="runs" />}
       {page?.runs.length === 0 && page.cursor === null && (
         <Empty>
-          {isSearched(fields, query) ? 'No matching active runs.' : 'No active runs.'} Finished runs are on each job's page.
+          {isSearched(fields, query) ? 'No matching active runs.' : 'No active runs.'} Finished runs are in the{' '}
+          <a href="/history">history</a>.
         </Empty>
       )}
-      {page !== undefined && page.runs.length > 0 && <RunTable runs={inOrder(page.runs)} named changed={() => list.refresh()} />}
+      {page !== undefined && page.runs.length > 0 && (
+        <RunsOf key={key} runs={inOrder(page.runs)} changed={() => list.refresh()} />
+      )}
       {page !== undefined && <Pages href="/runs" query={query} cursor={page.cursor} shown={page.runs.length} />}
     </>
+  )
+}
+
+function RunsOf({ runs, changed }: { runs: readonly Run[]; changed: () => Promise<void> }) {
+  const held = useHeld(runs, ({ runId }) => runId)
+  return (
+    <div {...held.hover}>
+      <RunTable runs={held.items} named changed={() => changed().then(held.release)} />
+    </div>
   )
 }
 

@@ -1,0 +1,102 @@
+/** Operations: changes of many jobs or dead runs that go on at the server. */
+import { signal } from '@preact/signals'
+import type { Operation, OperationCount, OperationList, OperationRequest } from '../../answers/index.ts'
+import { confirmed, say } from './actions.ts'
+import { ask, path, RequestProblem } from './request.ts'
+import { counted } from './words.ts'
+
+export type OperationAction = OperationRequest['action']
+
+/** Time between two looks at an operation that goes on. */
+const lookMs = 500
+
+/** Operations that this page watches, newest last. */
+export const watched = signal<readonly Operation[]>([])
+
+const words: Record<OperationAction, { verb: string; done: string; thing: string; consequence: string }> = {
+  PAUSE: { verb: 'Pause', done: 'paused', thing: 'job', consequence: 'They do not fire until they are resumed.' },
+  RESUME: { verb: 'Resume', done: 'resumed', thing: 'job', consequence: 'catchUp decides about occurrences that were missed.' },
+  CANCEL: {
+    ...{ verb: 'Cancel', done: 'cancelled', thing: 'job' },
+    consequence: 'Their active runs are cancelled, and they do not fire again until they get new definitions.',
+  },
+  TRIGGER: { verb: 'Run', done: 'triggered', thing: 'job', consequence: 'Each gets one run now, outside its schedule.' },
+  DELETE: {
+    ...{ verb: 'Delete', done: 'deleted', thing: 'job' },
+    consequence: 'Deletes the jobs and their run history. This cannot be undone.',
+  },
+  REDRIVE: { verb: 'Redrive', done: 'redriven', thing: 'dead run', consequence: 'Each gets a new run with the same payload.' },
+  DISCARD: {
+    ...{ verb: 'Discard', done: 'discarded', thing: 'dead run' },
+    consequence: 'They no longer count as dead and cannot be redriven. Their records stay in the topic of dead letters.',
+  },
+}
+
+export const operationTitle = ({ action, total }: Operation): string => {
+  const known = words[action as OperationAction]
+  const size = total === null ? '' : ` ${counted(total, known?.thing ?? 'change')}`
+  return `${known?.verb ?? action}${size}`
+}
+
+/** Operations that go on, also those of other people and pages. */
+export async function findOperations(): Promise<void> {
+  const { operations } = await ask<OperationList>(path(['operations'], { active: 'true' }))
+  for (const operation of operations) if (!watched.value.some(({ id }) => id === operation.id)) void follow(operation)
+}
+
+/** Asks with the number of jobs or runs, starts the operation, and resolves when it has ended. False: it was not started. */
+export async function operate(request: OperationRequest): Promise<boolean> {
+  const { verb, thing, consequence } = words[request.action]
+  try {
+    const listed = request.runIds?.length ?? (thing === 'job' ? request.jobIds?.length : undefined)
+    const size = listed ?? (await ask<OperationCount>('/v1/operations/count', { method: 'POST', body: request })).count
+    if (size === 0) {
+      say(`No ${thing} matches.`)
+      return false
+    }
+    const title = `${verb} ${counted(size, thing)}`
+    if (!(await confirmed({ title: `${title}?`, consequence, yes: title }))) return false
+    const operation = await ask<Operation>('/v1/operations', { method: 'POST', body: request })
+    await follow(operation)
+    return true
+  } catch (error) {
+    say(error instanceof RequestProblem ? error.message : String(error), true)
+    return false
+  }
+}
+
+export const cancelOperation = ({ id }: Operation): Promise<unknown> =>
+  ask(path(['operations', id, 'cancel']), { method: 'POST', body: {} }).catch((error) => say(String(error), true))
+
+const isOver = ({ status }: Operation): boolean => status === 'DONE' || status === 'CANCELLED' || status === 'FAILED'
+
+async function follow(begun: Operation): Promise<void> {
+  let operation = begun
+  put(operation)
+  while (!isOver(operation)) {
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+    try {
+      operation = await ask<Operation>(path(['operations', operation.id]))
+    } catch (error) {
+      // The server may be away for a while; the operation goes on without this page.
+      if (error instanceof RequestProblem && error.status !== 0 && error.status !== 503) break
+      continue
+    }
+    put(operation)
+  }
+  watched.value = watched.value.filter(({ id }) => id !== operation.id)
+  tell(operation)
+}
+
+function put(operation: Operation): void {
+  const others = watched.value.filter(({ id }) => id !== operation.id)
+  watched.value = [...others, operation]
+}
+
+function tell({ action, applied, refused, reasons, status, problem }: Operation): void {
+  const { done = 'changed', thing = 'change' } = words[action as OperationAction] ?? {}
+  const [first] = reasons
+  const left = refused === 0 ? '' : ` ${counted(refused, thing)} not: ${first?.reason ?? 'no reason was given.'}`
+  const ended = status === 'DONE' ? '' : ` The operation was ${status.toLowerCase()}${problem === null ? '' : `: ${problem}`}.`
+  say(`${counted(applied, thing)} ${done}.${left}${ended}`, status !== 'DONE' || refused > 0)
+}

@@ -1,0 +1,64 @@
+/** Actions on many jobs: on those that are selected, or on all that match the filter. */
+import { useSignal } from '@preact/signals'
+import { count, type Job, type OperationAction, operate } from '../model/index.ts'
+import { ActionButton } from './action-button.tsx'
+
+interface JobBulkProps {
+  jobs: readonly Job[]
+  selected: readonly Job[]
+  chooseAll: (all: boolean) => void
+  /** The filter of the list, for all that match. */
+  filter: Record<string, string>
+  changed: () => Promise<void>
+}
+
+const actions: readonly [OperationAction, string][] = [
+  ['PAUSE', 'Pause'],
+  ['RESUME', 'Resume'],
+  ['TRIGGER', 'Run now'],
+  ['CANCEL', 'Cancel'],
+  ['DELETE', 'Delete'],
+]
+
+export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkProps) {
+  const matching = useSignal(false)
+  const target = matching.value ? { filter } : { jobIds: selected.map(({ id }) => id) }
+  const act = (action: OperationAction) => () =>
+    operate({ action, ...target }).then((begun) => {
+      if (begun) chooseAll(false)
+      return changed()
+    })
+  return (
+    <fieldset class="bulk buttons">
+      <legend class="unseen">Actions on many jobs</legend>
+      <label>
+        <input
+          type="checkbox"
+          checked={selected.length === jobs.length}
+          onChange={(event) => chooseAll(event.currentTarget.checked)}
+        />{' '}
+        Select all {count(jobs.length)} on this page
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={matching.value}
+          onChange={(event) => {
+            matching.value = event.currentTarget.checked
+          }}
+        />{' '}
+        All that match the filter
+      </label>
+      {actions.map(([action, title]) => (
+        <ActionButton
+          key={action}
+          class={action === 'CANCEL' || action === 'DELETE' ? 'risky' : ''}
+          disabled={!matching.value && selected.length === 0}
+          run={act(action)}
+        >
+          {title} {matching.value ? 'all matching' : `selected (${count(selected.length)})`}
+        </ActionButton>
+      ))}
+    </fieldset>
+  )
+}
