@@ -13,6 +13,7 @@ import { costs } from './cases/costs.ts'
 import { encode } from './cases/encode.ts'
 import { floodCases } from './cases/flood-kinds.ts'
 import { heavy, heavyWhole } from './cases/heavy.ts'
+import { history, historyPostgres } from './cases/history.ts'
 import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
 import { now } from './cases/now.ts'
@@ -50,6 +51,8 @@ const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promi
   heavy,
   'heavy-whole': heavyWhole,
   stores,
+  history,
+  'history-postgres': historyPostgres,
   encode,
   'test-systems': testSystems,
   ...floodCases,
@@ -72,7 +75,8 @@ if (run === undefined) {
 }
 /** Some cases start the program with its own broker and registry, others need neither. */
 const withoutBed = (task: (bed: Bed) => Promise<void>): Promise<void> => task({ brokers: [], registryUrl: '', replication: 1 })
-await (['restart', 'idle', 'stores', 'encode', 'test-systems'].includes(name) ? withoutBed : withBed)(async (bed) => {
+const bedless = ['restart', 'idle', 'stores', 'encode', 'test-systems', 'history', 'history-postgres']
+await (bedless.includes(name) ? withoutBed : withBed)(async (bed) => {
   const results: Record<string, unknown>[] = []
   for (let turn = 0; turn < Number(values.runs); turn++) {
     const result = await run(bed, values.n === undefined ? undefined : Number(values.n))

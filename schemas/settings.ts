@@ -42,6 +42,7 @@ export interface Environment {
   DUELOG_DRAIN_MS: number
   DUELOG_RUNS_RETENTION_MS: number
   DUELOG_RUN_LOGS_RETENTION_MS: number
+  DUELOG_HISTORY_URL?: string
   DUELOG_HISTORY_RETENTION_MS?: number
   DUELOG_LOG_LEVEL: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   DUELOG_API_TOKENS?: string
@@ -112,6 +113,8 @@ export interface SettingValues {
   runsRetentionMs: number
   /** How long the topic run-logs keeps the lines that handlers write with run.log. It holds for a topic that Duelog creates; `duelog topics apply` lengthens that of an existing one only if it is under a day. 0: the workers of this process write no lines. */
   runLogsRetentionMs: number
+  /** PostgreSQL database in which the role history keeps ended runs, such as postgres://user:password@host:5432/duelog. All processes with the role share it. Absent: each of them keeps a copy of its own in its data folder (SQLite). */
+  historyUrl: string | undefined
   /** How long the role history keeps ended runs, in whole hours. Absent: as long as DUELOG_RUNS_RETENTION_MS, or 90 days if that is 0. */
   historyRetentionMs: number | undefined
   /** Least severe level that is logged. */

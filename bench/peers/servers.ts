@@ -5,21 +5,19 @@
  *   Redis        as BullMQ's documentation asks for: an append-only file, synced every second; nothing is evicted.
  *   PostgreSQL   its defaults: each commit is synced. Connections by TCP without TLS.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { freePort } from '../../src/demo/free-ports.ts'
 import { type Bed, Stage, withBed } from '../tools/bed.ts'
+import { startPostgresServer } from '../tools/postgres-server.ts'
 import type { ServerName } from './systems/all.ts'
-import { query } from './systems/postgres.ts'
 import { load, type Place } from './systems/system.ts'
 
-const run = promisify(execFile)
 const startMsMax = 30_000
 
 /** A place for one run, empty at its beginning. */
@@ -40,14 +38,14 @@ export async function withServers(
   task: (servers: Map<ServerName, Server>) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-peers-'))
-  const started: ChildProcess[] = []
+  const stops: (() => Promise<void>)[] = []
   const servers = new Map<ServerName, Server>()
   try {
     const starts = { redis: startRedis, postgres: startPostgres }
     for (const name of ['redis', 'postgres'] as const) {
       if (!names.includes(name)) continue
       try {
-        servers.set(name, await starts[name](folder, (child) => started.push(child)))
+        servers.set(name, await starts[name](folder, (stop) => stops.push(stop)))
       } catch (error) {
         if (!(error instanceof Missing)) throw error
         console.error(error.message)
@@ -59,7 +57,7 @@ export async function withServers(
       await task(servers)
     })
   } finally {
-    await Promise.all(started.map(stopped))
+    await Promise.all(stops.map((stop) => stop()))
     await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }
@@ -75,13 +73,12 @@ async function kafkaPlace(bed: Bed, needsOwner: boolean): Promise<RunPlace> {
   }
 }
 
-async function startRedis(folder: string, onStart: (child: ChildProcess) => void): Promise<Server> {
+async function startRedis(folder: string, onStop: (stop: () => Promise<void>) => void): Promise<Server> {
   const port = await freePort(26_379)
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
   const options = [...settings, '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction']
-  onStart(
-    await startProgram('redis-server', options, 'BullMQ is left out: install Redis (Debian: apt-get install redis-server).'),
-  )
+  const child = await startProgram('redis-server', options)
+  onStop(() => stopped(child))
   await answers(port)
   const url = `redis://127.0.0.1:${port}`
   interface Redis {
@@ -96,58 +93,26 @@ async function startRedis(folder: string, onStart: (child: ChildProcess) => void
   return { place: async () => ({ url, registryUrl: '', prefix: '', remove }) }
 }
 
-async function startPostgres(folder: string, onStart: (child: ChildProcess) => void): Promise<Server> {
-  const missing = 'graphile-worker and pg-boss are left out: install PostgreSQL (Debian: apt-get install postgresql).'
-  const bin = await postgresBin()
-  if (bin === undefined) throw new Missing(missing)
-  const data = join(folder, 'postgres')
-  await mkdir(data)
-  // It refuses to run as root.
-  const user = process.getuid?.() === 0 ? { uid: await idOf('-u'), gid: await idOf('-g') } : {}
-  if (user.uid !== undefined) {
-    await chown(folder, user.uid, user.gid)
-    await chown(data, user.uid, user.gid)
-  }
-  await run(join(bin, 'initdb'), ['-D', data, '-U', 'bench', '--auth=trust', '--no-instructions'], { ...user, cwd: data })
-  const port = await freePort(25_432)
-  const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', data]
-  onStart(await startProgram(join(bin, 'postgres'), options, missing, { ...user, cwd: data }))
-  await answers(port)
-  const urlOf = (database: string): string => `postgres://bench@127.0.0.1:${port}/${database}`
+async function startPostgres(folder: string, onStop: (stop: () => Promise<void>) => void): Promise<Server> {
+  const server = await startPostgresServer(folder)
+  if (server === undefined)
+    throw new Missing('graphile-worker and pg-boss are left out: install PostgreSQL (Debian: apt-get install postgresql).')
+  onStop(() => server.stop())
   let places = 0
   return {
     async place() {
       const database = `place_${++places}`
-      await eventually(() => query(urlOf('postgres'), `create database ${database}`))
-      const remove = async (): Promise<void> => void (await query(urlOf('postgres'), `drop database ${database} with (force)`))
-      return { url: urlOf(database), registryUrl: '', prefix: '', remove }
+      return { url: await server.create(database), registryUrl: '', prefix: '', remove: () => server.drop(database) }
     },
   }
 }
 
-/** The newest of Debian's versions, or what is in the path. */
-async function postgresBin(): Promise<string | undefined> {
-  const root = '/usr/lib/postgresql'
-  const versions = await readdir(root).catch(() => [])
-  const newest = versions.sort((left, right) => Number(right) - Number(left))[0]
-  if (newest !== undefined) return join(root, newest, 'bin')
-  const found = await run('pg_config', ['--bindir']).catch(() => undefined)
-  return found?.stdout.trim()
-}
-
-const idOf = async (flag: '-u' | '-g'): Promise<number> => Number((await run('id', [flag, 'nobody'])).stdout)
-
-async function startProgram(
-  command: string,
-  args: string[],
-  missing: string,
-  options: { uid?: number; gid?: number; cwd?: string } = {},
-): Promise<ChildProcess> {
-  const child = spawn(command, args, { ...options, stdio: 'ignore' })
+async function startProgram(command: string, args: string[]): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: 'ignore' })
   try {
     await once(child, 'spawn')
   } catch {
-    throw new Missing(missing)
+    throw new Missing('BullMQ is left out: install Redis (Debian: apt-get install redis-server).')
   }
   return child
 }
@@ -155,7 +120,6 @@ async function startProgram(
 async function stopped(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
-  // PostgreSQL: a fast shutdown, which does not wait for clients. Redis ends by it too.
   child.kill('SIGINT')
   await ended
 }

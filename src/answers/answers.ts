@@ -1066,6 +1066,8 @@ export type HistoryPage = {
   cursor: string | null
   /** All runs that ended after this time were searched. Null at the end. */
   searchedTo: string | null
+  /** Why the newest runs are missing. Absent: the history is written. */
+  problem?: string
 }
 
 export type HistoryBucket = {

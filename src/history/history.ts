@@ -4,7 +4,8 @@
  *
  *   opening (paused) ──positions read and sought──► reading ──any error──► waiting ──► opening …
  *
- * Each process has a file of its own and reads all partitions, in a group of its own.
+ * With SQLite each process has a file of its own and reads all partitions, in a group of its own. With PostgreSQL the processes share the
+ * partitions in one group; two that write the same records for a moment write the same rows.
  */
 import { trustedMs } from '../clock/index.ts'
 import { RejoinTimer } from '../concurrency/index.ts'
@@ -19,7 +20,7 @@ import type {
   LogAdmin,
   TopicPartition,
 } from '../ports/index.ts'
-import { type HistoryStore, SqliteStore } from './databases/index.ts'
+import { type HistoryStore, ThreadStore } from './databases/index.ts'
 import { rowsOf } from './decoded-runs.ts'
 import type { HistoryOptions } from './options.ts'
 
@@ -52,9 +53,9 @@ export class History implements HistoryQueries {
   #stopping: Promise<void> | undefined
 
   constructor(options: HistoryOptions) {
-    const { path, names, clusterId, clock } = options
+    const { path, url, names, clusterId, clock } = options
     this.#options = options
-    this.#store = new SqliteStore(path, { topic: names.runs, clusterId }, clock)
+    this.#store = new ThreadStore(url === undefined ? { path } : { url }, { topic: names.runs, clusterId }, clock)
     this.#again = new RejoinTimer(clock, againFirstMs, againMaxMs)
   }
 
@@ -64,7 +65,7 @@ export class History implements HistoryQueries {
     await this.#join().catch((error: unknown) => this.#failed(error))
   }
 
-  /** Leaves the group, finishes the write in progress and closes the database. Safe to call twice. */
+  /** Finishes the write in progress, if that takes no longer than 3 s, and leaves the group. Safe to call twice. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -74,19 +75,16 @@ export class History implements HistoryQueries {
     this.#stopped = true
     this.#cancelRound()
     this.#again.cancel()
+    // First, so that nothing waits for a database that hangs. What was not written is read again.
+    await this.#store.close()
     await this.#reader?.stop()
     await this.#work.catch(() => undefined)
-    await this.#store.close()
     await this.#admin?.close()
   }
 
-  /** Why runs are not written now, in a sentence; undefined if they are. */
-  get problem(): string | undefined {
-    return this.#problem
-  }
-
-  page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {
-    return this.#asked(() => this.#store.page(filter, limit, before))
+  async page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {
+    const page = await this.#asked(() => this.#store.page(filter, limit, before))
+    return this.#problem === undefined ? page : { ...page, problem: this.#problem }
   }
 
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts> {
@@ -98,16 +96,23 @@ export class History implements HistoryQueries {
       return await ask()
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'overloaded') throw error
-      throw new DuelogError('not-ready', `The database of the history cannot be read: ${messageOf(error)}`, { cause: error })
+      throw new DuelogError('not-ready', `The database of the history cannot be read. ${this.#shown(error)}`, { cause: error })
     }
   }
 
+  /** Errors of PostgreSQL name its address and user, which callers need not know. */
+  #shown(error: unknown): string {
+    if (this.#options.url !== undefined && !(error instanceof DuelogError && error.code !== 'not-ready'))
+      return `The log of ${this.#options.instance} says why.`
+    return `${messageOf(error).replace(/[.]?$/, '.')}`
+  }
+
   async #join(): Promise<void> {
-    const { log, names, instance, userData } = this.#options
+    const { log, names, instance, userData, url } = this.#options
     if (this.#stopped) return
     this.#admin ??= await log.admin()
     const reader = log.reader({
-      groupId: names.group(`history.${instance}`),
+      groupId: names.group(url === undefined ? `history.${instance}` : 'history'),
       topics: [names.runs],
       instance,
       userData,
@@ -231,7 +236,7 @@ export class History implements HistoryQueries {
     const sentence = 'Ended runs cannot be written to the history. Nothing else waits for it, and it is tried again.'
     if (this.#problem === undefined) logger.error(line, sentence)
     else logger.debug(line, sentence)
-    this.#problem = `Ended runs are not written to the history: ${messageOf(error)}`
+    this.#problem = `Ended runs are not written to the history at present. ${this.#shown(error)}`
     metrics.historyProblem.set(1)
     this.#again.cancel()
     this.#again.start(

@@ -16,6 +16,8 @@ export interface HistoryOptions {
   userData: () => unknown
   /** The file of the SQLite database. */
   path: string
+  /** PostgreSQL instead of the file; all processes with the role share it. */
+  url?: string | undefined
   /** Undefined: unknown. A database that has runs of another cluster is not used. */
   clusterId: string | undefined
   /** How long runs are kept, in whole hours. */

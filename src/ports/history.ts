@@ -28,6 +28,8 @@ export interface HistoryPage {
   next: string | null
   /** Epoch ms: all runs that ended after it were searched. Null at the end. */
   searchedTo: number | null
+  /** Why the newest runs are missing, in a sentence. Absent: they are not. */
+  problem?: string
 }
 
 export interface HistoryCounts {

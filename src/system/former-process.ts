@@ -61,6 +61,7 @@ export function groupsOf({ group }: TopicNames, pools: readonly string[]): strin
     group('intake'),
     group('auditor'),
     group('operations'),
+    group('history'),
     ...pools.map((pool) => group(`exec.${pool}`)),
   ]
 }

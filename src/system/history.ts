@@ -22,6 +22,7 @@ export function historyOf(parts: ProcessContext, clusterId: string | undefined):
     instance,
     userData: () => peerNote(parts.url, config.apiTokens),
     path: join(config.dataDir, 'history', 'runs.sqlite'),
+    url: config.historyUrl,
     clusterId,
     retentionMs: config.historyRetentionMs ?? topicRetentionMs,
     clock,

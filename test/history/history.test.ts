@@ -12,8 +12,10 @@ import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { RecordOut } from '../../src/ports/log.ts'
 import { openCluster } from '../executor/cluster.ts'
 import { openTransactional, openWriter } from '../kafka/harness.ts'
+import { postgresOfThisFile } from './databases/stores.ts'
 import { endedRun } from './runs.ts'
 
+const postgres = postgresOfThisFile()
 const patience = { timeout: 30_000, interval: 50 }
 
 async function openBed() {
@@ -99,14 +101,14 @@ it('waits for a database that cannot be opened, says why once, and goes on when 
   await writeFile(bed.path, 'This is no database, and it is long enough to be taken for one.'.repeat(100))
   await bed.write(bed.record({ jobId: 'a' }))
   const started = await bed.start()
-  await vi.waitUntil(() => started.history.problem !== undefined, patience)
-  expect(started.history.problem).toContain('not a database')
-  await expect(started.history.page({}, 1, null)).rejects.toMatchObject({ code: 'not-ready' })
+  await vi.waitUntil(() => bed.lines.length > 0, patience)
+  await expect(started.history.page({}, 1, null)).rejects.toMatchObject({
+    ...{ code: 'not-ready', message: expect.stringContaining('file is not a database') },
+  })
   expect(await sumOf(started.metrics.historyProblem)).toBe(1)
   await rm(bed.path)
-  await vi.waitUntil(() => started.history.problem === undefined, patience)
-  await vi.waitUntil(async () => (await bed.idsOf(started)).length === 1, patience)
-  expect(await sumOf(started.metrics.historyProblem)).toBe(0)
+  await vi.waitUntil(async () => (await sumOf(started.metrics.historyProblem)) === 0, patience)
+  expect(await bed.idsOf(started)).toEqual(['a/1'])
   expect(bed.lines.map(({ msg }) => msg)).toEqual([
     'Ended runs cannot be written to the history. Nothing else waits for it, and it is tried again.',
     'Ended runs are written to the history again.',
@@ -128,4 +130,36 @@ it('reads a topic from its beginning if its own position is not in it', async ()
   const second = await bed.start()
   await vi.waitUntil(async () => (await bed.idsOf(second)).length === 2, patience)
   expect(await sumOf(second.metrics.positionsReset)).toBe(1)
+})
+
+it('shares the partitions of the topic with other processes where they share a PostgreSQL, and takes over those of one that stops', async () => {
+  const bed = await openBed()
+  const { url } = await postgres.place()
+  const runs = Array.from({ length: 400 }, (_, index) => bed.record({ jobId: `j${index}` }, index % 4))
+  const [first, second] = [await bed.start({ url }), await bed.start({ url })]
+  await bed.write(...runs.slice(0, 200))
+  await vi.waitUntil(async () => (await bed.idsOf(first)).length === 200, patience)
+  await bed.write(...runs.slice(200, 300))
+  await vi.waitUntil(async () => (await bed.idsOf(second)).length === 300, patience)
+  await first.history.stop()
+  await bed.write(...runs.slice(300))
+  await vi.waitUntil(async () => (await bed.idsOf(second)).length === 400, patience)
+  expect((await sumOf(first.metrics.historyRuns)) + (await sumOf(second.metrics.historyRuns))).toBe(400)
+  expect(bed.lines.filter(({ level }) => level > 30)).toEqual([])
+})
+
+it('waits for a PostgreSQL that is not there', async () => {
+  const bed = await openBed()
+  await bed.write(bed.record({ jobId: 'a' }))
+  const { url } = await postgres.place()
+  const later = new URL(url)
+  later.pathname = '/later_place'
+  const started = await bed.start({ url: later.href })
+  await vi.waitUntil(() => bed.lines.length > 0, patience)
+  expect(JSON.stringify(bed.lines)).toContain('"later_place\\" does not exist')
+  const refusal = await started.history.page({}, 1, null).catch((error: Error) => error.message)
+  expect(refusal).toContain('The log of h@test:1:')
+  expect(refusal).not.toContain('later_place')
+  await postgres.create('later_place')
+  await vi.waitUntil(async () => (await bed.idsOf(started).catch(() => [])).length === 1, patience)
 })

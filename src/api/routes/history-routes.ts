@@ -44,6 +44,7 @@ export function historyRoutes(instance: FastifyInstance, { history, localHistory
         runs: page.runs.map((run) => runToJson(run, request.role)),
         cursor: page.next === null ? null : Buffer.from(page.next).toString('base64url'),
         searchedTo: page.searchedTo === null ? null : isoTime(page.searchedTo),
+        ...(page.problem !== undefined && { problem: page.problem }),
       }
     },
   )

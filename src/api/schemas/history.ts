@@ -95,6 +95,7 @@ export const historySchema = {
         runs: { type: 'array', items: endedRunSchema },
         cursor: { type: ['string', 'null'], description: 'Cursor of the next page; null at the end.' },
         searchedTo: { ...timeOrNull, description: 'All runs that ended after this time were searched. Null at the end.' },
+        problem: { type: 'string', description: 'Why the newest runs are missing. Absent: the history is written.' },
       },
     },
     ...problemResponses,

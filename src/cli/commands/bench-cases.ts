@@ -13,7 +13,8 @@ export const benchCases = [
     'restore',
     'restart',
   ] as const),
-  ...(['idle', 'api', 'bulk', 'list', 'audit', 'heavy', 'heavy-whole', 'stores', 'encode', 'test-systems', 'peers'] as const),
+  ...(['idle', 'api', 'bulk', 'list', 'audit', 'heavy', 'heavy-whole', 'stores', 'history', 'history-postgres'] as const),
+  ...(['encode', 'test-systems', 'peers'] as const),
   ...(['flood-keys', 'flood-rates', 'flood-backfill', 'flood-retries', 'flood-triggers', 'flood-sockets'] as const),
   ...(['flood-lists', 'flood-rules'] as const),
 ] as const

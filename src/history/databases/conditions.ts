@@ -3,7 +3,7 @@
  * order of time for one value; those for a range of values are not, so they serve only ranges with few runs.
  */
 import type { HistoryFilter } from '../../ports/index.ts'
-import { timeOfId } from './rows.ts'
+import { clean, timeOfId } from './rows.ts'
 import type { Sql, SqlValue } from './sql.ts'
 
 export interface Condition {
@@ -40,7 +40,8 @@ const hasTag = 'EXISTS (SELECT 1 FROM duelog_run_tags x WHERE x.tag = ? AND x.id
 export const restOf = ({ conditions }: Plan, way: Way): Condition[] =>
   conditions.filter(({ text }) => (way.byTag !== true || text !== hasTag) && !way.conditions.some((own) => own.text === text))
 
-export function planOf(filter: HistoryFilter, dialect: Sql['dialect']): Plan {
+export function planOf(given: HistoryFilter, dialect: Sql['dialect']): Plan {
+  const filter = withCleanTexts(given)
   const { jobId, idPrefix, tag, handler, pool, outcome, errorType, errorText, minDurationMs, maxDurationMs, harmless } = filter
   const ways: Way[] = []
   const conditions: Condition[] = []
@@ -64,8 +65,10 @@ export function planOf(filter: HistoryFilter, dialect: Sql['dialect']): Plan {
   if (outcome !== undefined && outcome !== 'SUCCEEDED')
     add(where('r.outcome = ?', outcome), { index: 'outcome', isOrdered: true }, where("r.outcome <> 'SUCCEEDED'"))
   if (errorText !== undefined) {
-    const find = dialect === 'sqlite' ? 'instr' : 'strpos'
-    conditions.push(where(`${find}(lower(r.error_message), ?) > 0`, errorText.toLowerCase()))
+    // Both lower ASCII letters alone, and so does the text here.
+    const found = dialect === 'sqlite' ? 'instr(lower(r.error_message), ?)' : 'strpos(lower(r.error_message COLLATE "C"), ?)'
+    const lowered = errorText.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    conditions.push(where(`${found} > 0`, lowered))
     ways.push({ index: 'failed', conditions: [failed], isOrdered: true, byFinishedAt: true })
   }
   if (minDurationMs !== undefined || maxDurationMs !== undefined) {
@@ -77,6 +80,12 @@ export function planOf(filter: HistoryFilter, dialect: Sql['dialect']): Plan {
   if (outcome === 'SUCCEEDED') conditions.push(where('r.outcome = ?', outcome))
   if (harmless === true) conditions.push(where('r.may_hold_secrets = 0'))
   return { ways: [...ways, { conditions: [], isOrdered: true }], conditions }
+}
+
+/** Texts as they are in rows. PostgreSQL refuses a NUL as an error. */
+export function withCleanTexts<Filter extends HistoryFilter>(filter: Filter): Filter {
+  const entries = Object.entries(filter).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value])
+  return Object.fromEntries(entries) as Filter
 }
 
 /** The first text after all with this prefix, by the bytes of UTF-8; undefined if there is none. */

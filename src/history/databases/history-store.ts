@@ -20,6 +20,37 @@ export interface HistoryStore {
 
 export type StoreCall = Exclude<keyof HistoryStore, 'close'>
 
+/** PostgreSQL refuses a value or a row for its own sake: classes 22, 23 and 54 of its codes. */
+const isOfRow = (error: unknown): boolean => /^(22|23|54)/.test(String((error as { code?: unknown }).code))
+
+/** One row after the other, without those that are refused: one odd row must not hold back all that follow. */
+async function writeEach(
+  database: Database,
+  place: Parameters<typeof writeBatch>[1],
+  rows: readonly RunRow[],
+): Promise<WrittenBatch> {
+  const written = { stored: 0, refused: 0 }
+  for (const row of rows) {
+    try {
+      written.stored += (await writeBatch(database, place, [row])).stored
+    } catch (error) {
+      if (!isOfRow(error)) throw error
+      written.refused++
+    }
+  }
+  await writeBatch(database, place, [])
+  return written
+}
+
+/** PostgreSQL has other connections, and its tables stay as they are, unless they are gone (classes 42 and 3D). */
+async function needsReopening(database: Promise<Database>, error: unknown): Promise<boolean> {
+  const dialect = await database.then(
+    (opened) => opened.dialect,
+    () => undefined,
+  )
+  return dialect !== 'postgres' || /^(42|3D)/.test(String((error as { code?: unknown }).code))
+}
+
 /** Opens the database at the first call, and again after an error. */
 export class DatabaseStore implements HistoryStore {
   readonly #open: () => Promise<Database>
@@ -38,7 +69,15 @@ export class DatabaseStore implements HistoryStore {
   }
 
   write(partition: number, next: number, rows: readonly RunRow[]): Promise<WrittenBatch> {
-    return this.#with((database) => writeBatch(database, { topic: this.#origin.topic, partition, next }, rows))
+    const place = { topic: this.#origin.topic, partition, next }
+    return this.#with(async (database) => {
+      try {
+        return await writeBatch(database, place, rows)
+      } catch (error) {
+        if (!isOfRow(error)) throw error
+        return writeEach(database, place, rows)
+      }
+    })
   }
 
   removeOld(beforeMs: number, limit: number): Promise<number> {
@@ -69,7 +108,7 @@ export class DatabaseStore implements HistoryStore {
     try {
       return await task(await used)
     } catch (error) {
-      if (this.#database === used) await this.close().catch(() => undefined)
+      if (this.#database === used && (await needsReopening(used, error))) await this.close().catch(() => undefined)
       throw error
     }
   }

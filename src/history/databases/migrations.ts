@@ -84,6 +84,6 @@ function checkOrigin({ topic, clusterId }: Origin, known: { topic: unknown; clus
   if (!isOther(topic, known.topic) && !isOther(clusterId, known.clusterId)) return
   throw new DuelogError(
     'foreign-data',
-    `The database of the history holds the runs of the topic ${known.topic} of the cluster ${known.clusterId ?? 'unknown'}, not of ${topic} of ${clusterId ?? 'unknown'}. Move the folder history of the data folder away.`,
+    `The database of the history holds the runs of the topic ${known.topic} of the cluster ${known.clusterId ?? 'unknown'}, not of ${topic} of ${clusterId ?? 'unknown'}. Set another DUELOG_HISTORY_URL, or move the folder history of the data folder away.`,
   )
 }

@@ -14,6 +14,8 @@ const timeEnd = 2 ** 43 - 1
 const textCharsMax = 1_000
 /** Longest text of a column with an index. PostgreSQL refuses index entries of more than 2,704 bytes. */
 const keyCharsMax = 255
+/** The same for columns that are in one index together. */
+const [outcomeCharsMax, handlerCharsMax, poolCharsMax] = [64, 128, 64]
 const resultBytesMax = 4_096
 const tagsMax = 64
 
@@ -53,8 +55,8 @@ export function rowOf(run: EndedRun): RunRow | string {
   if (run.jobId.length > keyCharsMax) return `jobId has ${run.jobId.length} characters`
   const jobId = clean(run.jobId, keyCharsMax)
   const life = clean(run.life, keyCharsMax)
-  const outcome = clean(run.outcome, keyCharsMax)
-  const [handler, pool] = [cleanOrNull(run.handler, keyCharsMax), cleanOrNull(run.pool, keyCharsMax)]
+  const outcome = clean(run.outcome, outcomeCharsMax)
+  const [handler, pool] = [cleanOrNull(run.handler, handlerCharsMax), cleanOrNull(run.pool, poolCharsMax)]
   const tags = [...new Set(run.tags.slice(0, tagsMax).map((tag) => clean(tag, keyCharsMax)))]
   const rest: SqlValue[] = [
     ...[jobId, life, runNo, outcome, cleanOrNull(run.reason), clean(run.trigger), cleanOrNull(run.commandId)],
@@ -74,7 +76,7 @@ export function durationOf({ startedAt, finishedAt }: Pick<EndedRun, 'startedAt'
 }
 
 /** PostgreSQL has no NUL in texts. A cut may split a pair of surrogates. */
-function clean(text: string, charsMax = textCharsMax): string {
+export function clean(text: string, charsMax = textCharsMax): string {
   return text.slice(0, charsMax).replaceAll('\0', '\ufffd').toWellFormed()
 }
 

@@ -3,7 +3,7 @@
  * query runs for long, whatever it filters, and a caller continues where it ended.
  */
 import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
-import { type Condition, type Plan, planOf, restOf, sourceOf, type Way } from './conditions.ts'
+import { type Condition, type Plan, planOf, restOf, sourceOf, type Way, withCleanTexts } from './conditions.ts'
 import { idAt, runOf, timeOfId } from './rows.ts'
 import type { Sql, SqlRow, SqlValue } from './sql.ts'
 
@@ -91,7 +91,7 @@ async function fromCounts(
   bucketMs: number,
   add: (rows: SqlRow[]) => void,
 ): Promise<null> {
-  const given = Object.entries(filter).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const given = Object.entries(withCleanTexts(filter)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   const conditions = ['hour >= ?', 'hour < ?', ...given.map(([name]) => `${name} = ?`)].join(' AND ')
   const text = `SELECT hour - hour % ? AS bucket, outcome, sum(runs) AS runs FROM duelog_run_counts WHERE ${conditions} GROUP BY 1, 2`
   add(await sql.all(text, [bucketMs, from, to, ...given.map(([, value]) => value)]))

@@ -1,4 +1,4 @@
-/** A SQLite file as a database. All its calls block, so it is used in a worker thread only (sqlite-worker.ts). */
+/** A SQLite file as a database. All its calls block, so it is used in a worker thread only (database-thread.ts). */
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'

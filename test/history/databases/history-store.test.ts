@@ -5,10 +5,14 @@ import type { HistoryStore } from '../../../src/history/databases/history-store.
 import { type RunRow, rowOf } from '../../../src/history/databases/rows.ts'
 import type { HistoryFilter } from '../../../src/ports/history.ts'
 import { baseMs, endedRun, fits, manyRuns, newestFirst } from '../runs.ts'
-import { origin, type StorePlace, sqlitePlace } from './stores.ts'
+import { origin, postgresOfThisFile, type StorePlace, sqlitePlace } from './stores.ts'
 
 const hourMs = 3_600_000
-const kinds: [string, () => Promise<StorePlace>][] = [['SQLite', sqlitePlace]]
+const postgres = postgresOfThisFile()
+const kinds: [string, () => Promise<StorePlace>][] = [
+  ['SQLite', sqlitePlace],
+  ['PostgreSQL', () => postgres.place()],
+]
 
 function rowsOf(runs: readonly EndedRun[]): RunRow[] {
   return runs.map((run) => {

@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { type PostgresServer, startPostgresServer } from '../../../bench/tools/postgres-server.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
+import type { DatabasePlace } from '../../../src/history/databases/database-thread.ts'
 import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
 import type { Origin } from '../../../src/history/databases/migrations.ts'
-import { SqliteStore } from '../../../src/history/databases/sqlite-store.ts'
+import { ThreadStore } from '../../../src/history/databases/thread-store.ts'
 
 export const origin: Origin = { topic: 'test.runs', clusterId: 'cluster-1' }
 
@@ -15,16 +17,41 @@ export interface StorePlace {
   open(of?: Origin): HistoryStore
 }
 
+/** One PostgreSQL for all tests of a file; each of them gets a database of its own. */
+export function postgresOfThisFile(): {
+  place(): Promise<StorePlace & { url: string }>
+  create(name: string): Promise<string | undefined>
+} {
+  let server: PostgresServer | undefined
+  let folder = ''
+  let databases = 0
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'duelog-postgres-'))
+    server = await startPostgresServer(folder)
+    if (server === undefined) throw new Error('These tests need PostgreSQL: apt-get install postgresql.')
+  }, 60_000)
+  afterAll(async () => {
+    await server?.stop()
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
+  })
+  return {
+    create: async (name) => server?.create(name),
+    async place() {
+      const url = (await server?.create(`place_${++databases}`)) ?? ''
+      return { url, open: (of = origin) => opened({ url }, of) }
+    },
+  }
+}
+
+function opened(place: DatabasePlace, of: Origin): HistoryStore {
+  const store = new ThreadStore(place, of, systemClock)
+  onTestFinished(() => store.close())
+  return store
+}
+
 export async function sqlitePlace(): Promise<StorePlace & { path: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-history-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'history', 'runs.sqlite')
-  return {
-    path,
-    open(of = origin) {
-      const store = new SqliteStore(path, of, systemClock)
-      onTestFinished(() => store.close())
-      return store
-    },
-  }
+  return { path, open: (of = origin) => opened({ path }, of) }
 }

@@ -1,17 +1,21 @@
-/** The history in a SQLite file, from the thread of the process: it hands each call to the worker thread. */
+/** The history from the thread of the process: hands each call to the thread of the database. */
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, type ErrorCode } from '../../errors/index.ts'
 import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
 import { modulePath } from '../../process/index.ts'
+import type { DatabasePlace, Reply, WorkerData } from './database-thread.ts'
 import type { HistoryStore, StoreCall } from './history-store.ts'
 import type { Origin } from './migrations.ts'
 import type { RunRow } from './rows.ts'
-import type { Reply } from './sqlite-worker.ts'
 import type { WrittenBatch } from './writes.ts'
 
 /** After this time a call is given up. Searches end by themselves long before. */
 const callMsMax = 30_000
+/** How long a stop waits for a call in progress. What is not written is read again. */
+const closeMsMax = 3_000
+/** Memory of the thread for objects of JavaScript, in MB; the caches of the databases come in addition. */
+const heapMb = 192
 /** Calls that wait for the thread. */
 const callsMax = 64
 
@@ -21,16 +25,18 @@ interface Open {
   cancelTimer(): void
 }
 
-export class SqliteStore implements HistoryStore {
-  readonly #path: string
+export class ThreadStore implements HistoryStore {
+  readonly #place: DatabasePlace
   readonly #origin: Origin
   readonly #clock: Clock
   #worker: Worker | undefined
   readonly #calls = new Map<number, Open>()
   #id = 0
+  #isClosed = false
 
-  constructor(path: string, origin: Origin, clock: Clock) {
-    this.#path = path
+  /** `place`: a SQLite file, or the URL of a PostgreSQL database. */
+  constructor(place: DatabasePlace, origin: Origin, clock: Clock) {
+    this.#place = place
     this.#origin = origin
     this.#clock = clock
   }
@@ -62,13 +68,18 @@ export class SqliteStore implements HistoryStore {
 
   async close(): Promise<void> {
     const worker = this.#worker
+    const closing = worker === undefined ? undefined : this.#call('close').catch(() => undefined)
+    this.#isClosed = true
     if (worker === undefined) return
-    await this.#call('close').catch(() => undefined)
-    this.#worker = undefined
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const cancelTimer = this.#clock.at(this.#clock.nowMs() + closeMsMax, resolve)
+    await Promise.race([closing, late])
+    cancelTimer()
     await worker.terminate()
   }
 
   #call<Result>(call: StoreCall | 'close', ...args: unknown[]): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new DuelogError('not-ready', 'This process is stopping.'))
     if (this.#calls.size >= callsMax)
       return Promise.reject(new DuelogError('overloaded', 'The database of the history is busy; ask again later.'))
     this.#worker ??= this.#started()
@@ -82,9 +93,10 @@ export class SqliteStore implements HistoryStore {
   }
 
   #started(): Worker {
-    const worker = new Worker(modulePath('./sqlite-worker', import.meta.url), {
-      workerData: { path: this.#path, origin: this.#origin },
+    const worker = new Worker(modulePath('./database-thread', import.meta.url), {
+      workerData: { place: this.#place, origin: this.#origin } satisfies WorkerData,
       name: 'history',
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
     worker.on('message', (reply: Reply) => {
       const call = this.#take(reply.id)
