@@ -175,6 +175,11 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     expect(await store.write(0, 1, rowsOf([odd]))).toEqual({ stored: 1, refused: 0 })
     expect((await store.page({ jobId: odd.jobId }, 1, null)).runs).toHaveLength(1)
     expect((await store.page({ errorText: "'%_\\" }, 1, null)).runs).toHaveLength(0)
+    for (const asked of [{ jobId: '\0' }, { idPrefix: '\0' }, { tag: '\ud800' }, { errorText: '\0' }])
+      await store.page(asked, 1, null)
+    await store.counts({ pool: '\0', from: 0, to: hourMs }, hourMs)
+    await store.write(0, 2, rowsOf([endedRun({ jobId: 'umlaut', errorType: 'E', errorMessage: 'ÄRGER Überall' })]))
+    expect((await store.page({ errorText: 'Ärger ÜBERALL' }, 1, null)).runs).toMatchObject([{ jobId: 'umlaut' }])
   })
 
   it('refuses the runs of another topic or cluster', async () => {
