@@ -8,7 +8,7 @@ import { When } from './when.tsx'
 export function Attempts({ run }: { run: RunDetail }) {
   const attempts = attemptsOf(run, nowMs.value)
   const first = attempts[0]?.attempt ?? 1
-  const from = Math.min(Date.parse(run.scheduledFor), ...attempts.map(({ fromMs }) => fromMs))
+  const from = Math.min(...attempts.map(({ fromMs }) => fromMs))
   const to = Math.max(from + 1, ...attempts.map(({ toMs }) => toMs))
   return (
     <>
@@ -28,11 +28,11 @@ export function Attempts({ run }: { run: RunDetail }) {
         class="attempts"
       >
         {attempts.map((attempt) => (
-          <Row key={attempt.attempt} attempt={attempt} day={run.scheduledFor} from={from} to={to} />
+          <Row key={attempt.attempt} attempt={attempt} day={new Date(from).toISOString()} from={from} to={to} />
         ))}
       </Table>
       <p class="aside">
-        From the due time of the first attempt to the end: {duration(to - from)}.
+        From the first of these due times to the end: {duration(to - from)}.
         {first > 1 && ` Attempts 1 to ${first - 1} are no longer kept.`}
       </p>
     </>
