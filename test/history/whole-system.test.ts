@@ -61,7 +61,7 @@ test.each([
   ['cursor=abc', 'cursor'],
   ['from=yesterday', 'from'],
   ['minDurationMs=-1', 'minDurationMs'],
-  ['colour=red', 'additional properties'],
+  ['colour=red', 'colour is not known'],
   [`cursor=${Buffer.from('9'.repeat(19)).toString('base64url')}`, 'cursor'],
 ])('GET /v1/history?%s is refused with a sentence', async (query, named) => {
   const { status, body } = await duelog.ask('GET', `/v1/history?${query}`)
