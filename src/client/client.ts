@@ -9,6 +9,8 @@ import type {
   HistoryRun,
   Instant,
   JobExplanation,
+  Operation,
+  OperationRequest,
   Partition,
   Plan,
   Proof,
@@ -226,8 +228,18 @@ export interface Client<Payloads extends object = AnyPayloads> {
   cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult>
   /** Makes a new run of a dead one, with the same payload and target. Rejects with `not-found`, `command-refused`. */
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult>
-  /** Redrives dead runs that match. */
+  /** Redrives up to 1,000 dead runs that match. `operate({ action: 'REDRIVE', filter })` redrives all, each once. */
   redriveMany(filter?: RunFilter & { max?: number }): Promise<RedriveResult>
+  /** Changes many jobs or dead runs as one operation, which goes on in the background. Rejects with `overloaded`. */
+  operate(request: OperationRequest, options?: CommandOptions): Promise<Operation>
+  /** How many jobs or dead runs an operation would find now. */
+  countOperation(request: OperationRequest): Promise<number>
+  /** Undefined: there is no such operation. */
+  operation(id: string): Promise<Operation | undefined>
+  /** Newest first. `active`: only those that have not ended. `limit`: 1 to 1,000, default 100. */
+  operations(filter?: { active?: boolean; limit?: number }): Promise<Operation[]>
+  /** Ends an operation early. What it has changed stays changed. Rejects with `not-found`. */
+  cancelOperation(id: string): Promise<Operation>
   /** Makes one run for each occurrence from `from` up to, but not including, `to`. */
   backfill(id: string, range: { from: Instant; to: Instant }, options?: CommandOptions): Promise<CommandResult>
   /** Dead runs that can be redriven, newest first for each job. */

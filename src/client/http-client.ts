@@ -1,5 +1,13 @@
 /** The client over HTTP: one method for each thing that the API does, typed by its OpenAPI document. */
-import type { Accepted, CommandResult, JobExplanation, RunLogPage, Written as WrittenAnswer } from '../answers/index.ts'
+import type {
+  Accepted,
+  CommandResult,
+  JobExplanation,
+  Operation,
+  OperationRequest,
+  RunLogPage,
+  Written as WrittenAnswer,
+} from '../answers/index.ts'
 import { type Clock, systemClock } from '../clock/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
@@ -196,6 +204,27 @@ class HttpClient implements Client, JobRecords {
 
   redriveMany(filter: Parameters<Client['redriveMany']>[0] = {}): ReturnType<Client['redriveMany']> {
     return this.#ask('POST', '/v1/dead-letters/redrive', { body: filter })
+  }
+
+  operate(request: OperationRequest, { idempotencyKey }: CommandOptions = {}): Promise<Operation> {
+    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+    return this.#ask('POST', '/v1/operations', { body: request, headers })
+  }
+
+  async countOperation(request: OperationRequest): Promise<number> {
+    return (await this.#ask<{ count: number }>('POST', '/v1/operations/count', { body: request })).count
+  }
+
+  operation(id: string): Promise<Operation | undefined> {
+    return this.#find(path`/v1/operations/${id}`)
+  }
+
+  async operations(filter: Parameters<Client['operations']>[0] = {}): Promise<Operation[]> {
+    return (await this.#ask<{ operations: Operation[] }>('GET', '/v1/operations', { query: { ...filter } })).operations
+  }
+
+  cancelOperation(id: string): Promise<Operation> {
+    return this.#ask('POST', path`/v1/operations/${id}/cancel`, {})
   }
 
   backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {

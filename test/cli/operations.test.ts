@@ -65,3 +65,22 @@ it('refuses what chooses too much or too little', async () => {
     expectSentence(ended, '')
   }
 })
+
+it('apply --prune deletes the jobs of the scope that are not in the file, after plan has shown them', async () => {
+  const named = (id: string) => ({ id, ...far, tags: ['pruned'] })
+  await bed.feed(lines(named('p/1'), named('p/2'), named('p/3'), { id: 'other/1', ...far }), 'jobs', 'apply', '-')
+  const scope = ['--prune', '--tag', 'pruned']
+  const planned = await bed.feed(lines(named('p/2')), 'jobs', 'plan', ...scope, '-')
+  expect(planned.code).toBe(0)
+  expect(planned.out).toMatch(/delete p\/1\ndelete p\/3\n2 to delete\.\n$/)
+  // A file with a fault deletes nothing.
+  const faulty = await bed.feed(lines(named('p/2'), { id: 'p/9', schedule: { cron: 'x' } }), 'jobs', 'apply', ...scope, '-')
+  expect([faulty.code, faulty.err]).toEqual([1, expect.stringContaining('Nothing was deleted')])
+  expect((await bed.run('jobs', 'list', '--tag', 'pruned', '--json')).json()).toHaveLength(3)
+  const applied = await bed.feed(lines(named('p/2')), 'jobs', 'apply', ...scope, '-')
+  expect(applied).toMatchObject({ code: 0, out: '1 job applied\ndeletes p/1\ndeletes p/3\n2 deleted.\n' })
+  expect((await bed.run('jobs', 'list', '--tag', 'pruned', '--json')).json()).toMatchObject([{ id: 'p/2' }])
+  expect((await bed.run('jobs', 'get', 'other/1')).code).toBe(0)
+  for (const wrong of [['--prune'], ['--prune', '--id-prefix', ''], ['--tag', 'pruned']])
+    expect((await bed.feed(lines(named('p/2')), 'jobs', 'apply', ...wrong, '-')).code).toBe(2)
+})

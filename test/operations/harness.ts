@@ -63,19 +63,22 @@ export async function ask(url: string, method: string, path: string, body?: unkn
   return { status: answer.status, headers: answer.headers, body: text.startsWith('{') ? (JSON.parse(text) as any) : text }
 }
 
-/** Writes jobs in one batch and waits until they are applied. */
+/** Writes jobs in one batch. On a busy machine not all of them may be applied after the usual wait. */
 export async function define(url: string, jobs: readonly object[]): Promise<void> {
-  const body = jobs.map((job) => JSON.stringify(job)).join('\n')
   const answer = await fetch(`${url}/v1/jobs/batch?wait=applied`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
-    body,
+    body: jobs.map((job) => JSON.stringify(job)).join('\n'),
   })
-  const lines = (await answer.text())
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { ok?: boolean; applied?: boolean })
-  if (lines.at(-1)?.applied !== true || lines.some(({ ok }) => ok === false)) throw new Error(JSON.stringify(lines.at(-1)))
+  const lines = (await answer.text()).trim().split('\n')
+  const results = lines.map((line) => JSON.parse(line) as { ok?: boolean })
+  if (results.some(({ ok }) => ok === false)) throw new Error(JSON.stringify(results.find(({ ok }) => ok === false)))
+}
+
+/** Resolves when an operation would find this many. */
+export async function counted(url: string, request: object, count: number): Promise<void> {
+  const now = async (): Promise<number> => (await ask(url, 'POST', '/v1/operations/count', request)).body.count
+  await vi.waitUntil(async () => (await now()) === count, { timeout: 120_000, interval: 200 })
 }
 
 /** Resolves with the operation when it has ended. */

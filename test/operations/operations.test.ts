@@ -1,7 +1,8 @@
 /** Operations on a whole system: many jobs and dead runs are changed by one request. */
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createClient } from '../../src/library/index.ts'
 import type { System } from '../../src/system/system.ts'
-import { ask, define, far, idsOf, openSystem, operate, patience } from './harness.ts'
+import { ask, counted, define, far, idsOf, openSystem, operate, patience } from './harness.ts'
 
 const { start, calls } = await openSystem()
 let system: System
@@ -18,6 +19,7 @@ const many = (count: number, prefix: string, more: object = {}) =>
 describe('jobs', () => {
   it('are paused and resumed by tag, and no others', async () => {
     await define(url, [...many(3_000, 'eu-', { tags: ['eu'] }), ...many(50, 'us-', { tags: ['us'] })])
+    await counted(url, { action: 'PAUSE', filter: {} }, 3_050)
     const count = await ask(url, 'POST', '/v1/operations/count', { action: 'PAUSE', filter: { tag: 'eu' } })
     expect([count.status, count.body]).toEqual([200, { count: 3_000 }])
     const paused = await operate(url, { action: 'PAUSE', filter: { tag: 'eu' } })
@@ -47,6 +49,17 @@ describe('jobs', () => {
     )
     expect(await operate(url, { action: 'CANCEL', filter: { idPrefix: 'listed-' } })).toMatchObject({ total: 150, applied: 150 })
     expect(await idsOf(url, 'status=COMPLETED&idPrefix=listed-')).toHaveLength(150)
+    const client = createClient({ url })
+    expect(await client.countOperation({ action: 'TRIGGER', jobIds: ['listed-00200', 'absent'] })).toBe(1)
+    const begun = await client.operate({ action: 'DELETE', filter: { idPrefix: 'listed-' } }, { idempotencyKey: 'once' })
+    expect((await client.operate({ action: 'DELETE', filter: { idPrefix: 'listed-' } }, { idempotencyKey: 'once' })).id).toBe(
+      begun.id,
+    )
+    await vi.waitUntil(async () => (await client.operation(begun.id))?.status === 'DONE', patience)
+    expect((await client.operations({ limit: 1 }))[0]).toMatchObject({ id: begun.id, applied: 150 })
+    expect(await client.cancelOperation(begun.id)).toMatchObject({ status: 'DONE' })
+    expect(await client.operation('nobody')).toBeUndefined()
+    await client.close()
   }, 60_000)
 
   it('are triggered once each, and a refusal says why', async () => {
@@ -70,10 +83,7 @@ describe('dead runs', () => {
       await operate(url, { action: 'TRIGGER', filter: { idPrefix: 'narrow-' } })
       await vi.waitUntil(() => many(30, 'narrow-').every(({ id }) => calls.get(id) === round), patience)
     }
-    await vi.waitUntil(
-      async () => (await ask(url, 'POST', '/v1/operations/count', { action: 'REDRIVE', filter: {} })).body.count === 1_590,
-      patience,
-    )
+    await counted(url, { action: 'REDRIVE', filter: {} }, 1_590)
     const done = await operate(url, { action: 'REDRIVE', filter: {} })
     expect(done).toMatchObject({ status: 'DONE', total: 1_590, applied: 1_590, refused: 0 })
     await vi.waitUntil(() => [...calls.values()].reduce((sum, count) => sum + count, 0) === 3_180, patience)

@@ -13,31 +13,40 @@ import {
 } from '../remote/index.ts'
 import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showProgress } from '../terminal/index.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
+import { type PruneFlags, Pruning, prune, pruneOptions } from './prune.ts'
 
 /** Maximum of refusals shown; --json prints all of them. */
 const refusalsShownMax = 20
 
 export function applyCommand(frame: CommandFrame): Command {
-  return remoteCommand('apply', 'Create or replace jobs from files.', [
+  const command = remoteCommand('apply', 'Create or replace jobs from files.', [
     'jobs apply jobs.yaml',
+    'jobs apply jobs.yaml --prune --tag reports',
     'jobs apply --json nightly.ndjson hourly.ndjson > results.ndjson',
     'generate-jobs | duelog jobs apply -',
   ])
+  for (const option of pruneOptions()) command.addOption(option)
+  return command
     .argument('<files...>', 'YAML, JSON or NDJSON files; - reads NDJSON from standard input')
     .addOption(formatOption())
-    .action((files: string[], flags: RemoteFlags & { format?: Format }) =>
-      remotely(frame, flags, async (shell) => {
+    .action((files: string[], flags: RemoteFlags & PruneFlags & { format?: Format }) => {
+      const pruning = Pruning.of(flags)
+      return remotely(frame, flags, async (shell) => {
         const source = await openJobs(files, flags.format, inputOf(frame.terminal))
-        await apply(shell, source)
-      }),
-    )
+        const isWhole = await apply(shell, pruning === undefined ? source : { ...source, jobs: pruning.noting(source.jobs) })
+        if (pruning === undefined) return
+        if (isWhole) await prune(shell, await pruning.surplus(shell))
+        else shell.terminal.stderr.write('Nothing was deleted, because not all jobs of the files were accepted.\n')
+      })
+    })
 }
 
 export function formatOption(): Option {
   return new Option('--format <format>', 'format of all files, whatever their names say').choices(['ndjson', 'yaml'])
 }
 
-async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
+/** Resolves with whether all jobs were accepted. */
+async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<boolean> {
   const { terminal, json } = shell
   const progress = json ? showProgress({ stderr: { write: () => {} } }, undefined) : showProgress(terminal, bytes)
   const report = new Report(shell, progress)
@@ -49,6 +58,7 @@ async function apply(shell: Shell, { jobs, bytes }: JobSource): Promise<void> {
     progress.stop()
     report.end()
   }
+  return report.isWhole
 }
 
 /** Remembers the origin of each line until its result arrives, and counts the results. */
@@ -87,6 +97,11 @@ class Report {
     if (result.ok) this.#accepted++
     else this.#refuse(`${place.file}:${place.line} ${oneLine(result.id ?? '(no id)')}: ${oneLine(result.detail ?? '')}`)
     if (this.#shell.json) this.#shell.terminal.stdout.write(`${JSON.stringify({ ...place, ...result })}\n`)
+  }
+
+  /** Whether each job has been accepted. */
+  get isWhole(): boolean {
+    return this.#refused === 0 && this.#waiting.size === 0 && this.applied !== undefined
   }
 
   end(): void {

@@ -3,10 +3,21 @@ import type { Command } from 'commander'
 import { JsonText } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { exitCodes, inputOf, integer, number, numberText, type Progress, painterOf, showProgress } from '../terminal/index.ts'
+import {
+  countText,
+  exitCodes,
+  inputOf,
+  integer,
+  number,
+  numberText,
+  type Progress,
+  painterOf,
+  showProgress,
+} from '../terminal/index.ts'
 import { formatOption } from './apply-command.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 import { type PlanAnswer, type PlannedJob, planLines, totalsText } from './plan-text.ts'
+import { type PruneFlags, Pruning, pruneOptions, tellSurplus } from './prune.ts'
 
 /** Limits of one call of the API: definitions, their bytes, and times compared in total. */
 const callJobsMax = 1_000
@@ -14,24 +25,35 @@ const callBytesMax = 900_000
 const callTimesMax = 100_000
 const dayMs = 86_400_000
 
-interface PlanFlags extends RemoteFlags {
+interface PlanFlags extends RemoteFlags, PruneFlags {
   format?: Format
   days: number
   times: number
 }
 
 export function planCommand(frame: CommandFrame): Command {
-  return remoteCommand('plan', 'Show what applying files would change: jobs and their fire times. Nothing is written.', [
+  const command = remoteCommand('plan', 'Show what applying files would change: jobs and their fire times. Nothing is written.', [
     'jobs plan jobs.yaml',
     'jobs plan --days 30 --json jobs.ndjson',
+    'jobs plan jobs.yaml --prune --tag reports',
   ])
+  for (const option of pruneOptions()) command.addOption(option)
+  return command
     .argument('<files...>', 'files, as for apply')
     .addOption(formatOption())
     .addOption(number('--days <n>', 'days ahead in which times are compared', 7, 0.001, 366))
     .addOption(integer('--times <n>', 'maximum number of times compared for each job', 100, 1, 1_000))
-    .action((files: string[], flags: PlanFlags) =>
-      remotely(frame, flags, async (shell) => plan(shell, await openJobs(files, flags.format, inputOf(frame.terminal)), flags)),
-    )
+    .action((files: string[], flags: PlanFlags) => {
+      const pruning = Pruning.of(flags)
+      return remotely(frame, flags, async (shell) => {
+        const source = await openJobs(files, flags.format, inputOf(frame.terminal))
+        await plan(shell, pruning === undefined ? source : { ...source, jobs: pruning.noting(source.jobs) }, flags)
+        if (pruning === undefined) return
+        const surplus = await pruning.surplus(shell)
+        tellSurplus(shell, surplus, 'delete')
+        if (!flags.json) shell.terminal.stdout.write(`${countText(surplus.length, 'to delete')}.\n`)
+      })
+    })
 }
 
 async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: PlanFlags): Promise<void> {

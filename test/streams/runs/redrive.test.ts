@@ -136,3 +136,20 @@ describe('dead runs', () => {
     expect(job.state).toMatchObject({ failed: 1, deadRuns: [], lastRun: { status: 'EXPIRED' } })
   })
 })
+
+describe('a discard', () => {
+  const discard = (job: JobHistory, runNo: number) => job.command('CANCEL_RUN', { runNo, discard: true })
+  it('takes a dead run away: its record and its count stay, its snapshot goes, and it cannot be redriven', () => {
+    const job = discard(dead(), 1)
+    expect(job.state).toMatchObject({ deadRuns: [], failed: 1, lastRun: { runNo: 1, status: 'DEAD' } })
+    expect(job.last.snapshotDeletes).toEqual([1])
+    expect(job.last.refusal).toBeUndefined()
+    expect(job.command('REDRIVE', { runNo: 1 }).last.refusal).toBe('no-such-dead-run')
+  })
+  it('of an active or unknown run is refused, and the run goes on', () => {
+    const job = new JobHistory().define({ schedule: { at: 1_000 } }).until(1_000)
+    expect(discard(job, 1).last.refusal).toBe('no-such-dead-run')
+    expect(job.state.active).toMatchObject([{ runNo: 1 }])
+    expect(discard(job, 9).last.refusal).toBe('no-such-dead-run')
+  })
+})

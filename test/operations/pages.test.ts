@@ -1,0 +1,194 @@
+/** What an operation writes to the log, page by page, when writes and owners fail: against an owner in memory. */
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import type { JobCommand, OperationProgress, OperationRecord, OperationRequest } from '../../schemas/generated.ts'
+import { DuelogError } from '../../src/errors/errors.ts'
+import { createOperations } from '../../src/operations/operations.ts'
+import type { AskedOwner } from '../../src/operations/options.ts'
+import type { Target, TargetQuery } from '../../src/ports/change-targets.ts'
+import type { Codec, RecordOut } from '../../src/ports/log.ts'
+import type { Operation } from '../../src/ports/operations.ts'
+import { topicNames } from '../../streams/topics/topics.ts'
+import { LoopbackLog } from '../tools/loopback-log.ts'
+import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
+
+const names = topicNames('test.')
+const codec = <Value>(): Codec<Value> => ({
+  encode: (value) => Buffer.from(JSON.stringify(value)),
+  decode: (bytes) => JSON.parse(bytes.toString()) as Value,
+})
+const codecs = { command: codec<JobCommand>(), operation: codec<OperationRecord>() }
+const nothing = { jobIds: null, runIds: null, tag: null, handler: null, status: null, idPrefix: null, idContains: null }
+const pauseAll: OperationRequest = { action: 'PAUSE', ...nothing, actor: 'anna' }
+const limits = {
+  ...{ operationsActiveMax: 2, operationsKeptMax: 2, operationsKeptMs: 3_600_000, operationMsMax: 86_400_000 },
+  ...{ operationsCaughtUpMs: 5_000, recordBytesMax: 10_000 },
+}
+
+/** One partition whose owner has these targets, in pages of two. */
+class Bed {
+  readonly clock = new ManualClock(new VirtualTime())
+  readonly log: LoopbackLog
+  readonly asked: TargetQuery[] = []
+  targets: Target[] = ['a', 'b', 'c', 'd', 'e'].map((id, offset) => ({ id, offset }))
+  /** Refuses a question while it is set. */
+  away: DuelogError | undefined
+  readonly owner: AskedOwner = {
+    targets: async (_partition, query) => {
+      this.asked.push(query)
+      if (this.away !== undefined) throw this.away
+      const { after = '', until = '\uffff', limit, countOnly = false, cutOff = { jobsOffset: 7, at: 5 } } = query
+      const found = limit === 0 ? [] : this.targets.filter(({ id }) => id > after && id <= until)
+      const page = countOnly ? found : found.slice(0, 2)
+      const count = page.reduce((sum, { runs }) => sum + (runs?.length ?? 1), 0)
+      const next = page.length < found.length ? page.at(-1)?.id : undefined
+      return { targets: countOnly ? [] : page, count, cutOff, ...(next !== undefined && { next }) }
+    },
+    applied: async () => true,
+    why: async () => ({ status: 'ACTIVE', reasons: [] }),
+    job: async () => undefined,
+  }
+  readonly operations
+
+  constructor(log = new LoopbackLog(1)) {
+    this.log = log
+    this.log.nowMs = () => this.clock.nowMs()
+    const writer = { write: async (records: RecordOut[]) => (await this.log.writer()).write(records), close: async () => {} }
+    this.operations = createOperations(
+      {
+        ...{ log: this.log, codecs, names, partitions: 1, instance: 'api@test:1:a', clock: this.clock, limits },
+        admin: {
+          offsets: async (topic) => [{ partition: 0, earliest: 0, next: this.log.records(topic, 0).length }],
+        },
+        owners: { ask: async (_partition, question) => question(this.owner) },
+        logger: pino({ level: 'silent' }),
+      },
+      writer,
+    )
+  }
+
+  /** Resolves with the operation when it has ended. */
+  async ended(id: string): Promise<Operation> {
+    for (;;) {
+      const operation = await this.operations.get(id)
+      if (operation?.progress?.endedAt != null) return operation
+      await this.clock.advance(500)
+      await rest()
+    }
+  }
+
+  commands(): JobCommand[] {
+    return this.log.records(names.commands, 0).map(({ value }) => codecs.command.decode(value as Buffer) as JobCommand)
+  }
+  keys(): string[] {
+    return this.log.records(names.commands, 0).map(({ key }) => String(key))
+  }
+}
+
+const away = () => new DuelogError('not-ready', 'The owner moves.')
+
+it('a page whose answer was lost is written again with the same commandIds, and counted once', async () => {
+  const bed = new Bed()
+  let failures = 2
+  bed.owner.applied = async () => {
+    if (failures-- > 0) throw away()
+    return true
+  }
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  const { progress } = await bed.ended(id)
+  expect(progress).toMatchObject({ status: 'DONE', total: 5, applied: 5, refused: 0, problem: null })
+  expect(bed.keys()).toEqual(['a', 'b', 'a', 'b', 'a', 'b', 'c', 'd', 'e'])
+  const commands = bed.commands()
+  expect(new Set(commands.map(({ commandId }) => commandId)).size).toBe(1)
+  expect(commands[0]).toMatchObject({ type: 'PAUSE', actor: 'anna', runNo: null, discard: false })
+  await bed.operations.stop()
+})
+
+it('another process goes on with the page that may be written, and with the same cut-off', async () => {
+  const bed = new Bed()
+  // The driver dies here: its page is written, and nobody hears of its end.
+  bed.owner.applied = () => new Promise(() => {})
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while (bed.keys().length < 2) await rest()
+  const next = new Bed(bed.log)
+  // The owner has paused them.
+  next.targets = next.targets.filter((target) => target.id > 'b')
+  next.operations.start()
+  const { progress } = await next.ended(id)
+  expect(progress).toMatchObject({ status: 'DONE', total: 5, applied: 5 })
+  expect(bed.keys()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(next.asked.map(({ after, until, cutOff }) => ({ after, until, cutOff }))).toEqual([
+    { after: undefined, until: 'b', cutOff: { jobsOffset: 7, at: 5 } },
+    { after: 'b', until: undefined, cutOff: { jobsOffset: 7, at: 5 } },
+    { after: 'd', until: undefined, cutOff: { jobsOffset: 7, at: 5 } },
+  ])
+  await next.operations.stop()
+})
+
+it('dead runs are redriven as their jobs have room, and each once', async () => {
+  const bed = new Bed()
+  bed.targets = [
+    { id: 'a', offset: 1, runs: [1, 2, 3], room: 1 },
+    { id: 'b', offset: 2, runs: [4], room: 5 },
+  ]
+  bed.owner.applied = async () => {
+    const redriven = new Set(bed.commands().map(({ runNo }) => runNo))
+    const rest = bed.targets.map((target) => ({ ...target, runs: (target.runs ?? []).filter((runNo) => !redriven.has(runNo)) }))
+    bed.targets = rest.filter(({ runs }) => runs.length > 0)
+    return true
+  }
+  bed.operations.start()
+  const { id } = await bed.operations.create({ ...pauseAll, action: 'REDRIVE' })
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', total: 4, applied: 4, refused: 0 })
+  expect(bed.commands().map(({ runNo }) => runNo)).toEqual([1, 4, 2, 3])
+  expect(new Set(bed.commands().map(({ commandId }) => commandId)).size).toBe(4)
+  await bed.operations.stop()
+})
+
+it('too many at once are refused, a repeated key is the same one, and lists that fit in no record are refused', async () => {
+  const bed = new Bed()
+  const first = await bed.operations.create(pauseAll, 'key')
+  expect((await bed.operations.create(pauseAll, 'key')).id).toBe(first.id)
+  expect((await bed.operations.create({ ...pauseAll, actor: 'bert' }, 'key')).id).not.toBe(first.id)
+  await expect(bed.operations.create(pauseAll)).rejects.toMatchObject({ code: 'overloaded' })
+  expect(await bed.operations.list()).toHaveLength(2)
+  expect(await bed.operations.cancel('nobody', null)).toBeUndefined()
+  // Cancelled before anything began, it ends without a change.
+  await bed.operations.cancel(first.id, 'bert')
+  bed.operations.start()
+  expect((await bed.ended(first.id)).progress).toMatchObject({ status: 'CANCELLED', applied: 0 })
+  const jobIds = Array.from({ length: 500 }, (_, index) => `a-job-with-a-long-id-${index}`)
+  await expect(bed.operations.create({ ...pauseAll, jobIds })).rejects.toMatchObject({ code: 'payload-too-large' })
+  await bed.operations.stop()
+})
+
+it('records of others on the topic, and actions of later versions, are passed over', async () => {
+  const bed = new Bed()
+  const put = (key: string | null, value: Buffer | null) => bed.log.append({ topic: names.operations, partition: 0, key, value })
+  const record = (id: string, request: OperationRequest) =>
+    put(`${id}/request`, codecs.operation.encode({ id, at: 1, request, progress: null, cancel: null }))
+  put(null, Buffer.from('?'))
+  put('x/request', Buffer.from('no json'))
+  put('x/progress', null)
+  record('later', { ...pauseAll, action: 'EXPLODE' })
+  put('y/request', codecs.operation.encode({ id: 'z', at: 1, request: pauseAll, progress: null, cancel: null }))
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', applied: 5 })
+  expect((await bed.operations.list()).map((operation) => operation.id).sort()).toEqual([id, 'later'].sort())
+  expect((await bed.operations.get('later'))?.progress).toBeUndefined()
+  // A process that has not heard of the end writes its own progress.
+  const progress = {
+    ...((await bed.operations.get(id))?.progress as OperationProgress),
+    status: 'RUNNING',
+    endedAt: null,
+    parts: [],
+  }
+  put(`${id}/progress`, codecs.operation.encode({ id, at: 2, request: null, progress, cancel: null }))
+  expect((await bed.operations.get(id))?.progress?.status).toBe('DONE')
+  await rest()
+  expect(bed.keys()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  await bed.operations.stop()
+})
