@@ -6,10 +6,11 @@
  * failure, and DUELOG_MODEL_TRACE=1 prints it step by step. DUELOG_MODEL_SWITCHES turns on what is off in switches.ts. Long runs:
  * DUELOG_MODEL_FIRST_SEED=1000 DUELOG_MODEL_HISTORIES=20000 npx vitest run test/model/cluster
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { deeds } from './doers.ts'
 import { ahead, filled, followed, history } from './history.ts'
 import { metrics } from './process.ts'
+import { Simulation } from './simulation.ts'
 
 const histories = Number(process.env.DUELOG_MODEL_HISTORIES ?? 150)
 const firstSeed = Number(process.env.DUELOG_MODEL_FIRST_SEED ?? 1)
@@ -30,6 +31,29 @@ describe('a cluster under random histories', () => {
       expect(red).toEqual({})
     })
   }
+  it('is the same history for a seed, however slow the machine is', async () => {
+    const traceOf = async (seed: number): Promise<string> => {
+      const world = new Simulation(seed)
+      await world.live(900)
+      await world.rest(45_000)
+      return world.trace.join('\n')
+    }
+    const seeds = [5, 20, 25]
+    const quick = []
+    for (const seed of seeds) quick.push(await traceOf(seed))
+    let slowMs = 0
+    const now = performance.now.bind(performance)
+    // As if 5 ms passed between any two looks at the clock of the machine.
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      slowMs += 5
+      return now() + slowMs
+    })
+    try {
+      for (const [index, seed] of seeds.entries()) expect(await traceOf(seed)).toBe(quick[index])
+    } finally {
+      clock.mockRestore()
+    }
+  })
   it('has standbys whose stores equal those of their owners', () => {
     if (histories >= 100) expect(followed.count).toBeGreaterThan(20)
   })
