@@ -258,7 +258,7 @@ describe('dead letters', () => {
     expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({ runIds: ['a/1', 'c/4'], left, more: false })
     expect(sent(made).map(({ runNo }) => runNo)).toEqual([1, 4])
     const env = { DUELOG_URL: await made.api.listen('127.0.0.1', 0) }
-    const ended = await duelogHere(['runs', 'redrive', '--dead'], { env })
+    const ended = await duelogHere(['runs', 'redrive', '--dead', '--max', '1000'], { env })
     expect([ended.code, ended.out]).toEqual([1, '2 redriven.\n'])
     expect(ended.err).toMatch(
       /^1 not redriven, because their jobs have too many active runs: .*maxConcurrentRuns.* Run the same command again/m,

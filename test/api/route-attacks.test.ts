@@ -33,7 +33,20 @@ const computing = ['/v1/jobs/plan', '/v1/schedules/preview', '/v1/operations/cou
 describe('of all routes', () => {
   it('the routes without a role are these, and they show nothing of any job', () => {
     const open = new Set(routes.filter(({ config }) => config.role === undefined).map(({ path }) => path))
-    const pages = ['/', '/jobs', '/jobs/*', '/runs', '/dead-letters', '/workers', '/calendar', '/proof', '/settings', '/assets/*']
+    const pages = [
+      '/',
+      '/jobs',
+      '/jobs/*',
+      '/runs',
+      '/dead-letters',
+      '/workers',
+      '/calendar',
+      '/proof',
+      '/settings',
+      '/history',
+      '/audit',
+      '/assets/*',
+    ]
     const known = ['/livez', '/readyz', '/openapi.json', ...pages]
     expect([...open].filter((path) => !path.startsWith('/docs')).sort()).toEqual(known.sort())
     expect(routes.filter(({ config }) => config.role === undefined).every(isRead)).toBe(true)
