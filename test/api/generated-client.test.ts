@@ -10,6 +10,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
+import type { HistoryQueries } from '../../src/ports/history.ts'
+import type { Operation, Operations } from '../../src/ports/operations.ts'
+import { endedRun } from '../history/runs.ts'
 import { atNoon, createSystem, execution, finishedRun, type MemorySystem, memoryCodec } from './system-in-memory.ts'
 
 type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; headers: Headers }>
@@ -59,6 +62,13 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['getSession', [], 200],
   ['awaitRun', ['dead', { runNo: 3, timeoutMs: 1_000 }], 200],
   ['getRunLogs', ['dead', 3, { limit: 5 }], 200],
+  ['createOperation', [{ action: 'PAUSE', filter: { tag: 'eu' } }, {}], 202],
+  ['countOperation', [{ action: 'PAUSE', filter: { tag: 'eu' } }], 200],
+  ['listOperations', [{ active: true }], 200],
+  ['getOperation', ['op-1'], 200],
+  ['cancelOperation', ['op-1', {}], 202],
+  ['listHistory', [{ outcome: 'DEAD', limit: 5 }], 200],
+  ['countHistory', [{ bucketMs: 3_600_000 }], 200],
   ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
   ['deleteJob', [id, { ifMatch: '*' }], 204],
@@ -68,6 +78,32 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['getOpenApi', [], 200],
 ]
 
+/** An operation that is under way. */
+const operation: Operation = {
+  id: 'op-1',
+  createdAt: 5,
+  cancel: undefined,
+  request: {
+    ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null, idPrefix: null },
+    ...{ idContains: null, actor: null },
+  },
+  progress: {
+    ...{ status: 'RUNNING', total: 3, applied: 1, refused: 1, parts: [], startedAt: 6, endedAt: null, problem: null },
+    ...{ driver: 'w@h:1:b', reasons: [{ reason: 'It is COMPLETED.', code: 'completed', count: 1, example: 'a' }] },
+  },
+}
+const operations: Operations = {
+  create: async () => operation,
+  count: async () => 3,
+  get: async () => operation,
+  list: async () => [operation],
+  cancel: async () => operation,
+}
+const history: HistoryQueries = {
+  page: async () => ({ runs: [endedRun({ errorType: 'T', errorMessage: 'm' })], next: null, searchedTo: null }),
+  counts: async () => ({ buckets: [{ at: 0, outcomes: { DEAD: 1 } }], countedFrom: null }),
+}
+
 let system: MemorySystem
 let document: OpenApiDocument
 let folder: string
@@ -75,7 +111,7 @@ let client: Record<string, Call> & { defaults: { baseUrl: string } }
 
 beforeAll(async () => {
   const ranges = { range: async () => ({ from: 0, to: 0 }), read: async () => expect.fail(), close: async () => {} }
-  system = createSystem({ runLogs: { ranges, codec: memoryCodec() } })
+  system = createSystem({ operations, history, runLogs: { ranges, codec: memoryCodec() } })
   const url = await system.api.listen('127.0.0.1', 0)
   document = (await system.api.instance.inject('/openapi.json')).json()
   // The folder is inside the project, so that the client finds its runtime.

@@ -147,7 +147,9 @@ describe('an owner in another process', () => {
     const partition = partitionOf(id, 4)
     expect(await remote.job(partition, id)).toEqual(job)
     expect(await remote.job(partition, 'none')).toBeUndefined()
-    expect(await remote.runs(partition, id)).toEqual({ active: [activeRun(2)], finished: [finishedRun(1, { x: 1 })] })
+    expect(await remote.runs(partition, id)).toEqual({
+      ...{ active: [activeRun(2)], finished: [finishedRun(1, { x: 1 })], life: '' },
+    })
     expect(await remote.runs(partition, 'none')).toBeUndefined()
     expect(await remote.deadRun(partition, id, 1)).toBeUndefined()
     const reasons = [{ code: 'expired', text: 'A command was dropped.', at: 5, commandId: 'c' }]
