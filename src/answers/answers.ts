@@ -968,6 +968,57 @@ export type Health = {
   status: 'ok'
 }
 
+export type SeriesColumns = {
+  /** Attempts handed to workers, and records written to topic targets. */
+  dispatched: (number | null)[]
+  /** Starts that workers reported, and records written to topic targets. */
+  started: (number | null)[]
+  /** Runs that ended, with any status. */
+  ended: (number | null)[]
+  /** Of these, runs that ended as FAILED or DEAD. */
+  failed: (number | null)[]
+  /** Failed attempts that are retried. */
+  retried: (number | null)[]
+  /** Skipped occurrences. */
+  skipped: (number | null)[]
+  /** Largest number of dispatched and running runs. */
+  active: (number | null)[]
+  /** Largest number of runs that waited for a retry or a limit. */
+  waiting: (number | null)[]
+  /** Largest number of undelivered attempts and unprocessed records. */
+  backlog: (number | null)[]
+  /** Longest time in ms that a due timer had waited. */
+  overdueMs: (number | null)[]
+  /** Dead letters that stood at the end of the step. */
+  deadLetters: (number | null)[]
+  /** Start lateness in ms that half of the starts did not exceed. Null if none was reported. */
+  p50Ms: (number | null)[]
+  /** The same for 99 of 100 starts. */
+  p99Ms: (number | null)[]
+  /** Bound in ms of the latest start. The classes of lateness are 25% wide. */
+  maxMs: (number | null)[]
+}
+
+export type SeriesMark = {
+  /** Time in ISO 8601, UTC. */
+  at: string
+  kind: 'start' | 'takeover' | 'deploy'
+  text: string
+  /** The versions that ran from then on, where they became known. */
+  version: string | null
+}
+
+export type Series = {
+  range: 'hour' | 'day'
+  rangeMs: number
+  stepMs: number
+  /** Begin of the first step; null if there is none yet. */
+  'from': string | null
+  columns: SeriesColumns
+  /** Processes that started, partitions that moved to another owner, and versions that changed. Oldest first. */
+  marks: SeriesMark[]
+}
+
 export type Finding = {
   /** When it was found. */
   at: string
@@ -1066,8 +1117,6 @@ export type HistoryPage = {
   cursor: string | null
   /** All runs that ended after this time were searched. Null at the end. */
   searchedTo: string | null
-  /** Why the newest runs are missing. Absent: the history is written. */
-  problem?: string
 }
 
 export type HistoryBucket = {
@@ -1099,7 +1148,7 @@ export type Session = {
   role: 'viewer' | 'operator' | 'admin'
   /** False: this system requires no token. */
   authentication: boolean
-  /** Name of the token, or its role; the subject of a JWT. Null without authentication. */
+  /** Name of the caller, as in the audit trail; null without authentication. */
   name: string | null
 }
 

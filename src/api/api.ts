@@ -7,13 +7,24 @@ import { type FastifyInstance, fastify, LogController, type RouteOptions } from 
 import { writeJson } from '../../streams/text/index.ts'
 import { FairSlots } from '../concurrency/index.ts'
 import { DuelogError, errorTable, messageOf } from '../errors/index.ts'
+import { version } from '../process/index.ts'
 import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
-import { authentication, keepRoom, limitBodyTimes, limitRates, limitUnread, SignIns, securityHeaders } from './guards/index.ts'
+import {
+  authentication,
+  compressAnswers,
+  keepRoom,
+  limitBodyTimes,
+  limitRates,
+  limitUnread,
+  SignIns,
+  securityHeaders,
+} from './guards/index.ts'
 import { answerError, type JsonParser, jsonReader, problemOf, problemType, requestChecks } from './http/index.ts'
 import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import {
+  answerAsPage,
   auditRoutes,
   batchRoutes,
   commandRoutes,
@@ -32,6 +43,7 @@ import {
   runLogRoutes,
   runRoutes,
   scheduleRoutes,
+  seriesRoutes,
   systemRoutes,
   withoutPublicApi,
 } from './routes/index.ts'
@@ -44,6 +56,7 @@ import {
   ratePerSecondDefault,
   stopGraceMs,
 } from './schemas/index.ts'
+import { SeriesFile, SeriesSampler } from './series/index.ts'
 
 export type { ApiOptions, Health } from './context/index.ts'
 export type { ApiToken, Role } from './guards/index.ts'
@@ -66,7 +79,7 @@ export function createApi(options: ApiOptions): Api {
   const computeQueue = new ComputeQueue({ clock })
   const lists = new FairSlots({ what: 'lists of jobs', places: listsAtOnce, clock })
   const runEnds = new RunEnds(options)
-  const queues = { computeQueue, checks, lists }
+  const queues = { computeQueue, checks, lists, series: newSeries(options) }
   const own = { writes: new JobWrites(options), runEnds, runLogs: new RunLogs(options), audit: new AuditLog(options), ...queues }
   const context: ApiContext = { ...options, ...own }
   const instance = createInstance(options)
@@ -80,6 +93,7 @@ export function createApi(options: ApiOptions): Api {
   const signIns = new SignIns(options.clock, options.logger)
   instance.addHook('onClose', async () => signIns.stop())
   instance.addHook('preClose', async () => runEnds.stop())
+  instance.addHook('onClose', () => own.series.stop())
   instance.addHook('onRequest', authentication({ ...options, signIns }))
   limitRates(instance, options.clock, options.ratePerSecond ?? ratePerSecondDefault)
   instance.addHook('onRequest', async (_request, reply) => {
@@ -89,6 +103,7 @@ export function createApi(options: ApiOptions): Api {
   })
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)
+  compressAnswers(instance)
   limitUnread(instance)
   instance.setErrorHandler(answerError)
   setParsersAndValidators(instance, options.public !== false)
@@ -108,6 +123,7 @@ export function createApi(options: ApiOptions): Api {
     auditRoutes,
     scheduleRoutes,
     systemRoutes,
+    seriesRoutes,
     proofRoutes,
     historyRoutes,
     internalRoutes,
@@ -118,12 +134,23 @@ export function createApi(options: ApiOptions): Api {
   void instance.register(async (scope) => batchRoutes(scope, context, read))
   return {
     ...{ instance, routes },
-    listen: (host, port) => listen(instance, host, port),
+    listen: (host, port) => listen(instance, host, port).then((url) => (options.public === false ? url : begun(own.series, url))),
     stop() {
       stopping ??= close(instance)
       return stopping
     },
   }
+}
+
+/** Sampling begins once requests are served. */
+async function begun(series: SeriesSampler, url: string): Promise<string> {
+  await series.start()
+  return url
+}
+
+function newSeries({ seriesFile, ...options }: ApiOptions): SeriesSampler {
+  const file = seriesFile === undefined ? undefined : new SeriesFile(seriesFile, options.logger)
+  return new SeriesSampler({ ...options, version, file })
 }
 
 function createInstance(options: ApiOptions): FastifyInstance {
@@ -138,7 +165,9 @@ function createInstance(options: ApiOptions): FastifyInstance {
     return503OnClosing: false,
     // A job id of 255 bytes has up to three characters for each when percent-encoded.
     routerOptions: { maxParamLength: 1_024 },
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    frameworkErrors: (error, request, reply) => {
+      if (!answerAsPage(options, request, reply)) void answerError(error, request, reply)
+    },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
   })
 }

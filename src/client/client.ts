@@ -16,6 +16,7 @@ import type {
   Proof,
   RedriveResult,
   RunLogLine,
+  Series,
   Job as StoredJob,
   Run as StoredRun,
   Worker as WorkerAnswer,
@@ -254,6 +255,8 @@ export interface Client<Payloads extends object = AnyPayloads> {
   forecast(range?: { from?: Instant; horizonMs?: number; buckets?: number }): Promise<Forecast>
   workers(): Promise<WorkerInfo[]>
   partitions(): Promise<PartitionInfo[]>
+  /** What happened in each step of the last hour or the last 24 h (default). */
+  series(range?: 'hour' | 'day'): Promise<Series>
   /** What the auditors have judged. */
   proof(): Promise<Proof>
   /** The audit trail, newest first. Needs the role admin. */

@@ -260,6 +260,10 @@ class HttpClient implements Client, JobRecords {
     return (await this.#read<{ partitions: Awaited<ReturnType<Client['partitions']>> }>('/v1/partitions')).partitions
   }
 
+  series(range: Parameters<Client['series']>[0] = 'day'): ReturnType<Client['series']> {
+    return this.#read(`/v1/series?range=${range}`)
+  }
+
   proof(): ReturnType<Client['proof']> {
     return this.#read('/v1/proof')
   }

@@ -1,8 +1,20 @@
 /** The application: session, routing, and the frame around all views. */
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { ask, followLink, listen, mayOperate, pages, RequestProblem, route, type Session, session, token } from './model/index.ts'
-import { ConfirmDialog, Frame, JobDialogs, NoticeBar } from './parts/index.ts'
+import {
+  ask,
+  askOtherTabs,
+  followLink,
+  listen,
+  mayOperate,
+  pages,
+  RequestProblem,
+  route,
+  type Session,
+  session,
+  token,
+} from './model/index.ts'
+import { ConfirmDialog, Frame, JobDialogs, NoticeBar, Palette } from './parts/index.ts'
 import {
   AuditView,
   CalendarView,
@@ -49,12 +61,18 @@ async function loadSession(until: AbortSignal): Promise<void> {
     } catch (error) {
       if (until.aborted) return
       if (error instanceof RequestProblem && error.status === 401) {
-        session.value = null
+        await otherTab(until)
         return
       }
     }
     await new Promise((resolve) => setTimeout(resolve, sessionRetryMs))
   }
+}
+
+/** Another tab may have a token. Then it comes into `token`, and the session is loaded with it. */
+async function otherTab(until: AbortSignal): Promise<void> {
+  await askOtherTabs()
+  if (!until.aborted && token.value === null) session.value = null
 }
 
 function SignedIn() {
@@ -75,6 +93,7 @@ function SignedIn() {
       <NoticeBar />
       <JobDialogs />
       <ConfirmDialog />
+      <Palette />
     </>
   )
 }
@@ -95,11 +114,11 @@ function View() {
   }, [location])
   switch (view) {
     case 'now':
-      return <NowView />
+      return <NowView query={query} />
     case 'jobs':
       return query.has('new') && mayOperate.value ? <JobNewView /> : <JobsView query={query} />
     case 'job':
-      return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
+      return <JobView key={jobId} id={jobId} editing={query.has('edit') && mayOperate.value} />
     case 'run':
       return <RunView key={`${jobId}/${runNo}`} jobId={jobId} runNo={runNo ?? 0} />
     case 'runs':

@@ -8,7 +8,7 @@ export const privateFileMode = 0o600
 
 /** Names of all entries that Duelog writes into it. */
 const own =
-  /^(kafka|registry|logs|scheduler|auditor|history|executors|schemas|compiled|instance|pid|version\.json|schema-ids\.(json|of)|(kafka|registry)\.pid)(\.new)?$/
+  /^(kafka|registry|logs|scheduler|auditor|history|executors|schemas|compiled|instance|pid|version\.json|schema-ids\.(json|of)|series\.ndjson|(kafka|registry)\.pid)(\.new)?$/
 
 /**
  * Creates the folder if it is missing. Removes the rights of other users that earlier versions left: from our own entries, and from the folder

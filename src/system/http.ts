@@ -1,4 +1,5 @@
 /** Creates and starts the HTTP server of this process. */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { topicPlans } from '../../streams/topics/index.ts'
 import {
@@ -79,6 +80,7 @@ export async function startHttp(
     // It is read into memory, so only a process with the role api reads it.
     dashboard: isPublic ? readDashboard(fileURLToPath(new URL(dashboardPath, import.meta.url))) : undefined,
     health: () => vitals.health(scheduler, clock.problem),
+    seriesFile: join(config.dataDir, 'series.ndjson'),
     public: isPublic,
   })
   undo.push(() => api.stop())

@@ -2,7 +2,16 @@
 export { cronProblem, cronRecurrence } from './cron.ts'
 export { dstNote } from './dst-note.ts'
 export { dueAtOf, latestDue } from './jitter.ts'
-export { countFires, firstFire, latestFire, nextFire, nextFireAfterEnd, nextFireUnbounded, occurrences } from './next-fire.ts'
+export {
+  countFires,
+  firstFire,
+  latestFire,
+  nextFire,
+  nextFireAfterEnd,
+  nextFireUnbounded,
+  occurrences,
+  type ScheduleSource,
+} from './next-fire.ts'
 export { nthLatestFire } from './nth-latest.ts'
 export { namesEveryHour, rruleOf } from './rrule.ts'
 export { neverFires, neverFiresFrom, rruleProblem } from './rrule-problem.ts'

@@ -42,6 +42,7 @@ const promised = [
   ['GET', '/v1/proof', 'viewer'],
   ['GET', '/v1/history', 'viewer'],
   ['GET', '/v1/history/counts', 'viewer'],
+  ['GET', '/v1/series', 'viewer'],
   ['GET', '/v1/partitions', 'viewer'],
   ['GET', '/v1/session', 'viewer'],
   ['GET', '/v1/events', 'viewer'],

@@ -93,6 +93,7 @@ const lists = [
   '/v1/proof',
   '/v1/history',
   '/v1/history/counts',
+  '/v1/series',
 ]
 
 describe('what a viewer sees', () => {

@@ -47,14 +47,15 @@ export const stepMs = 30_000
 
 /** Opens a page. Any script error on it fails the test. */
 export async function openPage(context: TestContext, browser: Browser, url: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: wide, timezoneId: 'Europe/Berlin' })
+  const tabs = await browser.newContext({ viewport: wide, timezoneId: 'Europe/Berlin' })
+  const page = await tabs.newPage()
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text())
   })
   page.setDefaultTimeout(stepMs)
-  context.onTestFinished(() => page.close())
+  context.onTestFinished(() => tabs.close())
   context.onTestFinished(() => expect(faults).toEqual([]))
   await page.goto(url)
   return page

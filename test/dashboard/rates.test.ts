@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Counts, StatsMessage } from '../../src/answers/answers.ts'
-import { percentile, ratesBetween, ratesOver } from '../../src/dashboard/model/rates.ts'
+import { ratesBetween, ratesOver } from '../../src/dashboard/model/rates.ts'
 
 const none: Counts = {
   ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },
@@ -33,16 +33,5 @@ describe('rates between two stats messages', () => {
     const messages = [0, 1_000, 2_000, 3_000].map((at) => stats(at, { dispatched: at === 0 ? 0 : 100 + at / 100 }))
     expect(ratesOver(messages, 2_000)?.firesPerSecond).toBe(10)
     expect(ratesOver(messages.slice(0, 1), 2_000)).toBeUndefined()
-  })
-
-  it('have percentiles that are interpolated within their class', () => {
-    const classes: Counts['lateness'] = [
-      [10, 50],
-      [20, 50],
-      [null, 0],
-    ]
-    expect([percentile(classes, 0.5), percentile(classes, 0.75), percentile(classes, 1)]).toEqual([10, 15, 20])
-    expect(percentile([...classes.slice(0, 2), [null, 1_000]], 0.99)).toBe(20)
-    expect(percentile([], 0.5)).toBeUndefined()
   })
 })

@@ -18,6 +18,7 @@ import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
 import type { ComputeQueue, JobWrites, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
 import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
+import type { SeriesSampler } from '../series/index.ts'
 
 export type { ApiToken, Role } from '../guards/index.ts'
 
@@ -74,6 +75,8 @@ export interface ApiOptions {
   /** What /v1/settings shows of this process, without secrets. Default: nothing. */
   settings?: readonly object[] | undefined
   topics?: readonly TopicPlan[] | undefined
+  /** File that keeps the series over a restart. Absent: they are in memory only. */
+  seriesFile?: string | undefined
   /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
   dashboard?: ReadonlyMap<string, DashboardFile> | undefined
   /**
@@ -90,6 +93,7 @@ export interface ApiContext extends Omit<ApiOptions, 'runLogs'> {
   runEnds: RunEnds
   runLogs: RunLogs
   audit: AuditLog
+  series: SeriesSampler
   /** For previews and plans. */
   computeQueue: ComputeQueue
   /** For definitions that will be written: they do not wait for previews. */

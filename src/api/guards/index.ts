@@ -1,5 +1,7 @@
 /** Who may call: tokens, roles, rates, connections. */
+
 export { authentication } from './auth.ts'
+export { compressAnswers } from './compression.ts'
 export { keepRoom } from './connections.ts'
 export type { JwtOptions } from './jwt.ts'
 export { peerNote, peerToken, shownUrl, strangerText, urlOfPeer } from './peers.ts'

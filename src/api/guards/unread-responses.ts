@@ -6,13 +6,14 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { unreadCharsMax } from '../schemas/index.ts'
+import { compressedBytes } from './compression.ts'
 
 /** Call it after all hooks that change answers. Answers between processes are bounded by their requests. */
 export function limitUnread(instance: FastifyInstance): void {
   const unread = new Unread()
   instance.addHook('onSend', async ({ raw: { socket }, routeOptions: { config } }, { raw }, payload) => {
     // A stream waits for its reader. A file of the dashboard is in memory once, for any number of readers.
-    const size = typeof payload === 'string' ? payload.length : 0
+    const size = typeof payload === 'string' ? payload.length : compressedBytes(payload)
     if (size === 0 || config.internal === true || socket.destroyed) return payload
     unread.add(socket, size)
     let isUnread = true

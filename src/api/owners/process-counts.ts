@@ -6,6 +6,10 @@ import type { Metrics } from '../../metrics/index.ts'
 export interface ProcessCounts {
   /** Id of the process, so that none is counted twice. */
   process: string
+  /** name@host:pid:boot of the process, its release, and when it started, epoch ms by its clock. Absent in an earlier version. */
+  instance?: string
+  version?: string
+  startedAt?: number
   /** Definitions taken in. */
   definitions: number
   /** Attempts handed to workers. */

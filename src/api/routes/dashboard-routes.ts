@@ -42,13 +42,9 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
   for (const path of dashboardPages) instance.get(path, { schema }, page)
 
   // An unknown path gets the document too; its router says that there is no such page.
-  instance.setNotFoundHandler(async (request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? ''
-    const forPeople = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '')
-    if (document === undefined || !forPeople || ofPrograms.test(path)) return answerNotFound(request, reply)
-    void headers(reply).header('cache-control', 'no-cache').code(404)
-    return send(document, request, reply)
-  })
+  instance.setNotFoundHandler(
+    async (request, reply) => answerAsPage({ dashboard }, request, reply) ?? answerNotFound(request, reply),
+  )
 
   // Names of assets contain a hash of their content, so a fetched asset never changes.
   instance.get<{ Params: { '*': string } }>('/assets/*', { schema }, async (request, reply) => {
@@ -57,6 +53,20 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
     void headers(reply).header('cache-control', 'public, max-age=31536000, immutable')
     return send(file, request, reply)
   })
+}
+
+/** The page for a person who has followed a wrong address; undefined if a program asks, or the page is not built. */
+export function answerAsPage(
+  { dashboard }: Pick<ApiContext, 'dashboard'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  const document = dashboard?.get('index.html')
+  const path = request.url.split('?', 1)[0] ?? ''
+  const forPeople = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '')
+  if (document === undefined || !forPeople || ofPrograms.test(path)) return undefined
+  void headers(reply).header('cache-control', 'no-cache').code(404)
+  return send(document, request, reply)
 }
 
 function headers(reply: FastifyReply): FastifyReply {

@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
+import { version } from '../../process/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { countsOf } from '../owners/index.ts'
 import {
@@ -61,7 +62,12 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     '/internal/v1/counts',
     { config: { role: 'operator', internal: true }, schema: internalCountsSchema },
     async () => ({
-      counts: await countsOf(context.metrics),
+      counts: {
+        ...(await countsOf(context.metrics)),
+        instance: context.instance,
+        version,
+        startedAt: Math.round(context.clock.nowMs() - process.uptime() * 1_000),
+      },
     }),
   )
 }

@@ -24,6 +24,9 @@ export {
   bodiesPerCallerMax,
   bodyBytesMax,
   bodyReceiveMs,
+  compressedAtOnceMax,
+  compressedCharsMax,
+  compressedCharsMin,
   computationLineSteps,
   computationMs,
   computationRequestMs,
@@ -89,6 +92,15 @@ export {
   runWaitsMax,
   runWaitsPerCallerMax,
   searchPrepareMs,
+  seriesDayMs,
+  seriesFileBytesMax,
+  seriesFineStepMs,
+  seriesHourMs,
+  seriesLinesWaitingMax,
+  seriesMarksAtOnceMax,
+  seriesMarksMax,
+  seriesProcessesMax,
+  seriesStepMs,
   signInsKeptMax,
   signInsLoggedMs,
   standbysMaxAgeMs,
@@ -110,5 +122,6 @@ export { forecastSchema, planSchema } from './plan.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
 export { runLogsSchema } from './run-logs.ts'
 export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
+export { seriesSchema } from './series.ts'
 export { settingsSchema } from './settings.ts'
 export { livenessSchema, metricsSchema, openApiSchema, previewSchema, readinessSchema, workersSchema } from './system.ts'

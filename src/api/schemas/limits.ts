@@ -100,6 +100,10 @@ export const listenersMax = 200
 export const listenersPerCallerMax = 100
 /** Maximum bytes that wait for a slow listener. Above it messages are skipped; each message is complete in itself. */
 export const listenerBytesMax = 256 * 1024
+/** Answers from this length on are compressed, up to a maximum length, and at most this many at once; others go as they are. */
+export const compressedCharsMin = 1_024
+export const compressedCharsMax = 16 * 1024 * 1024
+export const compressedAtOnceMax = 2
 /** Maximum characters of unread answers. Above it the connections that have waited longest are closed. */
 export const unreadCharsMax = 64 * 1024 * 1024
 /** Maximum requests with incomplete bodies, including batches. More are refused as `overloaded`. */
@@ -160,6 +164,22 @@ export const proofFindingsMax = 100
 export const proofMaxAgeMs = 2_000
 /** Time for which a request waits until the audit trail has been read to its end. */
 export const auditCaughtUpMs = 5_000
+
+/**
+ * The series of `/v1/series`: length of their steps and of what is kept, in the last hour and in the last 24 h. A process samples the
+ * owners once in each fine step.
+ */
+export const seriesFineStepMs = 10_000
+export const seriesHourMs = 3_600_000
+export const seriesStepMs = 60_000
+export const seriesDayMs = 86_400_000
+/** Maximum marks in the series, of them from one sample, and maximum processes whose counts are compared. */
+export const seriesMarksMax = 500
+export const seriesMarksAtOnceMax = 20
+export const seriesProcessesMax = 200
+/** Maximum bytes of the file that is read at the start, and lines that wait for a slow disk. */
+export const seriesFileBytesMax = 8 * 1024 * 1024
+export const seriesLinesWaitingMax = 1_000
 
 /** Maximum definitions of one plan, and maximum concurrent requests of a plan to owners. */
 export const planJobsMax = 1_000

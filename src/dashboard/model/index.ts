@@ -24,6 +24,7 @@ export type {
   RunDetail,
   RunPage,
   Schedule,
+  Series,
   Session,
   Settings,
   StatsMessage,
@@ -45,7 +46,7 @@ export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'
 export { followLink, go, jobHref, pages, route, runHref, shownPages } from './routes.ts'
 export { type RunLog, RunLogReader } from './run-log.ts'
-export { isAdmin, mayOperate, session, token } from './session.ts'
+export { askOtherTabs, isAdmin, mayOperate, session, signIn, signOut, token } from './session.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
 export { visible } from './visible.ts'

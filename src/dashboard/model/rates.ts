@@ -1,4 +1,6 @@
 /** Rates and percentiles between two stats messages. Their counts only grow, so the difference is what happened between them. */
+
+import { percentileOf } from '../../../streams/text/index.ts'
 import type { Counts, StatsMessage } from '../../answers/index.ts'
 
 export interface Rates {
@@ -22,7 +24,7 @@ export function ratesBetween(earlier: StatsMessage, later: StatsMessage): Rates 
   const fires = firesOf(to) - firesOf(from)
   const ends = endsOf(to) - endsOf(from)
   const retries = to.retries - from.retries
-  const late = to.lateness.map(([upToMs, starts], index): Counts['lateness'][number] => [
+  const late = to.lateness.map(([upToMs, starts], index): [upToMs: number | null, starts: number] => [
     upToMs,
     starts - (from.lateness[index]?.[1] ?? 0),
   ])
@@ -35,8 +37,8 @@ export function ratesBetween(earlier: StatsMessage, later: StatsMessage): Rates 
     retriesPerSecond: perSecond(retries),
     dead: (to.ended.DEAD ?? 0) - (from.ended.DEAD ?? 0),
     starts: late.reduce((sum, [, starts]) => sum + starts, 0),
-    p50Ms: percentile(late, 0.5),
-    p99Ms: percentile(late, 0.99),
+    p50Ms: percentileOf(late, 0.5),
+    p99Ms: percentileOf(late, 0.99),
   }
 }
 
@@ -46,21 +48,6 @@ export function ratesOver(messages: readonly StatsMessage[], windowMs: number): 
   if (last === undefined) return undefined
   const first = messages.find(({ at }) => at >= last.at - windowMs)
   return first === undefined || first === last ? undefined : ratesBetween(first, last)
-}
-
-/** Interpolates by rank within a class. Beyond the last bound the result is that bound. */
-export function percentile(classes: Counts['lateness'], share: number): number | undefined {
-  const total = classes.reduce((sum, [, count]) => sum + count, 0)
-  if (total === 0) return undefined
-  let left = share * total
-  let lowerMs = 0
-  for (const [upToMs, count] of classes) {
-    if (upToMs === null) return lowerMs
-    if (count > 0 && left <= count) return lowerMs + (left / count) * (upToMs - lowerMs)
-    left -= count
-    lowerMs = upToMs
-  }
-  return lowerMs
 }
 
 const firesOf = ({ dispatched, written }: Counts): number => dispatched + written

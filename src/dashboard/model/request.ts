@@ -1,6 +1,6 @@
 /** Requests to the HTTP API, with the token of this session if any. Payloads that JavaScript cannot hold stay text. */
 import { readJson, writeJson } from '../../../streams/text/index.ts'
-import { token } from './session.ts'
+import { forgetToken, token } from './session.ts'
 
 /** A problem that the API answered with (RFC 9457). */
 export class RequestProblem extends Error {
@@ -49,7 +49,7 @@ export async function ask<Answer>(path: string, { method = 'GET', body, headers,
 }
 
 export function problemOf({ status, statusText }: Response, text: string): RequestProblem {
-  if (status === 401) token.value = null
+  if (status === 401) forgetToken()
   try {
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string }
     return new RequestProblem(status, code ?? 'unknown', detail ?? statusText)

@@ -20,10 +20,10 @@ const pauseFactor = 10
 /** Requests the data. It may pass partial data to `tell`, which is shown until the first complete answer. */
 export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
 
-/** Another `key` starts a new resource. With `live` false, only `refresh` requests again. */
-export function useResource<Value>(key: string, load: Load<Value>, live = true): Resource<Value> {
+/** Another `key` starts a new resource. `live`: false, so that only `refresh` requests again, or the shortest pause in ms. */
+export function useResource<Value>(key: string, load: Load<Value>, live: boolean | number = true): Resource<Value> {
   // The key identifies what `load` requests.
-  const resource = useMemo(() => new PolledResource(load), [key])
+  const resource = useMemo(() => new PolledResource(load, typeof live === 'number' ? live : refreshEachMs), [key])
   useEffect(() => {
     void resource.refresh()
     return () => resource.end()
@@ -32,7 +32,7 @@ export function useResource<Value>(key: string, load: Load<Value>, live = true):
   current.value = resource
   useSignalEffect(() => {
     void nowMs.value
-    if (live && document.visibilityState === 'visible' && actionsAwaited.peek() === 0) current.value.refreshIfDue()
+    if (live !== false && document.visibilityState === 'visible' && actionsAwaited.peek() === 0) current.value.refreshIfDue()
   })
   return resource
 }
@@ -41,13 +41,15 @@ class PolledResource<Value> implements Resource<Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly problem = signal<RequestProblem | undefined>(undefined)
   readonly #load: Load<Value>
+  readonly #eachMs: number
   readonly #end = new AbortController()
   #pending: Promise<void> | undefined
   #nextRequestMs = 0
   #answered = false
 
-  constructor(load: Load<Value>) {
+  constructor(load: Load<Value>, eachMs: number) {
     this.#load = load
+    this.#eachMs = eachMs
   }
 
   /** Requests the data again if the pause is over. */
@@ -81,7 +83,7 @@ class PolledResource<Value> implements Resource<Value> {
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
       const endedMs = performance.now()
-      this.#nextRequestMs = endedMs + Math.max(refreshEachMs - 100, (endedMs - startedMs) * pauseFactor)
+      this.#nextRequestMs = endedMs + Math.max(this.#eachMs - 100, (endedMs - startedMs) * pauseFactor)
     }
   }
 }

@@ -46,7 +46,8 @@ const here = signal(location.pathname + location.search)
 export const route = computed(() => routeOf(here.value))
 
 export function routeOf(address: string): Route {
-  const { pathname, searchParams: query } = new URL(address, 'http://page')
+  const { pathname: asked, searchParams: query } = new URL(address, 'http://page')
+  const pathname = asked.length > 1 ? asked.replace(/\/$/, '') : asked
   const page = pages.find(({ href }) => href === pathname)
   if (page !== undefined) return { view: page.view, query }
   const [, jobOfRun, runNo] = /^\/jobs\/([^/]+)\/runs\/([1-9]\d{0,14})$/.exec(pathname) ?? []
@@ -64,8 +65,38 @@ export const jobHref = (id: string): string => `/jobs/${encodeURIComponent(id)}`
 
 export const runHref = (jobId: string, runNo: number): string => `${jobHref(jobId)}/runs/${runNo}`
 
+/** How far an entry of the history was scrolled, in its state. */
+const scrollKey = 'duelog.y'
+history.scrollRestoration = 'manual'
+let scrolled: ReturnType<typeof setTimeout> | undefined
+addEventListener('scroll', () => {
+  clearTimeout(scrolled)
+  scrolled = setTimeout(keepScroll, scrollKeptMs)
+})
+const scrollKeptMs = 100
+
+function keepScroll(): void {
+  clearTimeout(scrolled)
+  history.replaceState({ ...history.state, [scrollKey]: scrollY }, '')
+}
+
+/** The view has to load first, so its page may not be long enough yet. */
+function restoreScroll(): void {
+  const wanted = Number(history.state?.[scrollKey] ?? 0)
+  const entry = here.value
+  const until = performance.now() + restoreMsMax
+  const look = (): void => {
+    if (here.value !== entry) return
+    scrollTo(0, wanted)
+    if (Math.abs(scrollY - wanted) > 1 && performance.now() < until) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}
+const restoreMsMax = 3_000
+
 /** Navigates to another view; `replace` adds no entry to the browser's history. */
 export function go(href: string, { replace = false } = {}): void {
+  keepScroll()
   if (replace) history.replaceState(null, '', href)
   else history.pushState(null, '', href)
   const changed = new URL(here.value, location.origin).pathname !== location.pathname
@@ -74,7 +105,9 @@ export function go(href: string, { replace = false } = {}): void {
 }
 
 addEventListener('popstate', () => {
+  clearTimeout(scrolled)
   here.value = location.pathname + location.search
+  restoreScroll()
 })
 
 /** Links within the page change the view without a reload. The browser handles all other links, and clicks that open a new tab. */

@@ -9,13 +9,22 @@ import {
   type Session,
   session,
   shownPages,
+  signOut,
   staleMs,
   stoppedOf,
   type Theme,
   theme,
-  token,
   visible,
 } from '../model/index.ts'
+
+/** The part of the page /docs that describes the requests of a view. */
+const apiTags: Record<string, string> = {
+  jobs: 'Jobs',
+  job: 'Jobs',
+  runs: 'Runs',
+  'dead-letters': 'Dead%20letters',
+  calendar: 'Jobs',
+}
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const { view } = route.value
@@ -48,6 +57,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <div class="foot">
           <Connection />
           <ThemeChoice />
+          <p class="foot-links">
+            <a href={`/docs#/${apiTags[view] ?? 'System'}`} target="_blank" rel="noreferrer">
+              API of this view
+            </a>
+          </p>
           <Role />
         </div>
       </header>
@@ -134,13 +148,7 @@ function Role() {
   return (
     <p class="role">
       Signed in as {who(session.value)}
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          token.value = null
-        }}
-      >
+      <button type="button" class="quiet" onClick={signOut}>
         Sign out
       </button>
     </p>

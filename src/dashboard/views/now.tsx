@@ -1,4 +1,4 @@
-/** The current state of the system: problems, figures, charts of the last 10 minutes, and partitions. */
+/** The current state of the system: problems, figures, charts, and partitions. */
 import {
   count,
   counted,
@@ -14,12 +14,19 @@ import {
   statsHistory,
   troublesOf,
 } from '../model/index.ts'
-import { Chart, Heading, Loading, PartitionTable } from '../parts/index.ts'
+import { Chart, Heading, Loading, PartitionTable, SeriesCharts } from '../parts/index.ts'
 
 /** Window of rates and percentiles. A shorter one is noisy; a longer one hides a new problem. */
 const windowMs = 10_000
 
-export function NowView() {
+const ranges = [
+  { value: 'live', title: '10 min', href: '/?range=live' },
+  { value: 'hour', title: '1 h', href: '/' },
+  { value: 'day', title: '24 h', href: '/?range=day' },
+] as const
+
+export function NowView({ query }: { query: URLSearchParams }) {
+  const range = ranges.find(({ value }) => value === query.get('range'))?.value ?? 'hour'
   const stats = latest.value
   if (stats === undefined) {
     return (
@@ -34,15 +41,20 @@ export function NowView() {
   return (
     <>
       <Heading title="Now">
-        <p class="beside">
-          Rates and lateness of the last {duration(windowMs)}; charts since {instant(kept[0]?.at ?? stats.at)}.
-        </p>
+        <p class="beside">Rates and lateness of the last {duration(windowMs)}.</p>
+        <nav class="choice" aria-label="Range of the charts">
+          {ranges.map(({ value, title, href }) => (
+            <a key={value} href={href} aria-current={value === range ? 'true' : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
       </Heading>
       {isAway.value && <Away at={stats.at} />}
       <div class={isAway.value ? 'stale' : undefined}>
         <Troubles kept={kept} rates={rates} />
         <Figures stats={stats} rates={rates} />
-        <Charts kept={kept} rates={rates} />
+        {range === 'live' ? <Charts kept={kept} rates={rates} /> : <SeriesCharts range={range} />}
         <h2>Partitions</h2>
         <PartitionTable partitions={stats.partitions} />
       </div>

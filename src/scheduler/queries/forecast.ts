@@ -1,9 +1,11 @@
 /**
  * Forecast of a partition's future occurrences, counted from its time index. The next occurrence of each job is counted exactly. Later
- * occurrences are computed from the definitions: from all if they are few, else from a sample spread over the range. Both are bounded.
+ * occurrences are computed from the definitions: from all if they are few, else from a sample. Both are bounded. The sample depends on the
+ * ids of the jobs and not on chance or on the order of their timers, so unchanged jobs give the same answer again.
  */
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { firstFire, nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
+import { fnv } from '../../../streams/hashing/index.ts'
+import { firstFire, nextFire, type ScheduleSource, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type Job, keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
@@ -13,8 +15,11 @@ import { eachJob } from '../state/index.ts'
 
 /** Timers that one call reads. */
 export const forecastTimersMax = 100_000
-/** Jobs whose later occurrences one call computes. */
-export const forecastSampleMax = 200
+/**
+ * Jobs whose later occurrences one call computes: half of them are the jobs that are due soonest, because those that recur often are among
+ * them; half stand for all others.
+ */
+export const forecastSampleMax = 2_000
 /** Occurrences that one call computes for all these jobs together. */
 export const forecastOccurrencesMax = 20_000
 /** Search steps of one call (ADR 0058) for all these jobs together. Each job has an equal share. */
@@ -54,17 +59,22 @@ export async function forecast(
     const bucket = Math.floor((dueAt - from) / bucketMs)
     next[bucket] = (next[bucket] ?? 0) + 1
   }
-  const sample = spread(timers, forecastSampleMax)
-  const { counts, cut, looked } = await laterOf(store, codecs, sample, { from, to: until, bucketMs }, spare)
-  const weight = looked === 0 ? 0 : timers.length / looked
+  const { soonest, others } = sampleOf(timers, forecastSampleMax)
+  const range = { from, to: until, bucketMs }
+  const later = await laterOf(store, codecs, [soonest, others], range, spare)
+  // Each stratum stands for its own jobs; the first for all if no other was read.
+  const ownJobs = later.looked[1] === 0 ? timers.length : soonest.length
+  const weights = [weightOf(ownJobs, later.looked[0]), weightOf(timers.length - soonest.length, later.looked[1])]
   return {
     overdue,
     next,
-    later: Array.from(next, (_, bucket) => (counts[bucket] ?? 0) * weight),
+    later: next.map((_, bucket) =>
+      later.counts.reduce((sum, counts, stratum) => sum + (counts[bucket] ?? 0) * (weights[stratum] ?? 0), 0),
+    ),
     until,
     jobs: timers.length,
-    sampled: looked,
-    cut,
+    sampled: later.looked[0] + later.looked[1],
+    cut: later.cut,
   }
 }
 
@@ -93,49 +103,118 @@ async function scan(store: PartitionStore, from: number, to: number) {
   }
 }
 
-/** At most `max` timers, evenly chosen, so that bursts and single jobs are represented in proportion. */
-function spread(timers: readonly Timer[], max: number): Timer[] {
-  if (timers.length <= max) return [...timers]
-  const step = timers.length / max
-  return Array.from({ length: max }, (_, index) => timers[Math.floor(index * step)] as Timer)
+const weightOf = (jobs: number, looked: number): number => (looked === 0 ? 0 : jobs / looked)
+
+/** The ids of the jobs that are due soonest, and for the others those with the smallest hashes. `timers`: in due order. */
+function sampleOf(timers: readonly Timer[], max: number): { soonest: string[]; others: string[] } {
+  const ids = [...new Set(timers.map(({ jobId }) => jobId))]
+  if (ids.length <= max) return { soonest: ids, others: [] }
+  const half = max / 2
+  const hashed = ids.slice(half).map((id): [hash: number, id: string] => [fnv(id), id])
+  hashed.sort(([left, leftId], [right, rightId]) => left - right || (leftId < rightId ? -1 : 1))
+  return { soonest: ids.slice(0, half), others: hashed.slice(0, max - half).map(([, id]) => id) }
 }
 
-/** Adds up the later occurrences of the jobs of these timers. If the search takes too many steps, fewer jobs are used. */
+/** Jobs with the same later occurrences, such as all with one cron expression. They are computed once. */
+interface Group {
+  recurrence: Recurrence | undefined
+  /** Number of its jobs in each stratum. */
+  members: [number, number]
+}
+
+/** Adds up the later occurrences of the jobs of each stratum. If the search takes too many steps, fewer jobs are used. */
 async function laterOf(
   store: PartitionStore,
   codecs: SchedulerCodecs,
-  timers: readonly Timer[],
+  strata: readonly [readonly string[], readonly string[]],
   range: DueRange,
   spare: Pick<IdleTime, 'rest'>,
 ) {
-  const counts = new Array<number>(Math.ceil((range.to - range.from) / range.bucketMs)).fill(0)
-  const each = Math.max(1, timers.length)
+  const size = Math.ceil((range.to - range.from) / range.bucketMs)
+  const counts = strata.map(() => new Array<number>(size).fill(0))
+  const groups = new Map<string, Group>()
+  let usedMs = 0
+  const worked = async (sinceMs: number): Promise<void> => {
+    usedMs += performance.now() - sinceMs
+    if (usedMs < pieceMs) return
+    await spare.rest(usedMs)
+    usedMs = 0
+  }
+  // Reading a rule checks it, which takes steps too.
+  const readFrom = stepsSpent()
+  let cut = false
+  for (const [stratum, ids] of strata.entries()) {
+    for await (const job of eachJob(store, codecs, ids)) {
+      cut = stepsSpent() - readFrom > forecastSearchMax / 2
+      if (cut) break
+      const beganMs = performance.now()
+      const recurrence = recurrenceOf(job)
+      const key = groupKey(recurrence)
+      const group = groups.get(key) ?? { recurrence, members: [0, 0] }
+      group.members[stratum as 0 | 1]++
+      groups.set(key, group)
+      await worked(beganMs)
+    }
+  }
+  // Groups that stand for many come first, should the steps not suffice for all.
+  const ordered = [...groups.values()].sort(({ members: [a, b] }, { members: [c, d] }) => c + d - a - b)
+  const each = Math.max(1, ordered.length)
   const share = { occurrences: Math.floor(forecastOccurrencesMax / each), steps: Math.floor(forecastSearchMax / each) }
-  let [cut, looked, searched, usedMs] = [false, 0, 0, 0]
-  for await (const job of eachJob(store, codecs, [...new Set(timers.map(({ jobId }) => jobId))])) {
+  const looked: [number, number] = [0, 0]
+  let searched = 0
+  for (const { recurrence, members } of ordered) {
     if (searched > forecastSearchMax) return { counts, cut: true, looked }
-    looked++
-    const adding = addingFires(counts, job, range, share)
+    const own = new Array<number>(size).fill(0)
+    const adding = addingFires(own, recurrence, range, share)
     for (;;) {
       const [before, beganMs] = [stepsSpent(), performance.now()]
       const { done, value } = adding.next()
       searched += stepsSpent() - before
-      usedMs += performance.now() - beganMs
-      if (done) {
-        cut ||= value
-        break
-      }
-      if (usedMs < pieceMs) continue
-      await spare.rest(usedMs)
-      usedMs = 0
+      await worked(beganMs)
+      if (!done) continue
+      cut ||= value
+      break
+    }
+    for (const [stratum, many] of members.entries()) {
+      const sum = counts[stratum] ?? []
+      looked[stratum as 0 | 1] += many
+      if (many > 0) for (let bucket = 0; bucket < size; bucket++) sum[bucket] = (sum[bucket] ?? 0) + many * (own[bucket] ?? 0)
     }
   }
   return { counts, cut, looked }
 }
 
+/** What a recurring job still has to do, without its payload: thousands of them are in memory together. */
+interface Recurrence {
+  source: ScheduleSource
+  expireAt: number | null
+  anchorAt: number
+  first: number
+  left: number
+}
+
+/** A job without later occurrences is like all others without. */
+function groupKey(recurrence: Recurrence | undefined): string {
+  // A cron expression has no phase of its own.
+  return recurrence === undefined
+    ? ''
+    : JSON.stringify(recurrence.source.schedule.cron === null ? recurrence : { ...recurrence, anchorAt: 0 })
+}
+
 /** False for `from: END`, because the next time depends on the unknown duration of a run. */
 const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boolean =>
   at === null && delayMs === null && from !== 'END'
+
+/** Undefined if nothing follows its next occurrence. */
+function recurrenceOf({ definition, state }: Job): Recurrence | undefined {
+  const spec = definition?.spec
+  if (definition === undefined || spec === undefined || !recursByItself(spec)) return undefined
+  const { schedule, startAt, endAt, expireAt, maxRuns } = spec
+  const left = (maxRuns === null ? Number.MAX_SAFE_INTEGER : maxRuns - (state?.scheduledRuns ?? 0)) - 1
+  const anchorAt = state?.anchorAt ?? definition.appendedAt
+  const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
+  return first === null ? undefined : { source: { schedule, startAt, endAt }, expireAt, anchorAt, first, left }
+}
 
 /**
  * Counts the occurrences of a job after the next one, which is counted already. It yields after each search. True: the share of the job
@@ -143,36 +222,53 @@ const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boo
  */
 function* addingFires(
   counts: number[],
-  { definition, state }: Job,
+  recurrence: Recurrence | undefined,
   range: DueRange,
   share: { occurrences: number; steps: number },
 ): Generator<void, boolean> {
-  const spec = definition?.spec
-  if (definition === undefined || spec === undefined || !recursByItself(spec)) return false
-  const left = (spec.maxRuns === null ? Number.POSITIVE_INFINITY : spec.maxRuns - (state?.scheduledRuns ?? 0)) - 1
-  const to = Math.min(range.to, spec.expireAt ?? range.to)
-  const anchorAt = state?.anchorAt ?? definition.appendedAt
-  const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
-  if (first === null) return false
+  if (recurrence === undefined) return false
+  const { source, expireAt, anchorAt, first, left } = recurrence
+  const to = Math.min(range.to, expireAt ?? range.to, (source.endAt ?? range.to) + 1)
   const add = (at: number, count: number): void => {
     const bucket = Math.floor((at - range.from) / range.bucketMs)
     if (bucket >= 0 && bucket < counts.length) counts[bucket] = (counts[bucket] ?? 0) + count
   }
+  const { everyMs } = source.schedule
+  if (everyMs !== null) {
+    addPoints(counts, { first, everyMs, left, to }, range)
+    return false
+  }
   let [last, searched] = [first, 0]
   for (let made = 0; made < left; made++) {
     const before = stepsSpent()
-    const fire = nextFire(spec, anchorAt, last)
+    const fire = nextFire(source, anchorAt, last)
     searched += stepsSpent() - before
     yield
     if (fire === null || fire >= to) return false
     if (made === share.occurrences || searched > share.steps) {
-      const everyMs = (fire - first) / (made + 1)
-      for (let at = fire; at < to && made < left; at += range.bucketMs, made += range.bucketMs / everyMs)
-        add(at, Math.min(range.bucketMs, to - at) / everyMs)
+      const meanMs = (fire - first) / (made + 1)
+      for (let at = fire; at < to && made < left; at += range.bucketMs, made += range.bucketMs / meanMs)
+        add(at, Math.min(range.bucketMs, to - at) / meanMs)
       return true
     }
     add(fire, 1)
     last = fire
   }
   return false
+}
+
+/** The points of an interval after `first` and before `to`, at most `left`, without looking at each. */
+function addPoints(
+  counts: number[],
+  { first, everyMs, left, to }: { first: number; everyMs: number; left: number; to: number },
+  { from, bucketMs }: DueRange,
+): void {
+  /** Points after the first one and before an instant. */
+  const before = (at: number): number => Math.min(left, Math.max(0, Math.ceil((Math.min(at, to) - first) / everyMs) - 1))
+  let counted = before(from)
+  for (let bucket = 0; bucket < counts.length; bucket++) {
+    const upTo = before(from + (bucket + 1) * bucketMs)
+    counts[bucket] = (counts[bucket] ?? 0) + upTo - counted
+    counted = upTo
+  }
 }

@@ -66,7 +66,10 @@ describe('forecast', () => {
 
   it('continues a job that recurs too often for its share at its rate', async () => {
     const store = await storeOf(
-      Array.from({ length: forecastSampleMax }, (_, index) => [`j${index}`, { everyMs: 1_000 }] as const),
+      Array.from(
+        { length: forecastSampleMax },
+        (_, index) => [`j${index}`, { rrule: 'FREQ=SECONDLY', dtstart: now - index * 1_000 }] as const,
+      ),
     )
     const { later, cut } = await forecast(store, codecs, range)
     expect(cut).toBe(true)
@@ -80,6 +83,43 @@ describe('forecast', () => {
     const { later, jobs: counted, sampled } = await forecast(await storeOf(jobs), codecs, range)
     expect([counted, sampled]).toEqual([5 * forecastSampleMax, forecastSampleMax])
     expect(later.reduce((sum, count) => sum + count, 0)).toBeCloseTo(5 * forecastSampleMax)
+  })
+
+  it('gives the same answer again while nothing changes, although the timers of frequent jobs move on', async () => {
+    // Most jobs are rare. A few are so frequent that they make most of the occurrences.
+    const rare = Array.from(
+      { length: 5 * forecastSampleMax },
+      (_, index) => [`rare-${index}`, { cron: `${index % 60} * * * *` }] as const,
+    )
+    const frequent = Array.from({ length: 20 }, (_, index) => [`frequent-${index}`, { everyMs: 1_000 + index }] as const)
+    const store = await storeOf([...rare, ...frequent])
+    const day = { from: now, to: now + 24 * 60 * minute, bucketMs: 60 * minute }
+    const totals: number[] = []
+    for (let seconds = 0; seconds < 5; seconds++) {
+      const { next, later, sampled } = await forecast(store, codecs, day, atOnce)
+      expect(sampled).toBe(forecastSampleMax)
+      const exact = Array.from(
+        { length: 24 },
+        () => rare.length + frequent.reduce((sum, [, { everyMs }]) => sum + (60 * minute) / everyMs, 0),
+      )
+      for (const [hour, count] of exact.entries()) {
+        const found = (next[hour] ?? 0) + (later[hour] ?? 0)
+        expect(Math.abs(found / count - 1), `hour ${hour}`).toBeLessThan(0.02)
+      }
+      totals.push(later.reduce((sum, count) => sum + count, 0))
+      // Each frequent job has fired: its timer is elsewhere among the timers of the others.
+      await store.apply(
+        frequent.flatMap(([id], index) => {
+          const timer = (at: number) => timerKey({ dueAt: at, kind: timerKind.fire, jobId: id, runNo: 0 })
+          const at = now + (seconds + 1) * (1_000 + index)
+          return [
+            { key: timer(at), value: null },
+            { key: timer(at + 1_000 + index), value: Buffer.alloc(0) },
+          ]
+        }),
+      )
+    }
+    expect(new Set(totals.map(Math.round)).size).toBe(1)
   })
 
   it('reports how far it came if there is too much', async () => {

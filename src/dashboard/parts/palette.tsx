@@ -1,0 +1,177 @@
+/** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it, ? shows all keys. */
+import { signal, useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { chooseTheme, go, jobHref, mayOperate, pages, question, session, signOut } from '../model/index.ts'
+
+const open = signal<'palette' | 'keys' | undefined>(undefined)
+
+interface Entry {
+  title: string
+  hint: string
+  run: () => void
+}
+
+const shownMax = 12
+
+/** What the text leads to, the nearest first. A text is also the ID of a job, or a part of one. */
+function entriesOf(text: string): Entry[] {
+  const wanted = text.trim()
+  const views = pages.map(({ title, href }): Entry => ({ title, hint: 'View', run: () => go(href) }))
+  const actions: Entry[] = [
+    ...(mayOperate.value ? [{ title: 'New job', hint: 'Action', run: () => go('/jobs?new') }] : []),
+    ...(['light', 'dark', 'system'] as const).map((theme) => ({
+      ...{ title: `Theme: ${theme}`, hint: 'Action' },
+      run: () => chooseTheme(theme),
+    })),
+    { title: 'Keyboard shortcuts', hint: 'Action', run: () => showKeys() },
+    { title: 'Documentation of the API', hint: 'Link', run: () => location.assign('/docs') },
+    ...(session.value?.authentication === true ? [{ title: 'Sign out', hint: 'Action', run: signOut }] : []),
+  ]
+  const matching = [...views, ...actions].filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
+  if (wanted === '') return matching
+  return [
+    ...matching,
+    { title: wanted, hint: 'Job with this ID', run: () => go(jobHref(wanted)) },
+    { title: wanted, hint: 'Jobs whose ID contains this', run: () => go(`/jobs?${new URLSearchParams({ idContains: wanted })}`) },
+    { title: wanted, hint: 'Jobs with this tag', run: () => go(`/jobs?${new URLSearchParams({ tag: wanted })}`) },
+  ].slice(0, shownMax)
+}
+
+const keys: [key: string, meaning: string][] = [
+  ['Ctrl K, /', 'Go to a view, a job or an action'],
+  ['?', 'Show these keys'],
+  ['Tab, Enter', 'Next control, use it'],
+  ['← → in a chart', 'Read the values, one step at a time; Page Up and Page Down: ten; Home and End'],
+  ['Esc', 'Close, or cancel a question'],
+]
+
+const showKeys = (): void => {
+  open.value = 'keys'
+}
+
+const isText = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+/** Opens the palette by its keys, for as long as it is on the page. */
+export function Palette() {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (question.value !== undefined || open.value !== undefined) return
+      const isPalette =
+        (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) || (event.key === '/' && !isText(event.target))
+      if (!isPalette && (event.key !== '?' || isText(event.target))) return
+      event.preventDefault()
+      open.value = isPalette ? 'palette' : 'keys'
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+  if (open.value === undefined) return null
+  return <Dialog key={open.value} kind={open.value} />
+}
+
+function Dialog({ kind }: { kind: 'palette' | 'keys' }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const close = (): void => {
+    open.value = undefined
+  }
+  useLayoutEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label={kind === 'palette' ? 'Go to' : 'Keyboard shortcuts'}
+      onCancel={(event) => {
+        event.preventDefault()
+        close()
+      }}
+    >
+      {kind === 'palette' ? <Search close={close} /> : <Keys close={close} />}
+    </dialog>
+  )
+}
+
+function Search({ close }: { close: () => void }) {
+  const text = useSignal('')
+  const chosen = useSignal(0)
+  const entries = entriesOf(text.value)
+  const at = Math.min(chosen.value, entries.length - 1)
+  const use = (entry: Entry | undefined): void => {
+    if (entry === undefined) return
+    close()
+    entry.run()
+  }
+  return (
+    <>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="View, job ID or action"
+        aria-expanded="true"
+        aria-controls="palette-entries"
+        aria-activedescendant={at < 0 ? undefined : `palette-${at}`}
+        placeholder="View, job ID or action"
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value
+          chosen.value = 0
+        }}
+        onKeyDown={(event) => {
+          const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+          if (step === 0 && event.key !== 'Enter') return
+          event.preventDefault()
+          if (event.key === 'Enter') use(entries[at])
+          else chosen.value = (at + step + entries.length) % Math.max(1, entries.length)
+        }}
+      />
+      <div id="palette-entries" role="listbox" aria-label="Matches">
+        {entries.map((entry, index) => (
+          // The keys are those of the field above.
+          <div
+            key={`${entry.title} ${entry.hint}`}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onClick={() => use(entry)}
+            onKeyDown={(event) => event.key === 'Enter' && use(entry)}
+          >
+            <bdi>{entry.title}</bdi>
+            <span class="aside">{entry.hint}</span>
+          </div>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function Keys({ close }: { close: () => void }) {
+  return (
+    <>
+      <h2>Keyboard shortcuts</h2>
+      <dl class="keys">
+        {keys.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="buttons end">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </>
+  )
+}
