@@ -1117,6 +1117,8 @@ export type HistoryPage = {
   cursor: string | null
   /** All runs that ended after this time were searched. Null at the end. */
   searchedTo: string | null
+  /** Why the newest runs are missing. Absent: the history is written. */
+  problem?: string
 }
 
 export type HistoryBucket = {
@@ -1148,7 +1150,7 @@ export type Session = {
   role: 'viewer' | 'operator' | 'admin'
   /** False: this system requires no token. */
   authentication: boolean
-  /** Name of the caller, as in the audit trail; null without authentication. */
+  /** Name of the token, or its role; the subject of a JWT. Null without authentication. */
   name: string | null
 }
 
