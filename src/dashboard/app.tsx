@@ -118,7 +118,7 @@ function View() {
     case 'jobs':
       return query.has('new') && mayOperate.value ? <JobNewView /> : <JobsView query={query} />
     case 'job':
-      return <JobView key={jobId} id={jobId} editing={query.has('edit') && mayOperate.value} />
+      return <JobView key={jobId} id={jobId} editing={query.has('edit')} />
     case 'run':
       return <RunView key={`${jobId}/${runNo}`} jobId={jobId} runNo={runNo ?? 0} />
     case 'runs':
