@@ -224,8 +224,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     worker: null,
     ...{ handlerMissingAt: null, routedTo: null, tellAt: null },
   })
-  // Another worker is preferred to the one that has failed it.
-  if (delayMs === 0) beginAttempt(draft, { ...waiting, worker: run.worker }, context)
+  if (delayMs === 0) beginAttempt(draft, waiting, context)
   else if (tier !== undefined) draft.out.push({ kind: 'retry', tier, execution: executionOf(draft.job, waiting, now) })
 }
 

@@ -1,7 +1,7 @@
 /** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
-import { routeOf, waitForHandler } from './routing.ts'
+import { chosenOf, routeOf, waitForHandler } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
@@ -92,7 +92,8 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
   if (topicTarget !== null) return void draft.endingRuns.push(run.runNo)
   const route = routeOf(wanted, run.worker, context)
   if (route === 'none') return waitForHandler(draft, run, context)
-  const to = typeof route === 'object' ? route.worker : pinTo
+  const chosen = typeof route === 'object' ? chosenOf(route.workers, wanted) : null
+  const to = chosen ?? pinTo
   if (to === null && overtaken(run.dueAt, context)) {
     // It was released before its time and would be behind later runs, so it waits for the usual lead.
     return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, tellAt: null, startedAt: null, worker: null })
@@ -106,12 +107,12 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     dispatchedAt: now,
     startDeadlineAt: Math.min(
       isSet ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
-      isSet ? Number.POSITIVE_INFINITY : (draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY),
+      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
       to === null ? keptUntil(pool, run.dueAt, context) : Number.POSITIVE_INFINITY,
     ),
     waitsFor: null,
     tellAt: to === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
-    routedTo: typeof route === 'object' ? route.worker : null,
+    routedTo: chosen,
     startedAt: null,
     worker: null,
   })

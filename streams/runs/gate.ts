@@ -54,6 +54,7 @@ export function admit(draft: Decision, waiter: Waiter, context: Context): void {
     return
   }
   draft.admission = 'admitted'
+  if (routeOf(executionOf(draft.job, run, context.now), null, context) === 'none') return waitForHandler(draft, run, context)
   // It is due now, because its wait is not lateness of the owner or a worker.
   beginInTime(draft, patchRun(draft, run, { dueAt: Math.max(run.dueAt, context.now) }), context)
 }
@@ -129,11 +130,11 @@ function slotsTaken(draft: Decision, key: string, context: Context): { held: num
   return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
 }
 
-/** Start deadline of the attempt. A run that only checks its topic again, or whether a worker has its handler, keeps its deadline. */
+/** Start deadline of the attempt. A run keeps it that only checks its topic again, or whether a worker has its handler, or that goes to another worker. */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
-  if (run.handlerMissingAt !== null) return run.startDeadlineAt
-  if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
   const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
+  if (run.handlerMissingAt !== null || run.status === 'DISPATCHED') return Math.min(run.startDeadlineAt, expireAt)
+  if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
   return Math.min(Math.max(run.dueAt, now) + (run.limits?.startDeadlineMs ?? 0), expireAt)
 }
 

@@ -11,7 +11,7 @@
 import type { ActiveRun, ExecutionEvent } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun, waitsForHandler } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
-import { finishRun } from './finish.ts'
+import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
 import { routeOf, waitForHandler } from './routing.ts'
 
@@ -19,12 +19,14 @@ import { routeOf, waitForHandler } from './routing.ts'
 const handlerMissingType = 'handler-missing'
 
 /** Whether the report says so. A handler that was started may use the same word for an error of its own. */
-export const saysHandlerMissing = (run: ActiveRun, { error }: ExecutionEvent): boolean =>
-  run.status === 'DISPATCHED' && error?.type === handlerMissingType && error.retryable !== false
+export const saysHandlerMissing = (run: ActiveRun, { error, startedAt }: ExecutionEvent): boolean =>
+  run.status === 'DISPATCHED' && startedAt === null && error?.type === handlerMissingType && error.retryable !== false
 
 /** `run.worker` has reported that it lacks the handler. Only the first report is followed by a dispatch at once, so that workers whose announcements are wrong cannot keep the owner busy. */
 export function handlerMissed(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
+  // Its record may be read again, by a worker that has the handler.
+  announceCancellation(draft, run, 'handler-missing')
   const next = uncounted(draft, run, now)
   if (now >= next.startDeadlineAt) return expire(draft, next, now, context)
   const route = routeOf(executionOf(draft.job, next, now), run.worker, context)
@@ -58,7 +60,11 @@ export function sendElsewhere(draft: Decision, run: ActiveRun, context: Context)
   if (goneAt === undefined) return false
   // It may have started the run before it left.
   if (goneAt > context.eventsReadUntil) draft.awaitsEventsUntil = goneAt
-  else beginAttempt(draft, { ...uncounted(draft, run, context.now), worker: routedTo }, context)
+  else {
+    // A worker that has only lost its session still has it.
+    announceCancellation(draft, run, 'worker-left')
+    beginAttempt(draft, { ...uncounted(draft, run, context.now), worker: routedTo }, context)
+  }
   return true
 }
 

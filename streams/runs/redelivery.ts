@@ -4,6 +4,7 @@
  */
 import type { ActiveRun } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun } from '../state/index.ts'
+import { controlRetentionMs } from '../topics/index.ts'
 import { executionOf } from './dispatch.ts'
 import { sendElsewhere } from './missing-handler.ts'
 
@@ -20,9 +21,12 @@ export function redeliver(draft: Decision, run: ActiveRun, context: Context): vo
     return
   }
   if (sendElsewhere(draft, run, context)) return
+  // A worker that was chosen because it was there reads the first copy, however long its backlog is. It forgets the oldest of many attempts, so a
+  // second copy could run twice.
+  const isRead = run.routedTo !== null && now - Math.max(dueAt, dispatchedAt) < controlRetentionMs / 2
   const waitedMs = Math.min(now - Math.max(dueAt, dispatchedAt), redeliverMsMax)
   const redelivered = patchRun(draft, run, { tellAt: now + Math.max(waitedMs, leaseMs) })
   const execution = executionOf(draft.job, redelivered, dispatchedAt)
   const to = run.routedTo ?? execution.pinTo
-  if (to !== null) draft.out.push({ kind: 'redeliver', execution, to })
+  if (to !== null && !isRead) draft.out.push({ kind: 'redeliver', execution, to })
 }

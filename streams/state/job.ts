@@ -74,8 +74,8 @@ export interface AttemptId {
   specOffset: number
 }
 
-/** Where a run goes: to any worker of its pool, to this one, or to none, because no worker of the pool has its handler. */
-export type Route = 'any' | 'none' | { worker: string }
+/** Where a run goes: to any worker of its pool, to one of these, or to none, because no worker of the pool has its handler. */
+export type Route = 'any' | 'none' | { workers: readonly string[] }
 
 export interface Context {
   /** The owner's clock, epoch ms. */

@@ -1,6 +1,7 @@
 /** The topics: names, settings, and the partition of a key. */
 export { markHeader, markKey, recordBytes } from './log-records.ts'
 export {
+  controlRetentionMs,
   executionsRetentionMs,
   hasTag,
   keyPartitionOf,

@@ -22,7 +22,7 @@ export const tombstoneRetentionMs = 7 * dayMs
 /** How long executions wait for a worker. A run that has not started by then expires (streams/runs/dispatch.ts). */
 export const executionsRetentionMs = 7 * dayMs
 /** Workers read worker-control as it is written. A worker that starts also reads the cancellations in it. */
-const controlRetentionMs = 3_600_000
+export const controlRetentionMs = 3_600_000
 /** Longest batch of each topic: Kafka's default, which brokers may have lowered. Records and batches of Duelog have up to 1,000,000 bytes. */
 const batchSize = { 'max.message.bytes': '1048588' }
 

@@ -227,13 +227,12 @@ test('trackRuns false: each occurrence runs, nothing is reported, not even a fai
 test('a run whose handler no worker has says so in why; workers say which handlers they have', async () => {
   const { workers } = (await duelog.ask('GET', '/v1/workers')).body as { workers: { pools: { handlers: string[] }[] }[] }
   expect(workers[0]?.pools[0]?.handlers).toEqual(expect.arrayContaining(['echo', 'hold', 'http', 'noop']))
-  const retry = { maxAttempts: 2, backoff: { fixed: { delayMs: 600_000 } } }
-  await duelog.put('unknown-handler', { ...now, target: { handler: 'send-mail' }, retry })
-  await duelog.jobThat('unknown-handler', ({ active }) => active[0]?.status === 'RETRY_WAIT')
+  await duelog.put('unknown-handler', { ...now, target: { handler: 'send-mail' }, retry: { maxAttempts: 1 } })
+  await duelog.jobThat('unknown-handler', ({ active }) => active[0]?.waitsFor === 'HANDLER')
   expect(await duelog.why('unknown-handler')).toContainEqual(
     expect.objectContaining({
       code: 'no-handler',
-      text: 'Run 1 cannot succeed: no worker of pool default has the handler send-mail.',
+      text: 'Run 1 waits: no worker of pool default has the handler send-mail. It loses no attempt.',
     }),
   )
 })

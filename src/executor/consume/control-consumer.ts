@@ -183,7 +183,9 @@ export class ControlConsumer {
         if (control.execution === null || !(control.instance === instance || isNamed(control.instance, instance)))
           return undefined
         const execution = await decodeExecution(codecs.execution, control.execution)
-        return execution.pool === pool ? { control, execution } : undefined
+        // Without pinTo its owner has chosen one worker, whose name others may have.
+        const isForUs = execution.pool === pool && (execution.pinTo !== null || control.instance === instance)
+        return isForUs ? { control, execution } : undefined
       } catch (error) {
         const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
         if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) {

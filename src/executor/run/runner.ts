@@ -232,7 +232,9 @@ export class Runner implements AttemptHost {
   #admitted(entry: Entry, nowMs: number): Attempt | undefined {
     const execution = entry.execution as Execution
     const late = nowMs >= execution.startDeadlineAt
-    if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, nowMs)
+    // An attempt without a handler never starts.
+    const startedAt = this.#handlers.has(execution.handler) ? nowMs : null
+    if (!late && !this.#cancels.take(execution)) return this.#begin(entry, execution, startedAt)
     entry.state = 'started'
     this.#options.onStarted(entry)
     const counter = late ? this.#expired : this.#ended.CANCELLED

@@ -46,8 +46,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Reports that arrived in the meantime have wrong times, or were not read yet.
     if (isStopped) context.leases.grant(now)
     isStopped = false
-    const released = [...context.reports.released(), ...workerChanges.timers(now)]
-    timerSource.defer(released.map((timer) => ({ timer, untilMs: now })))
+    timerSource.defer(context.reports.released().map((timer) => ({ timer, untilMs: now })))
     const { dueAt } = timerSource
     const overdue = dueAt <= now
     // Before the first scan the due time of the next timer is unknown.
@@ -69,14 +68,14 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const takenAtMs = clock.steadyMs()
-    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, zones, now)
+    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, { zones, workerChanges }, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    if (result.appliedCount > 0 || context.admissionQueue.isPressing(clock.nowMs())) continue
+    if (result.appliedCount > 0 || workerChanges.areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
     const idleAt = trustedMs(clock)
@@ -118,11 +117,17 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 }
 
 /** The timers of the next commit cycle. */
-async function takeTimers(context: PartitionContext, timerSource: TimerSource, zones: ZoneChecks, now: number): Promise<Timer[]> {
+async function takeTimers(
+  context: PartitionContext,
+  timerSource: TimerSource,
+  { zones, workerChanges }: { zones: ZoneChecks; workerChanges: WorkerChanges },
+  now: number,
+): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
   const { aheadUntil } = context.positions.logged
   const aheadFrom = aheadUntil > now + aheadTopicMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
-  return [...timers, ...(await zones.timers(timers.length))]
+  const found = [...timers, ...(await zones.timers(timers.length))]
+  return [...found, ...workerChanges.timers(now, found.length)]
 }

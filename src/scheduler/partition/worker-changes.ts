@@ -1,12 +1,15 @@
 /** Lets runs that depend on the workers of their pool follow a change of these workers, sooner than their own timers would. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
+import { batchRecordsMax } from '../commit/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Runs that follow one change. Further ones follow by their own timers, within a minute. */
-const followedMax = 10_000
+/** Runs that follow in one commit cycle. The others follow in the next cycles, so that due timers do not wait for all of them. */
+const followedMax = 500
 
 export class WorkerChanges {
   readonly #context: PartitionContext
+  /** Runs that have not followed yet. A change meanwhile lets all of them follow once more, after these. */
+  #left: Iterator<Timer> | undefined
   #version: number
 
   constructor(context: PartitionContext) {
@@ -14,17 +17,36 @@ export class WorkerChanges {
     this.#version = context.shared.poolWorkers?.version ?? 0
   }
 
-  /** Timers for the runs, if there was a change since the last call. They are never stored. */
-  timers(now: number): Timer[] {
-    const { shared, activeRuns } = this.#context
+  /** Timers for the current commit cycle, which also takes `others` timers. They are never stored. */
+  timers(now: number, others: number): Timer[] {
+    const { shared, failureIsolation } = this.#context
     const { version = 0 } = shared.poolWorkers ?? {}
-    if (version === this.#version) return []
-    this.#version = version
+    if (this.#left === undefined) {
+      if (version === this.#version) return []
+      this.#version = version
+      this.#left = this.#timersOfAll(now)
+    }
+    const most = failureIsolation.max < batchRecordsMax ? Math.min(followedMax, failureIsolation.max - others) : followedMax
     const timers: Timer[] = []
-    for (const [jobId, runNos] of activeRuns.workerBound) {
-      for (const runNo of runNos) timers.push({ dueAt: now, kind: timerKind.workers, jobId, runNo })
-      if (timers.length >= followedMax) break
+    while (timers.length < most) {
+      const next = this.#left.next()
+      if (next.done === true) {
+        this.#left = undefined
+        break
+      }
+      timers.push(next.value)
     }
     return timers
+  }
+
+  /** Whether some have not followed yet. */
+  get areLeft(): boolean {
+    return this.#left !== undefined || (this.#context.shared.poolWorkers?.version ?? 0) !== this.#version
+  }
+
+  *#timersOfAll(now: number): Generator<Timer, void> {
+    for (const [jobId, runNos] of [...this.#context.activeRuns.workerBound]) {
+      for (const runNo of runNos) yield { dueAt: now, kind: timerKind.workers, jobId, runNo }
+    }
   }
 }

@@ -61,7 +61,8 @@ export class PoolWorkers {
   readonly #lookups = new Set<string>()
   readonly #goneAt = new BoundedMap<string, number>(goneMax)
   readonly #logged = new BoundedMap<string, number>(poolsMax)
-  #turn = 0
+  /** Pools whose workers differ, or whose runs depend on one worker. */
+  readonly #watched = new Set<string>()
   #version = 0
   #cancelWatch: (() => void) | undefined
   #isStopped = false
@@ -85,7 +86,7 @@ export class PoolWorkers {
       view.routes.set(handler, route)
     }
     if (route === 'any') return 'any'
-    this.#watch()
+    this.#watch(pool)
     if (route.length === 0) {
       this.#say(
         `${pool}\0${handler}`,
@@ -95,13 +96,13 @@ export class PoolWorkers {
       return 'none'
     }
     const others = except === null ? route : route.filter((worker) => worker !== except)
-    return others.length === 0 ? 'none' : { worker: others[this.#turn++ % others.length] as string }
+    return others.length === 0 ? 'none' : { workers: others }
   }
 
   /** See Context#goneAt. `sinceMs`: an earlier view says nothing about this worker. */
   goneAt(pool: string, worker: string, sinceMs: number): number | undefined {
     const view = this.#view(pool)
-    this.#watch()
+    this.#watch(pool)
     if (view === undefined || view.readAtMs < sinceMs || view.workers.has(worker)) return undefined
     return Math.max(this.#goneAt.get(worker) ?? view.readAtMs, sinceMs)
   }
@@ -143,7 +144,7 @@ export class PoolWorkers {
       )
     } finally {
       this.#lookups.delete(pool)
-      if (this.#options.isWatched()) this.#watch()
+      if (this.#options.isWatched()) this.#watch(pool)
     }
   }
 
@@ -162,15 +163,20 @@ export class PoolWorkers {
     this.#options.onChanged()
   }
 
-  /** Reads all views again soon, and again, as long as a run depends on them. */
-  #watch(): void {
+  /** Reads the view again soon, and again, as long as a run depends on any view. */
+  #watch(pool: string): void {
+    if (this.#watched.size < poolsMax) this.#watched.add(pool)
+    this.#watchAgain()
+  }
+
+  #watchAgain(): void {
     if (this.#cancelWatch !== undefined || this.#isStopped) return
     const { clock, isWatched } = this.#options
     this.#cancelWatch = clock.at(clock.nowMs() + watchMs, () => {
       this.#cancelWatch = undefined
-      if (!isWatched()) return
-      for (const pool of [...this.#views.keys()]) void this.#read(pool)
-      this.#watch()
+      if (!isWatched()) return this.#watched.clear()
+      for (const pool of this.#watched) void this.#read(pool)
+      this.#watchAgain()
     })
   }
 
@@ -184,13 +190,23 @@ export class PoolWorkers {
 }
 
 function viewOf(members: readonly GroupMember[], readAtMs: number, readSteadyMs: number): View {
-  const handlers = members.map(({ instance, userData }): [string, string[] | null] => [instance, handlersOf(userData)])
-  const announced = handlers.filter(([, names]) => names !== null).map(([, names]) => JSON.stringify([...(names ?? [])].sort()))
-  const signature = JSON.stringify(handlers.map(([instance, names]) => [instance, [...(names ?? ['*'])].sort()]).sort())
+  const workers = new Map<string, Set<string> | null>()
+  const signatures: string[] = []
+  const announced = new Set<string>()
+  for (const { instance, userData } of members) {
+    const names = handlersOf(userData)
+    const known = workers.get(instance)
+    // Two members with one name are one worker to an owner: it may have the handlers of both.
+    workers.set(instance, names === null || known === null ? null : new Set([...(known ?? []), ...names]))
+    // Our workers announce their names in one order.
+    const text = names === null ? '*' : JSON.stringify(names)
+    signatures.push(`${instance} ${text}`)
+    if (names !== null) announced.add(text)
+  }
   return {
-    ...{ readAtMs, readSteadyMs, signature },
-    workers: new Map(handlers.map(([instance, names]) => [instance, names === null ? null : new Set(names)])),
-    isEqual: new Set(announced).size <= 1,
+    ...{ readAtMs, readSteadyMs, workers },
+    signature: signatures.sort().join('\n'),
+    isEqual: announced.size <= 1,
     routes: new BoundedMap(routesMax),
   }
 }

@@ -28,8 +28,6 @@ export interface MemberGroup {
 
 /** A partition that the member reads, and how far it is. */
 interface Assigned extends TopicPartition {
-  /** Undefined until it is looked at: the order in which logs are made is part of a history. */
-  log: PartitionLog | undefined
   position: number
   paused: boolean
   seeks: number
@@ -245,7 +243,7 @@ export class Member implements GroupReader {
     )
     for (const place of places) {
       const position = this.#group.positionOf(place)
-      this.#assigned.set(placeOf(place), { ...place, log: undefined, position, paused: false, seeks: 0 })
+      this.#assigned.set(placeOf(place), { ...place, position, paused: false, seeks: 0 })
     }
     const wanted = this.#options.onAssigned(places, generation)
     for (const position of wanted?.positions ?? []) this.seek(position)
@@ -261,9 +259,9 @@ export class Member implements GroupReader {
     return [...this.#assigned.values()].filter((place) => this.#isReadable(place))
   }
 
+  /** Looked up each time: a topic may be deleted and created again. */
   #logOf(place: Assigned): PartitionLog {
-    place.log ??= this.#group.log.at(place.topic, place.partition)
-    return place.log
+    return this.#group.log.at(place.topic, place.partition)
   }
 
   #isReadable(place: Assigned): boolean {

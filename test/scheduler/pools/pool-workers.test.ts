@@ -57,26 +57,28 @@ describe('a run goes', () => {
     ['to any worker if all have the handler', [member('a', ['h']), member('b', ['h', 'i'])], 'any'],
     ['to any worker if one that announces nothing may have it', [member('a', ['i']), member('b', null)], 'any'],
     ['to any worker if those that announce it have it', [member('a', ['h']), member('b', null)], 'any'],
-    ['to the one that has it', [member('a', ['i']), member('b', ['h'])], { worker: 'b' }],
+    ['to the one that has it', [member('a', ['i']), member('b', ['h'])], { workers: ['b'] }],
     [
       'to the one that announces it, rather than one that may have it',
       [member('a', ['i']), member('b', ['h']), member('c', null)],
-      { worker: 'b' },
+      { workers: ['b'] },
     ],
     ['nowhere if none has it', [member('a', ['i']), member('b', [])], 'none'],
   ] as const)('%s', async (_, members, expected) => {
     expect(await new Pool(members instanceof Error ? members : [...members]).route()).toEqual(expected)
   })
 
-  it('to those that have it in turn, and not to the one that has given it back', async () => {
-    const pool = new Pool([member('a', ['h']), member('b', ['h']), member('c', [])])
-    await pool.route()
-    const picks = Array.from({ length: 4 }, () => pool.workers.routeTo('default', 'h', null))
-    expect(new Set(picks.map((pick) => JSON.stringify(pick))).size).toBe(2)
-    for (let turn = 0; turn < 3; turn++) expect(pool.workers.routeTo('default', 'h', 'a')).toEqual({ worker: 'b' })
+  it('to those that have it, and not to the one that has given it back', async () => {
+    const pool = new Pool([member('b', ['h']), member('a', ['h']), member('c', [])])
+    expect(await pool.route()).toEqual({ workers: ['a', 'b'] })
+    expect(pool.workers.routeTo('default', 'h', 'a')).toEqual({ workers: ['b'] })
     pool.members = [member('a', ['h']), member('c', [])]
     await pool.clock.advance(1_000)
     expect(await pool.route('h', 'a')).toBe('none')
+  })
+
+  it('to a worker with the handlers of all members of its name', async () => {
+    expect(await new Pool([member('a', ['h']), member('a', []), member('b', [])]).route()).toEqual({ workers: ['a'] })
   })
 })
 
@@ -111,7 +113,7 @@ describe('a view', () => {
     await pool.route()
     pool.members = [member('member-1', null, true), member('member-2', null, true)]
     await pool.clock.advance(1_000)
-    expect(await pool.route()).toEqual({ worker: 'b' })
+    expect(await pool.route()).toEqual({ workers: ['b'] })
     expect(pool.workers.goneAt('default', 'b', 0)).toBeUndefined()
   })
   it('is read every second while a run depends on it, and changes are told', async () => {

@@ -191,8 +191,8 @@ export class JobHistory {
     const all = Object.entries(this.workers ?? {})
     const having = all.filter(([, handlers]) => handlers.includes(handler)).map(([name]) => name)
     if (having.length === all.length) return 'any'
-    const worker = having.find((name) => name !== except)
-    return worker === undefined ? 'none' : { worker }
+    const workers = having.filter((name) => name !== except)
+    return workers.length === 0 ? 'none' : { workers }
   }
 
   step(input: Input): this {

@@ -33,11 +33,27 @@ describe('a run is sent', () => {
   it('where pinTo says', () => {
     expect(sentTo(job({ a: ['x'], b: ['noop'] }, { pinTo: 'a' }).until(1_000))).toEqual(['a'])
   })
-  it('again, one lease after it was due, while its worker is there', () => {
-    const history = job({ a: ['x'], b: ['noop'] }).until(1_000)
-    expect(sentTo(history.until(10_999))).toEqual(['b'])
-    expect(sentTo(history.until(11_000))).toEqual(['b', 'b'])
-    expect(history.state.active).toMatchObject([{ attempt: 1 }])
+  it('once while its worker is there, because a copy could run twice behind a long backlog', () => {
+    const history = job({ a: ['x'], b: ['noop'] }, { startDeadlineMs: 2 * hour }).until(hour / 2)
+    expect(sentTo(history)).toEqual(['b'])
+    expect(history.state.active).toMatchObject([{ attempt: 1, status: 'DISPATCHED' }])
+    // worker-control keeps records for an hour.
+    expect(sentTo(history.until(hour)).length).toBeGreaterThan(1)
+  })
+  it('to each of those that have the handler, with limits as well as without', () => {
+    for (const limits of [
+      {},
+      { concurrencyKey: 'k', concurrencyLimit: 100 },
+      { rateLimit: { key: 'r', limit: 1_000, perMs: 1_000 } },
+    ]) {
+      const history = job(
+        { a: ['x'], b: ['noop'], c: ['noop'] },
+        { schedule: { everyMs: 1_000 }, maxConcurrentRuns: 100, ...limits },
+      )
+      const counts = { b: 0, c: 0 }
+      for (const to of sentTo(history.until(60_000))) counts[to as 'b' | 'c']++
+      expect(Math.min(counts.b, counts.c), JSON.stringify(limits)).toBeGreaterThan(15)
+    }
   })
 })
 
@@ -68,6 +84,20 @@ describe('a worker without the handler', () => {
   it('does not matter if a handler that was started throws an error with that name', () => {
     const history = job(undefined).until(1_000).report('STARTED').missHandler()
     expect(history.state.lastRun).toMatchObject({ status: 'DEAD' })
+    const quick = job(undefined).until(1_000).missHandler({ startedAt: 1_000 })
+    expect(quick.state.lastRun).toMatchObject({ status: 'DEAD' })
+  })
+  it('lets no later reader of its record run the attempt', () => {
+    const history = job(undefined).until(1_000).missHandler()
+    expect(history.last.out).toMatchObject([{ kind: 'cancel', runNo: 1, attempt: 1 }])
+  })
+  it('does not change the end of the job', () => {
+    for (const limits of [{}, { concurrencyKey: 'k' }]) {
+      const history = job(undefined, { expireAt: 100_000, ...limits }).until(1_000)
+      history.workers = { a: ['x'], b: ['noop'], c: ['noop'] }
+      history.missHandler({ worker: 'a' }).until(50_000).report('RELEASED', { worker: 'b' })
+      expect(history.state.active).toMatchObject([{ startDeadlineAt: 100_000 }])
+    }
   })
   it('does not matter if the report says that the run is not to be repeated', () => {
     const history = job(undefined).until(1_000).fail('handler-missing', { retryable: false })
@@ -134,8 +164,18 @@ describe('without a worker that has the handler', () => {
     expect(history.dispatched).toMatchObject([{ attempt: 1, startDeadlineAt: 1_000 + hour }])
     expect(history.starts.size).toBe(1)
   })
-  it('a run that waits for its slot waits for the handler afterwards, and gives the slot back', () => {
-    const history = job({ a: ['noop'], b: ['noop'] }, { concurrencyKey: 'k' })
+  it('a run whose owner was away for long waits as long as one that is dispatched then', () => {
+    const retry = { maxAttempts: 3, backoff: { fixed: { delayMs: 1_000 } } }
+    const history = job({ b: ['noop'] }, { retry, startDeadlineMs: 60_000 })
+      .until(1_000)
+      .report('STARTED')
+      .fail()
+    history.workers = { a: ['x'] }
+    history.downUntil(hour)
+    expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', handlerMissingAt: hour, startDeadlineAt: hour + 60_000 }])
+  })
+  it('a run that waits for its slot waits for the handler afterwards, gives the slot back and takes no start', () => {
+    const history = job({ a: ['noop'], b: ['noop'] }, { concurrencyKey: 'k', rateLimit: { key: 'r', limit: 1, perMs: 60_000 } })
     history.others = { held: 1, waiting: 0 }
     history.until(1_000)
     expect(history.state.active).toMatchObject([{ status: 'WAITING', waitsFor: 'SLOT' }])
@@ -143,6 +183,7 @@ describe('without a worker that has the handler', () => {
     history.others = { held: 0, waiting: 0 }
     history.admit()
     expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', waitsFor: null, handlerMissingAt: 1_000 }])
+    expect(history.starts.size).toBe(0)
   })
   it('it can be cancelled, and no worker is told', () => {
     const history = waiting().command('CANCEL_RUN', { runNo: 1 })
@@ -164,6 +205,23 @@ describe('a worker that leaves', () => {
     const history = left(2_000).followWorkers()
     expect(sentTo(history)).toEqual(['b', 'c'])
     expect(history.state.active).toMatchObject([{ attempt: 2, releasedAttempts: 1, routedTo: 'c' }])
+    // It may only have lost its session, and still have the run.
+    expect(history.last.out).toMatchObject([
+      { kind: 'cancel', attempt: 1 },
+      { kind: 'dispatch', to: 'c' },
+    ])
+  })
+  it('renews no start deadline, however often they change', () => {
+    const history = job({ a: ['x'], b: ['noop'] }, { concurrencyKey: 'k', startDeadlineMs: 60_000 }).until(1_000)
+    for (let turn = 0; turn < 30 && history.state.active.length > 0; turn++) {
+      const { routedTo } = history.state.active[0] ?? {}
+      history.until(history.now + 5_000)
+      history.gone.set(routedTo ?? '', history.now)
+      history.workers = { a: ['x'], [`w${turn}`]: ['noop'] }
+      history.followWorkers()
+    }
+    expect(history.state.lastRun).toMatchObject({ status: 'EXPIRED' })
+    expect(history.now).toBeLessThan(80_000)
   })
   it('keeps them until all its reports are known', () => {
     const history = left(2_000)
@@ -174,6 +232,13 @@ describe('a worker that leaves', () => {
     history.eventsReadUntil = 2_000
     history.followWorkers()
     expect(history.state.active).toMatchObject([{ attempt: 1, status: 'RUNNING' }])
+  })
+  it('keeps a run that it has failed and that is retried at once, if no other has the handler', () => {
+    const history = job({ a: ['x'], b: ['noop'] }, { retry: { maxAttempts: 3 } })
+      .until(1_000)
+      .report('STARTED', { worker: 'b' })
+    history.fail('Error', { retryAfterMs: 0 }, { worker: 'b' })
+    expect(history.state.active).toMatchObject([{ status: 'DISPATCHED', attempt: 2, routedTo: 'b' }])
   })
   it('loses them at their own timer at the latest', () => {
     expect(sentTo(left(2_000).until(11_000))).toEqual(['b', 'c'])
