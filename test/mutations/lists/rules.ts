@@ -191,9 +191,23 @@ export const rulesMutations = [
       [
         'gone-with-its-reports',
         runs('missing-handler'),
-        '  if (goneAt > context.eventsReadUntil) draft.awaitsEventsUntil = goneAt\n  else beginAttempt',
-        '  beginAttempt',
+        'if (goneAt > context.eventsReadUntil) draft',
+        'if (goneAt < 0) draft',
         'a run is sent to a second worker although the first has reported its start',
+      ],
+      [
+        'copies-behind-backlog',
+        runs('redelivery'),
+        'if (to !== null && !isRead) draft',
+        'if (to !== null) draft',
+        'a worker with a long backlog gets copies of its runs, and runs them twice',
+      ],
+      [
+        'gone-worker-untold',
+        runs('missing-handler'),
+        "    announceCancellation(draft, run, 'worker-left')\n",
+        '',
+        'a worker that has only lost its session runs what another one got',
       ],
       [
         'untracked-routed',
