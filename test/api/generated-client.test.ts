@@ -59,6 +59,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['listWorkers', [], 200],
   ['listPartitions', [], 200],
   ['getProof', [], 200],
+  ['getSeries', [{ range: 'hour' }], 200],
   ['getSession', [], 200],
   ['awaitRun', ['dead', { runNo: 3, timeoutMs: 1_000 }], 200],
   ['getRunLogs', ['dead', 3, { limit: 5 }], 200],
