@@ -36,7 +36,7 @@ function chain(plain: Partial<Job>, retryMs: number): Portion {
   const fails = (times: number, maxAttempts: number): Partial<Job> => ({
     target: { handler: 'fail' },
     payload: { times },
-    retry: { maxAttempts, backoff: { fixed: { delayMs: retryMs } } },
+    retry: { maxAttempts, ...(maxAttempts > 1 && { backoff: { fixed: { delayMs: retryMs } } }) },
   })
   const jobs = [
     next('a', { ...plain, schedule: { at }, onSuccess: ['b'] }),

@@ -43,7 +43,7 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     const id = checkedId(request.params.id)
     const reading = new ReadConsistency(owners, request.query.stale)
     const why = await writes.why(id, reading)
-    const waits = why?.reasons.some(({ code }) => code === 'active') === true
+    const waits = why?.reasons.some(({ code }) => code === 'active' || code === 'handler-missing') === true
     const job = waits ? await writes.current(id, reading) : undefined
     reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
