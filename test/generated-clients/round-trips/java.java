@@ -53,10 +53,10 @@ class RoundTrip {
     JobDefinition read = job.getDefinition();
     JobPage listed = jobs.listJobs(null, tag, null, null, null, null, null, 10, null, null);
     RunCommandResult triggered = jobs.triggerJob(id, null, null, "once", new TriggerRequest().payload(Map.of("n", 2)));
-    Run run = runs.getRun(id, 1L, null);
+    Run run = runs.getRun(id, 1L, null, null);
     while (run.getFinishedAt() == null) {
       Thread.sleep(50);
-      run = runs.getRun(id, 1L, null);
+      run = runs.getRun(id, 1L, null, null);
     }
     Schedule daily = new Schedule().everyMs(86_400_000L).anchor(new Instant(at));
     Preview preview = new SchedulesApi(client).previewSchedule(new PreviewRequest().schedule(daily).from(new Instant(at)).count(1));
