@@ -110,6 +110,9 @@ it('runs of a worker that is killed go to another one: those it had not started 
     const ids = Array.from({ length: 8 }, (_, index) => `held/${index}`)
     const runs = ids.map(ended)
     await expect.poll(() => heard).toContain('begun')
+    // Its owner knows of the start.
+    const statuses = async () => (await Promise.all(ids.map((id) => client.runs(id)))).flat().map(({ status }) => status)
+    await expect.poll(statuses).toContain('RUNNING')
     child.kill('SIGKILL')
     await once(child, 'exit')
     await startWorker({ held: () => undefined })

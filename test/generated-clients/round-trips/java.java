@@ -53,7 +53,7 @@ class RoundTrip {
     JobDefinition read = job.getDefinition();
     JobPage listed = jobs.listJobs(null, tag, null, null, null, null, null, 10, null, null);
     RunCommandResult triggered = jobs.triggerJob(id, null, null, "once", new TriggerRequest().payload(Map.of("n", 2)));
-    Run run = runs.getRun(id, 1L, null, null);
+    RunDetail run = runs.getRun(id, 1L, null, null);
     while (run.getFinishedAt() == null) {
       Thread.sleep(50);
       run = runs.getRun(id, 1L, null, null);
