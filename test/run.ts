@@ -2,6 +2,8 @@
  * `npm test`: types, lint, the cost of the client, then every test. The last line is `N passed, N failed`. The exit code is 0 only
  * if nothing failed and at least one test ran. A type error, a lint error or a client that costs more counts as one failure each.
  * Arguments go to vitest (`npm test -- test/store`); then the cost is not measured.
+ *
+ * The tests start some 1,000 Node processes. They share one cache of compiled code, which halves the processor time of each start.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -25,6 +27,7 @@ function succeeds(script: string, args: string[]): Promise<boolean> {
 async function testCounts(args: string[]): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-report-'))
   const file = join(folder, 'report.json')
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
   try {
     const passed = await succeeds(join(programs, 'vitest/vitest.mjs'), [
       'run',

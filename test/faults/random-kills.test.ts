@@ -13,7 +13,8 @@ import { damages, StoreFolder } from './store-damage.ts'
 import { openWorker } from './worker.ts'
 
 const systems = 3
-const killsOfEach = 17
+/** Few where every change is tested; 17 and more by hand. */
+const killsOfEach = Number(process.env.DUELOG_TEST_KILLS ?? 7)
 const duePerSecondOfEach = 100
 
 test(`when an owner is killed ${systems * killsOfEach} times at random moments under load, nothing is lost, doubled or early`, {
