@@ -118,9 +118,11 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
   if (run === undefined) return
   switch (timer.kind) {
     case timerKind.retryResidue:
-      if (run.status !== 'RETRY_WAIT' || retryTimerAt(run) !== timer.dueAt) return
-      if (waitsForHandler(run)) checkHandler(draft, run, context)
-      else if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
+      if (run.status !== 'RETRY_WAIT') return
+      // Only its first check follows from the state. Others that are not needed any more do no harm: the next one is the same timer.
+      if (waitsForHandler(run)) return checkHandler(draft, run, timer, context)
+      if (retryTimerAt(run) !== timer.dueAt) return
+      if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
       else beginAttempt(draft, run, context)
       return
     case timerKind.start:

@@ -9,11 +9,11 @@
  * None of these attempts counts against maxAttempts, because no handler was called.
  */
 import type { ActiveRun, ExecutionEvent } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun, waitsForHandler } from '../state/index.ts'
+import { type Context, type Decision, patchRun, type Timer, waitsForHandler } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
-import { routeOf, waitForHandler } from './routing.ts'
+import { handlerCheckOf, routeOf, waitForHandler } from './routing.ts'
 
 /** The error type by which a worker says that it lacks the handler (docs/PROTOCOL.md). */
 const handlerMissingType = 'handler-missing'
@@ -34,12 +34,19 @@ export function handlerMissed(draft: Decision, run: ActiveRun, context: Context)
   beginAttempt(draft, patchRun(draft, next, { handlerMissingAt: now }), context)
 }
 
-/** The time of a check has come. */
-export function checkHandler(draft: Decision, run: ActiveRun, context: Context): void {
+/** The time of a check has come. If nothing has changed, only the timer moves: many runs may wait for long, and their states are not logged again. */
+export function checkHandler(draft: Decision, run: ActiveRun, { dueAt }: Timer, context: Context): void {
   const { now } = context
-  if ((run.tellAt ?? now) > now) draft.deferUntil = run.tellAt ?? now
+  if (dueAt > now) draft.deferUntil = dueAt
   else if (now >= run.startDeadlineAt) expire(draft, run, now, context)
+  else if (stillWaits(draft, run, context)) draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
   else beginAttempt(draft, run, context)
+}
+
+/** No worker has the handler yet, and the job does not end sooner than it did. */
+function stillWaits({ job }: Decision, run: ActiveRun, context: Context): boolean {
+  if ((job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY) < run.startDeadlineAt) return false
+  return routeOf(executionOf(job, run, context.now), run.worker, context) === 'none'
 }
 
 /** The workers of the pool of this run have changed. Nothing is decided if the change is of no use to the run. */

@@ -4,11 +4,48 @@
  */
 import type { ActiveRun, Execution } from '../../schemas/index.ts'
 import { hashFraction } from '../hashing/index.ts'
-import { type Context, type Decision, patchRun, type Route, refuse } from '../state/index.ts'
+import {
+  type Context,
+  type Decision,
+  type Job,
+  patchRun,
+  type Route,
+  refuse,
+  type Timer,
+  timerKind,
+  waitsForHandler,
+} from '../state/index.ts'
 
 /** The first check whether a worker has the handler now comes after this time, later ones after as long as the run has waited, at most `handlerCheckMsMax`. The owner also checks when the workers of the pool change. */
 const handlerCheckMsMin = 1_000
 export const handlerCheckMsMax = 60_000
+/** Age of a wait from which on it is checked every `handlerCheckMsMax`: the last time that the age doubles. */
+const doublingMsMax = 64_000
+
+/**
+ * The next check of a run that waits for its handler: 1, 2, 4, 8, 16, 32 and 64 s after it began to wait, then every 60 s, and at its start
+ * deadline. It follows from the begin of the wait, so that a check that changes nothing is not logged, and a check that is set twice is one timer.
+ */
+function nextCheckAt({ handlerMissingAt, startDeadlineAt }: ActiveRun, now: number): number {
+  const since = handlerMissingAt ?? now
+  const waitedMs = now - since
+  let afterMs = handlerCheckMsMin
+  while (afterMs <= waitedMs) afterMs *= 2
+  // A negative wait: the clock was set back.
+  if (afterMs > doublingMsMax || waitedMs < 0) {
+    const phaseMs = doublingMsMax % handlerCheckMsMax
+    afterMs = phaseMs + (Math.floor((waitedMs - phaseMs) / handlerCheckMsMax) + 1) * handlerCheckMsMax
+  }
+  return Math.min(since + afterMs, startDeadlineAt)
+}
+
+export const handlerCheckOf = (jobId: string, run: ActiveRun, now: number): Timer => ({
+  ...{ dueAt: nextCheckAt(run, now), kind: timerKind.retryResidue, jobId, runNo: run.runNo },
+})
+
+/** The next checks of all runs of a job that wait for a handler. The store has these timers, although they do not follow from the state alone. */
+export const handlerChecksOf = ({ id, state }: Pick<Job, 'id' | 'state'>, now: number): Timer[] =>
+  (state?.active ?? []).filter(waitsForHandler).map((run) => handlerCheckOf(id, run, now))
 
 /** A pinned run goes to the worker that it names. Nobody would send an untracked run again, so it is left to the topics, whose positions are kept. */
 export function routeOf(
@@ -24,7 +61,7 @@ export function routeOf(
 export const chosenOf = (workers: readonly string[], { jobId, runNo, attempt }: Execution): string | null =>
   workers[Math.floor(hashFraction(`${jobId}/${runNo}/${attempt}`) * workers.length)] ?? null
 
-/** Parks the run until a worker has its handler. It keeps its start deadline, and holds no slot. */
+/** Parks the run until a worker has its handler. It keeps its start deadline, and holds no slot. Further checks do not change the state. */
 export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context): void {
   const { scheduledFor, runNo } = run
   const isSet = run.limits !== null || run.handlerMissingAt !== null
@@ -32,14 +69,13 @@ export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context
     ? run.startDeadlineAt
     : Math.max(run.dueAt, now) + run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
   const startDeadlineAt = Math.min(asked, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY)
-  const since = run.handlerMissingAt ?? now
-  const checkAt = now + Math.min(Math.max(now - since, handlerCheckMsMin), handlerCheckMsMax)
+  const waiting = { ...run, handlerMissingAt: run.handlerMissingAt ?? now, startDeadlineAt }
   patchRun(draft, run, {
     status: 'RETRY_WAIT',
     parked: true,
-    handlerMissingAt: since,
+    handlerMissingAt: waiting.handlerMissingAt,
     startDeadlineAt,
-    tellAt: Math.min(checkAt, Math.max(startDeadlineAt, now)),
+    tellAt: nextCheckAt(waiting, now),
     ...{ routedTo: null, waitsFor: null, startedAt: null, worker: null },
   })
   if (run.handlerMissingAt !== null) return

@@ -4,8 +4,12 @@
  *
  * It reads the jobs, a few at a time, and only while nothing is due. A timer that is overdue at that moment is lost. It also finds times
  * that no correct clock can have set, and has them corrected (streams/jobs/misdated-times.ts).
+ *
+ * The checks of runs that wait for a handler do not follow from the state alone, so a lost one cannot be told from one that has moved. Their
+ * times are known, so it stores them in any case: most often this changes nothing.
  */
 import { misdatedTimersOf } from '../../../streams/jobs/index.ts'
+import { handlerChecksOf } from '../../../streams/runs/index.ts'
 import {
   definitionKey,
   emptyValue,
@@ -70,11 +74,14 @@ export class LostTimerSweeper {
     this.#nextSweepSteadyMs = this.#shared.clock.steadyMs() + sweepEveryMs
     const ids = await this.#nextIds()
     const lost: Timer[] = []
+    const checks: Timer[] = []
     const misdated: Timer[] = []
     let bytes = 0
     const budget = new SearchBudget(stepsPerSweep)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
-      lost.push(...timersOf(job).filter((timer) => isLost(timer, now)))
+      const checksOfJob = handlerChecksOf(job, now)
+      checks.push(...checksOfJob)
+      lost.push(...timersOf(job).filter((timer) => isLost(timer, now) && !checksOfJob.some((check) => isSameWait(check, timer))))
       misdated.push(...misdatedTimersOf(job, now))
       bytes += weightOf(job)
       if (bytes < bytesPerSweep && !budget.isOver) continue
@@ -83,13 +90,14 @@ export class LostTimerSweeper {
     }
     for (const jobId of new Set(misdated.map((timer) => timer.jobId)))
       this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`)
-    if (lost.length === 0) return misdated
+    const again = [...lost, ...checks]
+    if (again.length === 0) return misdated
+    for (const timer of again) onTimerScheduled(timer)
     for (const timer of lost) {
-      onTimerScheduled(timer)
       this.#shared.metrics.timersRearmed.inc()
       this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
     }
-    await this.#store.apply(lost.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
+    await this.#store.apply(again.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
     return misdated
   }
 
@@ -103,5 +111,7 @@ export class LostTimerSweeper {
     return ids
   }
 }
+
+const isSameWait = (check: Timer, { kind, runNo }: Timer): boolean => check.kind === kind && check.runNo === runNo
 
 const isLost = ({ dueAt, kind }: Timer, now: number): boolean => dueAt < now - lostAfterMs && !unwatched.includes(kind)

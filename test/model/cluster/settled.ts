@@ -91,11 +91,15 @@ export function unsettled(store: MemoryStore, lives: Map<string, Life[]>): strin
 function checkTimers(job: Job, timers: Timer[], problems: string[]): void {
   for (const timer of timersOf(job)) {
     const same = timers.filter(({ jobId, kind, runNo }) => jobId === timer.jobId && kind === timer.kind && runNo === timer.runNo)
-    // A renewed lease has a later timer than the state says.
-    if (timer.kind === timerKind.lease ? same.length > 0 : same.some(({ dueAt }) => dueAt === timer.dueAt)) continue
+    // A renewed lease has a later timer than the state says, and so has a run whose handler was checked again.
+    const moves = timer.kind === timerKind.lease || (timer.kind === timerKind.retryResidue && isCheck(job, timer))
+    if (moves ? same.length > 0 : same.some(({ dueAt }) => dueAt === timer.dueAt)) continue
     problems.push(`${job.id} has lost its timer of kind ${timer.kind} at ${timer.dueAt}`)
   }
 }
+
+const isCheck = ({ state }: Job, { runNo }: Timer): boolean =>
+  state?.active.some((run) => run.runNo === runNo && run.handlerMissingAt !== null) === true
 
 /** A run that waits for a slot is in the queue, and another run holds a slot. */
 function checkQueue(job: Job, store: MemoryStore, problems: string[]): void {

@@ -86,6 +86,34 @@ describe('the lost-timer sweeper', () => {
     await look()
     expect(written).toEqual([])
   })
+  it('stores the next check of a run that waits for a handler, and takes no moved check for a lost one', async () => {
+    const worker = { startedAt: null, worker: null, waitsFor: null, limits: null, commandId: null, errors: [] }
+    const times = { dueAt: startAt, dispatchedAt: startAt, scheduledFor: startAt, startDeadlineAt: startAt + 60 * minute }
+    const waiting = { handlerMissingAt: startAt, tellAt: startAt + 1_000, status: 'RETRY_WAIT' as const, parked: true }
+    const numbers = { runNo: 1, specOffset: 1, attempt: 1, releasedAttempts: 0, leaseMs: 10_000, attemptTimeoutMs: 60_000 }
+    const made = {
+      trigger: 'SCHEDULE' as const,
+      snapshot: false,
+      snapshotRunNo: null,
+      routedTo: null,
+      chainDepth: 0,
+      chainLeft: 1,
+    }
+    const active = [{ ...worker, ...times, ...waiting, ...numbers, ...made }]
+    await put('a', { delayMs: 1_000 }, () => ({ nextFireAt: null, runNo: 1, active }))
+    const index = new TimeIndex(store)
+    const sweepTo = async (at: number) => {
+      now = at
+      await sweeper.sweep(now, (timer) => index.scheduled(timer))
+    }
+    await sweepTo(startAt + 10 * minute)
+    await sweepTo(startAt + 10 * minute + 3_000)
+    expect(await count()).toBe(0)
+    // Its wait began on the minute; the first four seconds are from the waits that double.
+    expect(await index.take(now + minute, 10)).toMatchObject([{ jobId: 'a', runNo: 1, dueAt: startAt + 10 * minute + 4_000 }])
+    await sweepTo(startAt + 90 * minute)
+    expect(await index.take(now, 10)).toMatchObject([{ dueAt: startAt + 60 * minute }])
+  })
   it('checks a few jobs each time, all of them in turn, and then begins again', async () => {
     for (let index = 0; index < 250; index++) await put(`job-${String(index).padStart(3, '0')}`, { delayMs: 1_000 })
     now += 10 * minute

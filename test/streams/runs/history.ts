@@ -251,6 +251,11 @@ export class JobHistory {
     return timersOf(this.job).find(({ kind }) => kind === timerKind.fire)?.dueAt ?? null
   }
 
+  /** When the next timer is processed; null if there is none. */
+  get nextTimerAt(): number | null {
+    return this.#nextTimer()?.wakeAt ?? null
+  }
+
   /** Skips by reason, as the state counts them. */
   get skips(): Record<string, number> {
     const counts: Record<string, number> = {}

@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/reasons.ts'
+import { handlerChecksOf } from '../../../streams/runs/routing.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from './history.ts'
 
@@ -115,15 +117,46 @@ describe('without a worker that has the handler', () => {
     expect(whyOf(history.job, history.now).map(({ code }) => code)).toContain('handler-missing')
     expect(history.last.notes).toContainEqual({ kind: 'waiting', reason: 'handler-missing' })
   })
-  it('it is checked after 1 s, then after as long as it has waited, at most every minute', () => {
-    const history = waiting()
+  /** The waits between the checks until then. */
+  const checksUntil = (history: JobHistory, time: number): number[] => {
     const checks: number[] = []
-    while (history.now < 4 * 60_000) {
-      const dueAt = timersOf(history.job)[0]?.dueAt ?? 0
+    while (history.now < time) {
+      const dueAt = history.nextTimerAt ?? Number.NaN
       checks.push(dueAt - history.now)
       history.until(dueAt)
     }
-    expect(checks).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+    return checks
+  }
+  it('it is checked after 1 s, then after as long as it has waited, at most every minute', () => {
+    expect(checksUntil(waiting(), 4 * 60_000)).toEqual([
+      1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000,
+    ])
+  })
+  it('its checks change and log nothing, however long it waits', () => {
+    const history = waiting({ startDeadlineMs: 10 * hour })
+    const [{ state }, begun] = [history, history.decisions.length]
+    history.until(9 * hour)
+    expect(history.state).toBe(state)
+    const checks = history.decisions.slice(begun)
+    expect(checks.length).toBeGreaterThan(9 * 60 - 10)
+    expect(checks.flatMap(({ notes, out }) => [...notes, ...out])).toEqual([])
+  })
+  it('a new owner, a timer that is there twice, and a clock that is set back leave it one check a minute', () => {
+    const history = waiting({ startDeadlineMs: 10 * hour }).until(hour)
+    for (const at of [1_000, 40_000, 100_000, hour + 5_000])
+      history.step({ kind: 'timer', timer: { dueAt: at, kind: timerKind.retryResidue, jobId: 'job', runNo: 1 } })
+    history.restore().until(hour + 30_000)
+    expect(new Set(checksUntil(history.restore(), 2 * hour).slice(2))).toEqual(new Set([60_000]))
+    history.now = -hour
+    history.restore()
+    for (const timer of handlerChecksOf(history.job, history.now)) history.step({ kind: 'timer', timer })
+    expect(history.nextTimerAt).toBeLessThanOrEqual(-hour + 60_000)
+  })
+  it('an end of the job that comes sooner than its start deadline holds at the next check', () => {
+    const history = waiting({ startDeadlineMs: hour }).until(300_000)
+    history.define({ startDeadlineMs: hour, expireAt: 400_000 }).until(399_999)
+    expect(history.state.active).toHaveLength(1)
+    expect(history.until(400_000).state.lastRun).toMatchObject({ status: 'EXPIRED', finishedAt: 400_000 })
   })
   it('it is dispatched with its first attempt when a worker comes, and at once when the owner learns of it', () => {
     const history = waiting().until(20_500)
