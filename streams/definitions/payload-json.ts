@@ -4,10 +4,8 @@
  * Together with contentType they are converted to the definition's payload and contentType, and back.
  */
 import { isUtf8 } from 'node:buffer'
-import { contradiction, JsonText, jsonProblems, notAllowed, type Problem, quoted, validText } from '../text/index.ts'
+import { contradiction, JsonText, jsonProblems, jsonType, notAllowed, type Problem, quoted, validText } from '../text/index.ts'
 import { bytesOfBase64 } from './record-json.ts'
-
-export const jsonType = 'application/json'
 
 interface Payload {
   payload: Buffer | null

@@ -1,6 +1,6 @@
 /** The JSON of a job without the fields that say what holds anyway: what its author wrote, or had to write. */
 import { type AvroRecord, jobDefinitionSchema, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
-import { jsonType } from './payload-json.ts'
+import { jsonType } from '../text/index.ts'
 import { isObject, recordWriter } from './record-json.ts'
 
 type Json = Record<string, unknown>

@@ -5,6 +5,9 @@
 import { JsonWalk, type TextPart } from './json-walk.ts'
 import type { Problem } from './problem.ts'
 
+/** Media type of JSON. A payload without a media type has this one. */
+export const jsonType = 'application/json'
+
 /** A JSON value as its text, used if JavaScript would write the parsed value differently. */
 export class JsonText {
   readonly text: string

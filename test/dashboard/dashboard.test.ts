@@ -94,9 +94,12 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Resume watched' }).click()
     await expect.poll(() => succeeded(site, 'watched'), { timeout: stepMs }).toBeGreaterThan(paused)
 
-    await edit(page)
+    await edit(page, site)
     await page.getByRole('heading', { name: 'Next fires' }).waitFor()
-    expect(await site.get('/v1/jobs/watched')).toMatchObject({ definition: { schedule: { everyMs: 5_000 } } })
+    expect(await site.get('/v1/jobs/watched')).toMatchObject({
+      definition: { schedule: { everyMs: 5_000 }, payload: { to: 'b@example.org' }, tags: ['shown', 'theirs'] },
+    })
+    expect(await page.evaluate('sessionStorage.getItem("duelog.drafts")')).toBeNull()
 
     await page.getByRole('button', { name: 'Delete watched' }).click()
     const dialog = page.getByRole('dialog')
@@ -350,36 +353,83 @@ async function showsProgress(page: Page): Promise<void> {
   await page.getByText('No matching jobs').waitFor()
 }
 
+const watched = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' }, payload: { to: 'a@example.org' }, tags: ['shown'] }
+
 /** Creates a job that fires each second, after an ID that is taken was refused. */
 async function create(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'New job' }).click()
   await expectFocusOn(page, 'New job')
-  const watched = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' }, payload: { to: 'a@example.org' }, tags: ['shown'] }
   await page.getByRole('textbox', { name: 'Definition as JSON' }).fill(JSON.stringify(watched, null, 2))
   await page.getByLabel('ID', { exact: true }).fill('daily-report')
   await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
   await expectAccessible(page, 'new-job')
-  await page.getByRole('button', { name: 'Create job' }).click()
-  await said(page, 'Job daily-report already exists')
-  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await page.getByText('Job daily-report already exists').waitFor()
+  expect(await page.getByRole('button', { name: 'Create job' }).isDisabled()).toBe(true)
   await page.getByLabel('ID', { exact: true }).fill('watched')
+  await page.locator('button.main:enabled', { hasText: 'Create job' }).waitFor()
+  await page.reload()
+  expect(await page.getByLabel('ID', { exact: true }).inputValue()).toBe('watched')
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL('**/jobs/watched')
   await view(page, 'Jobs').click()
 }
 
-/** Changes the interval from 1 s to 5 s. */
-async function edit(page: Page): Promise<void> {
+/** Changes the interval from 1 s to 5 s, while another person changes other fields. */
+async function edit(page: Page, { put }: DashboardSite): Promise<void> {
   await page.getByRole('link', { name: 'Edit watched' }).click()
   const text = page.getByRole('textbox', { name: 'Definition as JSON' })
-  await text.fill((await text.inputValue()).replace('"everyMs": 1000', '"everyMs": '))
-  await page.locator('#json-problem', { hasText: /JSON/ }).waitFor()
-  expect(await page.getByRole('button', { name: 'Review changes' }).isDisabled()).toBe(true)
-  await text.fill((await text.inputValue()).replace('"everyMs": ', '"everyMs": 5000'))
-  await page.getByRole('listitem').filter({ hasText: 'in 3' }).first().waitFor()
+  const review = page.getByRole('button', { name: 'Review changes' })
+  const change = async (from: string, to: string) => text.fill((await text.inputValue()).replace(from, to))
+  const problems = page.locator('#json-problem')
+  // Nothing that has its default.
+  expect(Object.keys(JSON.parse(await text.inputValue()))).toEqual(['schedule', 'target', 'tags', 'payload'])
+  await page.getByText('No changes yet').waitFor()
+  await change('"everyMs": 1000', '"everyMs": ')
+  await problems.getByText('A value must come here').waitFor()
+  await problems.getByRole('button', { name: 'Line 4, column 3' }).waitFor()
+  expect(await review.isDisabled()).toBe(true)
+  // The server's own refusal, on the line of the field.
+  await change('"everyMs": ', '"everyMs": 5')
+  await page.locator('.json-lines .wrong', { hasText: '"everyMs": 5' }).getByText('allowed: 100 to').waitFor()
+  await page.getByText('Not accepted: 1 problem, on line 3').waitFor()
+  await expectAccessible(page, 'edit-refused')
+  await problems.getByRole('button', { name: 'Line 3, column 5' }).press('Enter')
+  expect(await page.evaluate('document.activeElement.selectionStart')).toBe(22)
+  await change('"everyMs": 5', '"everyMs": 5000')
+  await problems.getByRole('listitem').waitFor({ state: 'detached' })
+  await expect.poll(() => review.isEnabled(), { timeout: stepMs }).toBe(true)
   await expectAccessible(page, 'edit')
-  await page.getByRole('button', { name: 'Review changes' }).click()
-  await page.getByRole('region', { name: 'Changed lines' }).getByText('"everyMs": 5000').waitFor()
+
+  // The draft outlives another view and a reload, and leaves with the question of the browser.
+  await view(page, 'Workers').click()
+  await expectFocusOn(page, 'Workers')
+  await page.goBack()
+  await text.waitFor()
+  const asked = new Promise<string>((resolve) => {
+    page.once('dialog', (dialog) => {
+      resolve(dialog.type())
+      void dialog.accept()
+    })
+  })
+  await page.reload()
+  expect(await asked).toBe('beforeunload')
+  await text.waitFor()
+  expect(await text.inputValue()).toContain('"everyMs": 5000')
+
+  await put('watched', { ...watched, payload: { to: 'b@example.org' }, tags: ['shown', 'theirs'] })
+  const banner = page.locator('.conflict', { hasText: 'Someone else saved this job meanwhile' })
+  await banner.waitFor()
+  expect(await review.isDisabled()).toBe(true)
+  await banner.getByText('What they changed').click()
+  await banner.getByRole('region', { name: 'What they changed' }).getByText('b@example.org').waitFor()
+  await expectAccessible(page, 'edit-conflict')
+  await banner.getByRole('button', { name: 'Begin again from the present definition' }).click()
+  await page.getByRole('dialog').getByRole('region').getByText('"everyMs": 5000').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click()
+  await banner.getByRole('button', { name: 'Apply my changes' }).click()
+  const lines = page.getByRole('region', { name: 'Changed lines' })
+  await lines.getByText('"everyMs": 5000').waitFor()
+  expect(await lines.getByText('example.org').count()).toBe(0)
   await page.getByRole('list', { name: 'Removed times' }).waitFor()
   await expectAccessible(page, 'review')
   await page.getByRole('button', { name: 'Save', exact: true }).click()

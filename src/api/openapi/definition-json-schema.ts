@@ -1,5 +1,6 @@
 /** The JSON schema of a job definition, made from the Avro schema that validates it, with the same docs, units, defaults and limits. */
 import { type AvroField, type AvroRecord, jobDefinitionSchema, type Names, type Shape, shapeOf } from '../../../schemas/index.ts'
+import { recordWriter } from '../../../streams/definitions/index.ts'
 import { instantSchema } from '../schemas/index.ts'
 
 type JsonSchema = Record<string, unknown>
@@ -59,7 +60,15 @@ function fieldSchema(field: AvroField, names: Names): JsonSchema {
     ...schema,
     ...(doc === undefined ? {} : { description: unit === undefined ? doc : `${doc} Unit: ${unit}.` }),
     ...('default' in field && plain && shape.kind !== 'bytes' ? { default: fallback } : {}),
+    // Generators of clients make no valid code of a default that is an object.
+    ...('default' in field && shape.kind === 'record' && !plain ? { 'x-default': jsonDefault(field) } : {}),
   }
+}
+
+/** As the JSON of a definition has it: without empty lists and nulls. */
+function jsonDefault(field: AvroField): unknown {
+  const write = recordWriter({ type: 'record', name: field.name, fields: [field] })
+  return write({ [field.name]: field.default })[field.name]
 }
 
 function orNull({ nullable }: Shape, schema: JsonSchema): JsonSchema {

@@ -153,18 +153,21 @@ function responsesOf({ response = {}, produces }: RouteSchema, refer: (schema: J
 const contentOf = (types: readonly string[] = ['application/json'], schema: JsonSchema): JsonSchema =>
   Object.fromEntries(types.map((type) => [type, { schema }]))
 
-/** The schema with a reference in place of each part that has a title. A description that differs from the component's stays beside it. */
+/** The schema with a reference in place of each part that has a title. A default, and a description that differs from the component's, stay beside it. */
 function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {
   const { title } = value
   if (typeof title !== 'string') return walked(value, components)
   if (!components.has(title)) {
     // Set before its parts are visited, because they may refer to it.
     components.set(title, value)
-    components.set(title, walked(value, components))
+    // The default belongs to the field, and not to the type.
+    const { 'x-default': _, ...component } = walked(value, components)
+    components.set(title, component)
   }
-  const { description } = value
+  const { description, 'x-default': fallback } = value
   const isOwn = description !== undefined && description !== components.get(title)?.description
-  return { $ref: `#/components/schemas/${title}`, ...(isOwn && { description }) }
+  const beside = { ...(isOwn && { description }), ...(fallback !== undefined && { 'x-default': fallback }) }
+  return { $ref: `#/components/schemas/${title}`, ...beside }
 }
 
 function walked(value: JsonSchema, components: Map<string, JsonSchema>): JsonSchema {

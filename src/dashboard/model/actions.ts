@@ -21,6 +21,11 @@ export function say(text: string, bad = false): void {
     }, noticeMs)
 }
 
+/** The user has corrected what an error was about. */
+export function forgetError(): void {
+  if (notice.peek()?.bad === true) notice.value = undefined
+}
+
 /** Number of actions whose answers are awaited. Meanwhile lists stay as they are, so that no row moves under the pointer. */
 export const actionsAwaited = signal(0)
 

@@ -8,6 +8,7 @@ export type {
   CommandResult,
   DeadLetter,
   DueTime,
+  FieldProblem,
   Forecast,
   HistoryCounts,
   HistoryPage,
@@ -30,14 +31,28 @@ export type {
   StatsMessage,
   Worker,
 } from '../../answers/index.ts'
-export { act, awaited, confirmed, notice, question, say } from './actions.ts'
+export { act, awaited, confirmed, forgetError, notice, question, say } from './actions.ts'
 export { type Attempt, attemptsOf } from './attempts.ts'
 export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
+export {
+  defaultOf,
+  type FieldSchema,
+  type FieldSchemas,
+  fieldAt,
+  resolved,
+  withDefaults,
+  withoutDefaults,
+} from './definition-schema.ts'
+export { type Draft, discardDrafts, draftCount, draftOf, hasDraft, keepDraft } from './drafts.ts'
 export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
+export { fieldSchemas } from './field-schemas.ts'
 export { useHeld } from './held.ts'
-export { backfill, cancelJob, cancelRun, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
+export { backfill, cancelJob, cancelRun, createJob, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
+export { type ColoredPart, coloredParts } from './json-colors.ts'
+export { changesOf, type Merged, mergeInto, prettyJson, same, valueAt, withMember } from './json-edit.ts'
+export { nodeOfField, parseSource, placeOf } from './json-source.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
-export { lineDiff } from './line-diff.ts'
+export { type DiffLine, lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { cancelOperation, findOperations, type OperationAction, operate, operationTitle, watched } from './operations.ts'
 export { type Rates, ratesOver } from './rates.ts'

@@ -89,3 +89,15 @@ export const putJob = (id: string, definition: unknown, etag: string): Promise<b
       ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'PUT', body: definition, headers: { 'if-match': etag } }),
     () => `Saved ${id}.`,
   )
+
+/** A job that exists is not changed. */
+export const createJob = (id: string, definition: unknown): Promise<boolean> =>
+  act(
+    () =>
+      ask<undefined>(`${path(['jobs', id])}?wait=applied`, {
+        method: 'PUT',
+        body: definition,
+        headers: { 'if-none-match': '*' },
+      }),
+    () => `Created ${id}.`,
+  )

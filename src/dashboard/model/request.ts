@@ -1,15 +1,19 @@
 /** Requests to the HTTP API, with the token of this session if any. Payloads that JavaScript cannot hold stay text. */
 import { readJson, writeJson } from '../../../streams/text/index.ts'
+import type { FieldProblem } from '../../answers/index.ts'
 import { forgetToken, token } from './session.ts'
 
 /** A problem that the API answered with (RFC 9457). */
 export class RequestProblem extends Error {
   readonly status: number
   readonly code: string
-  constructor(status: number, code: string, detail: string) {
+  /** Of a definition that was refused. */
+  readonly problems: readonly FieldProblem[]
+  constructor(status: number, code: string, detail: string, problems: readonly FieldProblem[] = []) {
     super(detail)
     this.status = status
     this.code = code
+    this.problems = problems
   }
 }
 
@@ -51,8 +55,8 @@ export async function ask<Answer>(path: string, { method = 'GET', body, headers,
 export function problemOf({ status, statusText }: Response, text: string): RequestProblem {
   if (status === 401) forgetToken()
   try {
-    const { code, detail } = JSON.parse(text) as { code?: string; detail?: string }
-    return new RequestProblem(status, code ?? 'unknown', detail ?? statusText)
+    const { code, detail, problems } = JSON.parse(text) as { code?: string; detail?: string; problems?: FieldProblem[] }
+    return new RequestProblem(status, code ?? 'unknown', detail ?? statusText, problems)
   } catch {
     return new RequestProblem(status, 'unknown', `Unexpected response: ${status} ${statusText}.`)
   }

@@ -1,122 +1,184 @@
 /**
- * Editor of an existing job: the definition as JSON, a preview of its fires, and a review of the changes before they are saved.
- * A save replaces only the version that was read, so it never overwrites another user's change.
+ * Editor of an existing job: JSON, a preview of its fires, and a review of the changes before they are saved. A save replaces only the version
+ * that the edit began with, so it never overwrites another user's change. Edits that are not saved are kept as a draft.
  */
-import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
-import { type Job, lineDiff, putJob } from '../model/index.ts'
-import { DefinitionEditor, FireChanges, FirePreview, parseDefinition, textOf } from '../parts/index.ts'
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import {
+  confirmed,
+  draftOf,
+  type FieldSchemas,
+  type Job,
+  keepDraft,
+  putJob,
+  same,
+  say,
+  withDefaults,
+  withoutDefaults,
+} from '../model/index.ts'
+import {
+  ChangedByOther,
+  DefinitionEditor,
+  Diff,
+  definitionOf,
+  FireChanges,
+  FirePreview,
+  Loading,
+  refusalOf,
+  textOf,
+  useDefinitionCheck,
+  useFieldSchemas,
+} from '../parts/index.ts'
 
 interface JobEditProps {
   job: Job
   done: () => void
+  refresh: () => Promise<void>
 }
 
-export function JobEdit({ job, done }: JobEditProps) {
-  /** The version that is being edited; `job` is refreshed meanwhile. */
-  const read = useSignal(job)
-  const before = textOf(read.value.definition)
-  const text = useSignal(before)
+export function JobEdit(props: JobEditProps) {
+  const schemas = useFieldSchemas()
+  return schemas === undefined ? <Loading what="the editor" /> : <Editor {...props} schemas={schemas} />
+}
+
+/** What is edited, and what it began with. */
+function useEdit(job: Job, schemas: FieldSchemas | null) {
+  const shown = (definition: object): object => (schemas === null ? definition : withoutDefaults(definition, schemas))
+  const theirs = useMemo(() => textOf(shown(job.definition ?? {})), [job.definition])
+  const draft = useMemo(() => draftOf(job.id), [])
+  const etag = useSignal(draft?.etag ?? job.etag)
+  const base = useSignal(draft?.base ?? theirs)
+  const text = useSignal(draft?.text ?? base.value)
+  const isChanged = useComputed(() => {
+    if (text.value === base.value) return false
+    const [mine, before] = [definitionOf(text.value), definitionOf(base.value)]
+    return mine === undefined || before === undefined || !same(shown(mine), shown(before))
+  })
+  useSignalEffect(() => {
+    const unsaved = isChanged.value ? { text: text.value, base: base.value, etag: etag.value } : undefined
+    keepDraft(job.id, unsaved)
+  })
+  const begin = (from: string): void => {
+    etag.value = job.etag
+    base.value = theirs
+    text.value = from
+  }
+  const isOther = job.etag !== etag.value && theirs !== base.value
+  // Without changes of mine there is nothing to lose, and without changes of theirs nothing to compare.
+  useEffect(() => {
+    if (job.etag === etag.value) return
+    if (theirs === base.value) etag.value = job.etag
+    else if (!isChanged.value) {
+      begin(theirs)
+      say('Someone else saved this job. You see its present definition.')
+    }
+  }, [job.etag, theirs])
+  return { text, base, etag, theirs, isChanged, isOther, begin, wasDraft: draft !== undefined }
+}
+
+function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: FieldSchemas | null }) {
+  const edit = useEdit(job, schemas)
+  const { text, base, isChanged } = edit
+  const all = useSignal(false)
   const reviewing = useSignal(false)
-  const { definition, problem } = parseDefinition(text.value)
-  const changed = definition !== undefined && textOf(definition) !== before
+  const saving = useSignal(false)
+  const check = useDefinitionCheck(job.id, text)
   const title = useRef<HTMLHeadingElement>(null)
   // The focus moves to the review. It must not stay on the button that has just become Save.
   useEffect(() => {
     if (reviewing.value) title.current?.focus()
   }, [reviewing.value])
-  const reload = (): void => {
-    read.value = job
-    text.value = textOf(job.definition)
-    reviewing.value = false
+  const end = (): void => {
+    // Also the draft that is about to be kept.
+    text.value = base.value
+    keepDraft(job.id, undefined)
+    done()
   }
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    if (reviewing.value) void putJob(job.id, definition, read.value.etag).then((saved) => saved && done())
-    else reviewing.value = true
+  const save = async (): Promise<void> => {
+    if (saving.value) return
+    saving.value = true
+    const isSaved = await putJob(job.id, check.definition, edit.etag.value)
+    saving.value = false
+    if (isSaved) end()
+    else await refresh()
   }
+  const cancel = async (): Promise<void> => {
+    const question = { title: 'Discard your changes?', consequence: `Your changes to ${job.id} are lost.` }
+    if (!isChanged.value || (await confirmed({ ...question, yes: 'Discard', no: 'Keep editing' }))) end()
+  }
+  const refusal = isChanged.value
+    ? edit.isOther
+      ? 'Compare with the present definition first.'
+      : refusalOf(check)
+    : 'No changes yet.'
+  const normal = (definition: object): string =>
+    textOf(schemas === null ? definition : (all.value ? withDefaults : withoutDefaults)(definition, schemas))
   return (
-    <form class="edit" onSubmit={submit}>
-      {job.etag !== read.value.etag && <ChangedByOther reload={reload} />}
+    <form
+      class="edit"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (refusal !== '') return
+        if (reviewing.value) void save()
+        else reviewing.value = true
+      }}
+    >
+      {edit.wasDraft && isChanged.value && (
+        <p class="state">Unsaved changes from before. They are kept in this tab until you save or discard them.</p>
+      )}
+      {edit.isOther && isChanged.value && <ChangedByOther {...edit} mine={check.definition} reviewing={reviewing} />}
       <div class="halves">
         <section aria-labelledby="text">
           <h2 id="text" ref={title} tabIndex={-1}>
             {reviewing.value ? 'Changes' : 'Definition'}
           </h2>
-          {reviewing.value ? <Diff before={before} after={textOf(definition)} /> : <DefinitionEditor text={text} />}
-          <p id="json-problem" class="bad" role="status">
-            {problem}
-          </p>
+          {reviewing.value ? (
+            <Diff before={normal(definitionOf(base.value) ?? {})} after={normal(check.definition ?? {})} label="Changed lines" />
+          ) : (
+            <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
+          )}
         </section>
         <div>
           {reviewing.value && (
             <section aria-labelledby="changes">
               <h2 id="changes">Changed fire times</h2>
-              <FireChanges id={job.id} definition={definition} />
+              <FireChanges id={job.id} definition={check.definition} />
             </section>
           )}
           <section aria-labelledby="fires">
             <h2 id="fires">Fire preview</h2>
-            <FirePreview definition={definition} />
+            <FirePreview definition={check.definition} />
           </section>
         </div>
       </div>
       <div class="buttons">
-        <EditButtons reviewing={reviewing} submittable={changed} done={done} />
-        {!changed && problem === '' && <span class="aside">No changes yet.</span>}
+        {reviewing.value && (
+          <button
+            type="button"
+            onClick={() => {
+              reviewing.value = false
+            }}
+          >
+            Keep editing
+          </button>
+        )}
+        <button
+          key={String(reviewing.value)}
+          type="submit"
+          class={`main${saving.value ? ' busy' : ''}`}
+          aria-busy={saving.value}
+          aria-describedby="refusal"
+          disabled={refusal !== ''}
+        >
+          {reviewing.value ? 'Save' : 'Review changes'}
+        </button>
+        <button type="button" onClick={() => void cancel()}>
+          Cancel
+        </button>
+        <span id="refusal" class="aside" role="status">
+          {refusal}
+        </span>
       </div>
     </form>
-  )
-}
-
-function EditButtons({ reviewing, submittable, done }: { reviewing: Signal<boolean>; submittable: boolean; done: () => void }) {
-  return (
-    <>
-      {reviewing.value && (
-        <button
-          type="button"
-          onClick={() => {
-            reviewing.value = false
-          }}
-        >
-          Keep editing
-        </button>
-      )}
-      <button key={String(reviewing.value)} type="submit" class="main" disabled={!submittable}>
-        {reviewing.value ? 'Save' : 'Review changes'}
-      </button>
-      <button type="button" onClick={done}>
-        Cancel
-      </button>
-    </>
-  )
-}
-
-function ChangedByOther({ reload }: { reload: () => void }) {
-  return (
-    <p class="state warn" role="alert">
-      Someone else saved this job meanwhile. Your changes cannot be saved over theirs.{' '}
-      <button type="button" class="link" onClick={reload}>
-        Discard my changes and load the current definition
-      </button>
-    </p>
-  )
-}
-
-const signs = { same: ' ', added: '+', removed: '−' } as const
-const words = { same: '', added: 'added: ', removed: 'removed: ' } as const
-
-function Diff({ before, after }: { before: string; after: string }) {
-  return (
-    <pre class="diff" tabIndex={0} role="region" aria-label="Changed lines">
-      {lineDiff(before, after).map(({ kind, text }, index) => (
-        <span key={`${index} ${text}`} class={kind}>
-          <span aria-hidden="true">{signs[kind]} </span>
-          <span class="unseen">{words[kind]}</span>
-          {text}
-          {'\n'}
-        </span>
-      ))}
-    </pre>
   )
 }

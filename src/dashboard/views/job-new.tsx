@@ -1,17 +1,58 @@
-/** Form for a new job: its ID, its definition as JSON, and a preview of its fires. */
-import { useSignal } from '@preact/signals'
-import { act, ask, go, jobHref, type PlannedJob, path, say } from '../model/index.ts'
-import { DefinitionEditor, FirePreview, Heading, parseDefinition, textOf } from '../parts/index.ts'
+/** Form for a new job: its ID, its definition as JSON, and a preview of its fires. What is not saved is kept as a draft. */
+import { useSignal, useSignalEffect } from '@preact/signals'
+import { confirmed, createJob, draftOf, forgetError, go, jobHref, keepDraft } from '../model/index.ts'
+import {
+  type DefinitionCheck,
+  DefinitionEditor,
+  FirePreview,
+  Heading,
+  Loading,
+  refusalOf,
+  textOf,
+  useDefinitionCheck,
+  useFieldSchemas,
+} from '../parts/index.ts'
 
-const template = { schedule: { cron: '0 9 * * MON-FRI', timezone: 'UTC' }, target: { handler: 'log' }, payload: {} }
+const template = textOf({ schedule: { cron: '0 9 * * MON-FRI', timezone: 'UTC' }, target: { handler: 'log' }, payload: {} })
+function refusal(id: string, check: DefinitionCheck): string {
+  if (id === '') return 'Give the job an ID.'
+  const action = check.planned?.action
+  if (action === 'UPDATE' || action === 'UNCHANGED' || action === 'DROPPED')
+    return `Job ${id} already exists. Edit it, or choose another ID.`
+  return refusalOf(check)
+}
 
 export function JobNewView() {
-  const id = useSignal('')
-  const text = useSignal(textOf(template))
-  const { definition, problem } = parseDefinition(text.value)
-  const create = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault()
-    if (definition !== undefined && (await createJob(id.value.trim(), definition))) go(jobHref(id.value.trim()))
+  const schemas = useFieldSchemas()
+  const id = useSignal(draftOf('')?.id ?? '')
+  const text = useSignal(draftOf('')?.text ?? template)
+  const all = useSignal(false)
+  const saving = useSignal(false)
+  const name = id.value.trim()
+  const check = useDefinitionCheck(name, text)
+  const why = refusal(name, check)
+  const isEmpty = (): boolean => text.value === template && id.value === ''
+  useSignalEffect(() => {
+    const unsaved = isEmpty() ? undefined : { text: text.value, base: template, etag: '', id: id.value }
+    keepDraft('', unsaved)
+  })
+  const end = (href: string): void => {
+    // Also the draft that is about to be kept.
+    text.value = template
+    id.value = ''
+    keepDraft('', undefined)
+    go(href)
+  }
+  const create = async (): Promise<void> => {
+    if (why !== '' || saving.value) return
+    saving.value = true
+    const isCreated = await createJob(name, check.definition)
+    saving.value = false
+    if (isCreated) end(jobHref(name))
+  }
+  const cancel = async (): Promise<void> => {
+    const question = { title: 'Discard this job?', consequence: 'What you wrote is lost.', yes: 'Discard', no: 'Keep editing' }
+    if (isEmpty() || (await confirmed(question))) end('/jobs')
   }
   return (
     <>
@@ -19,7 +60,13 @@ export function JobNewView() {
         <a href="/jobs">Jobs</a>
       </p>
       <Heading title="New job" />
-      <form class="edit" onSubmit={(event) => void create(event)}>
+      <form
+        class="edit"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
         <label class="new-id">
           ID
           <input
@@ -28,53 +75,45 @@ export function JobNewView() {
             autocomplete="off"
             spellcheck={false}
             value={id.value}
+            aria-describedby="refusal"
             onInput={(event) => {
               id.value = event.currentTarget.value
+              forgetError()
             }}
           />
         </label>
         <div class="halves">
           <section aria-labelledby="text">
             <h2 id="text">Definition</h2>
-            <DefinitionEditor text={text} />
-            <p id="json-problem" class="bad" role="status">
-              {problem}
-            </p>
+            {schemas === undefined ? (
+              <Loading what="the editor" />
+            ) : (
+              <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
+            )}
           </section>
           <section aria-labelledby="fires">
             <h2 id="fires">Fire preview</h2>
-            <FirePreview definition={definition} />
+            <FirePreview definition={check.definition} />
           </section>
         </div>
         <div class="buttons">
-          <button type="submit" class="main" disabled={definition === undefined}>
+          <button
+            type="submit"
+            class={`main${saving.value ? ' busy' : ''}`}
+            aria-busy={saving.value}
+            aria-describedby="refusal"
+            disabled={why !== ''}
+          >
             Create job
           </button>
-          <a class="button" href="/jobs">
+          <button type="button" onClick={() => void cancel()}>
             Cancel
-          </a>
+          </button>
+          <span id="refusal" class="aside" role="status">
+            {why}
+          </span>
         </div>
       </form>
     </>
   )
-}
-
-/** An existing job with this ID is not changed. */
-async function createJob(id: string, definition: object): Promise<boolean> {
-  let refused = false
-  const sent = await act(
-    async () => {
-      const { jobs } = await ask<{ jobs: PlannedJob[] }>('/v1/jobs/plan', {
-        method: 'POST',
-        body: { jobs: [{ ...definition, id }] },
-      })
-      const action = jobs[0]?.action
-      refused = action === 'UPDATE' || action === 'UNCHANGED' || action === 'DROPPED'
-      if (refused) return undefined
-      return ask<undefined>(`${path(['jobs', id])}?wait=applied`, { method: 'PUT', body: definition })
-    },
-    () => `Created ${id}.`,
-  )
-  if (refused) say(`Job ${id} already exists. Edit it, or choose another ID.`, true)
-  return sent && !refused
 }

@@ -84,6 +84,7 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       {known !== undefined && editing && mayOperate.value && (
         <JobEdit
           job={known.job}
+          refresh={() => shown.refresh()}
           done={() => {
             go(jobHref(id), { replace: true })
             void shown.refresh()

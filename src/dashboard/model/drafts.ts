@@ -1,0 +1,88 @@
+/**
+ * Edits that are not saved yet, by job id; an empty id is the new job. They are kept in this tab, also over a reload, until they are saved or
+ * discarded, or the user signs out. The browser asks before it closes a page with drafts.
+ */
+import { effect, signal } from '@preact/signals'
+
+export interface Draft {
+  text: string
+  /** The text that the edit began with, to show what others changed meanwhile. */
+  base: string
+  /** Version of the job that the edit began with; empty for a new job. */
+  etag: string
+  /** Id of the new job. */
+  id?: string
+}
+
+const storageKey = 'duelog.drafts'
+/** The oldest drafts give way. */
+const draftsMax = 20
+/** Maximum length of all drafts together, and so of one. Browsers keep about 5,000,000 characters for each site. */
+const draftCharsMax = 2_500_000
+
+const drafts = signal<ReadonlyMap<string, Draft>>(new Map(readKept()))
+
+/** Without subscribing: an editor reads its draft once. */
+export const draftOf = (id: string): Draft | undefined => drafts.peek().get(id)
+export const hasDraft = (id: string): boolean => drafts.value.has(id)
+export const draftCount = (): number => drafts.value.size
+
+/** Undefined: there is nothing that is not saved. */
+export function keepDraft(id: string, draft: Draft | undefined): void {
+  const before = drafts.peek()
+  if (draft === undefined && !before.has(id)) return
+  const next = new Map(before)
+  next.delete(id)
+  if (draft !== undefined) next.set(id, draft)
+  drafts.value = next
+}
+
+export function discardDrafts(): void {
+  drafts.value = new Map()
+}
+
+/** A draft that is too long stays in the memory of the page alone. */
+function write(): void {
+  clearTimeout(writing)
+  const kept: [string, Draft][] = []
+  let chars = 0
+  for (const [id, draft] of [...drafts.peek()].toReversed()) {
+    chars += id.length + draft.text.length + draft.base.length
+    if (chars <= draftCharsMax && kept.length < draftsMax) kept.unshift([id, draft])
+  }
+  try {
+    if (kept.length === 0) sessionStorage.removeItem(storageKey)
+    else sessionStorage.setItem(storageKey, JSON.stringify(kept))
+  } catch {
+    // The browser keeps nothing, or less than this. The page still has its drafts, and asks before it closes.
+  }
+}
+
+let writing: ReturnType<typeof setTimeout> | undefined
+/** Not at each key: a long text takes some milliseconds. */
+const writeAfterMs = 200
+effect(() => {
+  void drafts.value
+  clearTimeout(writing)
+  writing = setTimeout(write, writeAfterMs)
+})
+addEventListener('pagehide', write)
+
+function readKept(): [string, Draft][] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? '[]')
+    return Array.isArray(kept) ? kept.filter(isEntry).slice(-draftsMax) : []
+  } catch {
+    return []
+  }
+}
+
+function isEntry(entry: unknown): entry is [string, Draft] {
+  if (!Array.isArray(entry)) return false
+  const [id, draft] = entry as [unknown, Partial<Draft> | null]
+  return [id, draft?.text, draft?.base, draft?.etag].every((value) => typeof value === 'string')
+}
+
+addEventListener('beforeunload', (event) => {
+  if (drafts.peek().size > 0) event.preventDefault()
+})

@@ -1,0 +1,115 @@
+/** Changes of single members of a JSON text. All else stays as it was written: order, white space, numbers, and fields that nobody here knows. */
+import { writeJson } from '../../../streams/text/index.ts'
+import { type JsonMember, type JsonNode, parseSource } from './json-source.ts'
+
+/** Sets a member, or removes it if the value is undefined. Objects on the way are made. A text that is no JSON stays as it is. */
+export function withMember(text: string, path: readonly string[], value: unknown): string {
+  const { root } = parseSource(text)
+  if (root === undefined) return text
+  let inside = root
+  for (const [depth, name] of path.entries()) {
+    if (inside.members === undefined) return value === undefined ? text : replaced(text, inside, nested(path.slice(depth), value))
+    const member = inside.members.get(name)
+    if (member === undefined)
+      return value === undefined ? text : inserted(text, inside, name, nested(path.slice(depth + 1), value))
+    if (depth === path.length - 1) return value === undefined ? removed(text, inside, member) : replaced(text, member.node, value)
+    inside = member.node
+  }
+  return text
+}
+
+const nested = (path: readonly string[], value: unknown): unknown => path.reduceRight((inner, name) => ({ [name]: inner }), value)
+
+function replaced(text: string, { from, to }: JsonNode, value: unknown): string {
+  return text.slice(0, from) + written(value, indentOf(text, from)) + text.slice(to)
+}
+
+/** At the end of the object, on a line of its own if its other members are. */
+function inserted(text: string, { from, to, members }: JsonNode, name: string, value: unknown): string {
+  const last = [...(members?.values() ?? [])].at(-1)
+  const isOneLine = last !== undefined && !text.slice(from, to).includes('\n')
+  const outer = indentOf(text, from)
+  const indent = outer + step
+  const member = `${JSON.stringify(name)}: ${written(value, isOneLine ? outer : indent)}`
+  if (last === undefined) return `${text.slice(0, from)}{\n${indent}${member}\n${outer}}${text.slice(to)}`
+  return `${text.slice(0, last.node.to)},${isOneLine ? ' ' : `\n${indent}`}${member}${text.slice(last.node.to)}`
+}
+
+function removed(text: string, { from, to, members }: JsonNode, member: JsonMember): string {
+  const all = [...(members?.values() ?? [])]
+  const index = all.indexOf(member)
+  const next = all[index + 1]
+  const before = all[index - 1]
+  if (next !== undefined) return text.slice(0, member.nameFrom) + text.slice(next.nameFrom)
+  if (before !== undefined) return text.slice(0, before.node.to) + text.slice(member.node.to)
+  return `${text.slice(0, from)}{}${text.slice(to)}`
+}
+
+const step = '  '
+const written = (value: unknown, indent: string): string => prettyJson(value).replaceAll('\n', `\n${indent}`)
+
+/** Longest list of plain values on one line, in characters. */
+const lineCharsMax = 72
+
+/** A list of plain values that has a line for each. Strings have no line breaks, so none begins inside a string. */
+const plainList = /\[\n\s*((?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)(?:,\n\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)){0,30})\n\s*\]/g
+
+/** JSON for people: each member on a line of its own, and short lists of plain values on one line. */
+export function prettyJson(value: unknown): string {
+  return writeJson(value, step.length).replace(plainList, (found, list: string) => {
+    const line = `[${list.replace(/,\n\s*/g, ', ')}]`
+    return line.length > lineCharsMax ? found : line
+  })
+}
+
+/** White space at the beginning of the line. */
+function indentOf(text: string, offset: number): string {
+  const lineFrom = text.lastIndexOf('\n', offset - 1) + 1
+  return /^[ \t]*/.exec(text.slice(lineFrom, offset))?.[0] ?? ''
+}
+
+export interface Change {
+  path: string[]
+  /** Undefined: the member goes. */
+  value: unknown
+}
+
+/** The members in which two objects differ. Lists are one value. */
+export function changesOf(before: unknown, after: unknown, path: string[] = []): Change[] {
+  if (!isObject(before) || !isObject(after)) return same(before, after) ? [] : [{ path, value: after }]
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+    name in after ? changesOf(before[name], after[name], [...path, name]) : [{ path: [...path, name], value: undefined }],
+  )
+}
+
+export const same = (a: unknown, b: unknown): boolean =>
+  a === b || (a !== undefined && b !== undefined && writeJson(a) === writeJson(b))
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('toJSON' in value)
+}
+
+export interface Merged {
+  text: string
+  /** Members that both changed, to different values. Mine are in the text. */
+  both: string[]
+}
+
+/** My changes since `base`, made in the text of another person. */
+export function mergeInto(theirText: string, base: unknown, mine: unknown, theirs: unknown): Merged {
+  const theirChanges = changesOf(base, theirs)
+  let text = theirText
+  const both: string[] = []
+  for (const { path, value } of changesOf(base, mine)) {
+    if (path.length === 0) continue
+    const other = theirChanges.find((change) => isPrefix(change.path, path) || isPrefix(path, change.path))
+    if (other !== undefined && !same(valueAt(mine, other.path), other.value)) both.push(path.join('.'))
+    text = withMember(text, path, value)
+  }
+  return { text, both }
+}
+
+const isPrefix = (a: readonly string[], b: readonly string[]): boolean => a.every((name, index) => b[index] === name)
+
+export const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inside, name) => (isObject(inside) ? inside[name] : undefined), value)
