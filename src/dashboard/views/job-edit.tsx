@@ -18,9 +18,11 @@ import {
 } from '../model/index.ts'
 import {
   ChangedByOther,
+  type DefinitionCheck,
   DefinitionEditor,
   Diff,
   definitionOf,
+  EditButtons,
   FireChanges,
   FirePreview,
   Loading,
@@ -42,7 +44,7 @@ export function JobEdit(props: JobEditProps) {
 }
 
 /** What is edited, and what it began with. */
-function useEdit(job: Job, schemas: FieldSchemas | null) {
+function useEdit(job: Job, schemas: FieldSchemas | null, done: () => void) {
   const shown = (definition: object): object => (schemas === null ? definition : withoutDefaults(definition, schemas))
   const theirs = useMemo(() => textOf(shown(job.definition ?? {})), [job.definition])
   const draft = useMemo(() => draftOf(job.id), [])
@@ -73,27 +75,26 @@ function useEdit(job: Job, schemas: FieldSchemas | null) {
       say('Someone else saved this job. You see its present definition.')
     }
   }, [job.etag, theirs])
-  return { text, base, etag, theirs, isChanged, isOther, begin, wasDraft: draft !== undefined }
-}
-
-function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: FieldSchemas | null }) {
-  const edit = useEdit(job, schemas)
-  const { text, base, isChanged } = edit
-  const all = useSignal(false)
-  const reviewing = useSignal(false)
-  const saving = useSignal(false)
-  const check = useDefinitionCheck(job.id, text)
-  const title = useRef<HTMLHeadingElement>(null)
-  // The focus moves to the review. It must not stay on the button that has just become Save.
-  useEffect(() => {
-    if (reviewing.value) title.current?.focus()
-  }, [reviewing.value])
   const end = (): void => {
     // Also the draft that is about to be kept.
     text.value = base.value
     keepDraft(job.id, undefined)
     done()
   }
+  const cancel = async (): Promise<void> => {
+    const question = { title: 'Discard your changes?', consequence: `Your changes to ${job.id} are lost.` }
+    if (!isChanged.value || (await confirmed({ ...question, yes: 'Discard', no: 'Keep editing' }))) end()
+  }
+  return { text, base, etag, theirs, isChanged, isOther, begin, end, cancel, wasDraft: draft !== undefined }
+}
+
+function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: FieldSchemas | null }) {
+  const edit = useEdit(job, schemas, done)
+  const { text, base, isChanged, end, cancel } = edit
+  const all = useSignal(false)
+  const reviewing = useSignal(false)
+  const saving = useSignal(false)
+  const check = useDefinitionCheck(job.id, text)
   const save = async (): Promise<void> => {
     if (saving.value) return
     saving.value = true
@@ -101,10 +102,6 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
     saving.value = false
     if (isSaved) end()
     else await refresh()
-  }
-  const cancel = async (): Promise<void> => {
-    const question = { title: 'Discard your changes?', consequence: `Your changes to ${job.id} are lost.` }
-    if (!isChanged.value || (await confirmed({ ...question, yes: 'Discard', no: 'Keep editing' }))) end()
   }
   const refusal = isChanged.value
     ? edit.isOther
@@ -127,31 +124,26 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
         <p class="state">Unsaved changes from before. They are kept in this tab until you save or discard them.</p>
       )}
       {edit.isOther && isChanged.value && <ChangedByOther {...edit} mine={check.definition} reviewing={reviewing} />}
-      <div class="halves">
-        <section aria-labelledby="text">
-          <h2 id="text" ref={title} tabIndex={-1}>
-            {reviewing.value ? 'Changes' : 'Definition'}
-          </h2>
-          {reviewing.value ? (
-            <Diff before={normal(definitionOf(base.value) ?? {})} after={normal(check.definition ?? {})} label="Changed lines" />
-          ) : (
+      {reviewing.value ? (
+        <Review
+          id={job.id}
+          before={normal(definitionOf(base.value) ?? {})}
+          after={normal(check.definition ?? {})}
+          check={check}
+        />
+      ) : (
+        <div class="halves">
+          <section aria-labelledby="text">
+            <h2 id="text">Definition</h2>
             <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
-          )}
-        </section>
-        <div>
-          {reviewing.value && (
-            <section aria-labelledby="changes">
-              <h2 id="changes">Changed fire times</h2>
-              <FireChanges id={job.id} definition={check.definition} />
-            </section>
-          )}
+          </section>
           <section aria-labelledby="fires">
             <h2 id="fires">Fire preview</h2>
             <FirePreview definition={check.definition} />
           </section>
         </div>
-      </div>
-      <div class="buttons">
+      )}
+      <EditButtons label={reviewing.value ? 'Save' : 'Review changes'} refusal={refusal} saving={saving.value} cancel={cancel}>
         {reviewing.value && (
           <button
             type="button"
@@ -162,23 +154,40 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
             Keep editing
           </button>
         )}
-        <button
-          key={String(reviewing.value)}
-          type="submit"
-          class={`main${saving.value ? ' busy' : ''}`}
-          aria-busy={saving.value}
-          aria-describedby="refusal"
-          disabled={refusal !== ''}
-        >
-          {reviewing.value ? 'Save' : 'Review changes'}
-        </button>
-        <button type="button" onClick={() => void cancel()}>
-          Cancel
-        </button>
-        <span id="refusal" class="aside" role="status">
-          {refusal}
-        </span>
-      </div>
+      </EditButtons>
     </form>
+  )
+}
+
+interface ReviewProps {
+  id: string
+  before: string
+  after: string
+  check: DefinitionCheck
+}
+
+function Review({ id, before, after, check: { definition } }: ReviewProps) {
+  const title = useRef<HTMLHeadingElement>(null)
+  // The focus moves to the review. It must not stay on the button that has just become Save.
+  useEffect(() => title.current?.focus(), [])
+  return (
+    <div class="halves">
+      <section aria-labelledby="text">
+        <h2 id="text" ref={title} tabIndex={-1}>
+          Changes
+        </h2>
+        <Diff before={before} after={after} label="Changed lines" />
+      </section>
+      <div>
+        <section aria-labelledby="changes">
+          <h2 id="changes">Changed fire times</h2>
+          <FireChanges id={id} definition={definition} />
+        </section>
+        <section aria-labelledby="fires">
+          <h2 id="fires">Fire preview</h2>
+          <FirePreview definition={definition} />
+        </section>
+      </div>
+    </div>
   )
 }

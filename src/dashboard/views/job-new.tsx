@@ -1,9 +1,10 @@
 /** Form for a new job: its ID, its definition as JSON, and a preview of its fires. What is not saved is kept as a draft. */
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { confirmed, createJob, draftOf, forgetError, go, jobHref, keepDraft } from '../model/index.ts'
 import {
   type DefinitionCheck,
   DefinitionEditor,
+  EditButtons,
   FirePreview,
   Heading,
   Loading,
@@ -67,21 +68,7 @@ export function JobNewView() {
           void create()
         }}
       >
-        <label class="new-id">
-          ID
-          <input
-            class="code"
-            required
-            autocomplete="off"
-            spellcheck={false}
-            value={id.value}
-            aria-describedby="refusal"
-            onInput={(event) => {
-              id.value = event.currentTarget.value
-              forgetError()
-            }}
-          />
-        </label>
+        <IdField id={id} />
         <div class="halves">
           <section aria-labelledby="text">
             <h2 id="text">Definition</h2>
@@ -96,24 +83,28 @@ export function JobNewView() {
             <FirePreview definition={check.definition} />
           </section>
         </div>
-        <div class="buttons">
-          <button
-            type="submit"
-            class={`main${saving.value ? ' busy' : ''}`}
-            aria-busy={saving.value}
-            aria-describedby="refusal"
-            disabled={why !== ''}
-          >
-            Create job
-          </button>
-          <button type="button" onClick={() => void cancel()}>
-            Cancel
-          </button>
-          <span id="refusal" class="aside" role="status">
-            {why}
-          </span>
-        </div>
+        <EditButtons label="Create job" refusal={why} saving={saving.value} cancel={cancel} />
       </form>
     </>
+  )
+}
+
+function IdField({ id }: { id: Signal<string> }) {
+  return (
+    <label class="new-id">
+      ID
+      <input
+        class="code"
+        required
+        autocomplete="off"
+        spellcheck={false}
+        value={id.value}
+        aria-describedby="refusal"
+        onInput={(event) => {
+          id.value = event.currentTarget.value
+          forgetError()
+        }}
+      />
+    </label>
   )
 }
