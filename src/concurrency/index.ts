@@ -1,4 +1,4 @@
-/** Bounded queues, maps and waits: slots, time limits and idle time. None depends on the work that uses it. */
+/** Bounded queues, maps and waits: slots, slices, time limits and idle time. None depends on the work that uses it. */
 export { BoundedMap } from './bounded-map.ts'
 export { FairSlots } from './fair-slots.ts'
 export { Fifo } from './fifo.ts'
@@ -7,6 +7,7 @@ export { LazyWriter } from './lazy-writer.ts'
 export { RejoinTimer } from './rejoin-timer.ts'
 export { commitSlots, forecastSlots, listSlots, restoreSlots, Semaphore, standbyRestoreSlots } from './semaphore.ts'
 export { SharedAnswer } from './shared-answer.ts'
+export { slices } from './slices.ts'
 export { Stopwatch } from './stopwatch.ts'
 export { WakeSignal } from './wake-signal.ts'
 export { withTimeout } from './with-timeout.ts'

@@ -5,11 +5,11 @@ import type { RecordIn } from '../ports/index.ts'
 import { type RunRow, rowOf } from './databases/index.ts'
 import type { HistoryOptions } from './options.ts'
 
-/** `fromMs`: older runs are left out, because they would be removed at once. Rejects with `registry-unavailable`. */
+/** Runs that ended before `from` are left out, because they would be removed at once, and those after `to` as wrong. Rejects with `registry-unavailable`. */
 export async function rowsOf(
   { codec, logger, metrics }: Pick<HistoryOptions, 'codec' | 'logger' | 'metrics'>,
   records: readonly RecordIn[],
-  fromMs: number,
+  { from = 0, to = Number.POSITIVE_INFINITY }: { from?: number; to?: number },
 ): Promise<RunRow[]> {
   const rows: RunRow[] = []
   for (const { topic, partition, offset, value } of records) {
@@ -19,7 +19,8 @@ export async function rowsOf(
       const run: EndedRun = decoded instanceof Promise ? await decoded : decoded
       const row = rowOf(run)
       if (typeof row === 'string') throw new DuelogError('undecodable', row)
-      if (row.finishedAt >= fromMs) rows.push(row)
+      if (row.finishedAt > to) throw new DuelogError('undecodable', `finishedAt is ${row.finishedAt}, which is far in the future`)
+      if (row.finishedAt >= from) rows.push(row)
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       logger.error({ topic, partition, offset, err: error }, 'An ended run cannot be read and is left out of the history.')

@@ -8,7 +8,7 @@
  * partitions in one group; two that write the same records for a moment write the same rows.
  */
 import { trustedMs } from '../clock/index.ts'
-import { RejoinTimer } from '../concurrency/index.ts'
+import { RejoinTimer, slices } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type {
   Batch,
@@ -31,6 +31,8 @@ const againFirstMs = 1_000
 const againMaxMs = 60_000
 /** Interval of looks at the end of the topic and at old runs. */
 const roundMs = 30_000
+/** A run that ended later than this from now did not: it would be the newest for years, and no retention would remove it. */
+const aheadMsMax = 86_400_000
 /** Old runs that one transaction removes. */
 const removedAtOnce = 1_000
 
@@ -43,6 +45,8 @@ export class History implements HistoryQueries {
   #assigned: TopicPartition[] = []
   /** Next offset of each partition, once it is read from the database. */
   readonly #next = new Map<number, number>()
+  /** Position of each partition in the database, as last read or written. */
+  readonly #known = new Map<number, number>()
   /** Counts openings: what an earlier one began is dropped. */
   #opening = 0
   #isReading = false
@@ -96,6 +100,9 @@ export class History implements HistoryQueries {
       return await ask()
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'overloaded') throw error
+      // The answer does not say more than callers may know.
+      if (this.#problem === undefined)
+        this.#options.logger.warn({ err: error }, 'The database of the history could not be read; callers ask again.')
       throw new DuelogError('not-ready', `The database of the history cannot be read. ${this.#shown(error)}`, { cause: error })
     }
   }
@@ -140,6 +147,7 @@ export class History implements HistoryQueries {
     this.#isReading = false
     this.#again.cancel()
     this.#next.clear()
+    this.#known.clear()
     const opened = this.#sought(opening).catch((error: unknown) => {
       if (opening === this.#opening) this.#failed(error)
     })
@@ -156,6 +164,8 @@ export class History implements HistoryQueries {
       const { earliest, next } = ends.get(partition) ?? { earliest: 0, next: Number.POSITIVE_INFINITY }
       const offset = this.#soundPosition(partition, positions.get(partition), earliest, next)
       this.#next.set(partition, offset)
+      // A position that is not in the topic holds for nothing.
+      if (positions.get(partition) === offset) this.#known.set(partition, offset)
       this.#reader?.seek({ topic, partition, offset })
     }
     this.#isReading = true
@@ -202,19 +212,21 @@ export class History implements HistoryQueries {
     if (highWatermark < (this.#next.get(partition) ?? 0))
       throw new DuelogError('log-shrunk', `${names.runs}/${partition} ends before what was read of it.`)
     const nowMs = trustedMs(clock)
-    const fromMs = nowMs === undefined ? 0 : nowMs - retentionMs
-    for (const some of slices(records)) {
+    const range = nowMs === undefined ? {} : { from: nowMs - retentionMs, to: nowMs + aheadMsMax }
+    for (const some of slices(records, recordsPerWriteMax, bytesPerWriteMax, ({ value }) => value?.length ?? 0)) {
       const last = some.at(-1)
-      const rows = await rowsOf(this.#options, some, fromMs)
+      const rows = await rowsOf(this.#options, some, range)
       if (this.#stopped || !this.#isReading || opening !== this.#opening || last === undefined) return
-      const { stored, refused } = await this.#store.write(partition, last.offset + 1, rows)
+      const { stored, refused } = await this.#store.write(partition, last.offset + 1, rows, this.#known.get(partition))
       metrics.historyRuns.inc(stored)
       if (refused > 0) {
         metrics.invalid.inc({ reason: 'refused-run' }, refused)
         logger.error({ partition, refused }, 'The database refused ended runs. They are left out of the history.')
       }
       this.#works()
-      if (opening === this.#opening) this.#next.set(partition, last.offset + 1)
+      if (opening !== this.#opening) return
+      this.#next.set(partition, last.offset + 1)
+      this.#known.set(partition, last.offset + 1)
     }
   }
 
@@ -273,21 +285,4 @@ export class History implements HistoryQueries {
     if (nowMs === undefined || !this.#isReading) return
     while (!this.#stopped && (await this.#store.removeOld(nowMs - retentionMs, removedAtOnce)) === removedAtOnce);
   }
-}
-
-/** The parts of a batch that one transaction takes each. */
-function* slices(records: Batch['records']): Generator<Batch['records']> {
-  let slice: Batch['records'] = []
-  let bytes = 0
-  for (const record of records) {
-    const size = record.value?.length ?? 0
-    if (slice.length === recordsPerWriteMax || (slice.length > 0 && bytes + size > bytesPerWriteMax)) {
-      yield slice
-      slice = []
-      bytes = 0
-    }
-    slice.push(record)
-    bytes += size
-  }
-  if (slice.length > 0) yield slice
 }

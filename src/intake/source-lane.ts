@@ -6,6 +6,7 @@
  *   claiming ──fenced and sought──► reading ──any error──► claiming …
  *       └──────────────── lost ────────┴──► ended
  */
+import { slices } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, RecordIn, RecordOut, TransactionalWriter } from '../ports/index.ts'
 import type { Dialect, IntakeOptions } from './options.ts'
@@ -16,6 +17,8 @@ const recordsPerCommitMax = 500
 /** Their bytes, except for a single record with more. */
 const bytesPerCommitMax = 4 * 1024 * 1024
 const againMs = 1_000
+
+const valueBytes = ({ value }: RecordIn): number => value?.length ?? 0
 
 export class SourceLane {
   readonly topic: string
@@ -143,7 +146,8 @@ export class SourceLane {
     if (highWatermark < (this.#next ?? 0)) throw new Error(`${this.topic}/${this.partition} ends before what was read of it.`)
     const { names, targets } = this.#options
     const end = records.at(-1)?.offset
-    for (const fresh of slices(records.filter(({ offset }) => offset >= (this.#next ?? 0)))) {
+    const left = records.filter(({ offset }) => offset >= (this.#next ?? 0))
+    for (const fresh of slices(left, recordsPerCommitMax, bytesPerCommitMax, valueBytes)) {
       const last = fresh.at(-1)
       if (this.#ended || this.#next === undefined || this.#writer === undefined || last === undefined) return
       const out: RecordOut[] = []
@@ -189,21 +193,4 @@ export class SourceLane {
     this.#next = undefined
     await writer?.close().catch(() => undefined)
   }
-}
-
-/** The parts of a batch that one transaction takes each. */
-function* slices(records: readonly RecordIn[]): Generator<RecordIn[]> {
-  let slice: RecordIn[] = []
-  let bytes = 0
-  for (const record of records) {
-    const size = record.value?.length ?? 0
-    if (slice.length === recordsPerCommitMax || (slice.length > 0 && bytes + size > bytesPerCommitMax)) {
-      yield slice
-      slice = []
-      bytes = 0
-    }
-    slice.push(record)
-    bytes += size
-  }
-  if (slice.length > 0) yield slice
 }

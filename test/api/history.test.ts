@@ -77,6 +77,40 @@ describe('GET /v1/history', () => {
   })
 })
 
+describe('what other processes ask', () => {
+  const page = { ask: 'page', filter: {}, limit: 1, before: null }
+  const counts = { ask: 'counts', filter: { from: 0, to: 60_000 }, bucketMs: 60_000 }
+  const refused = [
+    ...['{', 'null', '[]', '{}', { ask: 'page' }, { ...page, limit: 1e9 }, { ...page, limit: 0 }, { ...page, before: 'x' }],
+    ...[
+      { ...page, filter: { tag: {} } },
+      { ...page, filter: { other: 'x' } },
+      { ...page, filter: { from: 'x' } },
+      { ...page, ask: 'x' },
+    ],
+    ...[
+      { ...counts, bucketMs: 0 },
+      { ...counts, filter: { to: 1 } },
+      { ...counts, filter: { from: 0, to: 1e15 } },
+    ],
+  ]
+  it('is refused if it is no such question, or asks for more', async () => {
+    await using system = openSystem()
+    for (const given of refused) {
+      const query = encodeURIComponent(typeof given === 'string' ? given : JSON.stringify(given))
+      expect(await system.get(`/internal/v1/history?query=${query}`), query).toMatchObject({ code: 'bad-request' })
+    }
+    expect(system.history.filters).toEqual([])
+  })
+
+  it('is answered within the limits of the public parameters', async () => {
+    await using system = openSystem()
+    const ask = (given: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(given))}`)
+    expect((await ask({ ...page, limit: 1_000, before: '12' })).answer.runs).toHaveLength(2)
+    expect((await ask(counts)).answer.buckets).toHaveLength(2)
+  })
+})
+
 describe('GET /v1/history/counts', () => {
   it('widens the range to whole buckets, the last 24 h by default', async () => {
     await using system = openSystem()

@@ -37,6 +37,7 @@ it('makes tables that other programs can split, without trailing blanks', () => 
 
 it('keeps texts of jobs from controlling the terminal', () => {
   expect(oneLine('a\u001b]0;title\u0007b\u001b[2Jc\rd\ne\u009b5mf')).not.toMatch(/[\u0000-\u001f\u0080-\u009f]/)
+  expect(oneLine('evil\u202etxt\u2066')).toBe('evil txt ')
   expect(oneLine('\u001b[31mred\u001b[39m')).toBe('\u001b[31mred\u001b[39m')
   expect(tableText(['ID'], [['a\u001b[2J\nb']], plain)).toBe('ID\na [2J b\n')
 })

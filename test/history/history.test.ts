@@ -86,13 +86,14 @@ it('leaves out what is no run, and runs that are too old, and says so', async ()
   await bed.write(
     bed.record({ jobId: 'negative', finishedAt: -1 }),
     bed.record({ jobId: 'old', finishedAt: Date.now() - 7_200_000 }),
+    bed.record({ jobId: 'of-next-year', finishedAt: Date.now() + 365 * 86_400_000 }),
   )
   await bed.write(bed.record({ jobId: 'z' }))
   const started = await bed.start()
   await vi.waitUntil(async () => (await bed.idsOf(started)).includes('z/1'), patience)
   expect(await bed.idsOf(started)).toEqual(['a/1', 'z/1'])
-  expect(await sumOf(started.metrics.invalid)).toBe(3)
-  expect(bed.lines.filter(({ level }) => level >= 50)).toHaveLength(3)
+  expect(await sumOf(started.metrics.invalid)).toBe(4)
+  expect(bed.lines.filter(({ level }) => level >= 50)).toHaveLength(4)
 })
 
 it('waits for a database that cannot be opened, says why once, and goes on when it can', async () => {

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries, LogAdmin } from '../../ports/index.ts'
 import { shownUrl } from '../guards/index.ts'
-import { historyPlacesMaxAgeMs } from '../schemas/index.ts'
+import { historyBucketMsMin, historyBucketsMax, historyPlacesMaxAgeMs, listLimitMax } from '../schemas/index.ts'
 import { isAway } from './standby-reads.ts'
 
 /** Another process with a history. */
@@ -57,11 +57,55 @@ export function createHistoryDirectory(options: HistoryDirectoryOptions): Histor
 const noHistoryText =
   'No process keeps the history of ended runs. Add history to DUELOG_ROLES of a process with the same tokens as this one.'
 
-export function answerOf(history: HistoryQueries | undefined, query: HistoryQuery): Promise<HistoryPage | HistoryCounts> {
+/** `text`: JSON, from another process or from anybody with an operator's token. So it has the limits of the public parameters. */
+export function answerOf(history: HistoryQueries | undefined, text: string): Promise<HistoryPage | HistoryCounts> {
   if (history === undefined) throw new DuelogError('not-ready', 'This process does not have the role history.')
+  const query = queryOf(text)
+  if (query === undefined) throw new DuelogError('bad-request', 'This is no question to a history.')
   if (query.ask === 'page') return history.page(query.filter, query.limit, query.before)
   return history.counts(query.filter, query.bucketMs)
 }
+
+const textFields = ['jobId', 'idPrefix', 'tag', 'handler', 'pool', 'outcome', 'errorType', 'errorText']
+const numberFields = ['from', 'to', 'minDurationMs', 'maxDurationMs']
+
+const isFilter = (given: unknown): given is HistoryFilter =>
+  typeof given === 'object' &&
+  given !== null &&
+  Object.entries(given).every(
+    ([name, value]) =>
+      (textFields.includes(name) && typeof value === 'string') ||
+      (numberFields.includes(name) && Number.isSafeInteger(value)) ||
+      (name === 'harmless' && typeof value === 'boolean'),
+  )
+
+/** Undefined: it is none, or asks for more than one may. */
+function queryOf(text: string): HistoryQuery | undefined {
+  const given = parsed(text)
+  if (!isFilter(given?.filter)) return undefined
+  const { ask, filter, limit, before, bucketMs } = given
+  if (ask === 'page') {
+    const isPlace = before === null || (typeof before === 'string' && isHistoryPlace(before))
+    const isLimit = typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= listLimitMax
+    return isPlace && isLimit ? { ask, filter, limit, before } : undefined
+  }
+  const { from, to } = filter
+  if (ask !== 'counts' || from === undefined || to === undefined || !Number.isInteger(bucketMs)) return undefined
+  const length = bucketMs as number
+  const isBounded = length >= historyBucketMsMin && (to - from) / length <= historyBucketsMax
+  return isBounded ? { ask, filter: { ...filter, from, to }, bucketMs: length } : undefined
+}
+
+function parsed(text: string): Partial<Record<'ask' | 'filter' | 'limit' | 'before' | 'bucketMs', unknown>> | undefined {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a text can be the place of a page: a number of 63 bits. */
+export const isHistoryPlace = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n
 
 /** URLs of the processes with the role. Calls within a short time share one answer. */
 function placesOf(options: HistoryDirectoryOptions): () => Promise<string[]> {

@@ -1,7 +1,7 @@
 /** Who owns a partition, and questions to owners in this process and in others. */
 
 export { forecastOf } from './forecast-sum.ts'
-export { answerOf, createHistoryDirectory, type HistoryQuery } from './history-directory.ts'
+export { answerOf, createHistoryDirectory, type HistoryQuery, isHistoryPlace } from './history-directory.ts'
 export { callerHeader, decodeInternalJson, encodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'
 export { listPartitions } from './partitions.ts'

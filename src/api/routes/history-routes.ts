@@ -8,7 +8,7 @@ import type { HistoryFilter } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import { askerOf, hiddenUnless, RequestError, resultToJson, runIdOf, timeOf } from '../http/index.ts'
-import { answerOf, decodeInternalJson, encodeInternalJson, type HistoryQuery } from '../owners/index.ts'
+import { answerOf, encodeInternalJson, isHistoryPlace } from '../owners/index.ts'
 import {
   historyBucketMsDefault,
   historyBucketsMax,
@@ -71,8 +71,7 @@ export function historyRoutes(instance: FastifyInstance, { history, localHistory
     '/internal/v1/history',
     { config: { role: 'operator', internal: true }, schema: internalHistorySchema },
     async (request, reply) => {
-      const query = decodeInternalJson(request.query.query) as HistoryQuery
-      const answer = await answerOf(localHistory, query)
+      const answer = await answerOf(localHistory, request.query.query)
       return reply.type('application/json').send(encodeInternalJson({ answer }))
     },
   )
@@ -108,7 +107,7 @@ const refusal = (field: string, value: unknown, limit: string): RequestError =>
 function placeOf(cursor: string | undefined): string | null {
   if (cursor === undefined) return null
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (/^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n) return text
+  if (isHistoryPlace(text)) return text
   throw new DuelogError('bad-request', 'The cursor was not made by this API; leave it out to start from the newest run.')
 }
 

@@ -40,6 +40,7 @@ export {
   headersCheckMs,
   headersReceiveMs,
   historyBucketMsDefault,
+  historyBucketMsMin,
   historyBucketsMax,
   historyPlacesMaxAgeMs,
   historyQueriesAtOnce,

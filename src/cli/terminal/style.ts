@@ -44,9 +44,9 @@ export function statusText(status: string, paint: Paint): string {
 
 export const numberText = (value: number): string => value.toLocaleString('en-US')
 
-/** Replaces control characters, so that a name or a message cannot control the terminal. */
+/** Replaces control characters and those that turn the direction of text, so that a name or a message cannot control the terminal. */
 export function oneLine(text: string): string {
-  return text.replace(/\u001b(?!\[\d+m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f]/g, ' ')
+  return text.replace(/\u001b(?!\[\d+m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, ' ')
 }
 
 function trimmed(text: string): string {

@@ -4,13 +4,14 @@ import { migrate, type Origin } from './migrations.ts'
 import type { RunRow } from './rows.ts'
 import { type SearchClock, searchCounts, searchPage } from './search.ts'
 import type { Database } from './sql.ts'
-import { readPositions, removeOld, type WrittenBatch, writeBatch } from './writes.ts'
+import { type BatchPlace, readPositions, removeOld, type WrittenBatch, writeBatch } from './writes.ts'
 
 /** Every call rejects if the database fails; the next one opens it again. */
 export interface HistoryStore {
   /** Next offset of each partition of the topic. */
   positions(): Promise<Map<number, number>>
-  write(partition: number, next: number, rows: readonly RunRow[]): Promise<WrittenBatch>
+  /** `known`: the position of the partition in the database, from an earlier answer. Undefined: it had none. */
+  write(partition: number, next: number, rows: readonly RunRow[], known?: number): Promise<WrittenBatch>
   /** Removes at most `limit` old runs; resolves with their number. */
   removeOld(beforeMs: number, limit: number): Promise<number>
   page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage>
@@ -24,15 +25,13 @@ export type StoreCall = Exclude<keyof HistoryStore, 'close'>
 const isOfRow = (error: unknown): boolean => /^(22|23|54)/.test(String((error as { code?: unknown }).code))
 
 /** One row after the other, without those that are refused: one odd row must not hold back all that follow. */
-async function writeEach(
-  database: Database,
-  place: Parameters<typeof writeBatch>[1],
-  rows: readonly RunRow[],
-): Promise<WrittenBatch> {
+async function writeEach(database: Database, place: BatchPlace, rows: readonly RunRow[]): Promise<WrittenBatch> {
   const written = { stored: 0, refused: 0 }
+  // The position follows when all rows are there: after a crash in between they are read again.
+  const meanwhile = { ...place, next: undefined }
   for (const row of rows) {
     try {
-      written.stored += (await writeBatch(database, place, [row])).stored
+      written.stored += (await writeBatch(database, meanwhile, [row])).stored
     } catch (error) {
       if (!isOfRow(error)) throw error
       written.refused++
@@ -42,13 +41,21 @@ async function writeEach(
   return written
 }
 
-/** PostgreSQL has other connections, and its tables stay as they are, unless they are gone (classes 42 and 3D). */
+/** SQLITE_BUSY: another program writes to the file. */
+const busy = 5
+
+/**
+ * What could not be opened is opened again. PostgreSQL has other connections, and its tables stay as they are, unless they are gone
+ * (classes 42 and 3D). A file of SQLite stays open while it is only locked.
+ */
 async function needsReopening(database: Promise<Database>, error: unknown): Promise<boolean> {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   const dialect = await database.then(
     (opened) => opened.dialect,
     () => undefined,
   )
-  return dialect !== 'postgres' || /^(42|3D)/.test(String((error as { code?: unknown }).code))
+  if (dialect === 'sqlite') return Number(errcode) % 256 !== busy
+  return dialect === undefined || /^(42|3D)/.test(String(code))
 }
 
 /** Opens the database at the first call, and again after an error. */
@@ -68,8 +75,8 @@ export class DatabaseStore implements HistoryStore {
     return this.#with((database) => readPositions(database, this.#origin.topic))
   }
 
-  write(partition: number, next: number, rows: readonly RunRow[]): Promise<WrittenBatch> {
-    const place = { topic: this.#origin.topic, partition, next }
+  write(partition: number, next: number, rows: readonly RunRow[], known?: number): Promise<WrittenBatch> {
+    const place = { topic: this.#origin.topic, partition, next, known }
     return this.#with(async (database) => {
       try {
         return await writeBatch(database, place, rows)

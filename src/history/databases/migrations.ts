@@ -53,19 +53,15 @@ export interface Origin {
 
 /** Creates the tables, or brings those of an earlier release to this one. Rejects with `foreign-data` for those of a later one, or of another system. */
 export async function migrate(database: Database, origin: Origin): Promise<void> {
+  // Without a lock: tables that are as they should be can be read while another program writes to them, or on a full disk.
+  if (isCurrent(await factsOf(database), origin)) return
   await database.transaction(async (sql) => {
     // Several processes may start at the same time.
     if (sql.dialect === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(7305437)', [])
     await sql.all('CREATE TABLE IF NOT EXISTS duelog_history (name TEXT PRIMARY KEY, value TEXT NOT NULL)', [])
-    const facts = new Map((await sql.all('SELECT name, value FROM duelog_history', [])).map(({ name, value }) => [name, value]))
+    const facts = await factsOf(sql)
+    if (isCurrent(facts, origin)) return
     const version = Number(facts.get('schema') ?? 0)
-    if (version > migrations.length)
-      throw new DuelogError(
-        'foreign-data',
-        `The database of the history has version ${version} of its tables, and this release knows only ${migrations.length}. Upgrade this process.`,
-      )
-    checkOrigin(origin, { topic: facts.get('topic'), clusterId: facts.get('cluster') })
-    if (version === migrations.length && (origin.clusterId === undefined || facts.has('cluster'))) return
     for (const migration of migrations.slice(version))
       for (const statement of migration(sql.dialect)) await sql.all(statement, [])
     const known = { schema: String(migrations.length), topic: origin.topic, cluster: origin.clusterId }
@@ -76,6 +72,29 @@ export async function migrate(database: Database, origin: Origin): Promise<void>
       await sql.all(text, [name, value])
     }
   })
+}
+
+/** What the database says of itself; empty if it has no tables yet. */
+async function factsOf(sql: Sql): Promise<Map<string, string>> {
+  const isThere =
+    sql.dialect === 'postgres'
+      ? "SELECT 1 AS found WHERE to_regclass('duelog_history') IS NOT NULL"
+      : "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'duelog_history'"
+  if ((await sql.all(isThere, [])).length === 0) return new Map()
+  const rows = await sql.all('SELECT name, value FROM duelog_history', [])
+  return new Map(rows.map(({ name, value }) => [String(name), String(value)]))
+}
+
+/** Whether nothing has to be written. Throws `foreign-data`. */
+function isCurrent(facts: ReadonlyMap<string, string>, origin: Origin): boolean {
+  const version = Number(facts.get('schema') ?? 0)
+  if (version > migrations.length)
+    throw new DuelogError(
+      'foreign-data',
+      `The database of the history has version ${version} of its tables, and this release knows only ${migrations.length}. Upgrade this process.`,
+    )
+  checkOrigin(origin, { topic: facts.get('topic'), clusterId: facts.get('cluster') })
+  return version === migrations.length && (origin.clusterId === undefined || facts.has('cluster'))
 }
 
 function checkOrigin({ topic, clusterId }: Origin, known: { topic: unknown; clusterId: unknown }): void {

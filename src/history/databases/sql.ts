@@ -19,8 +19,3 @@ export function placesOf(rows: number, columns: number): string {
   const row = `(${Array.from({ length: columns }, () => '?').join(', ')})`
   return Array.from({ length: rows }, () => row).join(', ')
 }
-
-/** Slices of at most `length` items. */
-export function* portions<Item>(items: readonly Item[], length: number): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length)
-}

@@ -1,7 +1,8 @@
 /** A SQLite file as a database. All its calls block, so it is used in a worker thread only (database-thread.ts). */
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DuelogError } from '../../errors/index.ts'
 import { privateFileMode, privateFolderMode } from '../../process/index.ts'
 import type { Database, Sql, SqlRow, SqlValue } from './sql.ts'
 
@@ -17,23 +18,30 @@ export function openSqlite(path: string): Database {
     chmodSync(path, privateFileMode)
     // After a power failure the last transactions may be missing, with their positions: they are read again.
     database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000',
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 2000',
     )
     database.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA journal_size_limit = 67108864`)
   } catch (error) {
     database.close()
     throw error
   }
-  return new SqliteDatabase(database)
+  return new SqliteDatabase(database, path)
 }
+
+/** Undefined: there is no file. */
+const fileOf = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
 
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #path: string
+  readonly #file: bigint | undefined
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, path: string) {
     this.#database = database
+    this.#path = path
+    this.#file = fileOf(path)
   }
 
   async all(text: string, values: readonly SqlValue[]): Promise<SqlRow[]> {
@@ -42,6 +50,8 @@ class SqliteDatabase implements Database {
 
   /** The worker does one thing after another, so no other statement comes between. */
   async transaction<Result>(task: (sql: Sql) => Promise<Result>): Promise<Result> {
+    // What is written to a file that was moved away or replaced is lost for those who open the path later.
+    if (fileOf(this.#path) !== this.#file) throw new DuelogError('not-ready', 'The file of the history was moved away.')
     this.#database.exec('BEGIN IMMEDIATE')
     try {
       const result = await task(this)

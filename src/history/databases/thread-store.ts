@@ -45,8 +45,8 @@ export class ThreadStore implements HistoryStore {
     return this.#call('positions')
   }
 
-  write(partition: number, next: number, rows: readonly RunRow[]): Promise<WrittenBatch> {
-    return this.#call('write', partition, next, rows)
+  write(partition: number, next: number, rows: readonly RunRow[], known?: number): Promise<WrittenBatch> {
+    return this.#call('write', partition, next, rows, known)
   }
 
   removeOld(beforeMs: number, limit: number): Promise<number> {

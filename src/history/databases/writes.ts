@@ -1,6 +1,8 @@
 /** Writes ended runs with the positions of the topic, and removes old ones. What is written twice has no further effect. */
+import { slices } from '../../concurrency/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import { columns, idAt, type RunRow } from './rows.ts'
-import { type Database, placesOf, portions, type Sql, type SqlValue } from './sql.ts'
+import { type Database, placesOf, type Sql, type SqlValue } from './sql.ts'
 
 /** Runs that end in the same millisecond and have the same hash take the next free ids, up to this distance. */
 const probesMax = 1_000
@@ -15,25 +17,42 @@ export interface WrittenBatch {
   refused: number
 }
 
-/** Runs of one partition, and the offset after them, in one transaction. */
-export function writeBatch(
-  database: Database,
-  place: { topic: string; partition: number; next: number },
-  rows: readonly RunRow[],
-): Promise<WrittenBatch> {
+/** Where a batch belongs. */
+export interface BatchPlace {
+  topic: string
+  partition: number
+  /** Undefined: the position stays as it is. */
+  next: number | undefined
+  /** The position that the writer knows from an earlier answer; undefined: there was none. */
+  known: number | undefined
+}
+
+/**
+ * Runs of one partition, and the offset after them, in one transaction. Rejects with `not-ready` if the position in the database is
+ * behind the one that the writer knows: then the database is another one, and what was written before is not in it. A position ahead of
+ * it is that of a process which had the partition before.
+ */
+export function writeBatch(database: Database, place: BatchPlace, rows: readonly RunRow[]): Promise<WrittenBatch> {
   return database.transaction(async (sql) => {
+    const position = (await readPositions(sql, place.topic)).get(place.partition)
+    if ((position ?? -1) < (place.known ?? -1))
+      throw new DuelogError(
+        'not-ready',
+        `The database of the history is at position ${position ?? 'none'} of partition ${place.partition}, and it was at ${place.known} before. What it lacks is read again.`,
+      )
     const stored: RunRow[] = []
     let refused = 0
-    for (const some of portions(rows, rowsPerStatement)) {
+    for (const some of slices(rows, rowsPerStatement)) {
       const written = await writeRuns(sql, some)
       stored.push(...written.stored)
       refused += written.refused
     }
     await writeTags(sql, stored)
     await writeCounts(sql, stored)
-    const position = 'INSERT INTO duelog_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
+    if (place.next === undefined) return { stored: stored.length, refused }
+    const insert = 'INSERT INTO duelog_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
     const set = 'ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset'
-    await sql.all(`${position} ${set}`, [place.topic, place.partition, place.next])
+    await sql.all(`${insert} ${set}`, [place.topic, place.partition, place.next])
     return { stored: stored.length, refused }
   })
 }
@@ -89,7 +108,7 @@ async function ownersOf(sql: Sql, rows: readonly RunRow[]): Promise<Map<bigint, 
 
 async function writeTags(sql: Sql, rows: readonly RunRow[]): Promise<void> {
   const tags = rows.flatMap(({ id, tags }) => tags.map((tag): SqlValue[] => [tag, id]))
-  for (const some of portions(tags, rowsPerStatement)) {
+  for (const some of slices(tags, rowsPerStatement)) {
     const text = `INSERT INTO duelog_run_tags (tag, id) VALUES ${placesOf(some.length, 2)} ON CONFLICT (tag, id) DO NOTHING`
     await sql.all(text, some.flat())
   }
@@ -106,7 +125,7 @@ async function writeCounts(sql: Sql, rows: readonly RunRow[]): Promise<void> {
   }
   // In one order, so that two processes that write the same counts wait for each other in turn.
   const sorted = [...counts].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, { key, runs }]) => [...key, runs])
-  for (const some of portions(sorted, rowsPerStatement)) {
+  for (const some of slices(sorted, rowsPerStatement)) {
     const text = `INSERT INTO duelog_run_counts (hour, outcome, handler, pool, runs) VALUES ${placesOf(some.length, 5)} ON CONFLICT (hour, outcome, handler, pool) DO UPDATE SET runs = duelog_run_counts.runs + excluded.runs`
     await sql.all(text, some.flat())
   }
@@ -126,7 +145,7 @@ export function removeOld(database: Database, beforeMs: number, limit: number): 
       (JSON.parse(String(text)) as string[]).map((tag): SqlValue[] => [tag, BigInt(id as bigint)]),
     )
     const list = sql.dialect === 'sqlite' ? 'VALUES ' : ''
-    for (const some of portions(tags, rowsPerStatement))
+    for (const some of slices(tags, rowsPerStatement))
       await sql.all(`DELETE FROM duelog_run_tags WHERE (tag, id) IN (${list}${placesOf(some.length, 2)})`, some.flat())
     await sql.all('DELETE FROM duelog_runs WHERE id <= ?', [BigInt(last.id as bigint)])
     return old.length

@@ -1,4 +1,6 @@
 /** What the history promises in each of its databases, on real ones. Answers are judged by a plain filter of the same runs. */
+import { rename } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import type { EndedRun } from '../../../schemas/generated.ts'
 import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
@@ -136,6 +138,17 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     }
   })
 
+  it('takes no batch of a writer who knows of a later position, because then it lacks what was written before', async () => {
+    const store = (await openPlace()).open()
+    await expect(store.write(0, 20, rowsOf([endedRun()]), 10)).rejects.toMatchObject({ code: 'not-ready' })
+    expect((await store.page({}, 1, null)).runs).toEqual([])
+    await store.write(0, 20, rowsOf([endedRun()]))
+    await expect(store.write(0, 40, rowsOf([endedRun({ runNo: 2 })]), 30)).rejects.toThrow('position 20 of partition 0')
+    // Another process had the partition before, and was faster.
+    expect(await store.write(0, 15, rowsOf([endedRun({ runNo: 2 })]), 10)).toEqual({ stored: 1, refused: 0 })
+    expect(await store.positions()).toEqual(new Map([[0, 15]]))
+  })
+
   it('removes old runs in portions by whole hours, with their tags and counts', async () => {
     const store = (await openPlace()).open()
     const runs = manyRuns(1_000, 4, 5 * hourMs)
@@ -188,6 +201,31 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     await expect(place.open({ ...origin, clusterId: 'other' }).positions()).rejects.toMatchObject({ code: 'foreign-data' })
     await expect(place.open({ ...origin, topic: 'other.runs' }).positions()).rejects.toMatchObject({ code: 'foreign-data' })
     expect(await place.open({ ...origin, clusterId: undefined }).positions()).toEqual(new Map())
+  })
+})
+
+describe('a file of SQLite', () => {
+  it('is read while another program holds its lock', async () => {
+    const place = await sqlitePlace()
+    await place.open().write(0, 1, rowsOf([endedRun()]))
+    const other = new DatabaseSync(place.path)
+    other.exec('BEGIN IMMEDIATE')
+    const store = place.open()
+    expect((await store.page({}, 1, null)).runs).toHaveLength(1)
+    await expect(store.write(0, 2, rowsOf([endedRun({ runNo: 2 })]), 1)).rejects.toThrow('database is locked')
+    expect((await store.page({}, 1, null)).runs).toHaveLength(1)
+    other.exec('ROLLBACK')
+    other.close()
+    expect(await store.write(0, 2, rowsOf([endedRun({ runNo: 2 })]), 1)).toEqual({ stored: 1, refused: 0 })
+  })
+
+  it('that was moved away takes no more runs: a new one begins without positions', async () => {
+    const place = await sqlitePlace()
+    const store = place.open()
+    await store.write(0, 1, rowsOf([endedRun()]))
+    await rename(place.path, `${place.path}.moved`)
+    await expect(store.write(0, 2, rowsOf([endedRun({ runNo: 2 })]), 1)).rejects.toThrow('moved away')
+    expect(await store.positions()).toEqual(new Map())
   })
 })
 

@@ -202,8 +202,8 @@ export const otherRoleMutations = [
       [
         'transaction-unbounded',
         'src/intake/source-lane.ts',
-        ' || (slice.length > 0 && bytes + size > bytesPerCommitMax)',
-        '',
+        'slices(left, recordsPerCommitMax, bytesPerCommitMax, valueBytes)',
+        'slices(left, recordsPerCommitMax)',
         'a transaction has no limit of bytes',
       ],
       [
