@@ -2,21 +2,11 @@
  * A nightly report for offices in three time zones, at 04:00 local time of each, in summer and winter. The handler uses the night
  * of the occurrence, not the time of the run. So a night that was missed, or is requested again, gives the same report.
  */
-import { createWorker } from 'duelog'
+import { createClient, createWorker } from 'duelog'
 import { apiUrl, cluster } from './cluster.ts'
 
 const offices = { berlin: 'Europe/Berlin', 'new-york': 'America/New_York', tokyo: 'Asia/Tokyo' }
 const dayMs = 86_400_000
-
-/** This example writes jobs by HTTP, because `?wait=applied` answers when the owner has applied the definition. */
-const call = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
-  const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(apiUrl + path, body === undefined ? { method } : { method, headers, body: JSON.stringify(body) })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(text)
-  return (text === '' ? undefined : JSON.parse(text)) as Answer
-}
-const jobPath = (office: string): string => `/v1/jobs/${encodeURIComponent(`nightly/${office}`)}`
 
 const reports: string[] = []
 const all = Promise.withResolvers<void>()
@@ -33,23 +23,27 @@ const worker = createWorker({
 })
 await worker.start()
 
+const client = createClient({ url: apiUrl })
 const now = Date.now()
 for (const [office, timezone] of Object.entries(offices)) {
+  const id = `nightly/${office}`
   const schedule = { cron: '0 4 * * *', timezone }
-  const job = { schedule, target: { handler: 'nightly-report' }, payload: { office, timezone } }
-  await call('PUT', `${jobPath(office)}?wait=applied`, job)
+  await client.schedule(
+    { id, schedule, target: { handler: 'nightly-report' }, payload: { office, timezone } },
+    { wait: 'applied' },
+  )
 
-  const span = { schedule, from: now - 2 * dayMs, count: 5 }
-  const { fires } = await call<{ fires: { at: string; atMs: number }[] }>('POST', '/v1/schedules/preview', span)
+  const fires = await client.preview(schedule, { from: now - 2 * dayMs, count: 5 })
   const next = fires.filter(({ atMs }) => atMs > now)
   console.log(`${office}: the next nights are ${next.map(({ at }) => at).join(', ')}`)
 
   // The example does not wait for the next night. It makes the report of the last night at once.
   const last = fires.findLast(({ atMs }) => atMs <= now)?.atMs ?? now
-  await call('POST', `${jobPath(office)}/backfill`, { from: last, to: last + 1 })
+  await client.backfill(id, { from: last, to: last + 1 })
 }
 await all.promise
 console.log(reports.sort().join('\n'))
 
-for (const office of Object.keys(offices)) await call('DELETE', jobPath(office))
+for (const office of Object.keys(offices)) await client.delete(`nightly/${office}`)
 await worker.close()
+await client.close()

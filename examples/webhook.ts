@@ -2,13 +2,13 @@
  * A webhook with retries: the receiver fails twice, then answers. Each attempt carries the same idempotency key, and a signature
  * that proves to the receiver that the request comes from you.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { createClient, createWorker } from 'duelog'
-import { cluster } from './cluster.ts'
+import { createClient } from 'duelog/client'
+import { cluster, signingKey } from './cluster.ts'
 
-const secret = randomBytes(32).toString('base64')
+const secret = Buffer.from(signingKey.replace('whsec_', ''), 'base64')
 
 // The receiver. In production it runs elsewhere.
 const delivered = Promise.withResolvers<string>()
@@ -17,7 +17,7 @@ const receiver = createServer(async (request, response) => {
   let body = ''
   for await (const chunk of request) body += chunk
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature = '' } = request.headers
-  const expected = `v1,${createHmac('sha256', Buffer.from(secret, 'base64')).update(`${id}.${time}.${body}`).digest('base64')}`
+  const expected = `v1,${createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest('base64')}`
   const genuine = signature.length === expected.length && timingSafeEqual(Buffer.from(String(signature)), Buffer.from(expected))
   const status = !genuine ? 401 : ++requests < 3 ? 503 : 200
   console.log(`attempt ${request.headers['duelog-attempt']} of ${request.headers['idempotency-key']}: ${status}`)
@@ -27,11 +27,7 @@ const receiver = createServer(async (request, response) => {
 await once(receiver, 'listening')
 const { port } = receiver.address() as { port: number }
 
-// A worker makes the requests with the built-in handler `http`, which needs no code of yours. Addresses that are not public must
-// be allowed.
-const worker = createWorker({ ...cluster, handlers: {}, httpAllow: ['127.0.0.1'], httpSigningKey: `whsec_${secret}` })
-await worker.start()
-
+// The workers of Duelog make the requests, which needs no code of yours. Addresses that are not public must be allowed: DUELOG_HTTP_ALLOW.
 const client = createClient(cluster)
 await client.schedule({
   id: 'order-7/paid',
@@ -42,6 +38,5 @@ await client.schedule({
 })
 
 console.log(`delivered: ${await delivered.promise}`)
-await worker.close()
 await client.close()
 receiver.close()

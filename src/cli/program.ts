@@ -13,6 +13,7 @@ import {
   upCommand,
 } from './commands/index.ts'
 import { completeCommand, completionCommand } from './completion/index.ts'
+import { helpCommand } from './help-command.ts'
 import { historyCommand, jobsCommand, operationsCommand, runsCommand } from './jobs/index.ts'
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
@@ -46,7 +47,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     .description(pkg.description)
     .version(pkg.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
@@ -74,6 +75,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     generateCommand(terminal, exit),
     benchCommand(frame),
     completionCommand(frame),
+    helpCommand(() => program),
   ])
     program.addCommand(command)
   program.addCommand(

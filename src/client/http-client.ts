@@ -40,7 +40,7 @@ import {
   type WaitOptions,
 } from './client.ts'
 import type { Job } from './job.ts'
-import { jobLines } from './job-lines.ts'
+import { jobLines, withJsonPayload } from './job-lines.ts'
 import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import { runAwaiter } from './run-awaiter.ts'
 import { type AwaitRun, RunFailedError, runPromise } from './run-promise.ts'
@@ -92,7 +92,7 @@ class HttpClient implements Client, JobRecords {
     if (typeof id !== 'string') throw new DuelogError('bad-job-id', 'id of the job is missing; it must be text')
     await this.#checker?.check(job)
     const answer = await this.#ask<WrittenAnswer>('PUT', path`/v1/jobs/${id}`, {
-      body: job,
+      body: withJsonPayload(job),
       query: { wait },
       headers: conditionHeaders(condition),
     })
@@ -114,17 +114,26 @@ class HttpClient implements Client, JobRecords {
 
   async #upload(jobs: Iterable<Job> | AsyncIterable<Job>, onRejected?: (rejection: Rejection) => void): Promise<ScheduledMany> {
     const made: ScheduledMany = { accepted: 0, rejected: 0, rejections: [] }
+    const unwritable = new Map<number, DuelogError>()
     const onResult = ({ line, ok, id, code, detail = '' }: LineResult): void => {
       if (ok) {
         made.accepted++
         return
       }
-      const rejection = { index: line - 1, id, error: new DuelogError(knownCode(code), detail) }
+      const index = line - 1
+      const rejection = { index, id, error: unwritable.get(index) ?? new DuelogError(knownCode(code), detail) }
+      unwritable.delete(index)
       made.rejected++
       if (made.rejections.length < rejectionsListedMax) made.rejections.push(rejection)
       onRejected?.(rejection)
     }
-    await this.#during(() => uploadLines(this.#api, jobLines(jobs), onResult))
+    await this.#during(() =>
+      uploadLines(
+        this.#api,
+        jobLines(jobs, (index, error) => void unwritable.set(index, error)),
+        onResult,
+      ),
+    )
     return made
   }
 
@@ -244,8 +253,8 @@ class HttpClient implements Client, JobRecords {
     return (await this.#ask<{ fires: Awaited<ReturnType<Client['preview']>> }>('POST', '/v1/schedules/preview', { body })).fires
   }
 
-  plan(jobs: readonly JobFor<AnyPayloads>[], options: Parameters<Client['plan']>[1] = {}): ReturnType<Client['plan']> {
-    return this.#ask('POST', '/v1/jobs/plan', { body: { jobs, ...options } })
+  async plan(jobs: readonly JobFor<AnyPayloads>[], options: Parameters<Client['plan']>[1] = {}): ReturnType<Client['plan']> {
+    return this.#ask('POST', '/v1/jobs/plan', { body: { jobs: jobs.map((job) => withJsonPayload(job as Job)), ...options } })
   }
 
   forecast({ from, ...range }: Parameters<Client['forecast']>[0] = {}): ReturnType<Client['forecast']> {
@@ -294,7 +303,7 @@ class HttpClient implements Client, JobRecords {
     )
   }
 
-  #makeRun(id: string, route: string, options: CommandOptions = {}, body?: unknown): RunPromise<CommandResult> {
+  #makeRun(id: string, route: string, options: CommandOptions = {}, body?: object): RunPromise<CommandResult> {
     const made = this.#command(route, options, body)
     return runPromise(made, this.#awaitRun, ({ commandId, applied, runId, reason }) => {
       if (applied && runId === null)
@@ -303,7 +312,8 @@ class HttpClient implements Client, JobRecords {
     })
   }
 
-  #command(route: string, { idempotencyKey }: CommandOptions = {}, body?: unknown): Promise<CommandResult> {
+  async #command(route: string, { idempotencyKey }: CommandOptions = {}, given?: object): Promise<CommandResult> {
+    const body = given && withJsonPayload(given)
     return this.#ask('POST', route, { body, headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey } })
   }
 

@@ -69,5 +69,5 @@ function pause(clock: Clock, delayMs: number, stop: AbortSignal): Promise<void> 
 const notEnded = (id: string, timeoutMs: number): DuelogError =>
   new DuelogError(
     'wait-timeout',
-    `The run of job ${JSON.stringify(id)} has not ended within ${timeoutMs} ms. Nothing is lost: wait again with awaitRun.`,
+    `The run of job ${JSON.stringify(id)} has not ended within ${timeoutMs} ms. Nothing is lost: wait again with awaitRun. \`client.why\` says what the job waits for.`,
   )

@@ -78,7 +78,10 @@ const workerOptionNames = {
 } as const satisfies Record<keyof WorkerOptions, true>
 
 export interface Worker {
-  /** Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`. */
+  /**
+   * Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`; the worker is closed then,
+   * and another attempt needs another worker.
+   */
   start(): Promise<void>
   /**
    * Takes no more runs, lets handlers finish, gives back the rest and leaves; if no broker answers, within 5 s. Safe to call
@@ -146,16 +149,23 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     if (!closed) await executor.start()
     return executor
   }
+  const release = (): Promise<void> => {
+    const steps: Step[] = [async () => endWatch?.(), () => produced.close(), async () => executor?.stop()]
+    return endParts(steps, { log, clock, logger, onGivenUp: () => executor?.giveBack() })
+  }
   return {
     async start() {
-      starting ??= open()
+      starting ??= open().catch(async (error: unknown) => {
+        // Open connections would go on trying, and keep the program of a caller alive that handles the error.
+        await release()
+        throw error
+      })
       await starting
     },
     async close() {
       closed = true
       await starting?.catch(() => undefined)
-      const steps: Step[] = [async () => endWatch?.(), () => produced.close(), async () => executor?.stop()]
-      await endParts(steps, { log, clock, logger, onGivenUp: () => executor?.giveBack() })
+      await release()
     },
     current: () => executor?.current(),
   }

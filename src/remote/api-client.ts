@@ -61,13 +61,15 @@ export class ApiClient {
     )
     const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
     const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+    // Outside of the attempt to connect: what JSON cannot hold is the caller's error.
+    const sent = body === undefined ? undefined : jsonOf(body)
     let status: number
     let text: string
     try {
       const response = await fetch(`${this.address.url}${route}${search}`, {
         method,
         headers: { ...headersOf(this.address), ...type, ...headers },
-        ...(body !== undefined && { body: writeJson(body) }),
+        ...(sent !== undefined && { body: sent }),
         signal: AbortSignal.any([this.#signal, AbortSignal.timeout(requestTimeoutMs + waitMs)]),
         // A token is sent only to the address that it was given for.
         redirect: 'error',
@@ -88,6 +90,14 @@ export class ApiClient {
       const records = behind === 'unknown' ? Number.POSITIVE_INFINITY : Number(behind)
       this.stale.set(partition, Math.max(records, this.stale.get(partition) ?? 0))
     }
+  }
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return writeJson(body)
+  } catch (cause) {
+    throw new DuelogError('bad-request', `The request cannot be written as JSON: ${messageOf(cause)}.`, { cause })
   }
 }
 

@@ -47,7 +47,7 @@ it('redrives and discards dead runs', async () => {
   await expect.poll(count, { timeout: 30_000 }).toBe('2 would be redriven.\n')
   expect(await bed.run('runs', 'discard', 'd/1/2')).toMatchObject({ code: 0, out: '1 discarded.\n' })
   expect(await bed.run('runs', 'discard', '--dead', '--handler', 'failing')).toMatchObject({ code: 0, out: '1 discarded.\n' })
-  expect((await bed.run('runs', 'list', '--dead')).out).toBe('No runs.\n')
+  expect((await bed.run('runs', 'list', '--dead')).out).toBe('No dead runs.\n')
 })
 
 it('refuses what chooses too much or too little', async () => {

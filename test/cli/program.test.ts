@@ -39,6 +39,17 @@ describe('the command line', () => {
     expect(help).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Usage: duelog jobs') })
     expect((await run(['help'])).out).toContain('Usage: duelog ')
     expect((await run(['jobs', '--help'])).out).toBe(help.out)
+    const deep = await run(['help', 'jobs', 'apply'])
+    expect(deep).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Usage: duelog jobs apply ') })
+    expect((await run(['jobs', 'apply', '--help'])).out).toBe(deep.out)
+  })
+
+  it('says which command does not exist, and which one was perhaps meant', async () => {
+    const usage = (err: string) => ({ code: 2, out: '', err: `duelog: ${err}\n` })
+    expect(await run(['help', 'jbos'])).toEqual(usage('duelog has no command "jbos". Did you mean jobs?'))
+    expect(await run(['help', 'jobs', 'aply'])).toEqual(usage('duelog jobs has no command "aply". Did you mean apply?'))
+    expect(await run(['help', 'jobs', 'get', 'x'])).toEqual(usage('duelog jobs get has no command "x".'))
+    expect(await run(['help', 'complete'])).toMatchObject({ code: 2, out: '' })
   })
   it('prints its version', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
@@ -122,6 +133,12 @@ describe('a Duelog that is unreachable', () => {
       out: '',
       err: expect.stringMatching(/^duelog: Cannot reach Duelog at http:\/\/127\.0\.0\.1:9 \([^\n]+\)\. Start it with [^\n]+\n$/),
     })
+  })
+  it('is looked for at the port that the environment gives to a Duelog of this machine', async () => {
+    const err = expect.stringContaining('Cannot reach Duelog at http://127.0.0.1:9 ')
+    expect(await run(['jobs', 'list'], { DUELOG_HTTP_PORT: '9' })).toMatchObject({ code: 3, err })
+    const other = { DUELOG_HTTP_PORT: '7', DUELOG_URL: 'http://127.0.0.1:9' }
+    expect(await run(['jobs', 'list'], other)).toMatchObject({ code: 3, err })
   })
   it.each(['ftp://127.0.0.1', 'nowhere', 'http://user:secret@127.0.0.1'])('%s is no address', async (url) => {
     expect(await run(['jobs', 'list'], { DUELOG_URL: url })).toMatchObject({

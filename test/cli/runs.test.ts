@@ -46,7 +46,9 @@ describe('duelog runs', () => {
       expect.objectContaining({ runId: 'long/1', finishedAt: null }),
     ])
     expect((await bed.run('runs', 'list', '--json')).json()).toMatchObject([{ runId: 'long/1' }])
-    expect((await bed.run('runs', 'list', '--state', 'RETRY_WAIT')).out).toBe('No runs.\n')
+    expect((await bed.run('runs', 'list', '--state', 'RETRY_WAIT')).out).toBe(
+      'No active runs. `duelog history` lists ended ones.\n',
+    )
     expect(await bed.run('runs', 'cancel', 'long/1')).toMatchObject({ code: 0, out: 'long/1 is cancelled.\n' })
     expect(await ended.promise).toMatchObject({ name: 'Cancelled' })
     expect((await bed.run('runs', 'get', 'long/1', '--json')).json()).toEqual([expect.objectContaining({ status: 'CANCELLED' })])

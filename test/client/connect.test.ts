@@ -1,4 +1,6 @@
 /** What `import … from 'duelog'` gives, on the real broker. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import type { JobDefinition } from '../../schemas/generated.ts'
 import { createClient, createWorker, NonRetryableError } from '../../src/library/index.ts'
@@ -154,3 +156,13 @@ it('says to programs without a compiler which option is wrong', () => {
   for (const handler of ['a b', '', '-a', 'x'.repeat(129), 'é'])
     expect(worker({ brokers: 'a:1', handlers: { [handler]: () => {} } })).toThrow(/no job can name the handler/)
 })
+
+it('leaves nothing open when the start of a worker fails: a program that catches the error ends', async () => {
+  const { prefix } = await openCluster()
+  const options = { brokers, registryUrl, topicPrefix: prefix, pool: 'without-topics', handlers: {} }
+  const program = `
+    import { createWorker } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
+    await createWorker(${JSON.stringify(options)}).start().catch((error) => console.log(error.code))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 50_000 })
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('unsafe-topic')
+}, 60_000)

@@ -81,6 +81,28 @@ describe('jobs', () => {
     expect([seen, system.owner.jobs.size]).toEqual([[7], 499])
   })
 
+  it('with a payload that JSON would change or cannot hold are refused here, in bulk each one alone', async () => {
+    const { client, system } = await connected()
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const payloads: unknown[] = [{ sum: 1n }, { sum: Number.NaN }, cycle, [Number.POSITIVE_INFINITY], { text: '\ud800' }]
+    for (const payload of payloads) {
+      const refused = { code: 'bad-definition', message: expect.stringContaining('payload') }
+      expect(await refusalOf(client.schedule(job('a', { payload })))).toMatchObject(refused)
+      expect(await refusalOf(client.plan([job('a', { payload })]))).toMatchObject(refused)
+      system.add('b')
+      expect(await refusalOf(client.trigger('b', { payload }))).toMatchObject(refused)
+    }
+    const given = [job('c'), ...payloads.map((payload, index) => job(`bad-${index}`, { payload })), job('d', { payload: null })]
+    const made = await client.scheduleMany(given)
+    expect(made).toMatchObject({ accepted: 2, rejected: 5 })
+    expect(made.rejections.map(({ index, id, error }) => [index, id, error.code])).toEqual(
+      payloads.map((_, index) => [index + 1, `bad-${index}`, 'bad-definition']),
+    )
+    for (const { error } of made.rejections) expect(error.message).toContain('payload')
+    expect(system.log.written.filter(({ topic }) => topic === names.jobs)).toHaveLength(2)
+  })
+
   it('are refused with every problem, and a mistyped one never leaves the process', async () => {
     const { client } = await connected()
     expect(await refusalOf(client.schedule(job('a', { priority: 'URGENT', leaseMs: -1 }) as never))).toMatchObject({

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { signingKey } from '../../examples/reminders-app/src/system.ts'
 import { brokers, registryUrl } from '../kafka/harness.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
 import { modules, packInto } from '../setup/packed.ts'
@@ -54,7 +55,7 @@ describe('the app of the examples', () => {
 
   it('runs on a real broker: result, reminders, reports by zone, limits by customer, webhooks that are redriven', async () => {
     const place = await openPlace()
-    const system = await place.start({ DUELOG_ROLES: 'scheduler,retrier,api' })
+    const system = await place.start({ DUELOG_HTTP_ALLOW: '127.0.0.1', DUELOG_HTTP_SIGNING_KEY: signingKey })
     const output = await npm(['run', '--silent', 'demo'], {
       KAFKA_BROKERS: brokers.join(','),
       SCHEMA_REGISTRY_URL: registryUrl,

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { signingKey } from '../../examples/cluster.ts'
 import { readHouseFile } from '../house/tree.ts'
 import { brokers, registryUrl } from '../kafka/harness.ts'
 import { duelogEnvironment } from '../setup/environment.ts'
@@ -13,11 +14,11 @@ const folder = fileURLToPath(new URL('../../examples/', import.meta.url))
 const run = promisify(execFile)
 const endMsMax = 100_000
 
-/** Starts Duelog without workers, runs the example to its end and resolves with what it wrote. */
+/** Starts Duelog as examples/README.md does, runs the example to its end and resolves with what it wrote. */
 async function outputOf(example: string): Promise<string> {
   const place = await openPlace()
   const topic = await place.make('orders')
-  const system = await place.start({ DUELOG_ROLES: 'scheduler,retrier,api' })
+  const system = await place.start({ DUELOG_HTTP_ALLOW: '127.0.0.1', DUELOG_HTTP_SIGNING_KEY: signingKey })
   const env = duelogEnvironment({
     KAFKA_BROKERS: brokers.join(','),
     SCHEMA_REGISTRY_URL: registryUrl,

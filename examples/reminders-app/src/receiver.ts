@@ -1,21 +1,20 @@
 /** A receiver of webhooks for the demo. It is down until `recover`, and takes only requests with a right signature. */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Receiver {
   url: string
-  /** For the option httpSigningKey of the worker. */
-  signingKey: string
   recover(): void
   /** Ids of the events, in order, each once: the idempotency key finds repeats. */
   delivered(): string[]
   close(): Promise<void>
 }
 
-export async function openReceiver(): Promise<Receiver> {
-  const secret = randomBytes(32)
+/** `signingKey`: whsec_ and the secret in base64. */
+export async function openReceiver(signingKey: string): Promise<Receiver> {
+  const secret = Buffer.from(signingKey.replace('whsec_', ''), 'base64')
   const events = new Map<string, string>()
   let isUp = false
   const server = createServer(async (request, response) => {
@@ -31,7 +30,6 @@ export async function openReceiver(): Promise<Receiver> {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
-    signingKey: `whsec_${secret.toString('base64')}`,
     recover() {
       isUp = true
     },

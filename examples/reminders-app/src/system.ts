@@ -7,3 +7,6 @@ export const cluster = {
 
 /** URL of the HTTP API. */
 export const url = process.env.DUELOG_URL ?? 'http://127.0.0.1:8080'
+
+/** Signs webhooks, as README.md gives it to Duelog. A real one is a secret. */
+export const signingKey = process.env.DUELOG_HTTP_SIGNING_KEY ?? 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='

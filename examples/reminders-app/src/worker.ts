@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createWorker, type Hook } from 'duelog/worker'
 import { handlersOf, type World } from './handlers.ts'
 import type { Payloads } from './payloads.ts'
-import { cluster } from './system.ts'
+import { cluster, signingKey } from './system.ts'
 
 /** A real app calls its mail service and its CRM here. */
 const world: World = {
@@ -20,7 +20,7 @@ const worker = createWorker<Payloads>({
   hooks: [log],
   // The built-in handler http must not reach this machine unless it is allowed to. A real app leaves this out.
   httpAllow: ['127.0.0.1'],
-  httpSigningKey: process.env.WEBHOOK_SIGNING_KEY,
+  httpSigningKey: signingKey,
 })
 await worker.start()
 console.log('The worker is ready.')

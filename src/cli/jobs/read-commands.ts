@@ -153,6 +153,6 @@ function jobText(job: Job, paint: Paint): string {
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
   const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
-  const definition = writeJson(job.definition, 2)
-  return `${parts.join('\n')}\n${paint('dim', 'definition')}\n${definition}\n`
+  const definition = writeJson(job.definition === null ? null : withoutDefaults(job.definition), 2)
+  return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}\n`
 }

@@ -35,7 +35,7 @@ export function runPairs(run: Run, paint: Paint): [string, string][] {
     ['run', run.runId],
     ['status', statusText(run.status, paint)],
     ['scheduled for', run.scheduledFor],
-    ['made by', run.trigger],
+    ['trigger', run.trigger],
     ['attempts', String(run.attempts)],
     ['started', run.startedAt],
     ['finished', run.finishedAt],

@@ -73,7 +73,7 @@ function listCommand(frame: CommandFrame): Command {
         if (id !== undefined) runs.push(...(await api.get<{ runs: Run[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
         if (json) for (const run of runs) terminal.stdout.write(`${writeJson(run)}\n`)
-        else if (runs.length === 0) terminal.stdout.write('No runs.\n')
+        else if (runs.length === 0) terminal.stdout.write(`${noRunsText(id, dead)}\n`)
         else
           terminal.stdout.write(
             tableText(
@@ -85,6 +85,11 @@ function listCommand(frame: CommandFrame): Command {
         if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
       }),
     )
+}
+
+function noRunsText(id: string | undefined, dead: boolean | undefined): string {
+  if (id !== undefined) return 'No runs.'
+  return dead ? 'No dead runs.' : 'No active runs. `duelog history` lists ended ones.'
 }
 
 function getCommand(frame: CommandFrame): Command {

@@ -78,7 +78,7 @@ export async function remotely(
 }
 
 function addressOf(env: Terminal['env'], flag: string | undefined): Address {
-  const given = flag ?? (env.DUELOG_URL || String(urlDefault))
+  const given = flag ?? (env.DUELOG_URL || urlOfPort(env.DUELOG_HTTP_PORT))
   const url = URL.parse(given)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
     const place = flag === undefined ? 'DUELOG_URL' : '--url'
@@ -88,6 +88,11 @@ function addressOf(env: Terminal['env'], flag: string | undefined): Address {
     )
   }
   return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env), givenBy: '--url or DUELOG_URL' }
+}
+
+/** Of a Duelog that was started on this machine with the same environment. */
+function urlOfPort(port = ''): string {
+  return /^[1-9]\d{0,4}$/.test(port) ? `http://127.0.0.1:${port}` : String(urlDefault)
 }
 
 function tokenOf({ DUELOG_TOKEN, DUELOG_TOKEN_FILE }: Terminal['env']): string | undefined {
