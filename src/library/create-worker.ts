@@ -99,16 +99,8 @@ const nodeMajorMin = 24
 export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
   if (Number(process.versions.node.split('.')[0]) < nodeMajorMin)
     throw new DuelogError('bad-config', `createWorker needs Node ${nodeMajorMin} or later; this is ${process.version}`)
-  requireKnown('createWorker', options, workerOptionNames)
-  requireSound('createWorker', options)
-  requireHandlers(options.handlers)
-  const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
-  if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)
+  requireOptions(options)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
-  if (typeof name !== 'string' || !/^[^@:\s]{1,255}$/.test(name)) {
-    const allowed = '1 to 255 characters without "@", ":" and spaces'
-    throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
-  }
   const logger = options.logger ?? pino({ name, level: 'warn', ...limitRecordLogs() })
   const metrics = options.metrics ?? newMetrics()
   const stepMsMax = options.clockStepMsMax ?? clockStepMsMaxDefault
@@ -169,6 +161,19 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     },
     current: () => executor?.current(),
   }
+}
+
+/** Throws DuelogError `bad-config`. */
+function requireOptions<Payloads extends object>(options: WorkerOptions<Payloads>): void {
+  requireKnown('createWorker', options, workerOptionNames)
+  requireSound('createWorker', options)
+  requireHandlers(options.handlers)
+  const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
+  if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)
+  const { name } = options
+  if (name === undefined || (typeof name === 'string' && /^[^@:\s]{1,255}$/.test(name))) return
+  const allowed = '1 to 255 characters without "@", ":" and spaces'
+  throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
 }
 
 function requireHandlers(handlers: unknown): void {
