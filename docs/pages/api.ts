@@ -86,6 +86,7 @@ export function apiPage(): string {
       '',
       '- `POST /v1/jobs/plan` says for each definition what a write would do: create, update, change nothing, or be dropped. It also says which times would be added, removed and moved. The same code as in owners computes it.',
       '- `GET /v1/forecast`: `next` is the exact number of jobs whose next occurrence is due in a step, from the time indexes of the owners, up to `until`. `later` counts the further occurrences of the same jobs. For few jobs it is computed from the definitions, otherwise from a sample; `estimate` says which.',
+      '- `GET /v1/forecast/jobs`: the jobs with occurrences in a range, each with its first one and their number. It reads as much as a forecast: of more than 2,000 jobs in a partition it looks at those whose next occurrence is in the range, then at those that are due soonest. `complete` is false if it could not look at all.',
       '',
       '## Who may',
       '',

@@ -749,6 +749,27 @@ export type Forecast = {
   until: string
 }
 
+export type DueJob = {
+  id: string
+  /** Its first occurrence in the range. */
+  at: string
+  /** Its occurrences in the range. */
+  count: number
+}
+
+export type DueJobs = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+  /** Those with the earliest occurrences in the range, in that order. */
+  jobs: DueJob[]
+  /** Number of jobs that were found, also of those beyond limit. */
+  found: number
+  /** False: there were too many jobs to look at each, so some may be missing. */
+  complete: boolean
+}
+
 export type AuditRecord = {
   /** Time in ISO 8601, UTC. */
   at: string

@@ -3,6 +3,7 @@ import type {
   AuditPage,
   CommandResult,
   DeadLetter,
+  DueJobs,
   DueTime,
   Forecast,
   HistoryCounts,
@@ -253,6 +254,8 @@ export interface Client<Payloads extends object = AnyPayloads> {
   plan(jobs: readonly JobFor<Payloads>[], options?: { horizonMs?: number; maxFires?: number }): Promise<Plan>
   /** Number of occurrences in the steps of a range. */
   forecast(range?: { from?: Instant; horizonMs?: number; buckets?: number }): Promise<Forecast>
+  /** The jobs that will be due in a range, by their first occurrence in it. `horizonMs`: default one hour. `limit`: 1 to 500, default 100. */
+  dueJobs(range: { from: Instant; horizonMs?: number; limit?: number }): Promise<DueJobs>
   workers(): Promise<WorkerInfo[]>
   partitions(): Promise<PartitionInfo[]>
   /** What happened in each step of the last hour or the last 24 h (default). */

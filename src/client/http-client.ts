@@ -261,6 +261,10 @@ class HttpClient implements Client, JobRecords {
     return this.#ask('GET', '/v1/forecast', { query: { ...range, from: timeText(from) } })
   }
 
+  dueJobs({ from, ...range }: Parameters<Client['dueJobs']>[0]): ReturnType<Client['dueJobs']> {
+    return this.#ask('GET', '/v1/forecast/jobs', { query: { ...range, from: timeText(from) } })
+  }
+
   async workers(): ReturnType<Client['workers']> {
     return (await this.#read<{ workers: Awaited<ReturnType<Client['workers']>> }>('/v1/workers')).workers
   }

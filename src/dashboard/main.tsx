@@ -5,6 +5,7 @@ import { applyTheme } from './model/index.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/parts.css'
+import './styles/tables.css'
 import './styles/views.css'
 import 'uplot/dist/uPlot.min.css'
 

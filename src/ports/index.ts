@@ -44,6 +44,8 @@ export {
 } from './owner-queries.ts'
 export {
   type DueCounts,
+  type DueJob,
+  type DueJobs,
   type DueRange,
   type JobFilter,
   type OpenTransaction,

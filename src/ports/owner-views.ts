@@ -33,6 +33,23 @@ export interface DueCounts {
   cut: boolean
 }
 
+/** A job with occurrences in a range. */
+export interface DueJob {
+  id: string
+  /** The first of them, epoch ms. */
+  at: number
+  count: number
+}
+
+export interface DueJobs {
+  /** Those with the earliest occurrences. */
+  jobs: DueJob[]
+  /** Number of all that were found. */
+  found: number
+  /** False: there were too many jobs to look at each, so some may be missing. */
+  complete: boolean
+}
+
 /** Running attempts of a worker, from its reports to an owner. */
 export interface WorkerRuns {
   /** name@host:pid:boot */

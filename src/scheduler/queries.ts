@@ -52,6 +52,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     },
 
     forecast: (partition, range, asker) => forecasts.of(() => storeOf(partition), range, asker),
+    dueJobs: (partition, range, asker) => forecasts.jobsOf(() => storeOf(partition), range, asker),
 
     targets(partition, query, asker) {
       const find = async (): Promise<Targets> =>

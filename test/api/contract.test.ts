@@ -38,6 +38,7 @@ const promised = [
   ['POST', '/v1/operations/{id}/cancel', 'operator'],
   ['POST', '/v1/schedules/preview', 'viewer'],
   ['GET', '/v1/forecast', 'viewer'],
+  ['GET', '/v1/forecast/jobs', 'viewer'],
   ['GET', '/v1/workers', 'viewer'],
   ['GET', '/v1/proof', 'viewer'],
   ['GET', '/v1/history', 'viewer'],

@@ -15,7 +15,7 @@ const apiTokens = [
   { role: 'viewer', token: 'two-long-enough-token', name: 'two' },
 ] as const
 
-const paths = ['/v1/jobs?handler=none', '/v1/runs', '/v1/dead-letters', '/v1/forecast']
+const paths = ['/v1/jobs?handler=none', '/v1/runs', '/v1/dead-letters', '/v1/forecast', '/v1/forecast/jobs?from=0']
 
 it.each(paths)('%s is asked in the name of its caller, and ends when the caller disconnects', async (path) => {
   await using owner = createSystem({ apiTokens })
@@ -29,6 +29,7 @@ it.each(paths)('%s is asked in the name of its caller, and ends when the caller 
   }
   owner.owner.list = (_partition, _filter, _limit, _after?: string, asker?: Asker) => wait(asker)
   owner.owner.forecast = (_partition, _range, asker?: Asker) => wait(asker)
+  owner.owner.dueJobs = (_partition, _range, asker?: Asker) => wait(asker)
   const remote = remoteQueries(await owner.api.listen('127.0.0.1', 0), { token: peerToken(apiTokens), timeoutMs: 60_000 })
   const asking: OwnerDirectory['ask'] = (_partition, question) => question(remote)
   const owners = { ask: asking, hasCopy: () => false } as unknown as OwnerDirectory
@@ -60,6 +61,7 @@ it.each(paths)('%s ends in the other partitions when one partition refuses it', 
   }
   system.owner.list = (partition, _filter, _limit, _after?: string, asker?: Asker) => wait(partition, asker)
   system.owner.forecast = (partition, _range, asker?: Asker) => wait(partition, asker)
+  system.owner.dueJobs = (partition, _range, asker?: Asker) => wait(partition, asker)
   const headers = { authorization: 'Bearer one-long-enough-token' }
   const answer = await system.api.instance.inject({ url: path, headers })
   expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'overloaded', '1'])

@@ -79,6 +79,7 @@ describe('a member that is not part of this system', () => {
       '/v1/runs',
       '/v1/workers',
       '/v1/forecast',
+      '/v1/forecast/jobs?from=0',
       '/v1/partitions',
       '/v1/proof',
     ]) {

@@ -19,7 +19,15 @@ import type {
   PartitionQueries,
   RunEnd,
 } from '../../src/ports/owner-queries.ts'
-import type { DueCounts, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from '../../src/ports/owner-views.ts'
+import type {
+  DueCounts,
+  DueJobs,
+  DueRange,
+  JobFilter,
+  PartitionView,
+  StoredJob,
+  WorkerRuns,
+} from '../../src/ports/owner-views.ts'
 import { ownerProblem } from '../../src/ports/owner-views.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import type { Reason } from '../../streams/jobs/reasons.ts'
@@ -189,6 +197,12 @@ export class MemoryOwner implements PartitionQueries {
   async forecast(partition: number, { to }: DueRange): Promise<DueCounts> {
     this.#check(partition)
     return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
+  }
+  /** The jobs that are due in every partition. */
+  dueList: DueJobs = { jobs: [], found: 0, complete: true }
+  async dueJobs(partition: number, _range: object, _asker?: Asker): Promise<DueJobs> {
+    this.#check(partition)
+    return this.dueList
   }
   /** The workers that the first partition has heard from. */
   heard: WorkerRuns[] = []

@@ -131,13 +131,30 @@ describe('probes, metrics and partitions', () => {
     })
   })
 
-  it.each(['/v1/forecast', '/v1/workers', '/v1/jobs'])('%s answers with Retry-After while a partition restores', async (url) => {
+  it('lists the jobs that are due in all partitions, the earliest first', async () => {
     await using system = createSystem()
-    system.owner.notReady.add(2)
-    const answer = await system.api.instance.inject(url)
-    expect(answer.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
-    expect(answer.headers['retry-after']).toBe('1')
+    system.owner.dueList = { jobs: [2, 5].map((at) => ({ id: `j${at}`, at: nowMs + at, count: at })), found: 7, complete: true }
+    const url = `/v1/forecast/jobs?from=${encodeURIComponent(isoAt(0))}&horizonMs=60000`
+    const due = (await system.api.instance.inject(`${url}&limit=5`)).json()
+    expect(due).toMatchObject({ from: isoAt(0), to: isoAt(60_000), found: 28, complete: true })
+    expect(due.jobs.map(({ at, count }: { at: string; count: number }) => [at, count])).toEqual([
+      ...Array(4).fill([isoAt(2), 2]),
+      [isoAt(5), 5],
+    ])
+    for (const bad of ['/v1/forecast/jobs', `${url}&limit=501`, `${url}&limit=0`])
+      expect((await system.api.instance.inject(bad)).statusCode).toBe(400)
   })
+
+  it.each(['/v1/forecast', '/v1/forecast/jobs?from=0', '/v1/workers', '/v1/jobs'])(
+    '%s answers with Retry-After while a partition restores',
+    async (url) => {
+      await using system = createSystem()
+      system.owner.notReady.add(2)
+      const answer = await system.api.instance.inject(url)
+      expect(answer.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
+      expect(answer.headers['retry-after']).toBe('1')
+    },
+  )
 
   it('plans definitions against those in force, and writes nothing', async () => {
     await using system = createSystem()

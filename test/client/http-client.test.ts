@@ -153,6 +153,11 @@ describe('commands and runs', () => {
     expect(await client.forecast({ from: '2030-01-01T00:00:00Z', horizonMs: 60_000, buckets: 2 })).toMatchObject({
       bucketMs: 30_000,
     })
+    const due = { jobs: [{ id: 'a', at: 1_893_456_000_000, count: 3 }], found: 1, complete: true }
+    system.owner.dueList = due
+    expect((await client.dueJobs({ from: '2030-01-01T00:00:00Z', horizonMs: 60_000, limit: 3 })).jobs[0]).toEqual({
+      ...{ id: 'a', at: '2030-01-01T00:00:00.000Z', count: 3 },
+    })
     expect(await client.workers()).toMatchObject([{ instance: 'w@h:1:b' }])
     expect(await client.partitions()).toMatchObject([{ partition: 0, phase: 'active' }])
     expect(await client.proof()).toMatchObject({ partitions: 1 })

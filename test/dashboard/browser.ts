@@ -64,8 +64,26 @@ export async function openPage(context: TestContext, browser: Browser, url: stri
 const wide = { width: 1_280, height: 800 }
 const phone = { width: 390, height: 844 }
 
+/** What is wider than the screen, cannot be reached without scrolling sideways, or lies off the center. */
+const misfits = `(() => {
+  const found = []
+  const over = document.documentElement.scrollWidth - innerWidth
+  if (over > 0) found.push('the page is ' + over + ' px too wide')
+  for (const part of document.querySelectorAll('main .scroll'))
+    if (part.scrollWidth > part.clientWidth) found.push(part.getAttribute('aria-label') + ' is cut')
+  for (const control of document.querySelectorAll('main :is(a, button, input, select, textarea)')) {
+    const { left, right, width } = control.getBoundingClientRect()
+    if (width > 0 && (left < -1 || right > innerWidth + 1)) found.push(control.outerHTML.slice(0, 80) + ' is off the screen')
+  }
+  const main = document.querySelector('main')
+  const [frame, { left, right }] = [main.parentElement.getBoundingClientRect(), main.getBoundingClientRect()]
+  const side = document.querySelector('.side')?.getBoundingClientRect().right ?? 0
+  if (innerWidth > 1000 && side > 0 && Math.abs(left - side - (frame.right - right)) > 1) found.push('the content is not centered')
+  return found
+})()`
+
 /**
- * Expects that axe finds nothing and nothing is wider than the screen, in light and dark, on a wide screen and on a phone. With
+ * Expects that axe finds nothing and nothing is cut or wider than the screen, in light and dark, on a wide screen and on a phone. With
  * DUELOG_TEST_SCREENS it writes screenshots into that folder: both themes of the wide screen, and the phone in light.
  */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
@@ -78,11 +96,16 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       await page.evaluate('scrollTo(0, 0)')
       const place = `${name}, ${colorScheme}, ${viewport.width} px`
       expect(await axeFindings(page), place).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), place).toBeLessThanOrEqual(0)
+      expect(await page.evaluate(misfits), place).toEqual([])
       if (folder === undefined || (viewport === phone && colorScheme === 'dark')) continue
       const part = viewport === phone ? 'phone' : colorScheme
       await page.screenshot({ path: join(folder, `${name}-${part}.png`) })
     }
   }
   await page.emulateMedia({ colorScheme: 'light' })
+  for (const width of [1_024, 1_920]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await page.evaluate(misfits), `${name}, ${width} px`).toEqual([])
+  }
+  await page.setViewportSize(wide)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Forecast } from '../../src/answers/answers.ts'
-import { gridOf, levelOf, palestOf, rangeOf } from '../../src/dashboard/model/calendar-grid.ts'
+import { gridOf, levelOf, rangeOf, scaleOf } from '../../src/dashboard/model/calendar-grid.ts'
 
 const forecast = (from: Date, stepMs: number, counts: number[]): Forecast => ({
   ...{ bucketMs: stepMs, overdue: 0, jobs: 1, sampled: 1, estimate: false },
@@ -33,10 +33,39 @@ describe('the grid of the calendar', () => {
     expect(rangeOf('hour', 3_600_001).from).toBe(3_600_000)
   })
 
-  it('shows small counts beside large ones', () => {
-    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, 1, 1_000_000, 5))).toEqual([0, 1, 1, 3, 5])
-    expect(palestOf([0, 240, 260])).toBe(65)
-    expect([240, 260].map((due) => levelOf(due, palestOf([240, 260]), 260, 5))).toEqual([5, 5])
-    expect(palestOf([0, 3, 1_000])).toBe(3)
+  it('begins at a full hour of the viewer, whose zone may be half an hour off', async () => {
+    const zone = process.env.TZ
+    try {
+      process.env.TZ = 'Asia/Kolkata'
+      const at = Date.parse('2030-01-01T04:20:00+05:30')
+      expect(new Date(rangeOf('hour', at).from).toISOString()).toBe('2029-12-31T22:30:00.000Z')
+      const { cells } = gridOf('hour', forecast(new Date(rangeOf('hour', at).from), 3_600_000, [1, 2]))
+      expect(cells.map(({ column }) => column)).toEqual([4, 5])
+    } finally {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    }
+  })
+
+  it('has more rows in a narrow place', () => {
+    const { rows, columns, cells } = gridOf('minute', forecast(new Date(2030, 0, 1, 9, 19), 60_000, [1, 2]), true)
+    expect([rows, columns]).toEqual([['09:00', '09:20'], 20])
+    expect(cells.map(({ row, column }) => [row, column])).toEqual([
+      [0, 19],
+      [1, 0],
+    ])
+    expect(gridOf('hour', forecast(new Date(2030, 0, 1, 11), 3_600_000, [1, 2]), true).rows).toHaveLength(2)
+  })
+
+  it('shows small counts beside large ones, and an even load as pale', () => {
+    expect([0, 1, 10, 1_000, 1_000_000].map((due) => levelOf(due, { least: 1, most: 1_000_000 }, 5))).toEqual([0, 1, 1, 3, 5])
+    const load = [3, ...Array.from({ length: 100 }, (_, index) => 540 + (index % 40)), 721]
+    const scale = scaleOf(load)
+    expect(levelOf(560, scale, 5)).toBe(1)
+    expect(levelOf(721, scale, 5)).toBeGreaterThan(2)
+    const even = scaleOf([240, 250, 260])
+    expect([240, 250, 260].map((due) => levelOf(due, even, 5))).toEqual([1, 1, 1])
+    const bursts = scaleOf([300, 300, 300, 28_898])
+    expect([300, 28_898].map((due) => levelOf(due, bursts, 5))).toEqual([1, 5])
   })
 })

@@ -31,15 +31,16 @@ describe('the dashboard', () => {
     await expectAccessible(page, 'workers')
 
     await view(page, 'Calendar').click()
-    await page.getByRole('img', { name: /occurrences in 720 steps/ }).waitFor()
+    await page.getByRole('group', { name: /occurrences in 720 steps/ }).waitFor()
+    await opensCells(page)
     await expectAccessible(page, 'calendar')
     await page.getByRole('link', { name: '7 days by hour' }).click()
-    await page.getByRole('img', { name: /occurrences in 168 steps/ }).waitFor()
+    await page.getByRole('group', { name: /occurrences in 168 steps/ }).waitFor()
     await expectAccessible(page, 'calendar-days')
     await page.reload()
-    await page.getByRole('img', { name: /occurrences in 168 steps/ }).waitFor()
+    await page.getByRole('group', { name: /occurrences in 168 steps/ }).waitFor()
     await page.goBack()
-    await page.getByRole('img', { name: /occurrences in 720 steps/ }).waitFor()
+    await page.getByRole('group', { name: /occurrences in 720 steps/ }).waitFor()
     await view(page, 'Settings').click()
     await page.getByRole('rowheader', { name: 'DUELOG_TOPIC_PREFIX' }).waitFor()
     await expectAccessible(page, 'settings')
@@ -372,6 +373,23 @@ async function create(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL('**/jobs/watched')
   await view(page, 'Jobs').click()
+}
+
+/** By keyboard and by the list of the busiest; each shows the jobs of its time, with links. */
+async function opensCells(page: Page): Promise<void> {
+  await page.locator('.heat a[tabindex="0"]').focus()
+  await page.keyboard.press('End')
+  await page.keyboard.press('ArrowLeft')
+  const focused = await page.locator('.heat a:focus').getAttribute('data-at')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/calendar?at=${encodeURIComponent(new Date(Number(focused)).toISOString())}`)
+  await page.locator('section[aria-labelledby=due]').waitFor()
+  await page.locator('.busiest a').first().click()
+  const table = page.getByRole('region', { name: 'Table of jobs that are due' })
+  // A quarter at least: the jobs of each quarter and of each five minutes, and not those of 03:50.
+  await table.getByRole('link', { name: 'group-1.0', exact: true }).waitFor()
+  await table.getByRole('link', { name: 'group-2.0', exact: true }).waitFor()
+  expect(await table.getByRole('link', { name: 'group-4.0', exact: true }).count()).toBe(0)
 }
 
 /** Changes the interval from 1 s to 5 s, while another person changes other fields. */

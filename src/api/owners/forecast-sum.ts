@@ -1,6 +1,6 @@
-/** The counts of all partitions as one answer. */
+/** The counts, and the jobs that are due, of all partitions as one answer. */
 import { isoTime } from '../../../streams/text/index.ts'
-import type { DueCounts, DueRange } from '../../ports/index.ts'
+import type { DueCounts, DueJobs, DueRange } from '../../ports/index.ts'
 
 export function forecastOf(counts: readonly DueCounts[], { from, to, bucketMs }: DueRange): Record<string, unknown> {
   const total = (pick: (of: DueCounts) => number): number => counts.reduce((sum, of) => sum + pick(of), 0)
@@ -19,5 +19,19 @@ export function forecastOf(counts: readonly DueCounts[], { from, to, bucketMs }:
     sampled: total(({ sampled }) => sampled),
     estimate: counts.some(({ jobs, sampled, cut }) => cut || sampled < jobs),
     until: isoTime(Math.min(...counts.map(({ until }) => until), to)),
+  }
+}
+
+export function dueJobsOf(
+  parts: readonly DueJobs[],
+  { from, to, limit }: { from: number; to: number; limit: number },
+): Record<string, unknown> {
+  const jobs = parts.flatMap((part) => part.jobs).sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  return {
+    from: isoTime(from),
+    to: isoTime(to),
+    jobs: jobs.slice(0, limit).map(({ id, at, count }) => ({ id, at: isoTime(at), count })),
+    found: parts.reduce((sum, { found }) => sum + found, 0),
+    complete: parts.every(({ complete }) => complete),
   }
 }

@@ -1,6 +1,6 @@
 /** Who owns a partition, and questions to owners in this process and in others. */
 
-export { forecastOf } from './forecast-sum.ts'
+export { dueJobsOf, forecastOf } from './forecast-sum.ts'
 export { answerOf, createHistoryDirectory, type HistoryQuery, isHistoryPlace } from './history-directory.ts'
 export { callerHeader, decodeInternalJson, encodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'

@@ -13,7 +13,7 @@ import type {
   PartitionQueries,
   TargetQuery,
 } from '../../ports/index.ts'
-import { closed, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
+import { closed, dueJobsMax, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
@@ -138,6 +138,17 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     field: 'counts',
     request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
     answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker()),
+  },
+  dueJobs: {
+    path: '/:partition/due-jobs',
+    schema: schemaOf(
+      ofPartition,
+      closed({ from: integer(0), to: integer(0), limit: { ...integer(1), maximum: dueJobsMax } }, ['from', 'to', 'limit']),
+    ),
+    field: 'due',
+    request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
+    answer: (queries, { partition, ...range }: OfPartition & { from: number; to: number; limit: number }, asker) =>
+      queries.dueJobs(partition, range, asker()),
   },
   targets: {
     path: '/:partition/targets',

@@ -21,14 +21,17 @@ import {
   whileAsked,
 } from '../http/index.ts'
 import { type Computation, cyclesInForce, cycleWarning, EventLoopYielder, followersOf } from '../jobs/index.ts'
-import { forecastOf } from '../owners/index.ts'
-import { forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
+import { dueJobsOf, forecastOf } from '../owners/index.ts'
+import { dueJobsSchema, forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
 interface PlanBody {
   Body: { jobs: unknown[]; horizonMs: number; maxFires: number }
 }
 interface ForecastQuery {
   Querystring: { from?: string; horizonMs: number; buckets: number }
+}
+interface DueJobsQuery {
+  Querystring: { from: string; horizonMs: number; limit: number }
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
@@ -118,6 +121,17 @@ function forecastRoute(
       return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))
     })
     return forecastOf(counts, range)
+  })
+
+  instance.get<DueJobsQuery>('/v1/forecast/jobs', { config, schema: dueJobsSchema }, async (request, reply) => {
+    const { horizonMs, limit } = request.query
+    const from = timeOf('from', request.query.from)
+    const range = { from, to: from + horizonMs, limit }
+    const due = await whileAsked(request, reply, (asker) => {
+      const of = (partition: number) => owners.ask(partition, (owner) => owner.dueJobs(partition, range, asker))
+      return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))
+    })
+    return dueJobsOf(due, range)
   })
 }
 

@@ -37,6 +37,7 @@ export {
   cycleAskedMax,
   cycleJobsMax,
   deadLetterJobsAtOnce,
+  dueJobsMax,
   headersCheckMs,
   headersReceiveMs,
   historyBucketMsDefault,
@@ -119,7 +120,7 @@ export {
   operationSchema,
 } from './operations.ts'
 export { partitionsSchema } from './partitions.ts'
-export { forecastSchema, planSchema } from './plan.ts'
+export { dueJobsSchema, forecastSchema, planSchema } from './plan.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
 export { runLogsSchema } from './run-logs.ts'
 export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'

@@ -192,6 +192,9 @@ export const planHorizonDefaultMs = 7 * 86_400_000
 export const forecastHorizonDefaultMs = 3_600_000
 /** Maximum horizon: ten years. */
 export const horizonMaxMs = 3_653 * 86_400_000
+/** Jobs that are listed for a range of a forecast. */
+export const dueJobsDefault = 100
+export const dueJobsMax = 500
 export const bucketsDefault = 60
 export const bucketsMax = 1_000
 

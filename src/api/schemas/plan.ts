@@ -4,6 +4,8 @@ import { definitionSchema } from './jobs.ts'
 import {
   bucketsDefault,
   bucketsMax,
+  dueJobsDefault,
+  dueJobsMax,
   forecastHorizonDefaultMs,
   horizonMaxMs,
   planFiresDefault,
@@ -186,6 +188,50 @@ export const forecastSchema = {
           description: 'Whether later is an estimate: from a sample, or because jobs recur too often.',
         },
         until: { ...time, description: 'End of the counted range: to, or earlier if there are too many occurrences.' },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+export const dueJobsSchema = {
+  operationId: 'listDueJobs',
+  tags: ['Schedules'],
+  summary: 'The jobs that will be due in a range',
+  querystring: closed(
+    {
+      from: { ...timeInput, description: 'Start of the range, ISO 8601 with an offset, or epoch ms.' },
+      horizonMs: { type: 'integer', minimum: 1, maximum: horizonMaxMs, default: forecastHorizonDefaultMs },
+      limit: { type: 'integer', minimum: 1, maximum: dueJobsMax, default: dueJobsDefault },
+    },
+    ['from'],
+  ),
+  response: {
+    200: {
+      title: 'DueJobs',
+      type: 'object',
+      additionalProperties: false,
+      required: ['from', 'to', 'jobs', 'found', 'complete'],
+      properties: {
+        from: time,
+        to: time,
+        jobs: {
+          type: 'array',
+          description: 'Those with the earliest occurrences in the range, in that order.',
+          items: {
+            title: 'DueJob',
+            type: 'object',
+            additionalProperties: false,
+            required: ['id', 'at', 'count'],
+            properties: {
+              id: { type: 'string' },
+              at: { ...time, description: 'Its first occurrence in the range.' },
+              count: { type: 'integer', description: 'Its occurrences in the range.' },
+            },
+          },
+        },
+        found: { type: 'integer', description: 'Number of jobs that were found, also of those beyond limit.' },
+        complete: { type: 'boolean', description: 'False: there were too many jobs to look at each, so some may be missing.' },
       },
     },
     ...problemResponses,

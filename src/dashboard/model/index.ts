@@ -7,6 +7,7 @@ export type {
   AuditRecord,
   CommandResult,
   DeadLetter,
+  DueJobs,
   DueTime,
   FieldProblem,
   Forecast,
@@ -33,7 +34,7 @@ export type {
 } from '../../answers/index.ts'
 export { act, awaited, confirmed, forgetError, notice, question, say } from './actions.ts'
 export { type Attempt, attemptsOf } from './attempts.ts'
-export { type Cell, type Grid, gridOf, levelOf, palestOf, rangeOf, type Step } from './calendar-grid.ts'
+export { type Cell, type Grid, gridOf, levelOf, rangeOf, type Step, scaleOf, stepMsOf } from './calendar-grid.ts'
 export {
   defaultOf,
   type FieldSchema,
@@ -54,6 +55,7 @@ export { nodeOfField, parseSource, placeOf } from './json-source.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
 export { type DiffLine, lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
+export { isNarrow } from './narrow.ts'
 export { cancelOperation, findOperations, type OperationAction, operate, operationTitle, watched } from './operations.ts'
 export { type Rates, ratesOver } from './rates.ts'
 export { groupsOf, type ReasonGroup } from './reason-groups.ts'
@@ -63,6 +65,7 @@ export { followLink, go, jobHref, pages, route, runHref, shownPages } from './ro
 export { type RunLog, RunLogReader } from './run-log.ts'
 export { askOtherTabs, isAdmin, mayOperate, session, signIn, signOut, token } from './session.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
+export { endedOf, runningMedian, trendOf } from './trend.ts'
 export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
 export { visible } from './visible.ts'
 export {

@@ -13,6 +13,8 @@ export interface Line {
   color: string
   /** Fills the area below the line. */
   filled?: boolean
+  /** A dot at each value. */
+  dots?: boolean
 }
 
 export interface ChartMark {
@@ -34,6 +36,8 @@ interface ChartProps {
   /** Length of the time axis. Absent: as long as the values reach. */
   rangeMs?: number
   marks?: readonly ChartMark[]
+  /** What each time stands for. */
+  names?: readonly string[]
 }
 
 const heightPx = 168
@@ -43,7 +47,7 @@ const spanMsMin = 120_000
 const nearPx = 6
 
 export function Chart(props: ChartProps) {
-  const { title, now, lines, times, values, axisWords } = props
+  const { title, now, lines, times, values, axisWords, names } = props
   const container = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot | undefined>(undefined)
   const current = useRef(props)
@@ -80,7 +84,8 @@ export function Chart(props: ChartProps) {
     return value === null || value === undefined ? '—' : axisWords(value)
   }
   const mark = shown === undefined ? undefined : markAt(chart.current, props, times[shown] ?? 0)
-  const reading = shown === undefined ? now : readingOf(props, times[shown] ?? 0, valueAt, mark)
+  const note = shown === undefined ? undefined : (names?.[shown] ?? mark)
+  const reading = shown === undefined ? now : readingOf(props, times[shown] ?? 0, valueAt, note)
   return (
     <figure class="chart">
       <Head title={title} lines={lines} valueAt={shown === undefined ? undefined : valueAt} />
@@ -106,7 +111,7 @@ export function Chart(props: ChartProps) {
         }}
       />
       <p class="mark-text" aria-hidden="true">
-        {shown !== undefined && <time>{instant(times[shown] ?? 0)}</time>} {mark}
+        {shown !== undefined && <time>{instant(times[shown] ?? 0)}</time>} {note}
       </p>
     </figure>
   )
@@ -227,10 +232,10 @@ function optionsOf(
     ],
     series: [
       {},
-      ...lines.map(({ color: name, filled }) => ({
+      ...lines.map(({ color: name, filled, dots = false }) => ({
         stroke: color(name),
-        width: 1.5,
-        points: { show: false },
+        width: dots ? 1 : 1.5,
+        points: { show: dots, size: 4, fill: color(name) },
         ...(filled ? { fill: color(`${name}-soft`) } : {}),
       })),
     ],

@@ -34,41 +34,43 @@ export function Frame({ children }: { children: ComponentChildren }) {
         Skip to content
       </a>
       <header class="side">
-        <a class="brand" href="/">
-          <Mark />
-          Duelog
-        </a>
-        <nav aria-label="Views">
-          <ul>
-            {shownPages.value.map((page) => (
-              <li key={page.view}>
-                <a
-                  href={page.href}
-                  aria-current={
-                    view === page.view || ((view === 'job' || view === 'run') && page.view === 'jobs') ? 'page' : undefined
-                  }
-                >
-                  {page.title}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <div class="foot">
+        <div class="side-top">
+          <a class="brand" href="/">
+            <Mark />
+            Duelog
+          </a>
+          <nav aria-label="Views">
+            <ul>
+              {shownPages.value.map((page) => (
+                <li key={page.view}>
+                  <a
+                    href={page.href}
+                    aria-current={
+                      view === page.view || ((view === 'job' || view === 'run') && page.view === 'jobs') ? 'page' : undefined
+                    }
+                  >
+                    {page.title}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
           <Connection />
-          <ThemeChoice />
-          <p class="foot-links">
-            <a href={`/docs#/${apiTags[view] ?? 'System'}`} target="_blank" rel="noreferrer">
-              API of this view
-            </a>
-          </p>
-          <Role />
         </div>
       </header>
       <main id="content">
         {view !== 'now' && <Stopped />}
         {children}
       </main>
+      <footer class="foot">
+        <ThemeChoice />
+        <p class="foot-links">
+          <a href={`/docs#/${apiTags[view] ?? 'System'}`} target="_blank" rel="noreferrer">
+            API of this view
+          </a>
+        </p>
+        <Role />
+      </footer>
     </div>
   )
 }

@@ -21,14 +21,14 @@ export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
       <Table
         of="jobs"
         columns={[
-          mayOperate.value && { title: 'Select', unseen: true },
+          mayOperate.value && { title: 'Select', unseen: true, width: '28px' },
           'Job',
-          'Status',
-          'Schedule',
-          'Next fire',
-          'Last run',
-          'Target',
-          mayOperate.value && { title: 'Actions', unseen: true },
+          { title: 'Status', width: '88px' },
+          { title: 'Schedule', width: '14%' },
+          { title: 'Next fire', width: '17%' },
+          { title: 'Last run', width: '17%' },
+          { title: 'Target', width: '13%', wideOnly: true },
+          mayOperate.value && { title: 'Actions', unseen: true, width: '172px' },
         ]}
         class="jobs"
       >
@@ -68,13 +68,17 @@ function Row({ job, changed, chosen, choose }: RowProps) {
       <td>
         <Status of={status} />
         {status === 'INVALID' && reason !== null && (
-          <span class="aside reason" title={visible(reason)}>
+          <span class="aside clip" title={visible(reason)}>
             <Text of={reason} />
           </span>
         )}
       </td>
       <td>
-        {definition !== null && <span class="clip">{scheduleWords(definition.schedule)}</span>}
+        {definition !== null && (
+          <span class="clip" title={scheduleWords(definition.schedule)}>
+            {scheduleWords(definition.schedule)}
+          </span>
+        )}
         {definition?.schedule.timezone !== undefined && <span class="aside">{definition.schedule.timezone}</span>}
       </td>
       <td>
@@ -83,9 +87,9 @@ function Row({ job, changed, chosen, choose }: RowProps) {
       <td>
         {active.length > 0 && <Active active={active} />}
         {active.length === 0 && lastRun !== null && (
-          <>
+          <span class="clip">
             <Status of={lastRun.status} /> <When at={lastRun.finishedAt} brief />
-          </>
+          </span>
         )}
         {active.length === 0 && lastRun === null && <span class="none">never</span>}
         {deadRuns.length > 0 && (
@@ -94,7 +98,7 @@ function Row({ job, changed, chosen, choose }: RowProps) {
           </a>
         )}
       </td>
-      <td>
+      <td class="wide-only">
         <span class="clip" title={definition === null ? undefined : targetWords(definition.target)}>
           {definition === null ? '' : targetWords(definition.target)}
         </span>
@@ -135,10 +139,10 @@ function Active({ active }: { active: Job['active'] }) {
   const waits = first === undefined ? undefined : waitWords(first)
   if (first === undefined || active.some(({ status }) => status !== first.status))
     return <span class="status busy">{active.length} active</span>
+  const text = `${active.length > 1 ? `${active.length} runs ` : ''}${waits ?? ''}`
   return (
-    <>
-      <Status of={first.status} /> {active.length > 1 && <span class="aside">{active.length} runs </span>}
-      {waits !== undefined && <span class="aside clip">{waits}</span>}
-    </>
+    <span class="clip" title={text}>
+      <Status of={first.status} /> <span class="brief">{text}</span>
+    </span>
   )
 }

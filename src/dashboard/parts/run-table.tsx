@@ -27,26 +27,28 @@ interface RunTableProps {
   dead?: readonly number[]
   /** Shows the job in each row. */
   named?: boolean
+  /** Whether a run has left the list, and is shown only until the rows may move. */
+  isGone?: (run: Run) => boolean
 }
 
-export function RunTable({ runs, changed, dead = [], named = false }: RunTableProps) {
+export function RunTable({ runs, changed, dead = [], named = false, isGone = () => false }: RunTableProps) {
   return (
     <Table
       of="runs"
       columns={[
         'Run',
-        'Status',
-        'Due',
-        { title: 'Late by', number: true },
-        { title: 'Duration', number: true },
-        { title: 'Attempts', number: true },
-        'Worker',
-        mayOperate.value && { title: 'Actions', unseen: true },
+        { title: 'Status', width: '26%' },
+        { title: 'Due', width: '17%' },
+        { title: 'Late by', number: true, width: '80px' },
+        { title: 'Duration', number: true, width: '80px' },
+        { title: 'Attempts', number: true, width: '76px' },
+        { title: 'Worker', width: '15%', wideOnly: true },
+        mayOperate.value && { title: 'Actions', unseen: true, width: '80px' },
       ]}
       class="runs"
     >
       {runs.map((run) => (
-        <Row key={run.runId} run={run} named={named} redrivable={dead.includes(run.runNo)} changed={changed} />
+        <Row key={run.runId} {...{ run, named, changed }} redrivable={dead.includes(run.runNo)} gone={isGone(run)} />
       ))}
     </Table>
   )
@@ -56,25 +58,28 @@ interface RowProps {
   run: Run
   named: boolean
   redrivable: boolean
+  gone: boolean
   changed: () => Promise<void>
 }
 
-function Row({ run, named, redrivable, changed }: RowProps) {
+function Row({ run, named, redrivable, gone, changed }: RowProps) {
   const { jobId, runNo, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, worker } = run
   const lateMs = lateMsOf(run)
-  const startedMs = startedAt === null || (isActive(run) && !isStarted(run)) ? undefined : Date.parse(startedAt)
+  const startedMs = gone || startedAt === null || (isActive(run) && !isStarted(run)) ? undefined : Date.parse(startedAt)
   const endMs = finishedAt === null ? nowMs.value : Date.parse(finishedAt)
   const waits = waitWords(run)
   return (
-    <tr>
+    <tr class={gone ? 'gone' : undefined}>
       <th scope="row" class="code">
         <RunLink jobId={jobId} runNo={runNo} named={named} />
         {trigger !== 'SCHEDULE' && <span class="tags">{trigger.toLowerCase().replace('_', ' ')}</span>}
       </th>
       <td>
-        <Status of={status} />
-        {waits !== undefined && <span class="aside"> {waits}</span>}
-        <RunProgress run={run} />
+        <span class="clip" title={waits}>
+          {gone ? <span class="status">no longer here</span> : <Status of={status} />}{' '}
+          <span class="brief">{gone ? '' : waits}</span>
+        </span>
+        {!gone && <RunProgress run={run} />}
         <AttemptErrors errors={run.errors} />
       </td>
       <td>
@@ -83,25 +88,25 @@ function Row({ run, named, redrivable, changed }: RowProps) {
       <td class="number">{lateMs === undefined ? '—' : duration(lateMs)}</td>
       <td class="number">{startedMs === undefined ? '—' : duration(Math.max(0, endMs - startedMs))}</td>
       <td class="number">{attemptsMade(run)}</td>
-      <td class="code">
+      <td class="code wide-only">
         <span class="clip" title={worker === null ? undefined : visible(worker)}>
           {worker === null ? '—' : <Text of={worker} />}
         </span>
       </td>
       {mayOperate.value && (
         <td>
-          <RunButtons run={run} redrivable={redrivable} changed={changed} />
+          <RunButtons run={run} redrivable={redrivable} gone={gone} changed={changed} />
         </td>
       )}
     </tr>
   )
 }
 
-function RunButtons({ run, redrivable, changed }: Omit<RowProps, 'named'>) {
+function RunButtons({ run, redrivable, gone, changed }: Omit<RowProps, 'named'>) {
   const runId = visible(run.runId)
   return (
     <div class="buttons tight">
-      {isActive(run) && (
+      {isActive(run) && !gone && (
         <ActionButton class="risky" label={`Cancel run ${runId}`} run={() => cancelRun(run).then(changed)}>
           Cancel
         </ActionButton>

@@ -57,10 +57,24 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
 export function JobLink({ id }: { id: string }) {
   return (
     <a href={jobHref(id)} class="code">
-      <Text of={id} />
+      <Breakable of={id} />
     </a>
   )
 }
+
+/** Breaks an ID after a dot, a colon or a bar rather than within a word. */
+const Breakable = ({ of }: { of: string }) => (
+  <bdi>
+    {visible(of)
+      .split(/(?<=[.:_/])/)
+      .map((part, index) => (
+        <>
+          {index > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+  </bdi>
+)
 
 /** With `named`, the link reads `job/12`, otherwise `12`. */
 export function RunLink({ jobId, runNo, named = false }: { jobId: string; runNo: number; named?: boolean }) {
@@ -68,7 +82,7 @@ export function RunLink({ jobId, runNo, named = false }: { jobId: string; runNo:
     <a href={runHref(jobId, runNo)} class="code" aria-label={`Run ${visible(jobId)}/${runNo}`}>
       {named && (
         <>
-          <Text of={jobId} />/
+          <Breakable of={jobId} />/
         </>
       )}
       {runNo}

@@ -1,25 +1,28 @@
-/** Forecast of due occurrences: the next 12 hours by minute, or the next 7 days by hour. */
+/** Forecast of due occurrences: the next 12 hours by minute, or the next 7 days by hour. A cell opens the list of its jobs. */
+import { useEffect, useRef } from 'preact/hooks'
 import {
   ask,
   type Cell,
   count,
   counted,
+  type DueJobs,
   type Forecast,
   type Grid,
   gridOf,
   instant,
-  levelOf,
-  palestOf,
+  isNarrow,
   path,
   rangeOf,
   type Step,
+  stepMsOf,
   useResource,
   viewerZone,
 } from '../model/index.ts'
-import { Empty, Heading, Loading, Problem } from '../parts/index.ts'
+import { Empty, Heading, HeatMap, HeatScale, JobLink, Loading, Problem, Table, When } from '../parts/index.ts'
 
-const levels = 5
 const busiestShown = 5
+const jobsShown = 100
+const panelRefreshMs = 10_000
 
 export function CalendarView({ query }: { query: URLSearchParams }) {
   const step: Step = query.get('by') === 'hour' ? 'hour' : 'minute'
@@ -27,6 +30,8 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
     ask<Forecast>(path(['forecast'], { ...rangeOf(step, Date.now()) }), { signal }),
   )
   const forecast = value.value
+  const grid = forecast === undefined ? undefined : gridOf(step, forecast, isNarrow.value)
+  const openMs = Date.parse(query.get('at') ?? '')
   return (
     <>
       <Heading title="Calendar">
@@ -40,93 +45,94 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
         </nav>
       </Heading>
       <Problem problem={problem.value} known={forecast !== undefined} />
-      {forecast === undefined && problem.value === undefined && <Loading what="the forecast" />}
-      {forecast !== undefined && <HeatMap key={step} grid={gridOf(step, forecast)} step={step} />}
+      {grid === undefined && problem.value === undefined && <Loading what="the forecast" />}
+      {grid !== undefined && <CalendarMap grid={grid} step={step} openMs={Number.isNaN(openMs) ? undefined : openMs} />}
+      {!Number.isNaN(openMs) && <DueIn key={openMs} fromMs={openMs} toMs={endOf(grid, step, openMs)} closed={hrefOf(step)} />}
+      {grid !== undefined && <Busiest grid={grid} step={step} />}
       {forecast !== undefined && <Notes forecast={forecast} />}
     </>
   )
 }
 
-const cellPx = { minute: { width: 15, height: 20, every: 5 }, hour: { width: 37, height: 26, every: 1 } } as const
-const titlePx = 84
-const headPx = 20
+const hrefOf = (step: Step, atMs?: number): string => {
+  const query = new URLSearchParams(step === 'hour' ? { by: 'hour' } : {})
+  if (atMs !== undefined) query.set('at', new Date(atMs).toISOString())
+  return query.size === 0 ? '/calendar' : `/calendar?${query}`
+}
 
-function HeatMap({ grid, step }: { grid: Grid; step: Step }) {
-  const { rows, columns, cells } = grid
-  const { width, height, every } = cellPx[step]
-  const dues = cells.map(({ due }) => due)
-  const most = Math.max(0, ...dues)
-  const palest = palestOf(dues)
-  const total = cells.reduce((sum, { due }) => sum + due, 0)
-  const busiest = cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
-  if (total === 0) return <Empty>Nothing is due in this period.</Empty>
-  const label = `${counted(total, 'occurrence')} in ${cells.length} steps; the busiest has ${count(most)}, at ${instant(busiest[0]?.atMs ?? 0)}`
+/** A cell may hold an hour that a clock change repeats. */
+const endOf = (grid: Grid | undefined, step: Step, atMs: number): number =>
+  grid?.cells.find((cell) => cell.atMs === atMs)?.toMs ?? atMs + stepMsOf(step)
+
+function CalendarMap({ grid, step, openMs }: { grid: Grid; step: Step; openMs: number | undefined }) {
+  if (grid.cells.every(({ due }) => due === 0)) return <Empty>Nothing is due in this period.</Empty>
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Heat map">
-        <svg
-          class="heat"
-          role="img"
-          aria-label={label}
-          width={titlePx + columns * width}
-          height={headPx + rows.length * height}
-          viewBox={`0 0 ${titlePx + columns * width} ${headPx + rows.length * height}`}
-        >
-          {Array.from({ length: Math.ceil(columns / every) }, (_, index) => (
-            <text key={index} x={titlePx + index * every * width} y={12}>
-              {String(index * every).padStart(2, '0')}
-            </text>
-          ))}
-          {rows.map((title, row) => (
-            <text key={title} x={0} y={headPx + row * height + height / 2 + 4}>
-              {title}
-            </text>
-          ))}
-          {cells.map((cell) => (
-            <Square
-              key={`${cell.row} ${cell.column}`}
-              cell={cell}
-              level={levelOf(cell.due, palest, most, levels)}
-              width={width}
-              height={height}
-            />
-          ))}
-        </svg>
-      </div>
-      <p class="scale">
-        none
-        <span class="steps" aria-hidden="true">
-          {Array.from({ length: levels + 1 }, (_, level) => (
-            <span key={level} class={`level-${level}`} />
-          ))}
-        </span>
-        {count(most)} · times in {viewerZone}
-      </p>
-      <h2>Busiest</h2>
-      <ol class="busiest">
-        {busiest.slice(0, busiestShown).map(({ atMs, due }) => (
-          <li key={atMs}>
-            <span class="number">{count(due)}</span> due in the {step} from{' '}
-            <time dateTime={new Date(atMs).toISOString()}>{instant(atMs)}</time>
-          </li>
-        ))}
-      </ol>
+      <HeatMap key={step} grid={grid} step={step} openMs={openMs} hrefOf={({ atMs }: Cell) => hrefOf(step, atMs)} />
+      <HeatScale grid={grid} zone={viewerZone} />
     </>
   )
 }
 
-interface SquareProps {
-  cell: Cell
-  level: number
-  width: number
-  height: number
+/** The jobs that are due in a cell. */
+function DueIn({ fromMs, toMs, closed }: { fromMs: number; toMs: number; closed: string }) {
+  const { value, problem } = useResource(
+    `due ${fromMs} ${toMs}`,
+    (signal) =>
+      ask<DueJobs>(path(['forecast', 'jobs'], { from: fromMs, horizonMs: toMs - fromMs, limit: jobsShown }), { signal }),
+    panelRefreshMs,
+  )
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [value.value === undefined])
+  const due = value.value
+  return (
+    <section ref={place} aria-labelledby="due">
+      <h2 id="due">
+        Due from {instant(fromMs)} to {instant(toMs)}
+      </h2>
+      <Problem problem={problem.value} known={due !== undefined} />
+      {due === undefined && problem.value === undefined && <Loading what="the jobs" />}
+      {due?.jobs.length === 0 && <Empty>No job is due in this time. What was due may have fired already.</Empty>}
+      {due !== undefined && due.jobs.length > 0 && (
+        <Table of="jobs that are due" columns={['Job', 'First due', { title: 'Times', number: true }]}>
+          {due.jobs.map(({ id, at, count: times }) => (
+            <tr key={id}>
+              <th scope="row">
+                <JobLink id={id} />
+              </th>
+              <td>
+                <When at={at} />
+              </td>
+              <td class="number">{count(times)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p class="beside">
+        {due !== undefined &&
+          due.found > due.jobs.length &&
+          `The first ${count(due.jobs.length)} of ${counted(due.found, 'job')}. `}
+        {due?.complete === false && 'There are too many jobs to look at each, so some may be missing. '}
+        <a href={closed}>Close</a>
+      </p>
+    </section>
+  )
 }
 
-function Square({ cell: { row, column, atMs, due }, level, width, height }: SquareProps) {
+function Busiest({ grid, step }: { grid: Grid; step: Step }) {
+  const busiest = grid.cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
+  if (busiest.length === 0) return null
   return (
-    <rect class={`level-${level}`} x={titlePx + column * width} y={headPx + row * height} width={width - 2} height={height - 2}>
-      <title>{`${instant(atMs)}: ${count(due)}`}</title>
-    </rect>
+    <>
+      <h2>Busiest</h2>
+      <ol class="busiest">
+        {busiest.slice(0, busiestShown).map(({ atMs, due }) => (
+          <li key={atMs}>
+            <span class="number">{count(due)}</span> due in the {step} from <a href={hrefOf(step, atMs)}>{instant(atMs)}</a>
+          </li>
+        ))}
+      </ol>
+    </>
   )
 }
 

@@ -220,7 +220,7 @@ function Bulk({ runs, selected, query, whole, changed, chooseAll }: BulkProps) {
       return changed()
     })
   return (
-    <div class="buttons">
+    <div class="buttons letters-bulk">
       <label>
         <input
           type="checkbox"

@@ -18,6 +18,7 @@ import {
   Empty,
   Heading,
   JobActions,
+  JobTrends,
   Loading,
   NextFires,
   Problem,
@@ -120,6 +121,10 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => Promise<v
             <RunTable runs={runs} dead={job.deadRuns} changed={changed} />
           </>
         )}
+      </section>
+      <section aria-labelledby="trends">
+        <h2 id="trends">Trends</h2>
+        <JobTrends jobId={job.id} kept={runs} />
       </section>
       <div class="halves">
         <section aria-labelledby="next">

@@ -40,7 +40,7 @@ function RunsOf({ runs, changed }: { runs: readonly Run[]; changed: () => Promis
   const held = useHeld(runs, ({ runId }) => runId)
   return (
     <div {...held.hover}>
-      <RunTable runs={held.items} named changed={() => changed().then(held.release)} />
+      <RunTable runs={held.items} named isGone={held.isGone} changed={() => changed().then(held.release)} />
     </div>
   )
 }

@@ -7,9 +7,8 @@ import type { JobDefinition } from '../../../schemas/index.ts'
 import { fnv } from '../../../streams/hashing/index.ts'
 import { firstFire, nextFire, type ScheduleSource, stepsSpent } from '../../../streams/schedules/index.ts'
 import { type Job, keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
-import type { Clock } from '../../clock/index.ts'
-import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
-import type { Asker, DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
+import { type IdleTime, idleTime } from '../../concurrency/index.ts'
+import type { DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
@@ -28,24 +27,6 @@ export const forecastSearchMax = 2_000_000
 const pieceMs = 1
 const slice = 2_000
 
-/** The forecasts of a process, one at a time. Each has some megabytes of timers in memory, so they must not add up. */
-export class Forecasts {
-  readonly #codecs: SchedulerCodecs
-  readonly #places: FairSlots
-  readonly #spare: Pick<IdleTime, 'rest'>
-
-  constructor(codecs: SchedulerCodecs, clock: Pick<Clock, 'nowMs' | 'at'>, spare: Pick<IdleTime, 'rest'> = idleTime) {
-    this.#codecs = codecs
-    this.#spare = spare
-    this.#places = new FairSlots({ what: 'forecasts', places: forecastSlots, clock })
-  }
-
-  /** Forecast of one partition. `store` is called when a slot is free. Rejects as FairSlots#run does. */
-  async of(store: () => PartitionStore, range: DueRange, asker?: Asker): Promise<DueCounts> {
-    return this.#places.run(async () => forecast(store(), this.#codecs, range, this.#spare), asker)
-  }
-}
-
 export async function forecast(
   store: PartitionStore,
   codecs: SchedulerCodecs,
@@ -54,7 +35,7 @@ export async function forecast(
 ): Promise<DueCounts> {
   const buckets = Math.ceil((to - from) / bucketMs)
   const next = new Array<number>(buckets).fill(0)
-  const { overdue, timers, until } = await scan(store, from, to)
+  const { overdue, timers, until } = await scanTimers(store, from, to)
   for (const { dueAt } of timers) {
     const bucket = Math.floor((dueAt - from) / bucketMs)
     next[bucket] = (next[bucket] ?? 0) + 1
@@ -79,7 +60,7 @@ export async function forecast(
 }
 
 /** The fire timers of a range, up to the limit of one call. */
-async function scan(store: PartitionStore, from: number, to: number) {
+export async function scanTimers(store: PartitionStore, from: number, to: number) {
   const timers: Timer[] = []
   let overdue = 0
   let cursor = timerBound(0)
@@ -122,6 +103,17 @@ interface Group {
   members: [number, number]
 }
 
+/** Called with the beginning of each bit of work, it rests after each piece. */
+export function pieces(spare: Pick<IdleTime, 'rest'>): (sinceMs: number) => Promise<void> {
+  let usedMs = 0
+  return async (sinceMs) => {
+    usedMs += performance.now() - sinceMs
+    if (usedMs < pieceMs) return
+    await spare.rest(usedMs)
+    usedMs = 0
+  }
+}
+
 /** Adds up the later occurrences of the jobs of each stratum. If the search takes too many steps, fewer jobs are used. */
 async function laterOf(
   store: PartitionStore,
@@ -133,13 +125,7 @@ async function laterOf(
   const size = Math.ceil((range.to - range.from) / range.bucketMs)
   const counts = strata.map(() => new Array<number>(size).fill(0))
   const groups = new Map<string, Group>()
-  let usedMs = 0
-  const worked = async (sinceMs: number): Promise<void> => {
-    usedMs += performance.now() - sinceMs
-    if (usedMs < pieceMs) return
-    await spare.rest(usedMs)
-    usedMs = 0
-  }
+  const worked = pieces(spare)
   // Reading a rule checks it, which takes steps too.
   const readFrom = stepsSpent()
   let cut = false
@@ -185,7 +171,7 @@ async function laterOf(
 }
 
 /** What a recurring job still has to do, without its payload: thousands of them are in memory together. */
-interface Recurrence {
+export interface Recurrence {
   source: ScheduleSource
   expireAt: number | null
   anchorAt: number
@@ -206,7 +192,7 @@ const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boo
   at === null && delayMs === null && from !== 'END'
 
 /** Undefined if nothing follows its next occurrence. */
-function recurrenceOf({ definition, state }: Job): Recurrence | undefined {
+export function recurrenceOf({ definition, state }: Job): Recurrence | undefined {
   const spec = definition?.spec
   if (definition === undefined || spec === undefined || !recursByItself(spec)) return undefined
   const { schedule, startAt, endAt, expireAt, maxRuns } = spec
@@ -220,7 +206,7 @@ function recurrenceOf({ definition, state }: Job): Recurrence | undefined {
  * Counts the occurrences of a job after the next one, which is counted already. It yields after each search. True: the share of the job
  * was used up; the rest is assumed to continue at the same rate.
  */
-function* addingFires(
+export function* addingFires(
   counts: number[],
   recurrence: Recurrence | undefined,
   range: DueRange,

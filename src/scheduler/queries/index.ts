@@ -1,6 +1,6 @@
 /** Reads of a partition: jobs, lists, searches, forecasts. They change nothing. */
 export { changeTargets } from './change-targets.ts'
-export { Forecasts } from './forecast.ts'
+export { Forecasts } from './forecasts.ts'
 export { jobQueries, jobWithRuns, type QuerySource } from './job-queries.ts'
 export { runEndOf } from './run-end.ts'
 export { SearchIndex } from './search-index.ts'

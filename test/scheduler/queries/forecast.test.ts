@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { slotWaitersMax } from '../../../src/concurrency/fair-slots.ts'
-import {
-  Forecasts,
-  forecast,
-  forecastSampleMax,
-  forecastSearchMax,
-  forecastTimersMax,
-} from '../../../src/scheduler/queries/forecast.ts'
+import { dueJobs } from '../../../src/scheduler/queries/due-jobs.ts'
+import { forecast, forecastSampleMax, forecastSearchMax, forecastTimersMax } from '../../../src/scheduler/queries/forecast.ts'
+import { Forecasts } from '../../../src/scheduler/queries/forecasts.ts'
 import { completeDefinition } from '../../../streams/definitions/definition-json.ts'
 import { stepsSpent } from '../../../streams/schedules/steps.ts'
 import { definitionKey, definitionValue, timerKey, timerKind } from '../../../streams/state/keys.ts'
@@ -195,5 +191,45 @@ describe('a forecast of expensive rules', () => {
     await expect(forecasts.of(counted, range)).rejects.toMatchObject({ code: 'overloaded' })
     await Promise.all(asked)
     expect(most).toBe(1)
+  })
+})
+
+describe('the jobs that are due in a range', () => {
+  const inside = { from: now + 10 * minute, to: now + 12 * minute, limit: 10 }
+
+  it('are those whose next or a later occurrence is in it, with the first and the number', async () => {
+    const store = await storeOf([
+      ['late', { at: now - 5 }],
+      ['before', { at: now + 10 * minute - 1 }],
+      ['at the start', { at: now + 10 * minute }],
+      ['at the end', { at: now + 12 * minute }],
+      ['each', { everyMs: minute }],
+      ['hourly', { cron: '11 * * * *', timezone: 'UTC' }],
+      ['yearly', { cron: '0 5 1 7 *', timezone: 'UTC' }],
+      ['thrice', { everyMs: minute }, { maxRuns: 3 }],
+      ['soon over', { everyMs: minute }, { expireAt: now + 5 * minute }],
+    ])
+    const due = await dueJobs(store, codecs, inside, atOnce)
+    expect(due).toEqual({
+      jobs: [
+        { id: 'at the start', at: now + 10 * minute, count: 1 },
+        { id: 'each', at: now + 10 * minute, count: 2 },
+        { id: 'hourly', at: now + 11 * minute, count: 1 },
+      ],
+      found: 3,
+      complete: true,
+    })
+    expect((await dueJobs(store, codecs, { ...inside, limit: 1 }, atOnce)).jobs).toHaveLength(1)
+  })
+
+  it('say that some may be missing when there are too many to look at', async () => {
+    const many = Array.from({ length: forecastSampleMax + 1 }, (_, index) => [`j${index}`, { everyMs: minute }] as const)
+    const store = await storeOf([...many, ['inside', { at: now + 11 * minute }]])
+    const due = await dueJobs(store, codecs, { ...inside, limit: 500 }, atOnce)
+    expect(due).toMatchObject({ found: forecastSampleMax, complete: false })
+    expect(due.jobs).toHaveLength(500)
+    expect(
+      (await dueJobs(store, codecs, { ...inside, from: now + 11 * minute, limit: 500 }, atOnce)).jobs.map(({ id }) => id),
+    ).toContain('inside')
   })
 })

@@ -1,0 +1,71 @@
+/** The jobs with occurrences in a range, by their first one in it. As a forecast it reads a bounded number of timers and definitions. */
+import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
+import type { IdleTime } from '../../concurrency/index.ts'
+import type { DueJob, DueJobs, DueRange, PartitionStore } from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { eachJob } from '../state/index.ts'
+import {
+  addingFires,
+  forecastOccurrencesMax,
+  forecastSampleMax,
+  forecastSearchMax,
+  pieces,
+  type Recurrence,
+  recurrenceOf,
+  scanTimers,
+} from './forecast.ts'
+
+/** Of many jobs, first those whose next occurrence is in the range, then those that are due soonest and come again. */
+export async function dueJobs(
+  store: PartitionStore,
+  codecs: SchedulerCodecs,
+  { from, to, limit }: { from: number; to: number; limit: number },
+  spare: Pick<IdleTime, 'rest'>,
+): Promise<DueJobs> {
+  const { timers, until } = await scanTimers(store, 0, to)
+  const inside = timers.filter(({ dueAt }) => dueAt >= from)
+  const dueAtOf = new Map([...inside, ...timers.filter(({ dueAt }) => dueAt < from)].map(({ jobId, dueAt }) => [jobId, dueAt]))
+  const ids = [...dueAtOf.keys()].slice(0, forecastSampleMax)
+  const range = { from, to, bucketMs: to - from }
+  const worked = pieces(spare)
+  const found: DueJob[] = []
+  let complete = ids.length === dueAtOf.size && until >= to
+  let searched = 0
+  for await (const job of eachJob(store, codecs, ids)) {
+    const [before, beganMs] = [stepsSpent(), performance.now()]
+    const dueAt = dueAtOf.get(job.id) ?? to
+    const { due, cut } = dueOf({ dueAt, recurrence: recurrenceOf(job) }, range, ids.length)
+    if (due !== undefined) found.push({ id: job.id, ...due })
+    complete &&= !cut
+    searched += stepsSpent() - before
+    await worked(beganMs)
+    if (searched <= forecastSearchMax) continue
+    complete = false
+    break
+  }
+  found.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  return { jobs: found.slice(0, limit), found: found.length, complete }
+}
+
+/** The first occurrence in the range and their number. `cut`: the search used up the share of one of `many` jobs. */
+function dueOf(
+  { dueAt, recurrence }: { dueAt: number; recurrence: Recurrence | undefined },
+  range: DueRange,
+  many: number,
+): { due?: { at: number; count: number }; cut: boolean } {
+  const counts = [dueAt >= range.from ? 1 : 0]
+  const share = {
+    occurrences: Math.max(1, Math.floor(forecastOccurrencesMax / many)),
+    steps: Math.max(1, Math.floor(forecastSearchMax / many)),
+  }
+  const adding = addingFires(counts, recurrence, range, share)
+  let step = adding.next()
+  while (!step.done) step = adding.next()
+  const count = Math.round(counts[0] ?? 0)
+  if (count === 0) return { cut: step.value }
+  const at =
+    dueAt >= range.from || recurrence === undefined
+      ? dueAt
+      : (nextFire(recurrence.source, recurrence.anchorAt, range.from - 1) ?? range.from)
+  return { due: { at, count }, cut: step.value }
+}
