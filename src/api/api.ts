@@ -11,6 +11,7 @@ import { version } from '../process/index.ts'
 import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
 import {
+  answerUnchanged,
   authentication,
   compressAnswers,
   keepRoom,
@@ -103,6 +104,7 @@ export function createApi(options: ApiOptions): Api {
   })
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)
+  answerUnchanged(instance)
   compressAnswers(instance)
   limitUnread(instance)
   instance.setErrorHandler(answerError)

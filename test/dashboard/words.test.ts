@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { instant, rate, relative, scheduleWords, targetWords } from '../../src/dashboard/model/words.ts'
+import type { Run } from '../../src/answers/answers.ts'
+import { failuresText, instant, rate, relative, scheduleWords, targetWords, waitWords } from '../../src/dashboard/model/words.ts'
 
 describe('words', () => {
   it('gives the distance of a time in its largest unit', () => {
@@ -14,6 +15,21 @@ describe('words', () => {
 
   it('shows rates with three digits', () => {
     expect([0, 0.123, 12.34, 1234.5].map(rate)).toEqual(['0', '0.12', '12.3', '1,235'])
+  })
+
+  it('say how many attempts of a run failed, and what a run waits for', () => {
+    const error = (attempt: number) => ({ attempt }) as Run['errors'][number]
+    const run = (status: Run['status'], attempts: number, errors: number[], startedAt: string | null = '2030-01-01T00:00:00Z') =>
+      ({ status, attempts, errors: errors.map(error), startedAt }) as Run
+    expect(failuresText(run('DEAD', 1, [1]))).toBe('1 error')
+    expect(failuresText(run('SUCCEEDED', 5, [1, 2, 3, 4]))).toBe('4 of 5 attempts failed')
+    expect(failuresText(run('RUNNING', 5, [1, 2, 3, 4]))).toBe('4 of 5 attempts failed')
+    expect(failuresText(run('RETRY_WAIT', 3, [1, 2]))).toBe('2 of 2 attempts failed')
+    expect(failuresText(run('DEAD', 8, [4, 5, 6, 7, 8]))).toBe('8 of 8 attempts failed, the last 5 errors are kept')
+    const waiting = (waitsFor: 'SLOT' | 'RATE' | 'HANDLER') => waitWords({ ...run('WAITING', 1, []), waitsFor })
+    expect([waiting('SLOT'), waiting('RATE'), waiting('HANDLER')]).toEqual([
+      ...['for a slot of its concurrency key', 'for its rate limit', 'for a worker that has its handler'],
+    ])
   })
 
   it('describes when a schedule fires and what runs', () => {

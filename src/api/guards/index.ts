@@ -8,4 +8,5 @@ export { peerNote, peerToken, shownUrl, strangerText, urlOfPeer } from './peers.
 export { limitBodyTimes, limitRates, securityHeaders } from './request-guards.ts'
 export type { ApiToken, Role } from './roles.ts'
 export { SignIns } from './sign-ins.ts'
+export { answerUnchanged } from './unchanged-answers.ts'
 export { limitUnread } from './unread-responses.ts'

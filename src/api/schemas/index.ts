@@ -38,6 +38,8 @@ export {
   cycleJobsMax,
   deadLetterJobsAtOnce,
   dueJobsMax,
+  hashedCharsMax,
+  hashedCharsMin,
   headersCheckMs,
   headersReceiveMs,
   historyBucketMsDefault,

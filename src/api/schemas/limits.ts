@@ -100,6 +100,9 @@ export const listenersMax = 200
 export const listenersPerCallerMax = 100
 /** Maximum bytes that wait for a slow listener. Above it messages are skipped; each message is complete in itself. */
 export const listenerBytesMax = 256 * 1024
+/** JSON answers from this length on have an ETag, so that they need not be sent again; up to a length that takes some milliseconds to hash. */
+export const hashedCharsMin = 512
+export const hashedCharsMax = 4 * 1024 * 1024
 /** Answers from this length on are compressed, up to a maximum length, and at most this many at once; others go as they are. */
 export const compressedCharsMin = 1_024
 export const compressedCharsMax = 16 * 1024 * 1024

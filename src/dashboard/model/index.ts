@@ -73,6 +73,7 @@ export {
   attemptsMade,
   count,
   counted,
+  failuresText,
   instant,
   isActive,
   isStarted,

@@ -3,7 +3,7 @@ import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals
 import { useEffect, useMemo } from 'preact/hooks'
 import { actionsAwaited } from './actions.ts'
 import { nowMs } from './live.ts'
-import { RequestProblem } from './request.ts'
+import { charsRead, RequestProblem } from './request.ts'
 
 export interface Resource<Value> {
   value: Signal<Value | undefined>
@@ -16,6 +16,9 @@ export interface Resource<Value> {
 const refreshEachMs = 2_000
 /** After a request, the pause is this many times its duration: a slow answer is not requested again soon. */
 const pauseFactor = 10
+/** A long answer is requested less often: this many characters a millisecond on average, but every 15 s at least. */
+const charsPerMs = 20
+const pauseMsMax = 15_000
 
 /** Requests the data. It may pass partial data to `tell`, which is shown until the first complete answer. */
 export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
@@ -57,6 +60,7 @@ class PolledResource<Value> implements Resource<Value> {
     if (this.#pending === undefined && performance.now() >= this.#nextRequestMs) void this.refresh()
   }
 
+  /** What is shown after an action must not wait for the pause. */
   async refresh(): Promise<void> {
     // A request in flight may have been answered before the caller's last action.
     await this.#pending
@@ -72,6 +76,7 @@ class PolledResource<Value> implements Resource<Value> {
 
   async #request(): Promise<void> {
     const startedMs = performance.now()
+    const charsBefore = charsRead
     try {
       this.value.value = await this.#load(this.#end.signal, (part) => {
         if (!this.#answered && !this.#end.signal.aborted) this.value.value = part
@@ -83,7 +88,8 @@ class PolledResource<Value> implements Resource<Value> {
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
       const endedMs = performance.now()
-      this.#nextRequestMs = endedMs + Math.max(this.#eachMs - 100, (endedMs - startedMs) * pauseFactor)
+      const longMs = Math.min(pauseMsMax, (charsRead - charsBefore) / charsPerMs)
+      this.#nextRequestMs = endedMs + Math.max(this.#eachMs - 100, (endedMs - startedMs) * pauseFactor, longMs)
     }
   }
 }

@@ -76,11 +76,23 @@ export const isStarted = ({ status, startedAt }: Run): boolean =>
 export const attemptsMade = (run: Run): number =>
   isStarted(run) || (!isActive(run) && run.status !== 'EXPIRED' && run.status !== 'CANCELLED') ? run.attempts : run.attempts - 1
 
+/** How many of its attempts failed, with what is no longer kept: `4 of 5 attempts failed`. A run may succeed or wait after failures. */
+export function failuresText(run: Run): string {
+  const { errors, status } = run
+  const made = attemptsMade(run)
+  // The last attempt failed if the run is dead or waits for another one; else it is under way, succeeded or was stopped.
+  const isLastFailed = status === 'DEAD' || (isActive(run) && !isStarted(run)) || errors.at(-1)?.attempt === made
+  const failed = Math.max(errors.length, isLastFailed ? made : made - 1)
+  const kept = failed > errors.length ? `, the last ${errors.length} errors are kept` : ''
+  return made === 1 ? '1 error' : `${failed} of ${made} attempts failed${kept}`
+}
+
 /** What a run that is not running waits for, in a few words. */
 export function waitWords({ status, waitsFor }: Run): string | undefined {
   if (status === 'RETRY_WAIT') return 'for its next attempt'
   if (status === 'DISPATCHED') return 'for a worker'
   if (status !== 'WAITING') return undefined
+  if (waitsFor === 'HANDLER') return 'for a worker that has its handler'
   return waitsFor === 'RATE' ? 'for its rate limit' : 'for a slot of its concurrency key'
 }
 

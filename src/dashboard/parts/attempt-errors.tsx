@@ -1,15 +1,16 @@
 /** Errors of a run's attempts. The summary shows the last one. */
-import type { AttemptError } from '../model/index.ts'
+import { type AttemptError, failuresText, type Run } from '../model/index.ts'
 import { ClampedText, Text } from './text.tsx'
 import { When } from './when.tsx'
 
-export function AttemptErrors({ errors, open = false }: { errors: readonly AttemptError[]; open?: boolean }) {
+export function AttemptErrors({ run, open = false }: { run: Run; open?: boolean }) {
+  const errors: readonly AttemptError[] = run.errors
   const last = errors.at(-1)
   if (last === undefined) return null
   return (
     <details class="errors" open={open}>
       <summary>
-        {errors.length === 1 ? '1 error' : `${errors.length} errors`}:{' '}
+        {failuresText(run)}:{' '}
         <span class="code">
           <Text of={last.type} />
         </span>

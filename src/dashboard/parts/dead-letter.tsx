@@ -114,7 +114,8 @@ function EndInHistory({ run: { jobId, runNo, runId } }: { run: Run }) {
 }
 
 /** The run's own payload and target, which a redrive uses again; the job's definition may have changed since. */
-function Details({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } }: { run: Run }) {
+function Details({ run }: { run: Run }) {
+  const { jobId, runNo, runId, errors, attempts, scheduledFor } = run
   const { value, problem } = useResource(
     runId,
     (signal) => ask<DeadLetterAnswer>(path(['dead-letters', jobId, runNo]), { signal }),
@@ -123,7 +124,7 @@ function Details({ run: { jobId, runNo, runId, errors, attempts, scheduledFor } 
   const execution = value.value?.execution
   return (
     <div class="inside">
-      <AttemptErrors errors={errors} open />
+      <AttemptErrors run={run} open />
       {errors.length < attempts && (
         <p class="aside">
           {errors.length > 0 && `Showing errors of the last ${errors.length} of ${counted(attempts, 'attempt')}; `}

@@ -80,7 +80,7 @@ function Row({ run, named, redrivable, gone, changed }: RowProps) {
           <span class="brief">{gone ? '' : waits}</span>
         </span>
         {!gone && <RunProgress run={run} />}
-        <AttemptErrors errors={run.errors} />
+        <AttemptErrors run={run} />
       </td>
       <td>
         <When at={status === 'RETRY_WAIT' ? (dueAt ?? scheduledFor) : scheduledFor} />

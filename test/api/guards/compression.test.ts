@@ -52,3 +52,34 @@ describe('compressed answers', () => {
     expect(new Set(texts).size).toBe(1)
   })
 })
+
+describe('an answer that the caller has already', () => {
+  const ask = (url: string, etag?: unknown) =>
+    api.instance.inject({ method: 'GET', url, headers: etag === undefined ? {} : { 'if-none-match': String(etag) } })
+
+  it('is not sent again, until it has changed', async () => {
+    const first = await ask('/v1/jobs?limit=20&idPrefix=job-')
+    const { etag } = first.headers
+    expect(String(etag)).toMatch(/^W\/"[\w-]{27}"$/)
+    for (const known of [etag, `"other", ${String(etag)}`, String(etag).slice(2)]) {
+      const again = await ask('/v1/jobs?limit=20&idPrefix=job-', known)
+      expect([again.statusCode, again.payload, again.headers.etag]).toEqual([304, '', etag])
+      expect(again.headers['content-type']).toBeUndefined()
+    }
+    expect((await ask('/v1/jobs?limit=21&idPrefix=job-', etag)).statusCode).toBe(200)
+    expect((await ask('/v1/jobs?limit=20&idPrefix=job-', 'W/"x", *, ,,"')).statusCode).toBe(200)
+    await put('job-00')
+    const changed = await ask('/v1/jobs?limit=20&idPrefix=job-', etag)
+    expect([changed.statusCode, changed.json().jobs.length]).toEqual([200, 20])
+    expect(changed.headers.etag).not.toBe(etag)
+  })
+
+  it('is sent if it is a job, whose ETag is its version, or a problem', async () => {
+    const job = await ask('/v1/jobs/job-1')
+    expect(job.headers.etag).not.toMatch(/^W\//)
+    expect((await ask('/v1/jobs/job-1', job.headers.etag)).statusCode).toBe(200)
+    const missing = await ask('/v1/jobs/none')
+    expect([missing.statusCode, missing.headers.etag]).toEqual([404, undefined])
+    expect((await ask('/v1/session')).headers.etag).toBeUndefined()
+  })
+})
