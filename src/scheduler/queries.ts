@@ -21,12 +21,12 @@ import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance, spare } = options
-  const forecasts = new Forecasts(codecs, clock, spare)
   const lists = new FairSlots({ what: 'lists of jobs', places: listSlots, clock })
   const storeOf = ownedStores(partitions, clock)
   const owned = jobQueries(ownerSource(partitions, options, storeOf), options, lists)
   return {
     ...owned,
+    ...new Forecasts(codecs, clock, spare).queries(storeOf),
 
     /** A standby does not know it: the owner's clock counts. */
     async why(partition, id) {
@@ -50,9 +50,6 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       const { bytes: _, ...known } = definition
       return { definition: known, ...(state !== undefined && { state }) }
     },
-
-    forecast: (partition, range, asker) => forecasts.of(() => storeOf(partition), range, asker),
-    dueJobs: (partition, range, asker) => forecasts.jobsOf(() => storeOf(partition), range, asker),
 
     targets(partition, query, asker) {
       const find = async (): Promise<Targets> =>

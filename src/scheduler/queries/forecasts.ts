@@ -1,7 +1,7 @@
 /** The forecasts of a process, and the lists of jobs that are due in a range. */
 import type { Clock } from '../../clock/index.ts'
 import { FairSlots, forecastSlots, type IdleTime, idleTime } from '../../concurrency/index.ts'
-import type { Asker, DueCounts, DueJobs, DueRange, PartitionStore } from '../../ports/index.ts'
+import type { Asker, DueCounts, DueJobs, DueRange, PartitionQueries, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { dueJobs } from './due-jobs.ts'
 import { forecast } from './forecast.ts'
@@ -26,5 +26,12 @@ export class Forecasts {
   /** The jobs that are due in a range of one partition. It takes a slot as a forecast does. */
   async jobsOf(store: () => PartitionStore, range: Parameters<typeof dueJobs>[2], asker?: Asker): Promise<DueJobs> {
     return this.#places.run(async () => dueJobs(store(), this.#codecs, range, this.#spare), asker)
+  }
+
+  queries(storeOf: (partition: number) => PartitionStore): Pick<PartitionQueries, 'forecast' | 'dueJobs'> {
+    return {
+      forecast: (partition, range, asker) => this.of(() => storeOf(partition), range, asker),
+      dueJobs: (partition, range, asker) => this.jobsOf(() => storeOf(partition), range, asker),
+    }
   }
 }
