@@ -33,6 +33,8 @@ const againMaxMs = 60_000
 const roundMs = 30_000
 /** A run that ended later than this from now did not: it would be the newest for years, and no retention would remove it. */
 const aheadMsMax = 86_400_000
+/** Older runs that one transaction brings to this release: it takes some tens of milliseconds. */
+const filledAtOnce = 20_000
 /** Old runs that one transaction removes. */
 const removedAtOnce = 1_000
 
@@ -272,7 +274,7 @@ export class History implements HistoryQueries {
     })
   }
 
-  /** The lag, and what is older than the retention. A clock that is not trusted removes nothing. */
+  /** The lag, what a new release adds to older runs, and what is older than the retention. A clock that is not trusted removes nothing. */
   async #look(): Promise<void> {
     const { names, metrics, clock, retentionMs } = this.#options
     const mine = new Set(this.#assigned.map(({ partition }) => partition))
@@ -281,8 +283,10 @@ export class History implements HistoryQueries {
       .filter(({ partition }) => mine.has(partition))
       .map(({ partition, earliest, next }) => Math.max(0, next - (this.#next.get(partition) ?? earliest)))
     metrics.historyLag.set(lags.reduce((sum, lag) => sum + lag, 0))
+    if (!this.#isReading) return
+    while (!this.#stopped && (await this.#store.fill(filledAtOnce)));
     const nowMs = trustedMs(clock)
-    if (nowMs === undefined || !this.#isReading) return
+    if (nowMs === undefined) return
     while (!this.#stopped && (await this.#store.removeOld(nowMs - retentionMs, removedAtOnce)) === removedAtOnce);
   }
 }

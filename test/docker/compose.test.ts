@@ -38,6 +38,7 @@ test('the file has the machines of a real cluster', () => {
     'scheduler,retrier default,reports',
     'executor default',
     'executor reports',
+    'history default,reports',
     'api default,reports',
   ])
 })
@@ -47,9 +48,10 @@ test('every Duelog setting in the file exists, and the start is refused without 
   expect(() => composeFile({})).toThrow('DUELOG_API_TOKENS is missing')
 })
 
-test('owners show other processes names of their own', () => {
+test('owners and the history show other processes names of their own', () => {
   for (const [name, { environment }] of ours)
-    if (environment?.DUELOG_ROLES?.includes('scheduler')) expect(environment.DUELOG_ADVERTISED_URL).toBe(`http://${name}:8080`)
+    if (/scheduler|history/.test(environment?.DUELOG_ROLES ?? ''))
+      expect(environment?.DUELOG_ADVERTISED_URL).toBe(`http://${name}:8080`)
 })
 
 test('each broker knows all controllers, and has its own name', () => {
@@ -86,6 +88,11 @@ test('dependencies and named volumes of each service exist', () => {
     for (const other of Object.keys(depends_on)) expect(file.services, name).toHaveProperty([other])
     for (const volume of volumes) expect(file.volumes, name).toHaveProperty([volume.split(':')[0] ?? ''])
   }
+})
+
+test('what owners and the history keep survives their containers', () => {
+  for (const [name, { environment, volumes = [] }] of ours)
+    if (/scheduler|history/.test(environment?.DUELOG_ROLES ?? '')) expect(volumes).toEqual([`${name}:/var/lib/duelog`])
 })
 
 test('nothing is reachable from outside the machine', () => {

@@ -5,6 +5,7 @@
 
 import { clockAndAuditorMutations } from './lists/clock-and-auditor.ts'
 import { commitCycleMutations } from './lists/commit-cycle.ts'
+import { historyMutations } from './lists/history.ts'
 import { otherRoleMutations } from './lists/other-roles.ts'
 import { positionMutations } from './lists/positions.ts'
 import { rulesMutations } from './lists/rules.ts'
@@ -17,6 +18,7 @@ export const mutations: readonly Mutation[] = [
   ...takeoverMutations,
   ...storageMutations,
   ...otherRoleMutations,
+  ...historyMutations,
   ...clockAndAuditorMutations,
   ...rulesMutations,
   ...positionMutations,

@@ -37,7 +37,7 @@ const chosen = mutations.filter(
   ({ name, area }) => positionals.length === 0 || [name, area].some((it) => positionals.includes(it)),
 )
 const copy = mkdtempSync(join(tmpdir(), 'duelog-mutations-'))
-for (const room of ['schemas', 'streams', 'src', 'test', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+for (const room of ['schemas', 'streams', 'src', 'bench', 'test', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
   cpSync(join(root, room), join(copy, room), { recursive: true, filter: (path) => basename(path) !== 'node_modules' })
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 const outcomes: (Outcome & Mutation)[] = []

@@ -1,85 +1,129 @@
 /**
- * From a filter to SQL: the condition of each field, and the ways to find the runs. A way walks one index. Most indexes are in the
- * order of time for one value; those for a range of values are not, so they serve only ranges with few runs.
+ * From a filter to SQL: the condition of each field, and the ways to find the runs. A way walks one index or the table of failed runs,
+ * nearly always in the order of time. What it does not answer itself is asked of other indexes by the id of the run, and only the rest
+ * needs the run itself.
  */
 import type { HistoryFilter } from '../../ports/index.ts'
-import { clean, timeOfId } from './rows.ts'
+import { harmlessOutcomes } from './failed-runs.ts'
+import { clean } from './rows.ts'
 import type { Sql, SqlValue } from './sql.ts'
 
+/** `{e}` in texts is the table whose columns and id are asked. */
 export interface Condition {
+  field: keyof HistoryFilter
   text: string
   values: SqlValue[]
+  /** The same by an index and the id of the run alone. Absent: no index has it. */
+  probe?: string
 }
 
 export interface Way {
-  /** Name of its index; undefined: the primary key. */
-  index?: string
-  /** Runs are found by their tag. */
-  byTag?: boolean
-  /** What the index answers by itself. */
-  conditions: Condition[]
-  /** False: its runs are not in the order of time. */
+  /** After FROM, with the name `e`. */
+  table: string
+  /** Fields that it answers itself. */
+  fields: readonly (keyof HistoryFilter)[]
+  /** What the index needs besides. */
+  also?: string
+  /** False: its runs are not in the order of time, so it serves only if they are few. */
   isOrdered: boolean
-  /** The index is in the order of finished_at and id, not of id alone. */
-  byFinishedAt?: boolean
+  /** False: runs that do not match lie between those that do. */
+  isExact: boolean
+  /** Whether it walks the rows themselves. */
+  isTable: boolean
 }
 
 export interface Plan {
-  /** Ways for this filter, best ones first if equal. The last one walks all runs. */
-  ways: Way[]
-  /** All conditions but those of the time. */
   conditions: Condition[]
+  /** Ways for this filter. The last one walks all runs, or all failed ones. */
+  ways: Way[]
+  /** Table with the rows of all runs that can match. */
+  rows: 'duelog_runs' | 'duelog_failed_runs'
+  dialect: Sql['dialect']
 }
 
-const where = (text: string, ...values: SqlValue[]): Condition => ({ text, values })
+/** The table that has all runs which the filter can match. `isFilled`: the table of failed runs is complete in the time that is searched. */
+export function rowsFor({ outcome, errorType, errorText }: HistoryFilter, isFilled: boolean): Plan['rows'] {
+  const hasFailed = outcome !== undefined && !harmlessOutcomes.includes(outcome)
+  const isOfFailed = hasFailed || errorType !== undefined || errorText !== undefined
+  return isOfFailed && isFilled ? 'duelog_failed_runs' : 'duelog_runs'
+}
 
-/** The condition of a tag where the runs are not found by it. */
-const hasTag = 'EXISTS (SELECT 1 FROM duelog_run_tags x WHERE x.tag = ? AND x.id = r.id)'
-
-/** The conditions of the plan that the way does not answer. */
-export const restOf = ({ conditions }: Plan, way: Way): Condition[] =>
-  conditions.filter(({ text }) => (way.byTag !== true || text !== hasTag) && !way.conditions.some((own) => own.text === text))
-
-export function planOf(given: HistoryFilter, dialect: Sql['dialect']): Plan {
+export function planOf(given: HistoryFilter, dialect: Sql['dialect'], rows: Plan['rows']): Plan {
   const filter = withCleanTexts(given)
-  const { jobId, idPrefix, tag, handler, pool, outcome, errorType, errorText, minDurationMs, maxDurationMs, harmless } = filter
-  const ways: Way[] = []
+  const conditions = conditionsOf(filter, dialect)
+  const ways = conditions.flatMap(({ field }) => wayOf(field, filter, dialect) ?? [])
+  const fields = conditions.map(({ field }) => field).filter((field) => field !== 'tag')
+  const all: Way = { table: `${rows} e`, fields, isOrdered: true, isExact: conditions.length === 0, isTable: true }
+  return { conditions, ways: [...ways, all], rows, dialect }
+}
+
+function conditionsOf(filter: HistoryFilter, dialect: Sql['dialect']): Condition[] {
+  const { idPrefix, errorText, minDurationMs, maxDurationMs } = filter
   const conditions: Condition[] = []
-  const add = (condition: Condition, way?: Omit<Way, 'conditions'>, ...more: Condition[]): void => {
-    conditions.push(condition)
-    if (way !== undefined) ways.push({ ...way, conditions: [condition, ...more] })
+  const byIndex = (field: 'jobId' | 'handler' | 'pool' | 'outcome' | 'errorType', index: string, column: string): void => {
+    const value = filter[field]
+    if (value === undefined) return
+    const part = partOf(field, 'x')
+    const all = [`x.${column} = ?`, ...(part === undefined ? [] : [part]), 'x.id = {e}.id'].join(' AND ')
+    const probe = `EXISTS (SELECT 1 FROM duelog_runs x${forced(index, dialect)} WHERE ${all})`
+    // The index of outcomes lacks runs that succeeded, because nearly all did.
+    const isIndexed = value !== 'SUCCEEDED' || field !== 'outcome'
+    conditions.push({ field, text: `{e}.${column} = ?`, values: [value], ...(isIndexed && { probe }) })
   }
-  if (jobId !== undefined) add(where('r.job_id = ?', jobId), { index: 'job', isOrdered: true })
-  if (tag !== undefined) {
-    conditions.push(where(hasTag, tag))
-    ways.push({ byTag: true, conditions: [where('t.tag = ?', tag)], isOrdered: true })
+  byIndex('jobId', 'job', 'job_id')
+  if (filter.tag !== undefined) {
+    const text = 'EXISTS (SELECT 1 FROM duelog_run_tags x WHERE x.tag = ? AND x.id = {e}.id)'
+    conditions.push({ field: 'tag', text: '{e}.tag = ?', values: [filter.tag], probe: text })
   }
+  byIndex('errorType', 'error', 'error_type')
+  byIndex('outcome', 'outcome', 'outcome')
+  byIndex('handler', 'handler', 'handler')
+  byIndex('pool', 'pool', 'pool')
+  const end = idPrefix === undefined ? undefined : endOfPrefix(idPrefix)
   if (idPrefix !== undefined) {
-    const end = endOfPrefix(idPrefix)
-    const condition =
-      end === undefined ? where('r.job_id >= ?', idPrefix) : where('r.job_id >= ? AND r.job_id < ?', idPrefix, end)
-    add(condition, { index: 'job', isOrdered: false })
-  }
-  const failed = where('r.error_type IS NOT NULL')
-  if (errorType !== undefined) add(where('r.error_type = ?', errorType), { index: 'error', isOrdered: true }, failed)
-  if (outcome !== undefined && outcome !== 'SUCCEEDED')
-    add(where('r.outcome = ?', outcome), { index: 'outcome', isOrdered: true }, where("r.outcome <> 'SUCCEEDED'"))
-  if (errorText !== undefined) {
-    // Both lower ASCII letters alone, and so does the text here.
-    const found = dialect === 'sqlite' ? 'instr(lower(r.error_message), ?)' : 'strpos(lower(r.error_message COLLATE "C"), ?)'
-    const lowered = errorText.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-    conditions.push(where(`${found} > 0`, lowered))
-    ways.push({ index: 'failed', conditions: [failed], isOrdered: true, byFinishedAt: true })
+    const [text, values] = end === undefined ? ['', []] : [' AND {e}.job_id < ?', [end]]
+    conditions.push({ field: 'idPrefix', text: `{e}.job_id >= ?${text}`, values: [idPrefix, ...values] })
   }
   if (minDurationMs !== undefined || maxDurationMs !== undefined) {
-    const range = where('r.duration_ms >= ? AND r.duration_ms <= ?', minDurationMs ?? 0, maxDurationMs ?? Number.MAX_SAFE_INTEGER)
-    add(range, { index: 'duration', isOrdered: false }, where('r.duration_ms IS NOT NULL'))
+    const values = [minDurationMs ?? 0, maxDurationMs ?? Number.MAX_SAFE_INTEGER]
+    conditions.push({ field: 'minDurationMs', text: '{e}.duration_ms >= ? AND {e}.duration_ms <= ?', values })
   }
-  if (handler !== undefined) add(where('r.handler = ?', handler), { index: 'handler', isOrdered: true })
-  if (pool !== undefined) add(where('r.pool = ?', pool), { index: 'pool', isOrdered: true })
-  if (outcome === 'SUCCEEDED') conditions.push(where('r.outcome = ?', outcome))
-  if (harmless === true) conditions.push(where('r.may_hold_secrets = 0'))
-  return { ways: [...ways, { conditions: [], isOrdered: true }], conditions }
+  if (errorText !== undefined) {
+    // Both lower ASCII letters alone, and so does the text here.
+    const message =
+      dialect === 'sqlite' ? 'instr(lower({e}.error_message), ?)' : 'strpos(lower({e}.error_message COLLATE "C"), ?)'
+    const lowered = errorText.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    conditions.push({ field: 'errorText', text: `${message} > 0`, values: [lowered] })
+  }
+  if (filter.harmless === true) conditions.push({ field: 'harmless', text: '{e}.may_hold_secrets = 0', values: [] })
+  return conditions
+}
+
+/** SQLite takes this index and no other. PostgreSQL decides itself. */
+const forced = (index: string, dialect: Sql['dialect']): string =>
+  dialect === 'sqlite' ? ` INDEXED BY duelog_runs_${index}` : ''
+
+/** The condition of an index that has only a part of the runs. */
+function partOf(field: keyof HistoryFilter, table: string): string | undefined {
+  if (field === 'errorType') return `${table}.error_type IS NOT NULL`
+  if (field === 'outcome') return `${table}.outcome <> 'SUCCEEDED'`
+  return field === 'minDurationMs' ? `${table}.duration_ms IS NOT NULL` : undefined
+}
+
+const indexOf: Partial<Record<keyof HistoryFilter, string>> = {
+  ...{ jobId: 'job', idPrefix: 'job', handler: 'handler', pool: 'pool' },
+  ...{ outcome: 'outcome', errorType: 'error', minDurationMs: 'duration' },
+}
+
+/** Undefined: no index has the field. */
+function wayOf(field: keyof HistoryFilter, { outcome }: HistoryFilter, dialect: Sql['dialect']): Way | undefined {
+  const isOrdered = field !== 'idPrefix' && field !== 'minDurationMs'
+  if (field === 'tag') return { table: 'duelog_run_tags e', fields: [field], isOrdered, isExact: true, isTable: false }
+  const index = indexOf[field]
+  if (index === undefined || (field === 'outcome' && outcome === 'SUCCEEDED')) return undefined
+  const table = `duelog_runs e${forced(index, dialect)}`
+  const also = partOf(field, 'e')
+  return { table, fields: [field], ...(also !== undefined && { also }), isOrdered, isExact: true, isTable: false }
 }
 
 /** Texts as they are in rows. PostgreSQL refuses a NUL as an error. */
@@ -104,31 +148,66 @@ export interface Source {
   /** `FROM … WHERE …` */
   text: string
   values: SqlValue[]
-  id: string
-  order: string
+  /** Table that has the outcome: `e`, or `r` if the rows are joined; undefined: only indexes are read. */
+  row: 'e' | 'r' | undefined
 }
 
-/** The runs of a way from `low` up to, but not including, `high`. `rest`: conditions besides those of the way; undefined: only ids are read. */
-export function sourceOf(
-  way: Way,
-  rest: readonly Condition[] | undefined,
-  low: bigint,
-  high: bigint,
-  dialect: Sql['dialect'],
-): Source {
-  const id = way.byTag ? 't.id' : 'r.id'
-  const forced = dialect === 'sqlite' && way.index !== undefined ? ` INDEXED BY duelog_runs_${way.index}` : ''
+/** Ids from `low` up to, but not including, `high`. */
+export interface Range {
+  low: bigint
+  high: bigint
+}
+
+/** The same in SQL, as columns of another table. */
+interface RangeColumns {
+  low: string
+  high: string
+}
+
+/** What the way answers itself: ids alone. Without a range: of all times. */
+export function entriesOf({ conditions }: Plan, way: Way, range?: Range): Source {
+  const own = way.isExact ? conditions.filter(({ field }) => way.fields.includes(field)) : []
+  return built(way, own, [], range, '')
+}
+
+/** The runs that match. `needsRow`: the source has their rows in any case. */
+export function sourceOf(plan: Plan, way: Way, range: Range | RangeColumns, needsRow: boolean): Source {
+  const { conditions, rows, dialect } = plan
+  const own = conditions.filter(({ field }) => way.fields.includes(field))
+  const rest = conditions.filter(({ field }) => !way.fields.includes(field))
+  // The table of failed runs is small, and a run that is not in it does not match. So its rows are asked rather than indexes.
+  const asked =
+    rows === 'duelog_failed_runs' && !way.isTable
+      ? rest.filter(({ field }) => field !== 'tag')
+      : rest.filter(({ probe }) => probe === undefined)
+  const probes = rest.filter((condition) => !asked.includes(condition))
+  const probed = probes.map(({ probe = '', ...condition }) => ({ ...condition, text: probe }))
   // SQLite takes the tables of a CROSS JOIN in this order.
   const join = dialect === 'sqlite' ? 'CROSS JOIN' : 'JOIN'
-  const tagged = `duelog_run_tags t${rest === undefined ? '' : ` ${join} duelog_runs r ON r.id = t.id`}`
-  // An id that was taken got the next one, so its time may be a millisecond later.
-  const times = where('r.finished_at >= ? AND r.finished_at <= ?', timeOfId(low) - 1, timeOfId(high))
-  const ids = where(`${id} >= ? AND ${id} < ?`, low, high)
-  const all = [...way.conditions, ...(rest ?? []), ...(way.byFinishedAt ? [times] : []), ids]
+  const joins = !way.isTable && (needsRow || asked.length > 0 || rows === 'duelog_failed_runs')
+  const source = built(way, [...own, ...probed], asked, range, joins ? ` ${join} ${rows} r ON r.id = e.id` : '')
+  return { ...source, row: way.isTable ? 'e' : joins ? 'r' : undefined }
+}
+
+function built(
+  way: Way,
+  own: readonly Condition[],
+  asked: readonly Condition[],
+  range: Range | RangeColumns | undefined,
+  join: string,
+): Source {
+  const of = (table: string, conditions: readonly Condition[]): string[] =>
+    conditions.map(({ text }) => text.replaceAll('{e}', table))
+  const all = [...idsOf(range), ...(way.also === undefined ? [] : [way.also]), ...of('e', own), ...of('r', asked)]
+  const bounds: SqlValue[] = typeof range?.low === 'bigint' ? [range.low, range.high] : []
   return {
-    id,
-    text: `FROM ${way.byTag ? tagged : `duelog_runs r${forced}`} WHERE ${all.map(({ text }) => text).join(' AND ')}`,
-    values: all.flatMap(({ values }) => values),
-    order: way.byFinishedAt ? 'r.finished_at DESC, r.id DESC' : `${id} DESC`,
+    text: `FROM ${way.table}${join}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`}`,
+    values: [...bounds, ...own.flatMap(({ values }) => values), ...asked.flatMap(({ values }) => values)],
+    row: undefined,
   }
+}
+
+function idsOf(range: Range | RangeColumns | undefined): string[] {
+  if (range === undefined) return []
+  return typeof range.low === 'bigint' ? ['e.id >= ? AND e.id < ?'] : [`e.id >= ${range.low} AND e.id < ${range.high}`]
 }

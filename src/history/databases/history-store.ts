@@ -1,5 +1,6 @@
 /** The history in one of the databases: what the role and the API ask of it. */
 import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
+import { fillFailed } from './failed-runs.ts'
 import { migrate, type Origin } from './migrations.ts'
 import type { RunRow } from './rows.ts'
 import { type SearchClock, searchCounts, searchPage } from './search.ts'
@@ -14,6 +15,8 @@ export interface HistoryStore {
   write(partition: number, next: number, rows: readonly RunRow[], known?: number): Promise<WrittenBatch>
   /** Removes at most `limit` old runs; resolves with their number. */
   removeOld(beforeMs: number, limit: number): Promise<number>
+  /** Adds what a new release keeps of at most `limit` older runs; resolves with whether there may be more. */
+  fill(limit: number): Promise<boolean>
   page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage>
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts>
   close(): Promise<void>
@@ -89,6 +92,10 @@ export class DatabaseStore implements HistoryStore {
 
   removeOld(beforeMs: number, limit: number): Promise<number> {
     return this.#with((database) => removeOld(database, beforeMs, limit))
+  }
+
+  fill(limit: number): Promise<boolean> {
+    return this.#with((database) => fillFailed(database, limit))
   }
 
   page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {

@@ -1,19 +1,23 @@
 /** The tables, by versions of their schema. A version that was released never changes; the next one follows it. */
 import { DuelogError } from '../../errors/index.ts'
+import { failedTable } from './failed-runs.ts'
 import type { Database, Sql } from './sql.ts'
 
 type Migration = (dialect: Sql['dialect']) => string[]
 
+type Indexes = Record<string, { column: string; condition?: string }>
+
 /** Indexes of duelog_runs. One with a condition holds a few of the runs, so it costs almost nothing. */
-export const indexes: Record<string, { column: string; condition?: string }> = {
+export const indexes: Indexes = {
   job: { column: 'job_id' },
   handler: { column: 'handler' },
   pool: { column: 'pool' },
   duration: { column: 'duration_ms', condition: 'duration_ms IS NOT NULL' },
   outcome: { column: 'outcome', condition: "outcome <> 'SUCCEEDED'" },
   error: { column: 'error_type', condition: 'error_type IS NOT NULL' },
-  failed: { column: 'finished_at', condition: 'error_type IS NOT NULL' },
 }
+
+const indexesOfVersion1: Indexes = { ...indexes, failed: { column: 'finished_at', condition: 'error_type IS NOT NULL' } }
 
 /** Version 1 is the first. The names carry a prefix, because a PostgreSQL database may have other tables. */
 const migrations: readonly Migration[] = [
@@ -36,12 +40,18 @@ const migrations: readonly Migration[] = [
       `CREATE TABLE duelog_positions (
         topic TEXT NOT NULL, partition BIGINT NOT NULL, next_offset BIGINT NOT NULL, PRIMARY KEY (topic, partition))${keyed}`,
       // An index of SQLite has the id at its end by itself.
-      ...Object.entries(indexes).map(([name, { column, condition }]) => {
+      ...Object.entries(indexesOfVersion1).map(([name, { column, condition }]) => {
         const columns = isSqlite ? column : `${column}, id`
         return `CREATE INDEX duelog_runs_${name} ON duelog_runs (${columns})${condition === undefined ? '' : ` WHERE ${condition}`}`
       }),
     ]
   },
+  (dialect) => [
+    ...(dialect === 'sqlite' ? failedTable('INTEGER', 'TEXT') : failedTable('BIGINT', 'TEXT COLLATE "C"')),
+    'DROP INDEX duelog_runs_failed',
+    // A process of the release before, which does not know the new table, fails at its next write, and then sees the version.
+    'ALTER TABLE duelog_positions RENAME TO duelog_topic_positions',
+  ],
 ]
 
 /** Whose runs the database holds: a topic of a cluster. */

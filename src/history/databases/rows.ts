@@ -7,7 +7,7 @@ import { fnv } from '../../../streams/hashing/index.ts'
 import type { SqlRow, SqlValue } from './sql.ts'
 
 /** Bits of an id after the time: runs that end in the same millisecond. */
-const hashBits = 20n
+export const hashBits = 20n
 /** End of the times that an id can hold, in epoch ms: in the year 2248. */
 const timeEnd = 2 ** 43 - 1
 /** Longest text of a column that is not bounded elsewhere, in characters. Anybody with the right to write to the topic chooses it. */

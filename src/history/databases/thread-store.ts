@@ -53,6 +53,10 @@ export class ThreadStore implements HistoryStore {
     return this.#call('removeOld', beforeMs, limit)
   }
 
+  fill(limit: number): Promise<boolean> {
+    return this.#call('fill', limit)
+  }
+
   async page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {
     const page: HistoryPage = await this.#call('page', filter, limit, before)
     // A Buffer is a plain array of bytes after its way between threads.

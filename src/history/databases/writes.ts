@@ -1,6 +1,7 @@
 /** Writes ended runs with the positions of the topic, and removes old ones. What is written twice has no further effect. */
 import { slices } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
+import { writeFailed } from './failed-runs.ts'
 import { columns, idAt, type RunRow } from './rows.ts'
 import { type Database, placesOf, type Sql, type SqlValue } from './sql.ts'
 
@@ -44,13 +45,17 @@ export function writeBatch(database: Database, place: BatchPlace, rows: readonly
     let refused = 0
     for (const some of slices(rows, rowsPerStatement)) {
       const written = await writeRuns(sql, some)
+      await writeFailed(
+        sql,
+        written.stored.map(({ id }) => id),
+      )
       stored.push(...written.stored)
       refused += written.refused
     }
     await writeTags(sql, stored)
     await writeCounts(sql, stored)
     if (place.next === undefined) return { stored: stored.length, refused }
-    const insert = 'INSERT INTO duelog_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
+    const insert = 'INSERT INTO duelog_topic_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
     const set = 'ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset'
     await sql.all(`${insert} ${set}`, [place.topic, place.partition, place.next])
     return { stored: stored.length, refused }
@@ -147,12 +152,13 @@ export function removeOld(database: Database, beforeMs: number, limit: number): 
     const list = sql.dialect === 'sqlite' ? 'VALUES ' : ''
     for (const some of slices(tags, rowsPerStatement))
       await sql.all(`DELETE FROM duelog_run_tags WHERE (tag, id) IN (${list}${placesOf(some.length, 2)})`, some.flat())
-    await sql.all('DELETE FROM duelog_runs WHERE id <= ?', [BigInt(last.id as bigint)])
+    for (const table of ['duelog_runs', 'duelog_failed_runs'])
+      await sql.all(`DELETE FROM ${table} WHERE id <= ?`, [BigInt(last.id as bigint)])
     return old.length
   })
 }
 
 export async function readPositions(sql: Sql, topic: string): Promise<Map<number, number>> {
-  const rows = await sql.all('SELECT partition, next_offset FROM duelog_positions WHERE topic = ?', [topic])
+  const rows = await sql.all('SELECT partition, next_offset FROM duelog_topic_positions WHERE topic = ?', [topic])
   return new Map(rows.map(({ partition, next_offset: next }) => [Number(partition), Number(next)]))
 }

@@ -37,6 +37,35 @@ async function allOf(store: HistoryStore, filter: HistoryFilter, limit = 1_000):
   return runs
 }
 
+/** `bucket outcome` with its number of runs, by the definition of a count. */
+function plainCounts(runs: readonly EndedRun[], bucketMs: number): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { finishedAt, outcome } of runs) {
+    const key = `${finishedAt - (finishedAt % bucketMs)} ${outcome}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
+}
+
+async function countsOf(store: HistoryStore, filter: HistoryFilter & { from: number; to: number }, bucketMs: number) {
+  const { buckets, countedFrom } = await store.counts(filter, bucketMs)
+  expect(countedFrom).toBeNull()
+  expect(buckets).toEqual(buckets.toSorted((left, right) => left.at - right.at))
+  return new Map(
+    buckets.flatMap(({ at, outcomes }) =>
+      Object.entries(outcomes).map(([outcome, runs]): [string, number] => [`${at} ${outcome}`, runs]),
+    ),
+  )
+}
+
+/** The tables as the first release left them. */
+const toFirstRelease = [
+  'DROP TABLE duelog_failed_runs',
+  'ALTER TABLE duelog_topic_positions RENAME TO duelog_positions',
+  'CREATE INDEX duelog_runs_failed ON duelog_runs (finished_at) WHERE error_type IS NOT NULL',
+  "UPDATE duelog_history SET value = '1' WHERE name = 'schema'",
+]
+
 const keysOf = (runs: readonly EndedRun[]): string[] => runs.map(({ jobId, life, runNo }) => `${jobId} ${life} ${runNo}`)
 
 describe.each(kinds)('the history in %s', (_name, openPlace) => {
@@ -107,35 +136,63 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     { minDurationMs: 100, maxDurationMs: 200, pool: 'default' },
     { maxDurationMs: 50, jobId: 'report-1' },
     { jobId: 'none' },
+    { tag: 'a', pool: 'reports', outcome: 'SUCCEEDED' },
+    { tag: 'b', jobId: 'mail-x-7' },
+    { idPrefix: 'mail', pool: 'default', tag: 'a', maxDurationMs: 2_000 },
+    { handler: 'send', errorType: 'Refused', tag: 'b' },
   ]
-  it('finds the same runs as a plain filter, in the order of their ends, page by page', async () => {
+  it('finds and counts the same runs as a plain filter, page by page in the order of their ends', async () => {
     const store = (await openPlace()).open()
-    const runs = manyRuns(6_000, 2, 5 * hourMs)
+    const runs = manyRuns(4_000, 2, 5 * hourMs)
     await store.write(0, 1, rowsOf(runs))
+    const range = { from: baseMs + 2 * hourMs, to: baseMs + 4 * hourMs }
     for (const filter of filters) {
       const wanted = runs.filter((run) => fits(run, filter)).sort(newestFirst)
       expect(keysOf(await allOf(store, filter, 77)), JSON.stringify(filter)).toEqual(keysOf(wanted))
+      for (const bucketMs of [60_000, hourMs, 2 * hourMs])
+        expect(await countsOf(store, { ...filter, ...range }, bucketMs), JSON.stringify({ filter, bucketMs })).toEqual(
+          plainCounts(
+            runs.filter((run) => fits(run, { ...filter, ...range })),
+            bucketMs,
+          ),
+        )
     }
   })
 
-  it.each([60_000, hourMs, 2 * hourMs])('counts the same runs as a plain filter by buckets of %i ms', async (bucketMs) => {
-    const store = (await openPlace()).open()
-    const runs = manyRuns(3_000, 3, 5 * hourMs)
-    await store.write(0, 1, rowsOf(runs))
-    const range = { from: baseMs + 2 * hourMs, to: baseMs + 4 * hourMs }
-    for (const filter of filters.map((each) => ({ ...each, ...range }))) {
-      const wanted = new Map<number, Record<string, number>>()
-      for (const { finishedAt, outcome } of runs.filter((run) => fits(run, filter))) {
-        const at = Math.floor(finishedAt / bucketMs) * bucketMs
-        const outcomes = wanted.get(at) ?? {}
-        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-        wanted.set(at, outcomes)
+  it('brings a filled database of the first release to this one in steps, while it is written and searched', async () => {
+    const place = await openPlace()
+    const runs = manyRuns(4_000, 6, 5 * hourMs)
+    const added = manyRuns(400, 7, 10 * hourMs).map((run) => ({ ...run, life: '1.1' }))
+    const first = place.open()
+    await first.write(0, 4_000, rowsOf(runs))
+    await first.close()
+    await place.run(toFirstRelease)
+    const check = async (of: HistoryStore, all: readonly EndedRun[]): Promise<void> => {
+      for (const filter of [
+        { outcome: 'DEAD' },
+        { errorText: 'OUT after' },
+        { errorType: 'Refused', tag: 'ä', handler: 'send' },
+      ]) {
+        const wanted = all.filter((run) => fits(run, filter)).sort(newestFirst)
+        expect(keysOf(await allOf(of, filter)), JSON.stringify(filter)).toEqual(keysOf(wanted))
       }
-      const { buckets, countedFrom } = await store.counts(filter, bucketMs)
-      expect(countedFrom).toBeNull()
-      expect(new Map(buckets.map(({ at, outcomes }) => [at, outcomes])), JSON.stringify(filter)).toEqual(wanted)
-      expect(buckets.map(({ at }) => at)).toEqual([...wanted.keys()].sort((a, b) => a - b))
     }
+    const second = place.open()
+    await check(second, runs)
+    expect(await second.positions()).toEqual(new Map([[0, 4_000]]))
+    for (let step = 0; step < 3; step++) expect(await second.fill(700)).toBe(true)
+    await second.write(0, 4_400, rowsOf(added), 4_000)
+    await check(second, [...runs, ...added])
+    await second.close()
+    const third = place.open()
+    let steps = 0
+    while (await third.fill(700)) steps++
+    // Some of those that were added later are looked at too.
+    expect(steps).toBeGreaterThanOrEqual(3)
+    expect(await third.fill(700)).toBe(false)
+    await check(third, [...runs, ...added])
+    await third.write(0, 4_401, rowsOf([endedRun({ jobId: 'last', outcome: 'EXPIRED' })]), 4_400)
+    expect((await third.page({ outcome: 'EXPIRED', jobId: 'last' }, 9, null)).runs).toHaveLength(1)
   })
 
   it('takes no batch of a writer who knows of a later position, because then it lacks what was written before', async () => {
@@ -166,6 +223,8 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     )
     const { buckets } = await store.counts({ from: baseMs, to: baseMs + 5 * hourMs }, hourMs)
     expect(buckets[0]?.at).toBe(baseMs + 2 * hourMs)
+    const failed = { errorType: 'Timeout', from: baseMs, to: baseMs + 2 * hourMs }
+    expect(await store.counts(failed, 60_000)).toEqual({ buckets: [], countedFrom: null })
   })
 
   it('takes texts that only a hostile writer would write', async () => {

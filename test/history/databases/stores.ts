@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type PostgresServer, startPostgresServer } from '../../../bench/tools/postgres-server.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
@@ -15,6 +16,8 @@ export const origin: Origin = { topic: 'test.runs', clusterId: 'cluster-1' }
 /** A place for one database, which tests may open again and again. */
 export interface StorePlace {
   open(of?: Origin): HistoryStore
+  /** Statements of the database itself, while no store is open. */
+  run(statements: readonly string[]): Promise<void>
 }
 
 /** One PostgreSQL for all tests of a file; each of them gets a database of its own. */
@@ -37,8 +40,10 @@ export function postgresOfThisFile(): {
   return {
     create: async (name) => server?.create(name),
     async place() {
-      const url = (await server?.create(`place_${++databases}`)) ?? ''
-      return { url, open: (of = origin) => opened({ url }, of) }
+      const name = `place_${++databases}`
+      const url = (await server?.create(name)) ?? ''
+      const run = async (statements: readonly string[]) => void (await server?.value(statements.join('; '), name))
+      return { url, run, open: (of = origin) => opened({ url }, of) }
     },
   }
 }
@@ -53,5 +58,10 @@ export async function sqlitePlace(): Promise<StorePlace & { path: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-history-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'history', 'runs.sqlite')
-  return { path, open: (of = origin) => opened({ path }, of) }
+  const run = async (statements: readonly string[]): Promise<void> => {
+    const database = new DatabaseSync(path)
+    database.exec(statements.join('; '))
+    database.close()
+  }
+  return { path, run, open: (of = origin) => opened({ path }, of) }
 }
