@@ -27,6 +27,7 @@ import {
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
 import { requireSound } from './option-checks.ts'
+import { requirePoolTopics } from './pool-topics.ts'
 
 // From the schema itself: the room of the settings also loads ajv, which a worker does not need.
 const httpDenyDefault = settingsSchema.properties.DUELOG_HTTP_DENY.default.split(',')
@@ -79,8 +80,8 @@ const workerOptionNames = {
 
 export interface Worker {
   /**
-   * Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable` or `unsafe-topic`; the worker is closed then,
-   * and another attempt needs another worker.
+   * Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable`, or `unsafe-topic` if the
+   * pool has no topics; the worker is closed then, and another attempt needs another worker.
    */
   start(): Promise<void>
   /**
@@ -120,6 +121,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     clock,
   })
   const open = async (): Promise<Executor> => {
+    await requirePoolTopics(() => log.topics(), names, pool)
     const codecs = await openCodecs([pool])
     executor = new Executor({
       log,

@@ -15,6 +15,10 @@ export interface TargetTopics {
   keptMs?(pool: string): number
   /** Like `seek`, for the topics of a pool. */
   seekPool(pool: string): Promise<void> | undefined
+  /** How often a topic or a pool that was missing for some job was found. Absent: nothing is looked for. */
+  readonly appeared?: number
+  /** The listener is called when `appeared` has grown. The result ends that. */
+  onAppeared?(listener: () => void): () => void
   /** A transaction with records for these topics failed. Resolves when it is known again which topics can be written to. */
   failed(topics: Iterable<string>, error: unknown): Promise<void>
 }

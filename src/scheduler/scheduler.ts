@@ -45,6 +45,7 @@ export class Scheduler {
   readonly #warmth: StandbyWarmth
   readonly #withdrawal: Withdrawal
   readonly #cancelTrustWatch: (() => void) | undefined
+  #cancelTargetsWatch: (() => void) | undefined
   readonly #handOver: HandOver
   #stopping: Promise<void> | undefined
 
@@ -79,6 +80,9 @@ export class Scheduler {
       const source = this.#sources.get(topic)
       if (source !== undefined) this.#partitions.get(partition)?.partitionReader.ended(source, end)
     }
+    this.#cancelTargetsWatch = this.#options.targets?.onAppeared?.(() => {
+      for (const partition of this.#partitions.values()) partition.wake()
+    })
     this.#openTransactions = new OpenTransactions(admin, names, this.#options, isOurs, onEnd)
     if (this.#hasIdleTasks) this.#openTransactions.start()
     const endsOf = (topic: string): EndOffsetQueries => new EndOffsetQueries(admin, topic, this.#options.clock)
@@ -174,6 +178,7 @@ export class Scheduler {
     if (this.#reader !== undefined && fires) await this.#handOver.run(this.#reader)
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#cancelTrustWatch?.()
+    this.#cancelTargetsWatch?.()
     this.#openTransactions?.stop()
     this.#shared?.poolWorkers?.stop()
     this.#groupPositions?.stop()

@@ -29,6 +29,13 @@ export function suspend(draft: Decision, { appendedAt }: KnownDefinition, reason
   patchState(draft, { status: 'INVALID', reason, finishedAt: null, deleteAt: null, recheckAt: now + waitMs })
 }
 
+/** Some topic or pool that was missing exists now. A job whose own target is still missing keeps the time of its next check. */
+export function followTargets(draft: Decision, context: Context): void {
+  const { id, state, definition } = draft.job
+  if (definition?.spec === undefined || state === undefined || state.recheckAt === null) return
+  if (targetProblem(id, definition, context) === undefined) goOn(draft, definition, context)
+}
+
 /** Checks the target again. A timer that no longer follows from the state does nothing. */
 export function recheckTarget(draft: Decision, timer: Timer, context: Context): void {
   const { id, state, definition } = draft.job
@@ -39,7 +46,13 @@ export function recheckTarget(draft: Decision, timer: Timer, context: Context): 
   }
   const problem = targetProblem(id, definition, context)
   if (problem !== undefined) return suspend(draft, definition, problem, context)
-  const status = definition.spec.paused || state.pausedByCommand ? 'PAUSED' : 'ACTIVE'
+  goOn(draft, definition, context)
+}
+
+/** The job is what it would have been with its target there from the start. */
+function goOn(draft: Decision, definition: KnownDefinition, context: Context): void {
+  const isPaused = definition.spec?.paused === true || draft.job.state?.pausedByCommand === true
+  const status = isPaused ? 'PAUSED' : 'ACTIVE'
   patchState(draft, { status, reason: null, recheckAt: null })
   if (invalidateWithoutOccurrence(draft, definition)) return
   startQueued(draft, context)

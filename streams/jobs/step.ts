@@ -32,7 +32,7 @@ import {
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 import { applyCommand } from './command.ts'
 import { correctTimes } from './misdated-times.ts'
-import { recheckTarget } from './recheck.ts'
+import { followTargets, recheckTarget } from './recheck.ts'
 import { stepUnreadable } from './unreadable.ts'
 
 /** Longest reason in a state. */
@@ -89,6 +89,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
   if (timer.kind === timerKind.misdated) return correctTimes(draft, timer, context)
+  if (timer.kind === timerKind.target) return followTargets(draft, context)
   if (timer.kind === timerKind.recheck) return recheckTarget(draft, timer, context)
   if (timer.kind !== timerKind.delete) return applyRunTimer(draft, timer, context)
   if (state?.deleteAt === timer.dueAt && state.active.length === 0) {

@@ -50,6 +50,8 @@ export const timerKind = {
   misdated: 10,
   /** Never stored: the workers of the run's pool have changed. */
   workers: 11,
+  /** Never stored: a topic or a pool that was missing for some job exists now. */
+  target: 12,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 

@@ -14,4 +14,5 @@ export {
   topicAllowance,
   topicNames,
   topicPlans,
+  topicsOfPool,
 } from './topics.ts'

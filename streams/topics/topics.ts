@@ -54,6 +54,10 @@ export function topicNames(prefix: string) {
 }
 export type TopicNames = ReturnType<typeof topicNames>
 
+/** The topics from which the workers of a pool read its runs. */
+export const topicsOfPool = ({ executions }: Pick<TopicNames, 'executions'>, pool: string): string[] =>
+  priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
+
 export interface TopicPlan {
   topic: string
   config: Record<string, string>

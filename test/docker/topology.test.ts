@@ -3,10 +3,10 @@
  * a process with the environment of its service, on loopback. A broker is killed, then an owner: what is due goes on being fired, once.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, type TestContext, test, vi } from 'vitest'
 import { recurring, registryUrl, temporaryFolder } from '../faults/harness.ts'
+import { distinctPorts } from '../setup/free-ports.ts'
 import { Checker } from '../tools/checker.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { BrokerNode } from './broker-node.ts'
@@ -20,19 +20,6 @@ const token = 'a-token-of-the-test'
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
 const patience = { timeout: 60_000, interval: 250 }
 
-/** Ports that are free now, all different. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      return new Promise<typeof server>((resolve) => server.once('listening', () => resolve(server)))
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
-}
-
 /** The services with the addresses of containers, such as kafka-1:9092, replaced by ones on loopback. */
 async function openCluster(test: TestContext) {
   const folder = await temporaryFolder(test)
@@ -42,7 +29,7 @@ async function openCluster(test: TestContext) {
   const ours = names.filter((name) => services[name]?.image === 'duelog')
   const nodes = names.filter((name) => /^kafka-\d$/.test(name))
   const places = [...nodes.flatMap((name) => [`${name}:9092`, `${name}:9093`]), ...ours.map((name) => `${name}:8080`)]
-  const ports = await freePorts(places.length)
+  const ports = await distinctPorts(places.length)
   const addresses = new Map(places.map((place, index) => [place, `127.0.0.1:${ports[index]}`]))
   const addressOf = (place: string): string => addresses.get(place) ?? ''
   const environmentOf = (name: string): Record<string, string> =>

@@ -1,39 +1,45 @@
-/** Loopback ports that no process uses at this moment. */
-import { type AddressInfo, createServer } from 'node:net'
+/**
+ * Loopback ports that no process uses at this moment, for processes that a test starts later. They are below the ports that systems give to outgoing
+ * connections (from 32,768 on in Linux, from 49,152 elsewhere). Among those, any process of the machine may get one before the test uses it. They are
+ * taken at random, so that test runs beside each other rarely choose the same ones.
+ */
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+
+const [first, last] = [10_000, 32_000]
+/** Ports that were given in this process. A process of another test may use one and be down at the moment. */
+const given = new Set<number>()
+const triesMax = 1_000
 
 /** A port for a broker, with the next port also free, and a port for a registry. */
 export async function freePorts(): Promise<[kafka: number, registry: number]> {
-  for (;;) {
-    const [kafka, registry] = [await freePort(0), await freePort(0)]
-    if (kafka === undefined || registry === undefined || Math.abs(registry - kafka) < 2) continue
-    if ((await freePort(kafka + 1)) !== undefined) return [kafka, registry]
-  }
+  const [kafka] = await portsInARow(2)
+  const [registry] = await portsInARow(1)
+  return [kafka as number, registry as number]
 }
 
-/** The port, or any free one for 0; undefined when it is in use. */
-function freePort(port: number): Promise<number | undefined> {
+/** This many ports, no two of them the same. */
+export async function distinctPorts(count: number): Promise<number[]> {
+  const ports: number[] = []
+  for (let number = 0; number < count; number++) ports.push(...(await portsInARow(1)))
+  return ports
+}
+
+async function portsInARow(count: number): Promise<number[]> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const start = randomInt(first, last - count)
+    const ports = Array.from({ length: count }, (_, index) => start + index)
+    if (ports.some((port) => given.has(port))) continue
+    for (const port of ports) given.add(port)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return ports
+  }
+  throw new Error(`No ${count} free ports in a row between ${first} and ${last} in ${triesMax} tries.`)
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(undefined))
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined))
-    })
+    server.once('error', () => resolve(false))
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)))
   })
-}
-
-/** This many ports at once. They are held together, so that no two of them are the same. */
-export async function distinctPorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, () => {
-      const server = createServer()
-      return new Promise<typeof server>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(0, '127.0.0.1', () => resolve(server))
-      })
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }

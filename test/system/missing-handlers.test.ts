@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { createClient, createWorker, type Handlers, type Run, type Worker } from '../../src/library/index.ts'
 import { type System, startSystem } from '../../src/system/system.ts'
-import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
+import { topicNames, topicsOfPool } from '../../streams/topics/topics.ts'
+import { brokers, openLog, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 
 const prefix = uniquePrefix()
 const cluster = { brokers, registryUrl, topicPrefix: prefix }
@@ -70,7 +71,7 @@ it('runs go where their handler is, whichever worker reads their partition', asy
 })
 
 it('a run waits for a worker that has its handler, says so, and starts when one comes', async () => {
-  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: noRetry })
+  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: noRetry }).applied()
   const run = client.trigger('later').run({ timeoutMs: 60_000 })
   await expect.poll(async () => (await client.why('later')).why.map(({ code }) => code)).toContain('handler-missing')
   const [active] = await client.runs('later')
@@ -79,6 +80,25 @@ it('a run waits for a worker that has its handler, says so, and starts when one 
   expect(warnings.join('\n')).toMatch(/No worker of pool default has the handler later\./)
   await startWorker({ later: () => 'at last' })
   expect(await run).toMatchObject({ status: 'SUCCEEDED', errors: [] })
+})
+
+it('a worker of a pool without topics says how to make them, and a job of it goes on once they are there', async () => {
+  const worker = createWorker({ ...cluster, pool: 'gpu', handlers: { render: () => 'done' } })
+  workers.push(worker)
+  await expect(worker.start()).rejects.toMatchObject({
+    code: 'unsafe-topic',
+    message: expect.stringMatching(/Pool gpu has no topics: .*executions\.gpu\..*duelog topics apply --pools gpu/),
+  })
+  const nowhere = createWorker({ ...cluster, topicPrefix: `${prefix}none.`, handlers: {} })
+  await expect(nowhere.start()).rejects.toThrow(`${prefix}none.jobs does not exist`)
+  await nowhere.close()
+  await client.schedule({ id: 'picture', schedule: { delayMs: 1 }, target: { handler: 'render', pool: 'gpu' } })
+  await expect.poll(async () => (await client.get('picture'))?.status).toBe('INVALID')
+  await openLog().makeMissing(topicsOfPool(topicNames(prefix), 'gpu'), { partitions: 4, replication: 1 })
+  const late = createWorker({ ...cluster, pool: 'gpu', handlers: { render: () => 'done' } })
+  workers.push(late)
+  await late.start()
+  await expect.poll(async () => (await client.get('picture'))?.status).toBe('COMPLETED')
 })
 
 it('runs of a worker that stops before it has started them go to another one', async () => {

@@ -7,7 +7,7 @@
  */
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { counted } from '../../../streams/text/index.ts'
-import { executionsRetentionMs, priorities, topicAllowance, topicNames } from '../../../streams/topics/index.ts'
+import { executionsRetentionMs, topicAllowance, topicNames, topicsOfPool } from '../../../streams/topics/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { TargetTopics } from '../../ports/index.ts'
 import { type PartitionCounts, retentionsOf } from '../admin/index.ts'
@@ -15,11 +15,15 @@ import { faultOn, type Logger } from '../brokers/index.ts'
 import { batchBytesMax } from './request-batches.ts'
 
 export const checkIntervalMs = 30_000
+/** As long as jobs wait for a topic or a pool that is missing, the names of all topics are read this often, once for all jobs. */
+export const missingIntervalMs = 5_000
+/** Missing topics and pools that are looked for. Jobs that name further ones wait for their own checks. */
+const missingMax = 1_000
 /** A use triggers a new check when the last one is older than this. */
 const staleMs = 5_000
 /** Minimum time between two checks for missing topics, however many jobs name one. */
 const seekGapMs = 1_000
-/** How long a pool without topics is looked for after a job has asked for it: longer than jobs wait between two checks (10 min). */
+/** How long a missing topic or pool is looked for after a job has asked for it: longer than jobs wait between two checks (10 min). */
 const missedMs = 900_000
 /** How long a topic that refused a record is avoided. */
 const refusedMs = 60_000
@@ -59,8 +63,10 @@ export class CheckedTopics implements TargetTopics {
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #stopped = false
-  /** When a job last asked for a pool without topics. */
-  #missedAtMs = Number.NEGATIVE_INFINITY
+  /** Topics and pools that were missing for a job, when one last asked for them, and whether they exist now. */
+  readonly #missing = new Map<string, { askedAtMs: number; isThere: (names: ReadonlySet<string>) => boolean }>()
+  readonly #listeners = new Set<() => void>()
+  #appeared = 0
   #checking: Promise<void> | undefined
 
   constructor(kafka: Kafka, counts: PartitionCounts, logger: Logger, { patterns, prefix, pools }: TargetTopicsOptions) {
@@ -70,12 +76,12 @@ export class CheckedTopics implements TargetTopics {
     this.#patterns = patterns
     this.#allowed = topicAllowance(patterns, prefix)
     this.#pools = new Set(pools)
-    const { executions, deadLetters } = topicNames(prefix)
-    this.#isLane = (topic) => topic.startsWith(`${prefix}executions.`) && topic !== deadLetters
-    this.#lanesOf = (pool) => priorities.flatMap((priority) => [executions(pool, priority), executions(pool, priority, true)])
+    const names = topicNames(prefix)
+    this.#isLane = (topic) => topic.startsWith(`${prefix}executions.`) && topic !== names.deadLetters
+    this.#lanesOf = (pool) => topicsOfPool(names, pool)
   }
 
-  /** Rejects when the brokers do not answer. Without an allow-list, topics are checked only while jobs wait for a pool without topics. */
+  /** Rejects when the brokers do not answer. Without an allow-list, topics are checked only while jobs wait for one that is missing. */
   async start(): Promise<void> {
     await this.#fetch()
     if (this.#patterns.length > 0) this.#checkRegularly()
@@ -83,24 +89,81 @@ export class CheckedTopics implements TargetTopics {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     await this.#checking
   }
 
   #checkRegularly(): void {
-    if (this.#stopped) return
-    this.#timer ??= setInterval(() => {
-      if (this.#patterns.length > 0 || performance.now() - this.#missedAtMs < missedMs) return void this.check()
-      clearInterval(this.#timer)
+    if (this.#stopped || (this.#patterns.length === 0 && this.#missing.size === 0)) return
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined
+        void this.#checkAgain().then(() => this.#checkRegularly())
+      },
+      this.#missing.size > 0 ? missingIntervalMs : checkIntervalMs,
+    ).unref()
+  }
+
+  async #checkAgain(): Promise<void> {
+    const nowMs = performance.now()
+    for (const [key, { askedAtMs }] of this.#missing) if (nowMs - askedAtMs >= missedMs) this.#missing.delete(key)
+    const isMissing = this.#missing.size > 0
+    if (this.#patterns.length > 0 && (!isMissing || nowMs - this.#checkedAtMs >= checkIntervalMs)) return this.check()
+    if (isMissing && (await this.#hasAppeared())) return this.check()
+  }
+
+  /** Reads only the names of topics. */
+  async #hasAppeared(): Promise<boolean> {
+    const admin = this.#kafka.admin()
+    try {
+      await admin.connect()
+      const names = new Set(await admin.listTopics())
+      return [...this.#missing.values()].some(({ isThere }) => isThere(names))
+    } catch {
+      // The next full check says so.
+      return false
+    } finally {
+      await admin.disconnect().catch(() => {})
+    }
+  }
+
+  #lookFor(key: string, isThere: (names: ReadonlySet<string>) => boolean): void {
+    if (this.#missing.size >= missingMax && !this.#missing.has(key)) return
+    const isFirst = this.#missing.size === 0
+    this.#missing.set(key, { askedAtMs: performance.now(), isThere })
+    if (isFirst) {
+      clearTimeout(this.#timer)
       this.#timer = undefined
-    }, checkIntervalMs).unref()
+    }
+    this.#checkRegularly()
+  }
+
+  get appeared(): number {
+    return this.#appeared
+  }
+
+  onAppeared(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #tellAppeared(): void {
+    const found = [...this.#missing].filter(([, { isThere }]) => isThere(this.#names)).map(([key]) => key)
+    for (const key of found) this.#missing.delete(key)
+    if (found.length === 0) return
+    this.#appeared++
+    this.#logger.info({ found }, 'Topics that jobs wait for exist now; these jobs are checked at once.')
+    for (const listener of this.#listeners) listener()
   }
 
   problem({ name, partition }: { name: string; partition: number | null }, bytes: number): string | undefined {
     if (this.#patterns.length > 0 && performance.now() - this.#checkedAtMs > staleMs) void this.check()
     if (!this.#allowed(name)) return `Topic ${name} is not allowed; DUELOG_TARGET_TOPICS lists the allowed topics.`
     const seen = this.#seen.get(name)
-    if (seen === undefined) return `Topic ${name} does not exist.`
+    if (seen === undefined) {
+      this.#lookFor(`topic ${name}`, (names) => names.has(name))
+      return `Topic ${name} does not exist.`
+    }
     if (partition !== null && partition >= seen.partitions.length)
       return `Topic ${name} has ${counted(seen.partitions.length, 'partition')} and no partition ${partition}.`
     const bytesMax = Math.min(seen.maxMessageBytes ?? batchBytesMax, batchBytesMax)
@@ -118,11 +181,10 @@ export class CheckedTopics implements TargetTopics {
   poolProblem(pool: string): string | undefined {
     const missing = this.#missingLane(pool)
     if (missing === undefined) return undefined
-    // The job is checked again after an ever longer time. By then its pool must not be missing in an old answer.
-    this.#missedAtMs = performance.now()
-    this.#checkRegularly()
+    const lanes = this.#lanesOf(pool)
+    this.#lookFor(`pool ${pool}`, (names) => lanes.every((lane) => names.has(lane)))
     if (performance.now() - this.#checkedAtMs > staleMs) void this.check()
-    return `Pool ${pool} has no topics (${missing} does not exist): create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS, and send the job again; or name another pool.`
+    return `Pool ${pool} has no topics (${missing} does not exist): create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS; or name another pool.`
   }
 
   seekPool(pool: string): Promise<void> | undefined {
@@ -179,6 +241,7 @@ export class CheckedTopics implements TargetTopics {
       this.#take(seen)
       this.#names = new Set(all)
       this.#keep(await retentionsOf(admin, all.filter(this.#isLane)))
+      this.#tellAppeared()
     } catch (thrown) {
       throw faultOn(this.#kafka, thrown, 'Checking the target topics')
     } finally {

@@ -6,6 +6,7 @@ import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
 import { IdlePosition } from './idle-position.ts'
 import type { PartitionContext } from './partition-context.ts'
+import { TargetAppearances } from './target-appearances.ts'
 import { WorkerChanges } from './worker-changes.ts'
 import { ZoneChecks } from './zone-checks.ts'
 
@@ -32,6 +33,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   const sweeper = new LostTimerSweeper(store, shared)
   const zones = new ZoneChecks(context, onTimerScheduled)
   const workerChanges = new WorkerChanges(context)
+  const targetAppearances = new TargetAppearances(context)
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -68,14 +70,15 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const takenAtMs = clock.steadyMs()
-    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, { zones, workerChanges }, now)
+    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, { zones, workerChanges, targetAppearances }, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    if (result.appliedCount > 0 || workerChanges.areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
+    const areLeft = workerChanges.areLeft || targetAppearances.areLeft
+    if (result.appliedCount > 0 || areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
     const idleAt = trustedMs(clock)
@@ -120,7 +123,7 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 async function takeTimers(
   context: PartitionContext,
   timerSource: TimerSource,
-  { zones, workerChanges }: { zones: ZoneChecks; workerChanges: WorkerChanges },
+  more: { zones: ZoneChecks; workerChanges: WorkerChanges; targetAppearances: TargetAppearances },
   now: number,
 ): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
@@ -128,6 +131,7 @@ async function takeTimers(
   const aheadFrom = aheadUntil > now + aheadTopicMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
-  const found = [...timers, ...(await zones.timers(timers.length))]
-  return [...found, ...workerChanges.timers(now, found.length)]
+  const found = [...timers, ...(await more.zones.timers(timers.length))]
+  found.push(...(await more.targetAppearances.timers(now, found.length)))
+  return [...found, ...more.workerChanges.timers(now, found.length)]
 }

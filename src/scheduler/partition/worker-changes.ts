@@ -5,6 +5,8 @@ import type { PartitionContext } from './partition-context.ts'
 
 /** Runs that follow in one commit cycle. The others follow in the next cycles, so that due timers do not wait for all of them. */
 const followedMax = 500
+/** Bytes of heavy jobs that one commit cycle takes beside its own timers. */
+export const heavyBytesMax = 1024 * 1024
 
 export class WorkerChanges {
   readonly #context: PartitionContext
@@ -19,7 +21,7 @@ export class WorkerChanges {
 
   /** Timers for the current commit cycle, which also takes `others` timers. They are never stored. */
   timers(now: number, others: number): Timer[] {
-    const { shared, failureIsolation } = this.#context
+    const { shared, failureIsolation, heavyJobs } = this.#context
     const { version = 0 } = shared.poolWorkers ?? {}
     if (this.#left === undefined) {
       if (version === this.#version) return []
@@ -28,13 +30,15 @@ export class WorkerChanges {
     }
     const most = failureIsolation.max < batchRecordsMax ? Math.min(followedMax, failureIsolation.max - others) : followedMax
     const timers: Timer[] = []
-    while (timers.length < most) {
+    let heavyBytes = 0
+    while (timers.length < most && heavyBytes < heavyBytesMax) {
       const next = this.#left.next()
       if (next.done === true) {
         this.#left = undefined
         break
       }
       timers.push(next.value)
+      heavyBytes += heavyJobs.of(next.value.jobId)
     }
     return timers
   }

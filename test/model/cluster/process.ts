@@ -7,6 +7,7 @@ import { DuelogError } from '../../../src/errors/errors.ts'
 import { newMetrics } from '../../../src/metrics/metrics.ts'
 import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports/log.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/ports/store.ts'
+import type { TargetTopics } from '../../../src/ports/target-topics.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
 import type { Group } from '../../../src/testing/simulation/group.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
@@ -115,8 +116,12 @@ export class Process {
   readonly #watch: () => void
   readonly zones: Zones
   started = false
-  /** Whether the process has seen that topic. */
+  /** Whether the process has seen that topic, and how often it appeared. */
   ordersSeen: boolean
+  /** How often an owner asked for it in vain. */
+  ordersAsked = 0
+  #appeared = 0
+  #tellAppeared = (): void => {}
 
   constructor(cluster: Cluster, name: string, disk: Disk, zones: Zones = ofThisNode) {
     this.zones = zones
@@ -159,21 +164,41 @@ export class Process {
       readPaceMs: cluster.readPaceMs ?? 0,
       recordsRuns: cluster.recordsRuns ?? true,
       tombstoneRetentionMs,
-      targets: {
-        problem: ({ name }) => (name === ordersTopic && !this.ordersSeen ? 'Topic orders does not exist.' : undefined),
-        seek: (topic) => (topic === ordersTopic && !this.ordersSeen ? this.lookAtTopics(cluster) : undefined),
-        poolProblem: () => undefined,
-        seekPool: () => undefined,
-        failed: () => this.lookAtTopics(cluster),
-      },
+      targets: this.#targets(cluster),
       onFatal: (error) => this.fatal.push(error),
     })
+  }
+
+  #targets(cluster: Cluster): TargetTopics {
+    const appeared = (): number => this.#appeared
+    return {
+      problem: ({ name }) => {
+        if (name !== ordersTopic || this.ordersSeen) return undefined
+        this.ordersAsked++
+        return 'Topic orders does not exist.'
+      },
+      seek: (topic) => (topic === ordersTopic && !this.ordersSeen ? this.lookAtTopics(cluster) : undefined),
+      poolProblem: () => undefined,
+      seekPool: () => undefined,
+      failed: () => this.lookAtTopics(cluster),
+      get appeared() {
+        return appeared()
+      },
+      onAppeared: (listener) => {
+        this.#tellAppeared = listener
+        return () => undefined
+      },
+    }
   }
 
   /** The check of topics that Duelog makes every 30 seconds. */
   lookAtTopics(cluster: Cluster): Promise<void> {
     return cluster.io.submit(this.machine, 'looks at the topics', () => {
+      const hasAppeared = cluster.ordersThere && !this.ordersSeen
       this.ordersSeen = cluster.ordersThere
+      if (!hasAppeared) return
+      this.#appeared++
+      this.#tellAppeared()
     })
   }
 

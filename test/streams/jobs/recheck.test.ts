@@ -30,6 +30,29 @@ describe('a job whose pool has no topics', () => {
   })
 })
 
+describe('when some missing topic has appeared', () => {
+  it('a job that waited for it goes on at once, and a paused one stays paused', () => {
+    const { job, topic } = defined()
+    job.until(60_000)
+    topic.there = true
+    expect(job.followTargets().state).toMatchObject({ status: 'ACTIVE', reason: null, recheckAt: null })
+    const paused = defined({ paused: true })
+    paused.topic.there = true
+    expect(paused.job.followTargets().state).toMatchObject({ status: 'PAUSED', recheckAt: null })
+  })
+  it('a job that waits for another one keeps the time of its next check', () => {
+    const { job } = defined()
+    const { state } = job.until(60_000)
+    expect(job.followTargets().state).toBe(state)
+  })
+  it('a job that is INVALID for another reason stays so', () => {
+    const job = new JobHistory().define({ schedule: { everyMs: 10_000 }, target: { handler: 'noop' } }).garble()
+    const { state } = job
+    expect(state.status).toBe('INVALID')
+    expect(job.followTargets().state).toBe(state)
+  })
+})
+
 describe('a job whose topic is missing', () => {
   it('is INVALID and fires nothing', () => {
     const { job } = defined()

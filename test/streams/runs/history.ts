@@ -182,6 +182,11 @@ export class JobHistory {
     return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.workers, jobId: 'job', runNo } })
   }
 
+  /** The owner has learnt that a topic or a pool exists now that was missing. */
+  followTargets(): this {
+    return this.step({ kind: 'timer', timer: { dueAt: this.now, kind: timerKind.target, jobId: 'job', runNo: 0 } })
+  }
+
   /** The worker of the last attempt, or of that of a run, reports that it lacks the handler. */
   missHandler(of: Partial<ExecutionEvent> = {}): this {
     return this.fail('handler-missing', {}, of)

@@ -1,0 +1,35 @@
+/** Jobs whose topic is missing go on as soon as it exists, however long they have waited, and after a takeover too. */
+import { expect, it } from 'vitest'
+import { names, ordersTopic } from '../model/world.ts'
+import { SchedulerDriver } from '../tools/scheduler-driver.ts'
+
+const minute = 60_000
+/** More than one commit cycle checks. */
+const ids = Array.from({ length: 120 }, (_, index) => `job-${index}`)
+
+it('all of them go on at once, and are checked no more than once for it', async () => {
+  const driver = new SchedulerDriver()
+  driver.cluster.ordersThere = false
+  const first = driver.boot('A')
+  await driver.settle()
+  const target = { topic: { name: ordersTopic } }
+  for (const id of ids) driver.define(id, { schedule: { everyMs: 3_600_000 }, target })
+  // The next checks are minutes away.
+  await driver.advance(4 * minute, minute)
+  expect(driver.state(first, 'job-0')?.status).toBe('INVALID')
+  driver.kill(first)
+  const second = driver.boot('B')
+  await driver.advance(10_000, 1_000)
+  expect(driver.state(second, 'job-0')?.status).toBe('INVALID')
+  // Otherwise this process would not know that it must look for the topic.
+  expect(second.ordersAsked).toBeGreaterThanOrEqual(ids.length)
+
+  const states = (): number => driver.log.allOf(names.state).reduce((sum, { log }) => sum + log.archive.length, 0)
+  const before = states()
+  driver.cluster.ordersThere = true
+  void second.lookAtTopics(driver.cluster)
+  await driver.advance(500, 100)
+  expect(new Set(ids.map((id) => driver.state(second, id)?.status))).toEqual(new Set(['ACTIVE']))
+  // One state for each job, and a few positions and markers of transactions.
+  expect(states() - before).toBeLessThan(ids.length + 50)
+})
