@@ -71,7 +71,8 @@ it('runs go where their handler is, whichever worker reads their partition', asy
 })
 
 it('a run waits for a worker that has its handler, says so, and starts when one comes', async () => {
-  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: noRetry }).applied()
+  // A trigger of a job that its owner has not applied yet is refused.
+  await client.schedule({ id: 'later', schedule: far, target: { handler: 'later' }, retry: noRetry }, { wait: 'applied' })
   const run = client.trigger('later').run({ timeoutMs: 60_000 })
   await expect.poll(async () => (await client.why('later')).why.map(({ code }) => code)).toContain('handler-missing')
   const [active] = await client.runs('later')
