@@ -13,6 +13,13 @@ import { ZoneChecks } from './zone-checks.ts'
 /** Ahead topics hold nothing that is due later than this from now. It is twice the maximum of DUELOG_LEAD_MS_MAX. */
 const aheadTopicMsMax = 120_000
 
+/** What lets jobs follow changes outside of their logs, with timers that are never stored. */
+interface Changes {
+  zones: ZoneChecks
+  workers: WorkerChanges
+  targets: TargetAppearances
+}
+
 /** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
   reports.depth === 0 && (shared.idleTasks ?? true) ? sweeper.nextSweepAt : Number.POSITIVE_INFINITY
@@ -32,8 +39,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
   const zones = new ZoneChecks(context, onTimerScheduled)
-  const workerChanges = new WorkerChanges(context)
-  const targetAppearances = new TargetAppearances(context)
+  const changes: Changes = { zones, workers: new WorkerChanges(context), targets: new TargetAppearances(context) }
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -70,14 +76,14 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // Asked once, because taking timers and leaving room for them must agree.
     const isForWaiters = context.failureIsolation.isForWaiters(admissionQueue, now)
     const takenAtMs = clock.steadyMs()
-    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, { zones, workerChanges, targetAppearances }, now)
+    const timers = isForWaiters ? [] : await takeTimers(context, timerSource, changes, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    const areLeft = workerChanges.areLeft || targetAppearances.areLeft
+    const areLeft = changes.workers.areLeft || changes.targets.areLeft
     if (result.appliedCount > 0 || areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
@@ -89,8 +95,8 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     }
     await position.logIfDue()
     await context.keepFresh()
-    const nextCheckAt = Math.min(position.nextCheckAt, zones.nextCheckAt, sweepAt(context, sweeper))
-    await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, nextCheckAt))
+    const checks = [position.nextCheckAt, zones.nextCheckAt, changes.workers.nextCheckAt, sweepAt(context, sweeper)]
+    await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, ...checks))
   }
 }
 
@@ -123,7 +129,7 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 async function takeTimers(
   context: PartitionContext,
   timerSource: TimerSource,
-  more: { zones: ZoneChecks; workerChanges: WorkerChanges; targetAppearances: TargetAppearances },
+  { zones, workers, targets }: Changes,
   now: number,
 ): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
@@ -131,7 +137,7 @@ async function takeTimers(
   const aheadFrom = aheadUntil > now + aheadTopicMsMax ? 0 : aheadUntil
   const mayTakeHeavy = (): boolean => context.resources.heavy.begin(context, () => context.signal.wake())
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
-  const found = [...timers, ...(await more.zones.timers(timers.length))]
-  found.push(...(await more.targetAppearances.timers(now, found.length)))
-  return [...found, ...more.workerChanges.timers(now, found.length)]
+  const found = [...timers, ...(await zones.timers(timers.length))]
+  found.push(...(await targets.timers(now, found.length)))
+  return [...found, ...workers.timers(now, found.length)]
 }

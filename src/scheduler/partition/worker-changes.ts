@@ -1,5 +1,6 @@
 /** Lets runs that depend on the workers of their pool follow a change of these workers, sooner than their own timers would. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
+import { atSteady } from '../../clock/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
@@ -7,12 +8,17 @@ import type { PartitionContext } from './partition-context.ts'
 const followedMax = 500
 /** Bytes of heavy jobs that one commit cycle takes beside its own timers. */
 export const heavyBytesMax = 1024 * 1024
+/** Rest before all runs follow once more, for each of them, and at most. Otherwise workers that come and go all the time would keep an owner of 100,000 waiting runs busy. */
+const restMsPerRun = 1
+const restMsMax = 60_000
 
 export class WorkerChanges {
   readonly #context: PartitionContext
   /** Runs that have not followed yet. A change meanwhile lets all of them follow once more, after these. */
   #left: Iterator<Timer> | undefined
   #version: number
+  /** By the steady clock: when all runs may follow again. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(context: PartitionContext) {
     this.#context = context
@@ -24,8 +30,10 @@ export class WorkerChanges {
     const { shared, failureIsolation, heavyJobs } = this.#context
     const { version = 0 } = shared.poolWorkers ?? {}
     if (this.#left === undefined) {
-      if (version === this.#version) return []
+      if (!this.areLeft) return []
       this.#version = version
+      const restMs = Math.min(this.#context.activeRuns.workerBound.size * restMsPerRun, restMsMax)
+      this.#restsUntilMs = shared.clock.steadyMs() + restMs
       this.#left = this.#timersOfAll(now)
     }
     const most = failureIsolation.max < batchRecordsMax ? Math.min(followedMax, failureIsolation.max - others) : followedMax
@@ -43,9 +51,18 @@ export class WorkerChanges {
     return timers
   }
 
-  /** Whether some have not followed yet. */
+  /** Whether some are to follow now. */
   get areLeft(): boolean {
-    return this.#left !== undefined || (this.#context.shared.poolWorkers?.version ?? 0) !== this.#version
+    return this.#left !== undefined || (this.#hasChanged && this.#context.shared.clock.steadyMs() >= this.#restsUntilMs)
+  }
+
+  /** When they are to follow after a rest; Infinity: never. */
+  get nextCheckAt(): number {
+    return this.#hasChanged ? atSteady(this.#context.shared.clock, this.#restsUntilMs) : Number.POSITIVE_INFINITY
+  }
+
+  get #hasChanged(): boolean {
+    return (this.#context.shared.poolWorkers?.version ?? 0) !== this.#version
   }
 
   *#timersOfAll(now: number): Generator<Timer, void> {

@@ -4,6 +4,7 @@ import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import { ForeignIntake } from '../../../src/intake/intake.ts'
+import type { GroupMember } from '../../../src/ports/log.ts'
 import { Retrier } from '../../../src/retrier/retrier.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
 import type { Member } from '../../../src/testing/simulation/member.ts'
@@ -38,7 +39,13 @@ interface Doer {
   started: boolean
   /** The script of the handlers, in a worker. */
   scripted: Scripted
+  /** Whether it lacks handlers that jobs name. */
+  isPartial: boolean
 }
+
+/** The handlers that jobs of a history name, and what single workers may have of them. */
+const handlerNames = ['noop', 'http']
+const someNames = [handlerNames, ['noop'], ['http'], []]
 
 interface Slot {
   part: Part
@@ -68,9 +75,10 @@ export class Doers {
   readonly #groups = new Map<string, KeepingGroup>()
   readonly #slots: Slot[] = []
 
-  constructor(cluster: Cluster, parts: ReadonlySet<Part>) {
+  constructor(cluster: Cluster, parts: ReadonlySet<Part>, isMixed: boolean) {
     this.#cluster = cluster
     this.parts = parts
+    if (isMixed && parts.has('executor')) cluster.realWorkers = () => this.#workersAsShown()
     for (const part of parts) {
       const machines = cluster.chance.pick([1, 2, 2])
       for (let at = 0; at < machines; at++) this.#slots.push({ part, name: `${part}${at}`, boots: 0, doer: undefined })
@@ -91,8 +99,14 @@ export class Doers {
   /** Ends all failures. */
   rest(): void {
     this.#peaceful = true
-    for (const { doer } of this.#slots) {
+    for (const slot of this.#slots) {
+      const { doer } = slot
       if (doer === undefined) continue
+      // From now on some worker has each handler.
+      if (doer.isPartial) {
+        this.#kill(slot, doer)
+        continue
+      }
       Object.assign(doer.machine.clock, { stopped: false, skewMs: 0 })
       doer.scripted.rest()
     }
@@ -129,6 +143,15 @@ export class Doers {
     )
   }
 
+  /** As brokers show them: while the group assigns its partitions, nobody's announcement. */
+  #workersAsShown(): GroupMember[] {
+    const members = [...(this.#groups.get(names.group('exec.default'))?.members ?? [])]
+    const isJoining = members.some(({ current }) => !current)
+    return members.map(({ id, instance, userData }) => ({
+      ...{ memberId: id, instance, assigned: [], isJoining, userData: isJoining ? null : userData },
+    }))
+  }
+
   #setClock({ machine: { clock } }: Doer, byMs: number): void {
     clock.skewMs += byMs
     const allowedMs = this.#cluster.clockStepMsMax === undefined ? Number.POSITIVE_INFINITY : trustedAheadMs
@@ -160,8 +183,10 @@ export class Doers {
       watchClock(clock, { log, topics: [names.events], partitions: this.#cluster.log.partitions, instance: name })
     const scripted = new Scripted(this.#cluster, machine, this.problems)
     if (this.#peaceful) scripted.rest()
-    const doing = this.#make(slot.part, name, clock, log, scripted)
-    const doer: Doer = { machine, members, doing, started: false, scripted }
+    const isMixed = slot.part === 'executor' && this.#cluster.realWorkers !== undefined && !this.#peaceful
+    const handled = isMixed ? this.#cluster.chance.pick(someNames) : handlerNames
+    const doing = this.#make(slot.part, name, clock, log, scripted, handled)
+    const doer: Doer = { machine, members, doing, started: false, scripted, isPartial: handled.length < handlerNames.length }
     slot.doer = doer
     doer.doing.start().then(
       () => {
@@ -177,7 +202,14 @@ export class Doers {
     return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
   }
 
-  #make(part: Part, instance: string, clock: GuardedClock, log: ReturnType<typeof simulatedLog>, { handle }: Scripted): Doing {
+  #make(
+    part: Part,
+    instance: string,
+    clock: GuardedClock,
+    log: ReturnType<typeof simulatedLog>,
+    { handle }: Scripted,
+    handled: readonly string[],
+  ): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {
@@ -192,7 +224,7 @@ export class Doers {
         codecs: { execution: asking(cluster, execution), control: asking(cluster, control as never), event: event as never },
         pool: 'default',
         concurrency: cluster.chance.pick([1, 3, 20]),
-        handlers: { noop: handle, http: handle },
+        handlers: Object.fromEntries(handled.map((handler) => [handler, handle])),
         drainMs: cluster.chance.pick([0, 1_000, 5_000]),
         leadMs,
       })

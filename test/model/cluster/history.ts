@@ -23,7 +23,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
     begun: doers.begun,
     steady: !suffered('topic'),
     whole: isWhole({ trace }),
-    mixedWorkers: cluster.workers !== undefined,
+    mixedWorkers: cluster.workers !== undefined || cluster.realWorkers !== undefined,
     calms,
     waiting: cluster.fullness.waiting,
     loads: cluster.fullness.loads,

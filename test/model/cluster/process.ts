@@ -5,7 +5,16 @@ import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import type { IdleTime } from '../../../src/concurrency/idle-time.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { newMetrics } from '../../../src/metrics/metrics.ts'
-import type { Codec, GroupReader, Log, LogAdmin, LogWriter, RecordOut, TransactionalWriter } from '../../../src/ports/log.ts'
+import type {
+  Codec,
+  GroupMember,
+  GroupReader,
+  Log,
+  LogAdmin,
+  LogWriter,
+  RecordOut,
+  TransactionalWriter,
+} from '../../../src/ports/log.ts'
 import type { PartitionStore, PartitionStores } from '../../../src/ports/store.ts'
 import type { TargetTopics } from '../../../src/ports/target-topics.ts'
 import { Scheduler } from '../../../src/scheduler/scheduler.ts'
@@ -61,6 +70,8 @@ export interface Cluster extends Brokers {
   spare?: Pick<IdleTime, 'rest'>
   /** The workers of the pool and their handlers. Default: owners learn of no worker. */
   workers?: PoolMembers
+  /** The members of the group of the real workers, if these have different handlers. Default: owners learn of no worker. */
+  realWorkers?: () => GroupMember[]
   /** Whether users have large payloads. */
   isHeavy?: boolean
   /** Whether many runs are active while everything is full. */
@@ -251,9 +262,9 @@ function logOf(cluster: Cluster, process: Process): Log {
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
         groupMembers: (groupId) => {
-          const { workers } = cluster
-          if (workers === undefined || !groupId.includes('exec.')) return Promise.resolve([])
-          return io.submit(machine, `asks for the members of ${groupId}`, () => workers.members)
+          const { workers, realWorkers = workers && (() => workers.members) } = cluster
+          if (realWorkers === undefined || !groupId.includes('exec.')) return Promise.resolve([])
+          return io.submit(machine, `asks for the members of ${groupId}`, realWorkers)
         },
         groups: async () => [],
         close: async () => {},

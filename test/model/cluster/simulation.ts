@@ -39,7 +39,7 @@ const pacedEach = 2
  */
 const fullEach = 5
 
-/** In one of this many histories with test doubles as workers, these have different handlers, join and leave. */
+/** In one of this many histories the workers have different handlers, join and leave: test doubles or the real ones. */
 const mixedEach = 3
 
 type Fault =
@@ -113,7 +113,8 @@ export class Simulation {
       ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
     }
     this.users = new Users(this.cluster)
-    if (seed % mixedEach === 1 && !partsOf(seed).has('executor')) this.cluster.workers = new PoolMembers(chance)
+    const isMixed = seed % mixedEach === 1
+    if (isMixed && !partsOf(seed).has('executor')) this.cluster.workers = new PoolMembers(chance)
     this.workers = new Workers(this.cluster)
     this.forwarder = new Forwarder(this.cluster)
     // Each history has only some kinds of failures, so some histories get far and others are rough.
@@ -137,7 +138,7 @@ export class Simulation {
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
     for (const index of this.slots.keys()) this.#boot(index)
     this.#foreigners = new Foreigners(this.cluster)
-    this.doers = new Doers(this.cluster, partsOf(seed))
+    this.doers = new Doers(this.cluster, partsOf(seed), isMixed)
     // Gives the real forwarder something to forward.
     if (this.doers.parts.has('forwarder')) {
       this.workers.fates = { ...this.workers.fates, fail: 30 }

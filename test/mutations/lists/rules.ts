@@ -226,6 +226,22 @@ export const rulesMutations = [
         'scheduler/timers/lost-timer-sweeper',
       ],
       [
+        'flapping-keeps-busy',
+        'src/scheduler/partition/worker-changes.ts',
+        ' && this.#context.shared.clock.steadyMs() >= this.#restsUntilMs',
+        '',
+        'workers that come and go all the time keep an owner with many waiting runs busy',
+        'scheduler/partition/worker-changes',
+      ],
+      [
+        'rest-never-ends',
+        'src/scheduler/partition/worker-changes.ts',
+        'return this.#hasChanged ? atSteady(',
+        'return false ? atSteady(',
+        'a change during the rest is followed when something else happens',
+        'scheduler/partition/worker-changes',
+      ],
+      [
         'appeared-unheard',
         'src/scheduler/partition/target-appearances.ts',
         'appeared !== undefined && appeared !== this.#appeared',
