@@ -27,7 +27,7 @@ export function handlerMissed(draft: Decision, run: ActiveRun, context: Context)
   const { now } = context
   // Its record may be read again, by a worker that has the handler.
   announceCancellation(draft, run, 'handler-missing')
-  const next = uncounted(draft, run, now)
+  const next = uncounted(draft, { ...run, startDeadlineAt: askedDeadlineOf(draft, run) }, now)
   if (now >= next.startDeadlineAt) return expire(draft, next, now, context)
   const route = routeOf(executionOf(draft.job, next, now), run.worker, context)
   if (run.handlerMissingAt !== null || typeof route === 'string') return waitForHandler(draft, next, context)
@@ -75,10 +75,24 @@ export function sendElsewhere(draft: Decision, run: ActiveRun, context: Context)
   return true
 }
 
+/**
+ * The start deadline without the retention of the topic that the run was in: it may go to one worker now, or wait. Known only for its first record,
+ * because later ones are later, and without limits, because it may have waited for them.
+ */
+function askedDeadlineOf({ job: { definition } }: Decision, run: ActiveRun): number {
+  const { startDeadlineAt, limits, handlerMissingAt, releasedAttempts, routedTo, specOffset, dueAt, dispatchedAt } = run
+  const isFirst = limits === null && handlerMissingAt === null && releasedAttempts === 0 && routedTo === null
+  if (!isFirst || definition?.spec === undefined || definition.offset !== specOffset) return startDeadlineAt
+  const { startDeadlineMs, expireAt } = definition.spec
+  const asked = Math.max(dueAt, dispatchedAt) + startDeadlineMs
+  return Math.max(startDeadlineAt, Math.min(asked, expireAt ?? Number.POSITIVE_INFINITY))
+}
+
 /** The next attempt, which does not count, with the same start deadline. */
 function uncounted(draft: Decision, run: ActiveRun, now: number): ActiveRun {
   return patchRun(draft, run, {
     attempt: run.attempt + 1,
+    startDeadlineAt: run.startDeadlineAt,
     releasedAttempts: run.releasedAttempts + 1,
     dueAt: Math.max(run.dueAt, now),
     ...{ routedTo: null, tellAt: null, startedAt: null },

@@ -80,7 +80,7 @@ export class Doers {
     this.parts = parts
     if (isMixed && parts.has('executor')) cluster.realWorkers = () => this.#workersAsShown()
     for (const part of parts) {
-      const machines = cluster.chance.pick([1, 2, 2])
+      const machines = cluster.chance.pick(isMixed && part === 'executor' ? [2, 3] : [1, 2, 2])
       for (let at = 0; at < machines; at++) this.#slots.push({ part, name: `${part}${at}`, boots: 0, doer: undefined })
     }
     this.boot()

@@ -182,6 +182,13 @@ export const rulesMutations = [
         'a run whose handler no worker has takes a start of its rate limit',
       ],
       [
+        'retention-shortens-wait',
+        runs('missing-handler'),
+        '{ ...run, startDeadlineAt: askedDeadlineOf(draft, run) }',
+        'run',
+        'a run that waits for its handler expires by the retention of a topic that it is not in',
+      ],
+      [
         'handler-wait-logged',
         runs('missing-handler'),
         '  else if (stillWaits(draft, run, context)) draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))\n',

@@ -1,6 +1,7 @@
 /** A job whose topic does not exist when it is defined. When the topic exists, the job becomes what it would have been. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
+import { invalidated } from '../../../streams/jobs/step.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const missing = 'Topic out does not exist.'
@@ -46,7 +47,8 @@ describe('when some missing topic has appeared', () => {
     expect(job.followTargets().state).toBe(state)
   })
   it('a job that is INVALID for another reason stays so', () => {
-    const job = new JobHistory().define({ schedule: { everyMs: 10_000 }, target: { handler: 'noop' } }).garble()
+    const job = new JobHistory().define({ schedule: { everyMs: 10_000 }, target: { handler: 'noop' } }).until(10_000)
+    job.job = invalidated(job.job, 'A rule failed.', job.now).job
     const { state } = job
     expect(state.status).toBe('INVALID')
     expect(job.followTargets().state).toBe(state)

@@ -93,6 +93,21 @@ describe('a worker without the handler', () => {
     const history = job(undefined).until(1_000).missHandler()
     expect(history.last.out).toMatchObject([{ kind: 'cancel', runNo: 1, attempt: 1 }])
   })
+  it('gives back the time that the retention of the topic took from the run, once', () => {
+    const history = new JobHistory({ keptMs: 7 * 24 * hour })
+    history.workers = undefined
+    history.define({ startDeadlineMs: 30 * 24 * hour, leaseMs: 10_000 }).until(1_000)
+    expect(history.state.active[0]?.startDeadlineAt).toBeLessThan(7 * 24 * hour)
+    history.workers = { w: ['x'] }
+    history.until(hour).missHandler()
+    expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', startDeadlineAt: 1_000 + 30 * 24 * hour }])
+    history.workers = { b: ['noop'] }
+    history
+      .followWorkers()
+      .until(2 * hour)
+      .missHandler({ worker: 'b' })
+    expect(history.state.active[0]?.startDeadlineAt).toBeLessThanOrEqual(1_000 + 30 * 24 * hour)
+  })
   it('does not change the end of the job', () => {
     for (const limits of [{}, { concurrencyKey: 'k' }]) {
       const history = job(undefined, { expireAt: 100_000, ...limits }).until(1_000)
