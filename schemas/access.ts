@@ -118,6 +118,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topics('executions.', ['Write', 'Describe'], 'dispatches; dead letters'),
       topics('retry.', ['Write', 'Describe'], 'retries that wait'),
       topic('worker-control', ['Write', 'Describe'], 'cancellations, pinned runs'),
+      topic('pauses', ['Read', 'Describe'], 'which pools are paused'),
       topic('runs', ['Write', 'Describe'], 'a record for each run that has ended'),
       ids('scheduler-', 'each partition has one committing writer'),
       ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'records of topic targets; receipts'),
@@ -126,6 +127,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       ...common,
       topics('executions.', ['Read', 'Describe'], 'reads runs'),
       topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
+      topic('pauses', ['Read', 'Describe'], 'whether it or its pool is paused'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
       topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
       ...others(names.targets, ['Write', 'Describe'], 'the handler kafka.produce'),
@@ -141,6 +143,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
       topic('job-commands', ['Write', 'Describe'], 'commands'),
       topic('run-logs', ['Read', 'Describe'], 'lines of run.log'),
       topic('operations', ['Read', 'Write', 'Describe'], 'changes of many jobs, and their progress'),
+      topic('pauses', ['Read', 'Write', 'Describe'], 'which pools and workers are paused'),
     ],
     intake: [
       ...common,
@@ -164,10 +167,11 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
     worker: [
       ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'reads runs')),
       topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
+      topic('pauses', ['Read', 'Describe'], 'whether it or its pool is paused'),
       topic('execution-events', ['Write', 'Describe'], 'reports'),
       topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
       ...names.pools.map((pool) => group(`exec.${pool}`, ['Read', 'Describe'], 'shares the runs of the pool')),
-      groups('control.', ['Read', 'Describe'], 'reads worker-control in a group of its own'),
+      groups('control.', ['Read', 'Describe'], 'reads worker-control and pauses in groups of its own'),
     ],
     client: [topic('jobs', ['Write', 'Describe'], 'definitions')],
   }

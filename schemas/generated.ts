@@ -14,6 +14,8 @@ export interface AuditEvent {
   jobId: string | null
   /** Number of the run. Default: null. */
   runNo: number | null
+  /** For a change of a pool or a worker: its name. Default: null. */
+  target: string | null
   /** DONE, or the code of the error. */
   outcome: string
   /** HTTP status of the answer. */
@@ -40,6 +42,7 @@ export interface AuditEventInput {
   action: string
   jobId?: string | null | undefined
   runNo?: number | null | undefined
+  target?: string | null | undefined
   outcome: string
   status: number
   version?: string | null | undefined
@@ -832,6 +835,8 @@ export interface ActiveRun {
   routedTo: string | null
   /** Since when the run waits for a worker that has its handler. Null: it does not. Unit: epoch ms. Default: null. */
   handlerMissingAt: number | null
+  /** Since when the run waits because its pool is paused or drained. Null: it does not. Unit: epoch ms. Default: null. */
+  poolPausedAt: number | null
   /** Whether key P holds the Execution of this run. Default: false. */
   snapshot: boolean
   /** With snapshot: run number in key P if several runs share one snapshot, because their definition was replaced while they were active. Null: the run's own number. Default: null. */
@@ -873,6 +878,7 @@ export interface ActiveRunInput {
   tellAt?: number | null | undefined
   routedTo?: string | null | undefined
   handlerMissingAt?: number | null | undefined
+  poolPausedAt?: number | null | undefined
   snapshot?: boolean | undefined
   snapshotRunNo?: number | null | undefined
   startDeadlineAt: number
@@ -1326,6 +1332,29 @@ export interface OperationRecordInput {
   cancel?: OperationCancelInput | null | undefined
 }
 
+/** That a pool or a worker is paused or drained. Key: `pool/<name>` or `worker/<instance>`. The latest record of each key counts; a record without a value resumes it. */
+export interface Pause {
+  /** Name of the pool, or name@host:pid:boot of the worker. */
+  name: string
+  /** PAUSE or DRAIN. Later versions may have others; a process that does not know one treats it as PAUSE. */
+  mode: string
+  /** Since when, by the clock of the API process. Unit: epoch ms. */
+  at: number
+  /** Who asked for it. Default: null. */
+  actor: string | null
+  /** Of a worker: the pools that it served. It leaves their groups while it is paused. Default: []. */
+  pools: string[]
+}
+
+/** Pause as a writer may give it: fields with a default may be left out. */
+export interface PauseInput {
+  name: string
+  mode: string
+  at: number
+  actor?: string | null | undefined
+  pools?: string[] | undefined
+}
+
 /** RunLogLine */
 export interface RunLogLine {
   /** When the handler wrote the line, by the worker's clock. Unit: epoch ms. */
@@ -1460,6 +1489,15 @@ export const auditEventSchema = {
       ],
       "default": null,
       "doc": "Number of the run."
+    },
+    {
+      "name": "target",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "For a change of a pool or a worker: its name."
     },
     {
       "name": "outcome",
@@ -3654,6 +3692,16 @@ export const jobStateSchema = {
                       "doc": "Since when the run waits for a worker that has its handler. Null: it does not."
                     },
                     {
+                      "name": "poolPausedAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Since when the run waits because its pool is paused or drained. Null: it does not."
+                    },
+                    {
                       "name": "snapshot",
                       "type": "boolean",
                       "default": false,
@@ -4551,6 +4599,55 @@ export const operationSchema = {
           ]
         }
       ]
+    }
+  ]
+} as const
+
+export const pauseSchema = {
+  "type": "record",
+  "name": "Pause",
+  "namespace": "duelog",
+  "doc": "That a pool or a worker is paused or drained. Key: `pool/<name>` or `worker/<instance>`. The latest record of each key counts; a record without a value resumes it.",
+  "fields": [
+    {
+      "name": "name",
+      "type": "string",
+      "minLength": 1,
+      "maxLength": 512,
+      "doc": "Name of the pool, or name@host:pid:boot of the worker."
+    },
+    {
+      "name": "mode",
+      "type": "string",
+      "maxLength": 32,
+      "doc": "PAUSE or DRAIN. Later versions may have others; a process that does not know one treats it as PAUSE."
+    },
+    {
+      "name": "at",
+      "type": "long",
+      "unit": "epoch ms",
+      "minimum": 0,
+      "maximum": 8640000000000000,
+      "doc": "Since when, by the clock of the API process."
+    },
+    {
+      "name": "actor",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "maxLength": 1024,
+      "doc": "Who asked for it."
+    },
+    {
+      "name": "pools",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "doc": "Of a worker: the pools that it served. It leaves their groups while it is paused."
     }
   ]
 } as const

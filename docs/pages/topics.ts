@@ -11,6 +11,7 @@ import {
   jobDefinitionSchema,
   jobStateSchema,
   operationSchema,
+  pauseSchema,
   runLogSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
@@ -42,6 +43,7 @@ const schemas: Record<SchemaName, AvroRecord & { doc: string }> = {
   'ended-run': endedRunSchema,
   'run-log': runLogSchema,
   operation: operationSchema,
+  pause: pauseSchema,
 }
 
 const names = topicNames('duelog.')
@@ -57,6 +59,7 @@ function trafficOf({ topic, schema }: TopicPlan): [writer: string, reader: strin
   if (schema === 'audit-event') return ['API', 'API, people']
   if (schema === 'run-log') return ['workers', 'API']
   if (schema === 'operation') return ['API', 'API']
+  if (schema === 'pause') return ['API', 'owners, workers, API']
   if (schema === 'ended-run') return ['owner', 'people, ksqlDB, Connect']
   if (schema === 'dead-letter') return ['owner', 'people, alerting']
   return topic.startsWith(names.retry('')) ? ['owner', 'retry forwarder'] : ['owner', 'workers of the pool']
@@ -81,6 +84,10 @@ const namesOfOthers = [
   [
     code(names.group('operations.<process>')),
     'consumer group of one process whose operations were asked for; the broker forgets it when the process has left',
+  ],
+  [
+    code(names.group('control.pauses:<process>')),
+    'consumer group of one process, which reads all of `pauses` and commits nothing; the broker forgets it when the process has left',
   ],
   [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
   [code(names.group('retry')), 'consumer group of the retry forwarders'],

@@ -249,8 +249,8 @@ export type Run = {
   dispatchedAt?: string
   /** While active: the current attempt must start before this time. */
   startDeadlineAt?: string
-  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler. */
-  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | null) | ('SLOT' | 'RATE' | 'HANDLER' | null)
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed. */
+  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null) | ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null)
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
@@ -470,8 +470,8 @@ export type RunDetail = {
   dispatchedAt?: string
   /** While active: the current attempt must start before this time. */
   startDeadlineAt?: string
-  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler. */
-  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | null) | ('SLOT' | 'RATE' | 'HANDLER' | null)
+  /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed. */
+  waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null) | ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null)
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
@@ -861,6 +861,8 @@ export type UnderWay = {
   waiting?: number
   /** Those of the waiting runs whose handler no worker of their pool has. */
   withoutHandler?: number
+  /** Those of the waiting runs whose pool is paused or drained. */
+  inPausedPools?: number
 }
 
 export type Standing = {
@@ -952,6 +954,40 @@ export type PartitionList = {
   partitions: Partition[]
 }
 
+export type Health = {
+  status: 'ok'
+}
+
+export type Pool = {
+  pool: string
+  /** PAUSED: nothing starts, and running handlers go on. DRAINING: nothing is dispatched, and its workers still start what was. DRAINED: that is done. */
+  state: 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DRAINED'
+  /** When it was paused or drained; null while it is active. */
+  stateSince: string | null
+  /** Who paused or drained it. */
+  pausedBy: string | null
+  /** Members of its group. Paused workers have left it. */
+  workers: number
+  /** Handlers that its workers run at once; null if one does not say. */
+  slots: number | null
+  /** Handlers that its workers announce, at most 1,000. */
+  handlers: string[]
+  /** Runs that were dispatched and have not started. */
+  dispatched: number
+  /** Runs whose handler runs. */
+  running: number
+  /** Runs that wait for a retry, a limit, a handler or the pool. */
+  waiting: number
+  /** Those of `waiting` whose handler no worker of the pool has. */
+  withoutHandler: number
+  /** Those of `waiting` that wait until the pool is resumed. */
+  inPausedPool: number
+}
+
+export type PoolList = {
+  pools: Pool[]
+}
+
 export type WorkerPool = {
   pool: string
   /** Maximum number of concurrent handlers. */
@@ -977,16 +1013,16 @@ export type Worker = {
   running: number
   /** Some of these runs. */
   runIds: string[]
+  /** PAUSED: it takes no runs. DRAINING: it takes none, and its handlers have not ended. DRAINED: they have. */
+  state: 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DRAINED'
+  /** When it was paused or drained; null while it is active. */
+  stateSince: string | null
   /** When an owner last read a report of this worker; null if none has. */
   lastHeardAt: string | null
 }
 
 export type WorkerList = {
   workers: Worker[]
-}
-
-export type Health = {
-  status: 'ok'
 }
 
 export type SeriesColumns = {
@@ -1224,6 +1260,16 @@ export type OwnerActiveRuns = {
   running: number
   waiting: number
   withoutHandler?: number
+  inPausedPools?: number
+}
+
+export type OwnerPoolRuns = {
+  pool: string
+  dispatched: number
+  running: number
+  waiting: number
+  withoutHandler: number
+  inPausedPools?: number
 }
 
 export type OwnerStanding = {
@@ -1260,6 +1306,8 @@ export type OwnerState = {
   /** A transaction that blocks one of its topics. */
   openTransaction?: OwnerOpenTransaction | null
   underWay: OwnerActiveRuns
+  /** The same by pool: that of the definition in force. At most 1,000 pools. Absent in earlier versions. */
+  pools?: OwnerPoolRuns[]
   /** What needs attention until somebody acts. Its owner counts it from its store, so a restart does not change it. Null while it is being counted, or if the owner does not tell. */
   standing?: OwnerStanding | null
   /** name@host:pid:boot; null if no member is assigned or it does not answer. */

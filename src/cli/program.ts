@@ -14,7 +14,7 @@ import {
 } from './commands/index.ts'
 import { completeCommand, completionCommand } from './completion/index.ts'
 import { helpCommand } from './help-command.ts'
-import { historyCommand, jobsCommand, operationsCommand, runsCommand } from './jobs/index.ts'
+import { historyCommand, jobsCommand, operationsCommand, poolsCommand, runsCommand, workersCommand } from './jobs/index.ts'
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
 import { exitCodeOf, exitTable, processTerminal, type Terminal } from './terminal/index.ts'
@@ -67,6 +67,8 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     runsCommand(frame),
     historyCommand(frame),
     operationsCommand(frame),
+    poolsCommand(frame),
+    workersCommand(frame),
     scheduleCommand(frame),
     topicsCommand(frame),
     schemasCommand(frame),

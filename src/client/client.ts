@@ -14,6 +14,7 @@ import type {
   OperationRequest,
   Partition,
   Plan,
+  Pool,
   Proof,
   RedriveResult,
   RunLogLine,
@@ -43,6 +44,8 @@ export interface RunLogOptions {
 }
 /** A worker, as the API answers it. */
 export type WorkerInfo = WorkerAnswer
+/** A pool, as the API answers it. */
+export type PoolInfo = Pool
 /** A partition and its owner, as the API answers it. */
 export type PartitionInfo = Partition
 
@@ -257,6 +260,18 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** The jobs that will be due in a range, by their first occurrence in it. `horizonMs`: default one hour. `limit`: 1 to 500, default 100. */
   dueJobs(range: { from: Instant; horizonMs?: number; limit?: number }): Promise<DueJobs>
   workers(): Promise<WorkerInfo[]>
+  /** Takes no runs until it is resumed; running handlers go on. `worker`: its whole name, `instance` of `workers()`. Resolves with its state; rejects with `not-found`. */
+  pauseWorker(worker: string): Promise<WorkerInfo>
+  /** The same; it is DRAINED when its handlers have ended. */
+  drainWorker(worker: string): Promise<WorkerInfo>
+  resumeWorker(worker: string): Promise<WorkerInfo>
+  /** The pools with their workers and runs. */
+  pools(): Promise<PoolInfo[]>
+  /** Its runs wait until it is resumed; running handlers go on. Rejects with `not-found`. */
+  pausePool(pool: string): Promise<PoolInfo>
+  /** The same, but its workers still do what was dispatched before. */
+  drainPool(pool: string): Promise<PoolInfo>
+  resumePool(pool: string): Promise<PoolInfo>
   partitions(): Promise<PartitionInfo[]>
   /** What happened in each step of the last hour or the last 24 h (default). */
   series(range?: 'hour' | 'day'): Promise<Series>

@@ -269,6 +269,34 @@ class HttpClient implements Client, JobRecords {
     return (await this.#read<{ workers: Awaited<ReturnType<Client['workers']>> }>('/v1/workers')).workers
   }
 
+  pauseWorker(worker: string): ReturnType<Client['pauseWorker']> {
+    return this.#command(path`/v1/workers/${worker}/pause`)
+  }
+
+  drainWorker(worker: string): ReturnType<Client['drainWorker']> {
+    return this.#command(path`/v1/workers/${worker}/drain`)
+  }
+
+  resumeWorker(worker: string): ReturnType<Client['resumeWorker']> {
+    return this.#command(path`/v1/workers/${worker}/resume`)
+  }
+
+  async pools(): ReturnType<Client['pools']> {
+    return (await this.#read<{ pools: Awaited<ReturnType<Client['pools']>> }>('/v1/pools')).pools
+  }
+
+  pausePool(pool: string): ReturnType<Client['pausePool']> {
+    return this.#command(path`/v1/pools/${pool}/pause`)
+  }
+
+  drainPool(pool: string): ReturnType<Client['drainPool']> {
+    return this.#command(path`/v1/pools/${pool}/drain`)
+  }
+
+  resumePool(pool: string): ReturnType<Client['resumePool']> {
+    return this.#command(path`/v1/pools/${pool}/resume`)
+  }
+
   async partitions(): ReturnType<Client['partitions']> {
     return (await this.#read<{ partitions: Awaited<ReturnType<Client['partitions']>> }>('/v1/partitions')).partitions
   }
@@ -316,7 +344,11 @@ class HttpClient implements Client, JobRecords {
     })
   }
 
-  async #command(route: string, { idempotencyKey }: CommandOptions = {}, given?: object): Promise<CommandResult> {
+  async #command<Answer = CommandResult>(
+    route: string,
+    { idempotencyKey }: CommandOptions = {},
+    given?: object,
+  ): Promise<Answer> {
     const body = given && withJsonPayload(given)
     return this.#ask('POST', route, { body, headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey } })
   }

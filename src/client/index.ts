@@ -11,6 +11,7 @@ export type {
   JobRecords,
   KafkaClient,
   PartitionInfo,
+  PoolInfo,
   Rejection,
   RunFilter,
   RunInfo,

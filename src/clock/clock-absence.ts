@@ -1,8 +1,8 @@
 /**
- * Absence of a group member whose clock has not been trusted for 35 s. Its partitions would wait with it, while other members could serve
- * them. It joins again when the clock is trusted again.
+ * Absence of a group member whose clock has not been trusted for 35 s, or that is told to stay away. Its partitions would wait with it,
+ * while other members could serve them. It joins again when the clock is trusted again and it is no longer told to stay away.
  *
- *   member ──not trusted for 35 s──► leaving ──► absent ──trusted──► joining ──► member
+ *   member ──not trusted for 35 s, or told──► leaving ──► absent ──trusted, and not told──► joining ──► member
  */
 import { type Clock, steadyClock, trustedMs } from './clock.ts'
 import { evenMs } from './clock-trust.ts'
@@ -13,10 +13,12 @@ import { evenMs } from './clock-trust.ts'
  */
 export const absentAfterMs = evenMs + 5_000
 
+export type AbsenceReason = 'clock' | 'told'
+
 export interface AbsenceOptions {
   clock: Clock
   /** Gives back the partitions and leaves the group. The caller logs a failure. */
-  leave(): Promise<void>
+  leave(why: AbsenceReason): Promise<void>
   /** Joins the group again. It retries by itself. */
   join(): Promise<void>
 }
@@ -29,6 +31,7 @@ export class ClockAbsence {
   #sinceMs: number | undefined
   #wantsAway = false
   #isAway = false
+  #isTold = false
   #moving: Promise<unknown> = Promise.resolve()
   #stopped = false
 
@@ -50,6 +53,14 @@ export class ClockAbsence {
     return this.#isAway
   }
 
+  /** Tells the member to stay away, or no longer to. */
+  tell(away: boolean): void {
+    if (this.#stopped || this.#isTold === away) return
+    this.#isTold = away
+    if (away && !this.#wantsAway) this.#move(true, 'told')
+    else this.#check()
+  }
+
   /** Stops the watch. No further leave or join begins. */
   stop(): void {
     this.#stopped = true
@@ -63,25 +74,25 @@ export class ClockAbsence {
     this.#timer = undefined
     if (trustedMs(this.#options.clock) !== undefined) {
       this.#sinceMs = undefined
-      if (this.#wantsAway) this.#move(false)
+      if (this.#wantsAway && !this.#isTold) this.#move(false)
       return
     }
     if (this.#wantsAway) return
     // A wall clock that steps wakes its timers early, so the duration is measured by the steady clock.
     this.#sinceMs ??= this.#steady.nowMs()
     const atMs = this.#sinceMs + absentAfterMs
-    if (this.#steady.nowMs() >= atMs) this.#move(true)
+    if (this.#steady.nowMs() >= atMs) this.#move(true, 'clock')
     else this.#timer = this.#steady.at(atMs, this.#check)
   }
 
   /** The moves follow one another, so that a member that joins again at once has left before. */
-  #move(away: boolean): void {
+  #move(away: boolean, why: AbsenceReason = 'told'): void {
     this.#wantsAway = away
     const { leave, join } = this.#options
     this.#moving = this.#moving.then(() => {
       if (this.#stopped) return
       this.#isAway = away
-      return away ? leave() : join()
+      return away ? leave(why) : join()
     })
   }
 }

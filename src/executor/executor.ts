@@ -11,16 +11,16 @@
 import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
-import { type Clock, ClockAbsence } from '../clock/index.ts'
+import { type AbsenceReason, type Clock, ClockAbsence } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { Codec, Log, RecordIn } from '../ports/index.ts'
+import type { Codec, Log, Pauses, RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { announcedHandlers, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
-import { handBack, lastReportsMsMax, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
+import { handBack, lastReportsMsMax, PoolPauseWatch, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
 /** How long before an execution is due its owner usually dispatches it; see DUELOG_LEAD_MS. */
 const leadMsDefault = 100
@@ -52,6 +52,8 @@ export interface ExecutorOptions {
   drainMs: number
   /** The owners' usual lead in ms. Default 100. Records of the ahead lanes stay in the log until then. */
   leadMs?: number
+  /** Whether this worker or its pool is paused. Owned by the caller. Default: they are not. */
+  pauses?: Pauses | undefined
   /** How long a report waits for others to share its send, in ms. Default 10. */
   reportLingerMs?: number
 }
@@ -81,6 +83,7 @@ export class Executor {
   readonly #control: ControlConsumer
   readonly #consumer: ExecutionConsumer
   readonly #absence: ClockAbsence
+  readonly #pause: PoolPauseWatch
   #isStarted = false
   #stopping: Promise<void> | undefined
 
@@ -104,6 +107,7 @@ export class Executor {
       onUntracked: (attempt) => this.#untracked.ended(attempt),
       onAcked: (attempts) => this.#acked(attempts),
     })
+    this.#pause = this.#newPauseWatch()
     this.#runner = this.#newRunner()
     this.#held = new TimerQueue<Entry>(
       clock,
@@ -112,7 +116,7 @@ export class Executor {
     )
     this.#control = this.#newControlConsumer()
     this.#consumer = this.#newExecutionConsumer()
-    this.#absence = new ClockAbsence({ clock, leave: () => this.#handBack(), join: () => this.#consumer.comeBack() })
+    this.#absence = new ClockAbsence({ clock, leave: (why) => this.#handBack(why), join: () => this.#consumer.comeBack() })
   }
 
   /** Joins the group. Rejects when the broker cannot be reached. */
@@ -125,6 +129,7 @@ export class Executor {
     if (this.#stopping !== undefined) return
     await this.#consumer.start()
     this.#absence.start()
+    this.#pause.start()
   }
 
   /**
@@ -165,7 +170,29 @@ export class Executor {
       onStarted: (entry) => this.#started(entry),
       onDone: (entry) => this.#done(entry),
       onEarly: (entry) => this.#held.add(entry.dueAt, entry),
+      isPaused: () => this.#pause.isPaused && this.#stopping === undefined,
     })
+  }
+
+  #newPauseWatch(): PoolPauseWatch {
+    const { pauses, pool, instance, clock } = this.#options
+    return new PoolPauseWatch({
+      ...{ pauses, pool, clock },
+      onChanged: () => {
+        this.#absence.tell(pauses?.isWorkerPaused(instance) === true)
+        this.#runner.pump()
+      },
+      giveBack: () => this.#giveBackHeld(),
+    })
+  }
+
+  /** Untracked runs cannot be given back; they stay here until the pool is resumed. */
+  #giveBackHeld(): void {
+    if (this.#stopping !== undefined || this.#absence.isAway) return
+    const held = [...this.#consumer.lanes].flatMap((lane) => lane.heldEntries())
+    for (const entry of [...this.#pinned.heldEntries(), ...held]) {
+      if (entry.tracked && entry.execution !== undefined) this.#runner.release(entry, entry.execution)
+    }
   }
 
   #newControlConsumer(): ControlConsumer {
@@ -191,6 +218,7 @@ export class Executor {
   }
 
   #taken(entry: Entry): void {
+    this.#pause.taken()
     if (entry.dueAt <= this.#options.clock.nowMs() || this.#runner.lacksHandler(entry)) this.#runner.ready(entry)
     else this.#held.add(entry.dueAt, entry)
   }
@@ -229,6 +257,7 @@ export class Executor {
   async #stop(): Promise<void> {
     const { clock, drainMs } = this.#options
     this.#absence.stop()
+    this.#pause.stop()
     this.#consumer.stopTaking()
     this.#stopStarting()
     const beganMs = clock.steadyMs()
@@ -254,7 +283,7 @@ export class Executor {
     await Promise.all([this.#reportSender.close(), this.#runLogs.close()])
   }
 
-  #handBack(): Promise<void> {
+  #handBack(why: AbsenceReason): Promise<void> {
     const { clock, drainMs } = this.#options
     return handBack({
       consumer: this.#consumer,
@@ -263,7 +292,7 @@ export class Executor {
       untracked: this.#untracked,
       reportSender: this.#reportSender,
       committer: this.#committer,
-      ...{ clock, drainMs, logger: this.#logger },
+      ...{ clock, drainMs, why, logger: this.#logger },
     })
   }
 

@@ -15,6 +15,7 @@ export type {
   JobRecords,
   KafkaClient,
   PartitionInfo,
+  PoolInfo,
   Rejection,
   RunFilter,
   RunInfo,

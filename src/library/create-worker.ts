@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
 import type { AnyPayloads } from '../client/index.ts'
+import type { Clock } from '../clock/index.ts'
 import {
   type ClusterOptions,
   clusterOf,
@@ -25,6 +26,7 @@ import {
   hooksProblem,
 } from '../executor/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
+import { PauseBook } from '../pauses/index.ts'
 import { limitRecordLogs, newInstance } from '../process/index.ts'
 import { requireSound } from './option-checks.ts'
 import { requirePoolTopics } from './pool-topics.ts'
@@ -109,20 +111,17 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   const { log, names, openCodecs } = clusterOf({ ...options, logger }, clock.appended)
   let starting: Promise<Executor> | undefined
   let executor: Executor | undefined
+  let pauses: PauseBook | undefined
   let closed = false
   let endWatch: (() => Promise<void>) | undefined
   const produced = new LazyWriter(log)
-  const builtIn = builtInHandlers({
-    httpDeny: options.httpDeny ?? httpDenyDefault,
-    httpAllow: options.httpAllow ?? [],
-    httpSigningKey: options.httpSigningKey,
-    writer: () => produced.open(),
-    prefix: options.topicPrefix ?? topicPrefixDefault,
-    clock,
-  })
+  const builtIn = builtInsOf(options as WorkerOptions, produced, clock)
   const open = async (): Promise<Executor> => {
     await requirePoolTopics(() => log.topics(), names, pool)
     const codecs = await openCodecs([pool])
+    const instance = newInstance(name)
+    pauses = new PauseBook({ log, codec: codecs.pause, names, instance, clock, metrics, logger })
+    if (!closed) await pauses.start()
     executor = new Executor({
       log,
       codecs: { ...codecs, runLog: options.runLogs === false ? undefined : codecs.runLog },
@@ -132,11 +131,12 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
       // Payload types exist for the compiler only.
       handlers: { ...builtIn, ...(options.handlers as GivenHandlers) },
       hooks: options.hooks,
-      instance: newInstance(name),
+      instance,
       clock,
       metrics,
       logger,
       drainMs,
+      pauses,
     })
     // The number of partitions is unknown here; the first one always exists.
     endWatch = watchClock(clock, { log, topics: [names.events, names.jobs], partitions: 1, instance: newInstance(name) })
@@ -144,7 +144,8 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
     return executor
   }
   const release = (): Promise<void> => {
-    const steps: Step[] = [async () => endWatch?.(), () => produced.close(), async () => executor?.stop()]
+    const stops = [endWatch, () => pauses?.stop(), () => produced.close(), () => executor?.stop()]
+    const steps: Step[] = stops.map((stop) => async () => stop?.())
     return endParts(steps, { log, clock, logger, onGivenUp: () => executor?.giveBack() })
   }
   return {
@@ -176,6 +177,17 @@ function requireOptions<Payloads extends object>(options: WorkerOptions<Payloads
   if (name === undefined || (typeof name === 'string' && /^[^@:\s]{1,255}$/.test(name))) return
   const allowed = '1 to 255 characters without "@", ":" and spaces'
   throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
+}
+
+function builtInsOf({ httpDeny, httpAllow, httpSigningKey, topicPrefix }: WorkerOptions, produced: LazyWriter, clock: Clock) {
+  return builtInHandlers({
+    httpDeny: httpDeny ?? httpDenyDefault,
+    httpAllow: httpAllow ?? [],
+    httpSigningKey,
+    writer: () => produced.open(),
+    prefix: topicPrefix ?? topicPrefixDefault,
+    clock,
+  })
 }
 
 function requireHandlers(handlers: unknown): void {

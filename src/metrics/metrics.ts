@@ -58,6 +58,8 @@ export function newMetrics() {
     runsWithoutHandler: gauge('runs_without_handler', 'Runs that wait because no worker of their pool has their handler.', [
       'partition',
     ]),
+    runsInPausedPools: gauge('runs_in_paused_pools', 'Runs that wait until their pool is resumed.', ['partition']),
+    poolPaused: gauge('pool_paused', '1 while the pool is paused or drained; 0 after it was resumed.', ['pool']),
     poolWorkers: gauge(
       'pool_workers',
       'Workers of the pool when the owners last looked them up. They do so while they dispatch runs to it.',

@@ -51,12 +51,14 @@ export {
   type OpenTransaction,
   ownerProblem,
   type PartitionView,
+  type PoolRuns,
   type PositionReset,
   type RunsUnderWay,
   type StandingCounts,
   type StoredJob,
   type WorkerRuns,
 } from './owner-views.ts'
+export { type KnownPause, type PauseControl, type PauseMode, type Pauses, pauseModes } from './pauses.ts'
 export {
   type CheckedPayload,
   checkPayload,

@@ -1,7 +1,7 @@
 /** Port to the owners: jobs as they see them, and the queries that they answer, in this process and in others. */
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
-import { waitsForHandler } from '../../streams/state/index.ts'
+import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
 import type { TargetQuery, Targets } from './change-targets.ts'
 import type { DueCounts, DueJobs, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
@@ -18,10 +18,11 @@ export interface Heartbeat {
 export interface ActiveRunView extends Omit<ActiveRun, 'waitsFor'> {
   heartbeat: Heartbeat | null
   /** HANDLER: no worker has its handler. Its status is WAITING then; in the state of the job it is a parked RETRY_WAIT. */
-  waitsFor: ActiveRun['waitsFor'] | 'HANDLER'
+  waitsFor: ActiveRun['waitsFor'] | 'HANDLER' | 'POOL_PAUSED'
 }
 
 export function activeRunView(run: ActiveRun, heartbeat: Heartbeat | null): ActiveRunView {
+  if (waitsForPool(run)) return { ...run, heartbeat, status: 'WAITING', waitsFor: 'POOL_PAUSED' }
   return waitsForHandler(run) ? { ...run, heartbeat, status: 'WAITING', waitsFor: 'HANDLER' } : { ...run, heartbeat }
 }
 

@@ -62,8 +62,13 @@ export interface WorkerRuns {
   runIds: string[]
 }
 
-/** Active runs by what they wait for: a worker, the end of their handler, or something else. `withoutHandler`: those of `waiting` for which no worker has the handler. */
-export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting' | 'withoutHandler', number>
+/** Active runs by what they wait for: a worker, the end of their handler, or something else. `withoutHandler`: those of `waiting` for which no worker has the handler. `inPausedPools`: those of `waiting` whose pool is paused; absent in an earlier version. */
+export type RunsUnderWay = Record<'dispatched' | 'running' | 'waiting' | 'withoutHandler', number> & { inPausedPools?: number }
+
+/** Active runs of one pool: that of the definition in force. */
+export interface PoolRuns extends RunsUnderWay {
+  pool: string
+}
 
 /** What needs attention in a partition and stays so until somebody acts. */
 export interface StandingCounts {
@@ -150,6 +155,8 @@ export interface PartitionView {
   openTransaction?: OpenTransaction | null
   /** Active runs that its owner knows. At most 100,000 jobs are counted. */
   underWay: RunsUnderWay
+  /** The same by pool; at most 1,000 pools. Absent in an earlier version. */
+  pools?: PoolRuns[]
   /** Null while they are being counted, after the partition has moved. Absent in an earlier version. */
   standing?: StandingCounts | null
 }

@@ -12,7 +12,7 @@ import {
   type RunEnd,
   type Targets,
 } from '../ports/index.ts'
-import { idsOfRunTimers } from './activity/index.ts'
+import { idsOfRunTimers, poolOf } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
@@ -194,7 +194,7 @@ function ownerSource(
         const ids = await idsOfRunTimers(store, clock.nowMs())
         const unknown = ids.filter((id) => !activeRuns.has(id))
         for await (const job of eachJob(store, codecs, unknown)) {
-          if (!activeRuns.has(job.id)) activeRuns.set(job.id, job.state?.active ?? [])
+          if (!activeRuns.has(job.id)) activeRuns.set(job.id, job.state?.active ?? [], poolOf(job))
         }
       }
       return activeRuns.ids

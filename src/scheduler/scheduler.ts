@@ -47,6 +47,7 @@ export class Scheduler {
   readonly #cancelTrustWatch: (() => void) | undefined
   #cancelTargetsWatch: (() => void) | undefined
   readonly #handOver: HandOver
+  readonly #endPauses: (() => void) | undefined
   #stopping: Promise<void> | undefined
 
   constructor(options: SchedulerOptions) {
@@ -61,6 +62,9 @@ export class Scheduler {
       ask,
       isWarm: (number) => this.#partitions.get(number)?.isWarm === true,
       isTakingOver: () => [...this.#partitions.values()].some(({ phase }) => phase === 'claiming' || phase === 'draining'),
+    })
+    this.#endPauses = options.pauses?.onChange(() => {
+      for (const partition of this.#partitions.values()) partition.wake()
     })
     this.#cancelTrustWatch = options.clock.guard?.onTrusted(() => {
       for (const partition of this.#partitions.values()) partition.wake()
@@ -179,6 +183,7 @@ export class Scheduler {
     await Promise.all([...this.#partitions.values()].map((partition) => partition.close()))
     this.#cancelTrustWatch?.()
     this.#cancelTargetsWatch?.()
+    this.#endPauses?.()
     this.#openTransactions?.stop()
     this.#shared?.poolWorkers?.stop()
     this.#groupPositions?.stop()

@@ -20,7 +20,7 @@ export async function startExecuting(
 }
 
 async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promise<void> {
-  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp, pauses } = parts
   const handlers = {
     ...builtInsOf(parts),
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
@@ -41,6 +41,7 @@ async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promi
         logger,
         drainMs: config.drainMs,
         leadMs: config.leadMs,
+        pauses,
       }),
   )
   undo.push(() => Promise.all(executors.map((executor) => executor.stop())))

@@ -61,6 +61,7 @@ export async function startHttp(
   const operations = operationsOf(parts, { writer, admin, owners })
   const api = createApi({
     ...{ writer, codecs, names, partitions, owners, proofs, operations },
+    pauses: isPublic ? parts.pauses : undefined,
     localProof: auditor,
     history: histories,
     localHistory: history,

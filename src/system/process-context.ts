@@ -5,6 +5,7 @@ import type { GuardedClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { CheckedTopics, Codecs, KafkaLog } from '../kafka/index.ts'
 import type { Metrics } from '../metrics/index.ts'
+import type { PauseBook } from '../pauses/index.ts'
 import type { ProcessHealth } from './health.ts'
 
 export interface ProcessContext {
@@ -18,6 +19,7 @@ export interface ProcessContext {
   metrics: Metrics
   clock: GuardedClock
   targets: CheckedTopics
+  pauses: PauseBook
   undo: (() => Promise<unknown>)[]
   /** Aborted when a stop no longer waits for unreachable brokers. */
   givenUp: AbortSignal

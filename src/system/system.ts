@@ -19,6 +19,7 @@ import { groupsOf, succeed } from './former-process.ts'
 import { ProcessHealth } from './health.ts'
 import { historyOf, startHistory } from './history.ts'
 import { startHttp } from './http.ts'
+import { startPauses } from './pauses.ts'
 import type { ProcessContext } from './process-context.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
 import { startIntake, startTargets } from './targets.ts'
@@ -115,13 +116,14 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schema ids are known.')
-  const parts: ProcessContext = {
+  const context = {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     url: undefined,
   }
 
-  startClock(parts)
+  startClock(context)
+  const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
   await startTargets(parts)
   await startExecuting(parts, { brokers, registryUrl }, options.handlers)
   await startIntake(parts)
@@ -181,6 +183,7 @@ function newScheduler(parts: ProcessContext): Scheduler {
     recordsRuns: config.runsRetentionMs > 0,
     tombstoneRetentionMs,
     targets: parts.targets,
+    pauses: parts.pauses,
     onFatal: vitals.died,
   })
 }

@@ -4,7 +4,7 @@
  * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { beginAttempt, handlerCheckMsMax, leadMsLimit, redeliverMsMax } from '../runs/index.ts'
+import { beginAttempt, handlerCheckMsMax, leadMsLimit, poolCheckMs, redeliverMsMax } from '../runs/index.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
 import {
   type Context,
@@ -15,6 +15,7 @@ import {
   type Timer,
   timerKind,
   waitsForHandler,
+  waitsForPool,
 } from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
 
@@ -74,6 +75,7 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
     case 'RUNNING':
       return aheadBy(run.startedAt, now) > 0
     case 'RETRY_WAIT':
+      if (waitsForPool(run) && aheadBy(run.tellAt, now + poolCheckMs) > 0) return true
       return aheadBy(run.errors.at(-1)?.at, now) > 0 || (waitsForHandler(run) && aheadBy(run.tellAt, now + handlerCheckMsMax) > 0)
     case 'DISPATCHED':
       return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
@@ -95,6 +97,7 @@ function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
   else if (run.status === 'DISPATCHED') patchRun(draft, run, { tellAt: now })
   // Its start was given by the wrong clock, so it gets another one.
   else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
+  else if (waitsForPool(run)) patchRun(draft, run, { tellAt: now, poolPausedAt: Math.min(run.poolPausedAt ?? now, now) })
   else if (waitsForHandler(run))
     patchRun(draft, run, { tellAt: now, handlerMissingAt: Math.min(run.handlerMissingAt ?? now, now) })
   else if (last !== undefined) {

@@ -1,7 +1,7 @@
 /** Reasons why a job fired or did not, as sentences: present obstacles and past refusals. */
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
-import { type Job, pristineState, waitsForHandler } from '../state/index.ts'
+import { type Job, pristineState, waitsForHandler, waitsForPool } from '../state/index.ts'
 import { duration } from '../text/index.ts'
 
 export interface Reason {
@@ -41,6 +41,8 @@ const reasons: Record<string, string> = {
   'rate-limit': 'its rateLimit was reached',
   'handler-missing': 'no worker of its pool had its handler',
   'EXPIRED handler-missing': 'no worker of its pool had its handler before its start deadline',
+  'pool-paused': 'its pool was paused',
+  'EXPIRED pool-paused': 'its pool was paused until its expireAt',
   'EXPIRED rate-limit': 'its rateLimit allowed no start before its start deadline',
   'topic-unavailable': 'its topic could not be written to before its start deadline',
   'topic-target': 'a backfill needs a handler; a topic target is written only when it is due',
@@ -100,10 +102,11 @@ export function whyOf(job: Job, nowMs: number): Reason[] {
       text: `${subjects[what](refusal)}${when}: ${reasons[`${what} ${reason}`] ?? reasonText(reason)}.`,
     }
   })
-  return [...present(state, nowMs), ...past]
+  return [...present(state, nowMs, job.definition?.spec?.target.pool), ...past]
 }
 
-function present(state: JobState, nowMs: number): Reason[] {
+/** `pool`: that of the definition in force. */
+function present(state: JobState, nowMs: number, pool = ''): Reason[] {
   const now: Reason[] = []
   const say = (code: string, text: string, at: number | null = null): void => void now.push({ code, text, at })
   if (state.status === 'INVALID') {
@@ -131,6 +134,8 @@ function present(state: JobState, nowMs: number): Reason[] {
   }
   for (const run of state.active) {
     if (run.status === 'WAITING') say(...waitOf(run))
+    else if (waitsForPool(run))
+      say('pool-paused', `Run ${run.runNo} waits until its pool ${pool} is resumed. It loses no attempt.`, run.poolPausedAt)
     else if (waitsForHandler(run))
       say(
         'handler-missing',

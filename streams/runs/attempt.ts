@@ -9,7 +9,8 @@
  *       │                      └──attempts used up, not retryable──► DEAD
  *       └──start deadline──► EXPIRED, and so from WAITING
  *
- * A run whose handler no worker has waits in RETRY_WAIT without losing an attempt (missing-handler.ts).
+ * A run whose handler no worker has waits in RETRY_WAIT without losing an attempt (missing-handler.ts), and so does a run of a paused
+ * pool (paused-pool.ts).
  *
  * A report is applied only to the attempt it names; any other is counted and dropped.
  */
@@ -26,6 +27,7 @@ import {
   type Timer,
   timerKind,
   waitsForHandler,
+  waitsForPool,
 } from '../state/index.ts'
 import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
@@ -33,6 +35,7 @@ import { executionOf, leadMsLimit, mayBeEarly } from './dispatch.ts'
 import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from './missing-handler.ts'
+import { checkPool, missedByPause } from './paused-pool.ts'
 import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 
@@ -122,7 +125,8 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       // Only its first check follows from the state. Others that are not needed any more do no harm: the next one is the same timer.
       if (waitsForHandler(run)) return checkHandler(draft, run, timer, context)
       if (retryTimerAt(run) !== timer.dueAt) return
-      if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
+      if (waitsForPool(run)) checkPool(draft, run, context)
+      else if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
       else beginAttempt(draft, run, context)
       return
     case timerKind.start:
@@ -171,7 +175,7 @@ function checkStart(draft: Decision, run: ActiveRun, timer: Timer, context: Cont
     return
   }
   // A run that waits for a slot or a start has no worker that could report.
-  if (run.status === 'DISPATCHED' && awaitsEvents(draft, until, context)) return
+  if (run.status === 'DISPATCHED' && (awaitsEvents(draft, until, context) || missedByPause(draft, run, context))) return
   finishRun(draft, run, { status: 'EXPIRED', finishedAt: context.now, reason: deadlineReason(draft.job, run) }, context)
 }
 
@@ -224,7 +228,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
     startedAt: null,
     parked: tier === undefined,
     worker: null,
-    ...{ handlerMissingAt: null, routedTo: null, tellAt: null },
+    ...{ handlerMissingAt: null, poolPausedAt: null, routedTo: null, tellAt: null },
   })
   if (delayMs === 0) beginAttempt(draft, waiting, context)
   else if (tier !== undefined) draft.out.push({ kind: 'retry', tier, execution: executionOf(draft.job, waiting, now) })

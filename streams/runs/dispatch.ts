@@ -1,7 +1,7 @@
 /** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
-import { chosenOf, routeOf, waitForHandler } from './routing.ts'
+import { chosenOf, routeOf, waits } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
@@ -84,14 +84,14 @@ function keptUntil(pool: string, dueAt: number, { now, keptMs }: Context): numbe
   return Math.max(now + kept - keptMarginMs, Math.max(dueAt, now) + startMsMin)
 }
 
-/** Dispatches the current attempt of a run to the workers, or marks it for delivery to its topic. It waits if no worker has its handler. `run.worker` has given it back. */
+/** Dispatches the current attempt of a run to the workers, or marks it for delivery to its topic. It waits if no worker has its handler, or its pool is paused. `run.worker` has given it back. */
 export function dispatch(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   const wanted = executionOf(draft.job, run, now)
   const { topicTarget, pinTo, pool } = wanted
   if (topicTarget !== null) return void draft.endingRuns.push(run.runNo)
   const route = routeOf(wanted, run.worker, context)
-  if (route === 'none') return waitForHandler(draft, run, context)
+  if (waits(draft, run, route, context)) return
   const chosen = typeof route === 'object' ? chosenOf(route.workers, wanted) : null
   const to = chosen ?? pinTo
   if (to === null && overtaken(run.dueAt, context)) {
@@ -113,6 +113,7 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     waitsFor: null,
     tellAt: to === null ? null : Math.max(run.dueAt, now) + run.leaseMs,
     routedTo: chosen,
+    poolPausedAt: null,
     startedAt: null,
     worker: null,
   })

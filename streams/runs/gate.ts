@@ -25,7 +25,7 @@ import {
 } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
-import { routeOf, waitForHandler } from './routing.ts'
+import { routeOf, waits } from './routing.ts'
 import { topicRecord } from './topic-record.ts'
 
 /** Begins the current attempt of a run, at once or as soon as its limits allow. */
@@ -33,8 +33,7 @@ export function beginAttempt(draft: Decision, run: ActiveRun, context: Context):
   if (run.limits === null) return dispatch(draft, run, context)
   const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
   // It takes no slot and no start while no worker could use them.
-  if (routeOf(executionOf(draft.job, run, context.now), run.worker, context) === 'none')
-    return waitForHandler(draft, arrived, context)
+  if (waits(draft, arrived, routeOf(executionOf(draft.job, run, context.now), run.worker, context), context)) return
   if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
   wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
 }
@@ -54,7 +53,7 @@ export function admit(draft: Decision, waiter: Waiter, context: Context): void {
     return
   }
   draft.admission = 'admitted'
-  if (routeOf(executionOf(draft.job, run, context.now), null, context) === 'none') return waitForHandler(draft, run, context)
+  if (waits(draft, run, routeOf(executionOf(draft.job, run, context.now), null, context), context)) return
   // It is due now, because its wait is not lateness of the owner or a worker.
   beginInTime(draft, patchRun(draft, run, { dueAt: Math.max(run.dueAt, context.now) }), context)
 }
@@ -130,10 +129,11 @@ function slotsTaken(draft: Decision, key: string, context: Context): { held: num
   return { held: all.held + now.held - before.held, waiting: all.waiting + now.waiting - before.waiting }
 }
 
-/** Start deadline of the attempt. A run keeps it that only checks its topic again, or whether a worker has its handler, or that goes to another worker. */
+/** Start deadline of the attempt. A run keeps it that only checks its topic again, or whether a worker has its handler, that goes to another worker, or whose pool was paused. */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
   const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
-  if (run.handlerMissingAt !== null || run.status === 'DISPATCHED') return Math.min(run.startDeadlineAt, expireAt)
+  if (run.handlerMissingAt !== null || run.poolPausedAt !== null || run.status === 'DISPATCHED')
+    return Math.min(run.startDeadlineAt, expireAt)
   if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt
   return Math.min(Math.max(run.dueAt, now) + (run.limits?.startDeadlineMs ?? 0), expireAt)
 }

@@ -9,11 +9,12 @@
  * None of these attempts counts against maxAttempts, because no handler was called.
  */
 import type { ActiveRun, ExecutionEvent } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun, type Timer, waitsForHandler } from '../state/index.ts'
+import { type Context, type Decision, patchRun, type Timer, waitsForHandler, waitsForPool } from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
-import { handlerCheckOf, routeOf, waitForHandler } from './routing.ts'
+import { followPool } from './paused-pool.ts'
+import { handlerCheckOf, routeOf, waitForHandler, waits } from './routing.ts'
 
 /** The error type by which a worker says that it lacks the handler (docs/PROTOCOL.md). */
 const handlerMissingType = 'handler-missing'
@@ -30,7 +31,8 @@ export function handlerMissed(draft: Decision, run: ActiveRun, context: Context)
   const next = uncounted(draft, { ...run, startDeadlineAt: askedDeadlineOf(draft, run) }, now)
   if (now >= next.startDeadlineAt) return expire(draft, next, now, context)
   const route = routeOf(executionOf(draft.job, next, now), run.worker, context)
-  if (run.handlerMissingAt !== null || typeof route === 'string') return waitForHandler(draft, next, context)
+  if (waits(draft, next, route, context)) return
+  if (run.handlerMissingAt !== null || route === 'any') return waitForHandler(draft, next, context)
   beginAttempt(draft, patchRun(draft, next, { handlerMissingAt: now }), context)
 }
 
@@ -49,10 +51,11 @@ function stillWaits({ job }: Decision, run: ActiveRun, context: Context): boolea
   return routeOf(executionOf(job, run, context.now), run.worker, context) === 'none'
 }
 
-/** The workers of the pool of this run have changed. Nothing is decided if the change is of no use to the run. */
+/** The workers of the pool of this run have changed, or whether it is paused. Nothing is decided if the change is of no use to the run. */
 export function followWorkers(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
-  if (waitsForHandler(run)) {
+  if (waitsForPool(run)) followPool(draft, run, context)
+  else if (waitsForHandler(run)) {
     const route = routeOf(executionOf(draft.job, run, now), null, context)
     if (route !== 'none' && now < run.startDeadlineAt) beginAttempt(draft, run, context)
   } else if (run.status === 'DISPATCHED') sendElsewhere(draft, run, context)

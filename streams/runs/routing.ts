@@ -1,6 +1,6 @@
 /**
  * Which worker a run goes to. Most pools have workers with the same handlers: then any of them takes the run from the topics of the pool.
- * If not all have the handler, the run is sent to one that has it. If none has it, the run waits and loses no attempt.
+ * If not all have the handler, the run is sent to one that has it. If none has it, or the pool is paused, the run waits and loses no attempt.
  */
 import type { ActiveRun, Execution } from '../../schemas/index.ts'
 import { hashFraction } from '../hashing/index.ts'
@@ -14,6 +14,7 @@ import {
   type Timer,
   timerKind,
   waitsForHandler,
+  waitsForPool,
 } from '../state/index.ts'
 
 /** The first check whether a worker has the handler now comes after this time, later ones after as long as the run has waited, at most `handlerCheckMsMax`. The owner also checks when the workers of the pool change. */
@@ -47,13 +48,18 @@ export const handlerCheckOf = (jobId: string, run: ActiveRun, now: number): Time
 export const handlerChecksOf = ({ id, state }: Pick<Job, 'id' | 'state'>, now: number): Timer[] =>
   (state?.active ?? []).filter(waitsForHandler).map((run) => handlerCheckOf(id, run, now))
 
+/** A run of a paused pool is checked this often, besides when its pool is resumed. A check only makes sure that nothing waits for ever. */
+export const poolCheckMs = 600_000
+
 /** A pinned run goes to the worker that it names. Nobody would send an untracked run again, so it is left to the topics, whose positions are kept. */
 export function routeOf(
   { topicTarget, pinTo, tracked, pool, handler }: Execution,
   except: string | null,
   context: Context,
-): Route {
-  if (topicTarget !== null || pinTo !== null || !tracked) return 'any'
+): Route | 'paused' {
+  if (topicTarget !== null) return 'any'
+  if (context.pauseOf?.(pool) !== undefined) return 'paused'
+  if (pinTo !== null || !tracked) return 'any'
   return context.routeTo?.(pool, handler, except) ?? 'any'
 }
 
@@ -61,14 +67,17 @@ export function routeOf(
 export const chosenOf = (workers: readonly string[], { jobId, runNo, attempt }: Execution): string | null =>
   workers[Math.floor(hashFraction(`${jobId}/${runNo}/${attempt}`) * workers.length)] ?? null
 
+/** Parks a run that can go nowhere now. False: it goes on. */
+export function waits(draft: Decision, run: ActiveRun, route: Route | 'paused', context: Context): route is 'none' | 'paused' {
+  if (route === 'paused') waitForPool(draft, run, context)
+  else if (route === 'none') waitForHandler(draft, run, context)
+  return route === 'none' || route === 'paused'
+}
+
 /** Parks the run until a worker has its handler. It keeps its start deadline, and holds no slot. Further checks do not change the state. */
 export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context): void {
   const { scheduledFor, runNo } = run
-  const isSet = run.limits !== null || run.handlerMissingAt !== null
-  const asked = isSet
-    ? run.startDeadlineAt
-    : Math.max(run.dueAt, now) + run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
-  const startDeadlineAt = Math.min(asked, draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY)
+  const startDeadlineAt = startDeadlineOf(draft, run, now)
   const waiting = { ...run, handlerMissingAt: run.handlerMissingAt ?? now, startDeadlineAt }
   patchRun(draft, run, {
     status: 'RETRY_WAIT',
@@ -76,9 +85,36 @@ export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context
     handlerMissingAt: waiting.handlerMissingAt,
     startDeadlineAt,
     tellAt: nextCheckAt(waiting, now),
-    ...{ routedTo: null, waitsFor: null, startedAt: null, worker: null },
+    ...{ poolPausedAt: null, routedTo: null, waitsFor: null, startedAt: null, worker: null },
   })
   if (run.handlerMissingAt !== null) return
   refuse(draft, { at: now, what: 'WAITING', reason: 'handler-missing', scheduledFor, runNo })
   draft.notes.push({ kind: 'waiting', reason: 'handler-missing' })
 }
+
+/** Parks the run until its pool is resumed. It holds no slot and takes no start. `since`: when its wait began, if that is earlier. */
+export function waitForPool(draft: Decision, run: ActiveRun, { now }: Context, since = now): void {
+  const { scheduledFor, runNo } = run
+  const isNew = !waitsForPool(run)
+  patchRun(draft, run, {
+    status: 'RETRY_WAIT',
+    parked: true,
+    poolPausedAt: isNew ? since : run.poolPausedAt,
+    startDeadlineAt: isNew ? startDeadlineOf(draft, run, now) : run.startDeadlineAt,
+    tellAt: Math.min(now + poolCheckMs, Math.max(expireAtOf(draft), now)),
+    ...{ handlerMissingAt: null, routedTo: null, waitsFor: null, startedAt: null, worker: null },
+  })
+  if (!isNew) return
+  refuse(draft, { at: now, what: 'WAITING', reason: 'pool-paused', scheduledFor, runNo })
+  draft.notes.push({ kind: 'waiting', reason: 'pool-paused' })
+}
+
+/** Start deadline of a run that begins to wait. It is set already for a run with limits, and for one that waited before. */
+function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
+  const { limits, handlerMissingAt, poolPausedAt, startDeadlineAt, dueAt, dispatchedAt } = run
+  const isSet = limits !== null || handlerMissingAt !== null || poolPausedAt !== null
+  const asked = isSet ? startDeadlineAt : Math.max(dueAt, now) + startDeadlineAt - Math.max(dueAt, dispatchedAt)
+  return Math.min(asked, expireAtOf(draft))
+}
+
+export const expireAtOf = ({ job }: Decision): number => job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY

@@ -34,6 +34,7 @@ export function startRun(
     tellAt: null,
     routedTo: null,
     handlerMissingAt: null,
+    poolPausedAt: null,
     snapshot: false,
     snapshotRunNo: null,
     startDeadlineAt: Math.min(Math.max(dueAt, context.now) + spec.startDeadlineMs, spec.expireAt ?? Number.POSITIVE_INFINITY),

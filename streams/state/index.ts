@@ -11,6 +11,7 @@ export {
   type Limits,
   mustBeLogged,
   type Note,
+  type PoolPause,
   type Route,
   type SkipReason,
   type TopicRecord,
@@ -64,4 +65,4 @@ export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, rankOf, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
 export { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from './starts.ts'
 export { fittedState } from './state-size.ts'
-export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf, waitsForHandler } from './timers.ts'
+export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf, waitsForHandler, waitsForPool } from './timers.ts'

@@ -77,6 +77,14 @@ export interface AttemptId {
 /** Where a run goes: to any worker of its pool, to one of these, or to none, because no worker of the pool has its handler. */
 export type Route = 'any' | 'none' | { workers: readonly string[] }
 
+/** That a pool is paused or drained: nothing is dispatched to it. */
+export interface PoolPause {
+  /** Epoch ms, by the clock of an API process. */
+  at: number
+  /** Whether its workers still start what was dispatched before. */
+  isDrained: boolean
+}
+
 export interface Context {
   /** The owner's clock, epoch ms. */
   now: number
@@ -97,6 +105,8 @@ export interface Context {
   routeTo?: (pool: string, handler: string, except: string | null) => Route
   /** Since when a worker is no member of its pool, epoch ms by the owner's clock, not before `sinceMs`. Undefined: it is one, or that is unknown. Used as above. */
   goneAt?: (pool: string, worker: string, sinceMs: number) => number | undefined
+  /** Whether the pool is paused now. Used as above. Default: it is not. */
+  pauseOf?: (pool: string) => PoolPause | undefined
   limits: Limits
   /**
    * Epoch ms by the owner's clock: reports that were durable in execution-events by then are part of the job. A timer that would end an
@@ -162,7 +172,7 @@ export type Note =
   /** A part of the state was dropped because it would have been too large. */
   | { kind: 'shortened' }
 
-export type WaitingReason = 'concurrency-limit' | 'rate-limit' | 'handler-missing'
+export type WaitingReason = 'concurrency-limit' | 'rate-limit' | 'handler-missing' | 'pool-paused'
 
 export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules'
 

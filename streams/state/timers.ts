@@ -45,10 +45,14 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
 export const waitsForHandler = ({ status, handlerMissingAt, tellAt }: ActiveRun): boolean =>
   status === 'RETRY_WAIT' && handlerMissingAt !== null && tellAt !== null
 
+/** Whether a run waits until its pool is resumed. */
+export const waitsForPool = ({ status, poolPausedAt, tellAt }: ActiveRun): boolean =>
+  status === 'RETRY_WAIT' && poolPausedAt !== null && tellAt !== null
+
 /** When the owner dispatches an attempt that waits for its backoff or for a worker. If it is not parked, it is in a delay topic, whose record may be lost. */
 export function retryTimerAt(run: ActiveRun): number {
   const { dueAt, parked, tellAt } = run
-  if (waitsForHandler(run)) return tellAt ?? dueAt
+  if (waitsForHandler(run) || waitsForPool(run)) return tellAt ?? dueAt
   return parked ? dueAt : dueAt + retryBackstopMs
 }
 

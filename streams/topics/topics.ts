@@ -44,6 +44,8 @@ export function topicNames(prefix: string) {
     runLogs: `${prefix}run-logs`,
     /** Changes of many jobs or dead runs, each as one operation, and their progress. */
     operations: `${prefix}operations`,
+    /** Which pools and workers are paused or drained. */
+    pauses: `${prefix}pauses`,
     retry: (tier: string): string => `${prefix}retry.${tier}`,
     /** Consumer group of a role, such as `exec.<pool>`, `retry`, or `control.<pool>.<instance>` of one worker alone. */
     group: (role: string): string => `${prefix}${role}`,
@@ -76,6 +78,7 @@ export interface TopicPlan {
     | 'ended-run'
     | 'run-log'
     | 'operation'
+    | 'pause'
 }
 
 /** Retentions that are settings, in ms. 0: nobody writes to the topic, and it is created with the default. */
@@ -128,6 +131,7 @@ export function topicPlans(names: TopicNames, pools: readonly string[], retentio
       advised,
     },
     { topic: names.operations, schema: 'operation', config: compact },
+    { topic: names.pauses, schema: 'pause', config: compact },
     ...retryTiers.map(
       (tier): TopicPlan => ({
         topic: names.retry(tier.name),

@@ -314,6 +314,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
       tellAt: null,
       routedTo: null,
       handlerMissingAt: null,
+      poolPausedAt: null,
       snapshot: false,
       snapshotRunNo: null,
       startDeadlineAt: nowMs,

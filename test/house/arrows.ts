@@ -11,7 +11,7 @@ import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './
 
 const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers']
 /** They do the work. None imports another: they exchange data through the log. */
-const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations']
+const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses']
 /** They access the log, the disk, other processes and the environment. */
 const hands = ['kafka', 'store', 'config', 'embedded']
 /** They join doers and hands. */
@@ -23,7 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
   cluster: [...foundation, 'kafka', 'config'],
   // The auditor judges the log from outside: as a program in one pass, and as a role continuously.
   auditor: [...foundation, 'kafka', 'store', 'cluster'],
-  library: [...foundation, 'cluster', 'config', 'client', 'executor', 'testing'],
+  library: [...foundation, 'cluster', 'config', 'client', 'executor', 'pauses', 'testing'],
   // The doers over a simulated log, for users' tests. It uses neither the store nor a network.
   testing: [...foundation, 'scheduler', 'executor', 'retrier', 'client', 'kafka'],
   system: [...foundation, ...doers, ...hands, 'cluster', 'auditor'],
@@ -68,7 +68,7 @@ const pureNodeModules = ['node:buffer']
 const impure =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bprocess\.\w+|\bperformance\.\w+|\bset(Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|\bfetch\(|\bconsole\.\w+|\bimport\.meta\b|\bglobalThis\b/
 /** Doers read time from their Clock only, so that tests can control it. */
-const clockBound = /^src\/(scheduler|executor|retrier|intake|history|api|client|operations)\//
+const clockBound = /^src\/(scheduler|executor|retrier|intake|history|api|client|operations|pauses)\//
 const wallClock = /\bDate\.now\b|\bnew Date\(\s*\)/
 
 /** One statement of a face. */

@@ -40,6 +40,7 @@ const longFilesLookedAt = [
   'src/answers/answers.ts',
   'src/client/client.ts',
   'src/client/http-client.ts',
+  'src/executor/executor.ts',
   'src/kafka/reading/reader.ts',
   'src/scheduler/commit/apply-batch.ts',
   'src/scheduler/partition/partition.ts',

@@ -1,4 +1,4 @@
-/** Workers with different handlers in one pool, beside those of the system itself, on a real broker: each run finds a worker that has its handler, and no attempt is lost. */
+/** Workers with different handlers in one pool, beside those of the system itself, and paused pools and workers, on a real broker: each run finds a worker that may start it, and no attempt is lost. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { createClient, createWorker, type Handlers, type Run, type Worker } from '../../src/library/index.ts'
+import { createClient, createWorker, type Handlers, type Run, type Worker, type WorkerOptions } from '../../src/library/index.ts'
 import { type System, startSystem } from '../../src/system/system.ts'
 import { topicNames, topicsOfPool } from '../../streams/topics/topics.ts'
 import { brokers, openLog, registryUrl, uniquePrefix } from '../kafka/harness.ts'
@@ -34,15 +34,7 @@ const workers: Worker[] = []
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-routing-'))
   // All roles: its own worker is in the default pool and has the built-in handlers only.
-  system = await startSystem({
-    config: readConfig({
-      ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
-      ...{ DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, 'data'), DUELOG_PARTITIONS: '4', DUELOG_REPLICATION: '1' },
-    }),
-    logger,
-  })
-  await system.ready()
-  client = createClient({ url: system.url, ...cluster })
+  await startDuelog()
 })
 afterAll(async () => {
   for (const worker of workers) await worker.close()
@@ -51,8 +43,21 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function startWorker(handlers: Handlers): Promise<Worker> {
-  const worker = createWorker({ ...cluster, handlers })
+async function startDuelog(): Promise<void> {
+  system = await startSystem({
+    config: readConfig({
+      ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
+      ...{ DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, 'data'), DUELOG_PARTITIONS: '4', DUELOG_REPLICATION: '1' },
+      ...{ DUELOG_POOLS: 'default,quiet' },
+    }),
+    logger,
+  })
+  await system.ready()
+  client = createClient({ url: system.url, ...cluster })
+}
+
+async function startWorker(handlers: Handlers, more: Partial<WorkerOptions> = {}): Promise<Worker> {
+  const worker = createWorker({ ...cluster, handlers, ...more })
   workers.push(worker)
   await worker.start()
   return worker
@@ -146,4 +151,101 @@ it('runs of a worker that is killed go to another one: those it had not started 
   } finally {
     child.kill('SIGKILL')
   }
+})
+
+it('runs of a paused pool wait, also those that its worker has taken, over a restart of owner and API, and start once when it is resumed', async () => {
+  const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const calls: string[] = []
+  const quiet = async ({ jobId }: Run): Promise<void> => {
+    calls.push(jobId)
+    begun.resolve()
+    await release.promise
+  }
+  await startWorker({ quiet }, { pool: 'quiet', concurrency: 1 })
+  const ids = Array.from({ length: 12 }, (_, index) => `quiet/${index}`)
+  const start = (some: string[]): Promise<unknown> =>
+    Promise.all(
+      some.map((id) =>
+        client.schedule({ id, schedule: { delayMs: 10 }, target: { handler: 'quiet', pool: 'quiet' }, retry: noRetry }),
+      ),
+    )
+  await start(ids.slice(0, 8))
+  await begun.promise
+  expect(await client.pausePool('quiet')).toMatchObject({ state: 'PAUSED', pausedBy: 'local' })
+  await start(ids.slice(8))
+  const statuses = async () =>
+    (await Promise.all(ids.map((id) => client.runs(id)))).flat().map(({ waitsFor, status }) => waitsFor ?? status)
+  const [running = ''] = calls
+  const waits = ids.map((id) => (id === running ? 'RUNNING' : 'POOL_PAUSED'))
+  await expect.poll(statuses).toEqual(waits)
+  expect((await client.pools()).find(({ pool }) => pool === 'quiet')).toMatchObject({ running: 1, inPausedPool: 11, workers: 2 })
+  const { why } = await client.why(ids.find((id) => id !== running) ?? '')
+  expect(why[0]?.text).toMatch(/^Run 1 waits until its pool quiet is resumed/)
+  expect(await system.metrics.registry.metrics()).toMatch(/duelog_pool_paused\{pool="quiet"\} 1/)
+  await client.close()
+  await system.stop()
+  await startDuelog()
+  release.resolve()
+  await expect.poll(statuses).toEqual(waits.map((each) => (each === 'RUNNING' ? 'SUCCEEDED' : each)))
+  // A new owner learns of them by itself.
+  await expect
+    .poll(async () => (await client.pools()).find(({ pool }) => pool === 'quiet'))
+    .toMatchObject({ state: 'PAUSED', inPausedPool: 11 })
+  expect(calls).toEqual([running])
+  expect(await client.resumePool('quiet')).toMatchObject({ state: 'ACTIVE', stateSince: null })
+  await expect.poll(statuses, { timeout: 20_000 }).toEqual(ids.map(() => 'SUCCEEDED'))
+  expect(calls.toSorted()).toEqual(ids.toSorted())
+})
+
+it('a drained pool does what was dispatched, and is DRAINED then', async () => {
+  const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const drained = async (): Promise<void> => {
+    begun.resolve()
+    await release.promise
+  }
+  await startWorker({ drained }, { pool: 'quiet', concurrency: 1 })
+  const start = (id: string) =>
+    client.schedule({ id, schedule: { delayMs: 10 }, target: { handler: 'drained', pool: 'quiet' }, retry: noRetry }).run()
+  const runs = [start('drained/1'), start('drained/2')]
+  await begun.promise
+  await expect.poll(async () => (await client.runs('drained/2'))[0]?.status).toBe('DISPATCHED')
+  expect(await client.drainPool('quiet')).toMatchObject({ state: 'DRAINING' })
+  runs.push(start('drained/3'))
+  await expect.poll(async () => (await client.runs('drained/3'))[0]?.waitsFor).toBe('POOL_PAUSED')
+  release.resolve()
+  expect((await Promise.all(runs.slice(0, 2))).map(({ status }) => status)).toEqual(['SUCCEEDED', 'SUCCEEDED'])
+  await expect.poll(async () => (await client.pools()).find(({ pool }) => pool === 'quiet')?.state).toBe('DRAINED')
+  await client.resumePool('quiet')
+  expect(await runs[2]).toMatchObject({ status: 'SUCCEEDED', attempts: 1 })
+})
+
+it('a paused worker finishes what it runs, and the rest goes to others; drained it says when it is idle; resumed it works again', async () => {
+  const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const calls: string[] = []
+  const single = async ({ jobId }: Run): Promise<void> => {
+    calls.push(jobId)
+    begun.resolve()
+    await release.promise
+  }
+  const one = await startWorker({ single }, { name: 'one', concurrency: 1 })
+  const ids = Array.from({ length: 6 }, (_, index) => `single/${index}`)
+  const runs = ids.map(ended)
+  await begun.promise
+  const find = async () => (await client.workers()).find(({ name }) => name === 'one') ?? expect.fail('The worker is not listed.')
+  const { instance } = await find()
+  expect(await client.drainWorker(instance)).toMatchObject({ state: 'DRAINING', running: 1 })
+  await startWorker({ single: () => undefined }, { name: 'two' })
+  expect(
+    (await Promise.all(runs.filter((_, index) => ids[index] !== calls[0]))).map(({ status, errors }) => [status, errors]),
+  ).toEqual(ids.slice(1).map(() => ['SUCCEEDED', []]))
+  await expect.poll(async () => (await find()).connected).toBe(false)
+  release.resolve()
+  expect(await Promise.all(runs)).toHaveLength(ids.length)
+  await expect.poll(async () => (await find()).state).toBe('DRAINED')
+  expect(one.current()?.running).toEqual([])
+  expect(await client.resumeWorker(instance)).toMatchObject({ state: 'ACTIVE' })
+  await expect.poll(async () => (await find()).pools[0]?.partitions, { timeout: 20_000 }).toBeGreaterThan(0)
+  expect(calls).toHaveLength(1)
+  await expect(client.pauseWorker('nobody')).rejects.toMatchObject({ code: 'not-found' })
+  await expect(client.pausePool('nowhere')).rejects.toMatchObject({ code: 'not-found' })
 })

@@ -18,6 +18,12 @@ export type AuditAction =
   | 'REDRIVE_MANY'
   | 'OPERATION'
   | 'CANCEL_OPERATION'
+  | 'PAUSE_POOL'
+  | 'DRAIN_POOL'
+  | 'RESUME_POOL'
+  | 'PAUSE_WORKER'
+  | 'DRAIN_WORKER'
+  | 'RESUME_WORKER'
 
 /** Facts of a request that only its handler knows. */
 export interface Audited {
@@ -56,7 +62,8 @@ export async function recordOutcome(
 ): Promise<void> {
   const { audit: action } = request.routeOptions.config
   if (action === undefined || request.actor === null || unwritten.has(outcome)) return
-  const { id, jobId = id, runNo } = request.params as { id?: string; jobId?: string; runNo?: number | string }
+  const params = request.params as { id?: string; jobId?: string; runNo?: number | string; pool?: string; worker?: string }
+  const { id, jobId = id, runNo, pool, worker = pool } = params
   const { audited } = request
   const etag = reply.getHeader('etag')
   await audit.record({
@@ -65,6 +72,7 @@ export async function recordOutcome(
     action: audited?.action ?? action,
     jobId: audited?.jobId ?? jobId?.slice(0, 255) ?? null,
     runNo: Number.isSafeInteger(Number(runNo)) ? Number(runNo) : null,
+    target: worker?.slice(0, 512) ?? null,
     outcome,
     status: reply.statusCode,
     version: typeof etag === 'string' ? etag.replaceAll('"', '') : null,

@@ -12,7 +12,16 @@ import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, HistoryQueries, LogAdmin, LogWriter, Operations, PartitionQueries, ProofQueries } from '../../ports/index.ts'
+import type {
+  Codec,
+  HistoryQueries,
+  LogAdmin,
+  LogWriter,
+  Operations,
+  PartitionQueries,
+  PauseControl,
+  ProofQueries,
+} from '../../ports/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile } from '../http/index.ts'
@@ -44,6 +53,8 @@ export interface ApiOptions {
   owners: OwnerDirectory
   /** The operations of the system. Absent: this process lacks the role api. */
   operations?: Operations | undefined
+  /** Which pools and workers are paused. Absent: this process lacks the role api. */
+  pauses?: PauseControl | undefined
   /** The proofs of the auditors of the system. Absent: there are none. */
   proofs?: ProofDirectory | undefined
   /** The auditor of this process, which other API processes query through /internal. Absent without that role. */

@@ -244,7 +244,7 @@ const worthOf = (view: PartitionView): number => (view.phase === 'active' && !is
 
 function noOwner(partition: number): PartitionOwnerView {
   const nothing = { restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 }
-  const underWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }
+  const underWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 }
   const offsets = { jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 }
   return { partition, phase: 'closed', ...nothing, ...offsets, underWay, instance: null, url: null }
 }

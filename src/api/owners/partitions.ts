@@ -29,6 +29,7 @@ export async function listPartitions(
       openTransaction = null,
       standing = null,
       isCurrent: _current,
+      pools: _pools,
       ...rest
     } = view
     const followers = standbys.get(partition) ?? []

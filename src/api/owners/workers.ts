@@ -1,8 +1,9 @@
-/** The workers of all pools: the members of their groups, and the reports that owners have received from them. */
+/** The workers of all pools: the members of their groups, the paused ones, and the reports that owners have received from them. */
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import { handlersOf, type LogAdmin, type WorkerRuns } from '../../ports/index.ts'
+import { handlersOf, type KnownPause, type LogAdmin, type PauseControl, type WorkerRuns } from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
+import { stateOf } from './pools.ts'
 
 interface Pool {
   pool: string
@@ -11,6 +12,8 @@ interface Pool {
   partitions: number
   /** Null: the worker has not announced them. */
   handlers: string[] | null
+  /** Whether the worker has left its group, because it is paused. */
+  isLeft?: boolean
 }
 
 interface Worker {
@@ -22,15 +25,18 @@ interface Worker {
 /** Maximum number of runs listed for one worker. */
 const namedMax = 20
 
+export type WorkerView = ReturnType<typeof shown>
+
 export interface WorkersOptions {
   admin: Pick<LogAdmin, 'groups' | 'groupMembers'>
   owners: OwnerDirectory
   names: TopicNames
   partitions: number
+  pauses?: Pick<PauseControl, 'all'> | undefined
 }
 
 /** Rejects with `broker-unavailable`, or with `not-ready` if the owner of a partition cannot be reached. */
-export async function listWorkers({ admin, owners, names, partitions }: WorkersOptions): Promise<Record<string, unknown>[]> {
+export async function listWorkers({ admin, owners, names, partitions, pauses }: WorkersOptions): Promise<WorkerView[]> {
   const workers = new Map<string, Worker>()
   const of = (instance: string): Worker => {
     const known = workers.get(instance)
@@ -50,12 +56,15 @@ export async function listWorkers({ admin, owners, names, partitions }: WorkersO
       worker.pools.push({ pool: groupId.slice(start.length), slots, partitions: assigned.length, handlers })
     }
   }
+  const paused = new Map(pauses?.all().flatMap((pause) => (pause.kind === 'worker' ? [[pause.name, pause]] : [])))
+  // A paused worker has left its groups.
+  for (const { name, pools } of paused.values()) if (!workers.has(name)) of(name).pools = pools.map(pausedPool)
   const answers = Array.from({ length: partitions }, (_, partition) => owners.ask(partition, (owner) => owner.workers(partition)))
   for (const runs of (await Promise.all(answers)).flat()) {
     // A worker that has left is listed while a run of it is open.
     if (runs.running > 0 || workers.has(runs.worker)) add(of(runs.worker).runs, runs)
   }
-  return Array.from(workers, ([instance, worker]) => shown(instance, worker)).sort((left, right) =>
+  return Array.from(workers, ([instance, worker]) => shown(instance, worker, paused.get(instance))).sort((left, right) =>
     left.instance < right.instance ? -1 : 1,
   )
 }
@@ -66,10 +75,20 @@ function add(to: WorkerRuns, { heardAt, running, runIds }: WorkerRuns): void {
   to.runIds = [...to.runIds, ...runIds].slice(0, namedMax)
 }
 
-function shown(instance: string, { pools, version, runs: { heardAt, running, runIds } }: Worker) {
+/** The view after a change. */
+export function withWorkerPause(view: WorkerView, pause: KnownPause | undefined): WorkerView {
+  return { ...view, state: stateOf(pause?.mode, view.running), stateSince: pause === undefined ? null : isoTime(pause.at) }
+}
+
+const pausedPool = (pool: string): Pool => ({ pool, slots: null, partitions: 0, handlers: null, isLeft: true })
+
+function shown(instance: string, { pools, version, runs: { heardAt, running, runIds } }: Worker, pause: KnownPause | undefined) {
   const [, name = null, host = null, pid = null] = /^(.*)@(.*):(\d+):[^:]*$/.exec(instance) ?? []
   return {
-    ...{ instance, name, host, pid: pid === null ? null : Number(pid), version, connected: pools.length > 0, pools },
+    ...{ instance, name, host, pid: pid === null ? null : Number(pid), version },
+    connected: pools.some(({ isLeft }) => !isLeft),
+    pools: pools.map(({ isLeft: _, ...pool }) => pool),
+    ...{ state: stateOf(pause?.mode, running), stateSince: pause === undefined ? null : isoTime(pause.at) },
     ...{ running, runIds, lastHeardAt: heardAt === 0 ? null : isoTime(heardAt) },
   }
 }

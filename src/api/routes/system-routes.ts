@@ -1,19 +1,12 @@
-/** Settings, partitions, workers, metrics and probes. Metrics and probes are served in every role. */
+/** Settings, partitions, metrics and probes. Metrics and probes are served in every role. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { SharedAnswer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { expose } from '../../metrics/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { problemOf, sendProblem } from '../http/index.ts'
-import { listPartitions, listWorkers } from '../owners/index.ts'
-import {
-  livenessSchema,
-  metricsSchema,
-  partitionsSchema,
-  readinessSchema,
-  settingsSchema,
-  workersSchema,
-} from '../schemas/index.ts'
+import { listPartitions } from '../owners/index.ts'
+import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, settingsSchema } from '../schemas/index.ts'
 
 export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
   const { owners, admin, names, metrics, health, settings = [], topics = [] } = context
@@ -23,9 +16,6 @@ export function systemRoutes(instance: FastifyInstance, context: ApiContext): vo
 
   const partitions = new SharedAnswer(async () => ({ partitions: await listPartitions(owners, admin, names) }))
   instance.get('/v1/partitions', { config, schema: partitionsSchema }, () => partitions.get())
-
-  const workers = new SharedAnswer(async () => ({ workers: await listWorkers(context) }))
-  instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
 
   instance.get('/metrics', { config, schema: metricsSchema }, async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await expose(metrics.registry, metrics.sources)),

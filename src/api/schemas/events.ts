@@ -103,7 +103,20 @@ const ownerStateSchema = {
       title: 'OwnerActiveRuns',
       type: 'object',
       required: ['dispatched', 'running', 'waiting'],
-      properties: { dispatched: count, running: count, waiting: count, withoutHandler: count },
+      properties: { dispatched: count, running: count, waiting: count, withoutHandler: count, inPausedPools: count },
+    },
+    pools: {
+      type: 'array',
+      description: 'The same by pool: that of the definition in force. At most 1,000 pools. Absent in earlier versions.',
+      items: {
+        title: 'OwnerPoolRuns',
+        type: 'object',
+        required: ['pool', 'dispatched', 'running', 'waiting', 'withoutHandler'],
+        properties: {
+          pool: { type: 'string' },
+          ...{ dispatched: count, running: count, waiting: count, withoutHandler: count, inPausedPools: count },
+        },
+      },
     },
     standing: standingSchema('OwnerStanding'),
     instance: {

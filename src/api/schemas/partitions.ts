@@ -66,6 +66,10 @@ export const partitionsSchema = {
                     type: 'integer',
                     description: 'Those of the waiting runs whose handler no worker of their pool has.',
                   },
+                  inPausedPools: {
+                    type: 'integer',
+                    description: 'Those of the waiting runs whose pool is paused or drained.',
+                  },
                 },
               },
               restoreRemaining: { type: 'integer', description: 'Records that remain to be read in the restore.' },

@@ -64,9 +64,9 @@ export const runSchema = {
     startDeadlineAt: { ...time, description: 'While active: the current attempt must start before this time.' },
     waitsFor: {
       type: ['string', 'null'],
-      enum: ['SLOT', 'RATE', 'HANDLER', null],
+      enum: ['SLOT', 'RATE', 'HANDLER', 'POOL_PAUSED', null],
       description:
-        'While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler.',
+        'While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed.',
     },
     startedAt: timeOrNull,
     finishedAt: timeOrNull,

@@ -77,12 +77,72 @@ export const openApiSchema = {
   response: { 200: { type: 'object' }, ...problemResponses },
 } as const
 
+export const workerSchema = {
+  title: 'Worker',
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'instance',
+    'name',
+    'host',
+    'pid',
+    'version',
+    'connected',
+    'pools',
+    'running',
+    'runIds',
+    'lastHeardAt',
+    'state',
+    'stateSince',
+  ],
+  properties: {
+    instance: { type: 'string', description: 'name@host:pid:boot' },
+    name: { type: ['string', 'null'] },
+    host: { type: ['string', 'null'] },
+    pid: { type: ['integer', 'null'] },
+    version: { type: ['string', 'null'], description: 'Release of Duelog; null for a worker that is not from Duelog.' },
+    connected: {
+      type: 'boolean',
+      description: 'Whether it is a member of a group. False: it has left, but a run of it has not ended yet.',
+    },
+    pools: {
+      type: 'array',
+      items: {
+        title: 'WorkerPool',
+        type: 'object',
+        additionalProperties: false,
+        required: ['pool', 'slots', 'partitions', 'handlers'],
+        properties: {
+          pool: { type: 'string' },
+          slots: { type: ['integer', 'null'], description: 'Maximum number of concurrent handlers.' },
+          partitions: { type: 'integer', description: 'Number of partitions of executions topics that it reads.' },
+          handlers: {
+            type: ['array', 'null'],
+            items: { type: 'string' },
+            description:
+              'Names of its handlers; null if it does not announce them, as a worker of another program or of an earlier release.',
+          },
+        },
+      },
+    },
+    running: { type: 'integer', description: 'Number of started attempts that have not ended.' },
+    runIds: { type: 'array', items: { type: 'string' }, description: 'Some of these runs.' },
+    state: {
+      type: 'string',
+      enum: ['ACTIVE', 'PAUSED', 'DRAINING', 'DRAINED'],
+      description: 'PAUSED: it takes no runs. DRAINING: it takes none, and its handlers have not ended. DRAINED: they have.',
+    },
+    stateSince: { ...timeOrNull, description: 'When it was paused or drained; null while it is active.' },
+    lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of this worker; null if none has.' },
+  },
+} as const
+
 export const workersSchema = {
   operationId: 'listWorkers',
   tags: ['System'],
   summary: 'Workers of all pools, and their runs',
   description:
-    'Members of the consumer groups of the pools, and the reports that the owners of the partitions have read from them. An owner knows only reports since its takeover, so the list may be incomplete soon after one.',
+    'Members of the consumer groups of the pools, paused workers, and the reports that the owners of the partitions have read from them. An owner knows only reports since its takeover, so the list may be incomplete soon after one.',
   querystring: closed({}),
   response: {
     200: {
@@ -90,51 +150,7 @@ export const workersSchema = {
       title: 'WorkerList',
       required: ['workers'],
       additionalProperties: false,
-      properties: {
-        workers: {
-          type: 'array',
-          items: {
-            title: 'Worker',
-            type: 'object',
-            additionalProperties: false,
-            required: ['instance', 'name', 'host', 'pid', 'version', 'connected', 'pools', 'running', 'runIds', 'lastHeardAt'],
-            properties: {
-              instance: { type: 'string', description: 'name@host:pid:boot' },
-              name: { type: ['string', 'null'] },
-              host: { type: ['string', 'null'] },
-              pid: { type: ['integer', 'null'] },
-              version: { type: ['string', 'null'], description: 'Release of Duelog; null for a worker that is not from Duelog.' },
-              connected: {
-                type: 'boolean',
-                description: 'Whether it is a member of a group. False: it has left, but a run of it has not ended yet.',
-              },
-              pools: {
-                type: 'array',
-                items: {
-                  title: 'WorkerPool',
-                  type: 'object',
-                  additionalProperties: false,
-                  required: ['pool', 'slots', 'partitions', 'handlers'],
-                  properties: {
-                    pool: { type: 'string' },
-                    slots: { type: ['integer', 'null'], description: 'Maximum number of concurrent handlers.' },
-                    partitions: { type: 'integer', description: 'Number of partitions of executions topics that it reads.' },
-                    handlers: {
-                      type: ['array', 'null'],
-                      items: { type: 'string' },
-                      description:
-                        'Names of its handlers; null if it does not announce them, as a worker of another program or of an earlier release.',
-                    },
-                  },
-                },
-              },
-              running: { type: 'integer', description: 'Number of started attempts that have not ended.' },
-              runIds: { type: 'array', items: { type: 'string' }, description: 'Some of these runs.' },
-              lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of this worker; null if none has.' },
-            },
-          },
-        },
-      },
+      properties: { workers: { type: 'array', items: workerSchema } },
     },
     ...problemResponses,
   },

@@ -114,7 +114,7 @@ export interface Done {
 /** Runs a command for several jobs or runs. An error of one does not stop the others, and is printed with its name. `names` are IDs; `field` is their key in --json. Rejects when the server becomes unreachable. */
 export async function forEach(
   shell: Shell,
-  field: 'id' | 'runId',
+  field: 'id' | 'runId' | 'pool' | 'worker',
   names: readonly string[],
   act: (name: string) => Promise<Done>,
 ): Promise<void> {

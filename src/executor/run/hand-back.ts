@@ -1,9 +1,9 @@
 /**
- * Gives back the runs that this worker has taken and may not start, because its clock is not trusted. Running handlers continue
- * here.
+ * Gives back the runs that this worker has taken and may not start, because its clock is not trusted or it is paused. Running handlers
+ * continue here.
  */
 import type { Logger } from 'pino'
-import type { Clock } from '../../clock/index.ts'
+import type { AbsenceReason, Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
 import type { ExecutionConsumer, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
 import type { ReportSender } from '../report/index.ts'
@@ -24,12 +24,15 @@ export interface HandBackOptions {
   logger: Logger
   /** Time limit for handlers of untracked runs: the next reader would run them again. */
   drainMs: number
+  why: AbsenceReason
 }
 
 /** Leaves the group. It never rejects. */
 export async function handBack(options: HandBackOptions): Promise<void> {
-  const { consumer, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs } = options
-  logger.error('The wall clock has not been trusted for long; runs that were not started are left to other workers of the pool.')
+  const { consumer, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs, why } = options
+  const left = 'runs that were not started are left to other workers of the pool.'
+  if (why === 'clock') logger.error(`The wall clock has not been trusted for long; ${left}`)
+  else logger.info(`This worker is paused; ${left}`)
   consumer.goAway()
   // No commit passes a held entry: entries that were started after it would run again elsewhere. For untracked runs that cannot
   // be avoided.

@@ -47,6 +47,8 @@ export interface RunnerOptions {
   onDone(entry: Entry): void
   /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again when it is due. */
   onEarly(entry: Entry): void
+  /** Whether the pool is paused: then nothing starts, and running handlers go on. Default: it is not. */
+  isPaused?(): boolean
 }
 
 export class Runner implements AttemptHost {
@@ -110,14 +112,15 @@ export class Runner implements AttemptHost {
   }
 
   /**
-   * Starts all runs that may start. Call it when a run became due, a slot or room for reports became free, or the clock is
-   * trusted again. Without a trusted clock nothing is due.
+   * Starts all runs that may start. Call it when a run became due, a slot or room for reports became free, the pool is resumed, or
+   * the clock is trusted again. Without a trusted clock nothing is due.
    */
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
     let left = startsPerPumpMax
-    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
+    const isPaused = this.#options.isPaused?.() === true
+    while (!isPaused && this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
       if (left <= 0) {
         this.#nextPump ??= setImmediate(() => {
           this.#nextPump = undefined

@@ -27,6 +27,9 @@ import {
   type OperationRecord,
   type OperationRecordInput,
   operationSchema,
+  type Pause,
+  type PauseInput,
+  pauseSchema,
   type RunLog,
   type RunLogInput,
   runLogSchema,
@@ -64,6 +67,7 @@ export interface Codecs {
   endedRun: Codec<EndedRun, EndedRunInput>
   runLog: Codec<RunLog, RunLogInput>
   operation: Codec<OperationRecord, OperationRecordInput>
+  pause: Codec<Pause, PauseInput>
 }
 
 const schemas: Record<TopicPlan['schema'], unknown> = {
@@ -78,6 +82,7 @@ const schemas: Record<TopicPlan['schema'], unknown> = {
   'ended-run': endedRunSchema,
   'run-log': runLogSchema,
   operation: operationSchema,
+  pause: pauseSchema,
 }
 export const subjectOf = (topic: string): string => `${topic}-value`
 type SchemaName = TopicPlan['schema']
@@ -243,6 +248,7 @@ function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids):
     endedRun: codec('ended-run'),
     runLog: codec('run-log'),
     operation: codec('operation'),
+    pause: codec('pause'),
   }
 }
 

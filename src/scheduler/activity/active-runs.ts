@@ -1,44 +1,53 @@
 /**
- * The jobs of a partition with active runs, and the number of runs by status. Soft state, for people. It follows from what is
+ * The jobs of a partition with active runs, and the number of runs by status and pool. Soft state, for people. It follows from what is
  * applied, so a new owner knows at first only the jobs that it has applied itself. It finds the others by the timers of their
  * runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
-import { timerBound, timerOfKey, waitsForHandler } from '../../../streams/state/index.ts'
-import type { PartitionStore, RunsUnderWay } from '../../ports/index.ts'
+import { type Job, timerBound, timerOfKey, waitsForHandler, waitsForPool } from '../../../streams/state/index.ts'
+import type { PartitionStore, PoolRuns, RunsUnderWay } from '../../ports/index.ts'
 
 /** Jobs that are remembered. Further jobs are neither counted nor listed. */
 export const activeJobsMax = 100_000
+/** Pools that are counted one by one. */
+const poolsMax = 1_000
+
+type Counts = Required<RunsUnderWay>
 
 export class ActiveRuns {
-  readonly #jobs = new Map<string, RunsUnderWay>()
+  readonly #jobs = new Map<string, { counts: Counts; pool: string | undefined }>()
   /** Run numbers by job: those that wait for a worker with their handler, or were sent to one worker that has not started them. */
   readonly #workerBound = new Map<string, number[]>()
-  readonly #total: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }
+  readonly #total = countOf([])
+  readonly #pools = new Map<string, Counts>()
   /** Whether the timers of runs were read since the partition became active. */
   complete = false
 
-  /** The active runs that a job has now. */
-  set(jobId: string, active: readonly ActiveRun[]): void {
+  /** The active runs that a job has now. `pool`: that of its definition; undefined if its runs go to no worker. */
+  set(jobId: string, active: readonly ActiveRun[], pool?: string): void {
     const before = this.#jobs.get(jobId)
-    if (before !== undefined) this.#count(before, -1)
+    if (before !== undefined) this.#count(before.counts, before.pool, -1)
     if (active.length === 0 || (before === undefined && this.#jobs.size >= activeJobsMax)) {
       this.#jobs.delete(jobId)
       this.#noteWorkerBound(jobId, [])
       return
     }
     this.#noteWorkerBound(jobId, active)
-    const now = countOf(active)
-    this.#jobs.set(jobId, now)
-    this.#count(now, 1)
+    const counts = countOf(active)
+    this.#jobs.set(jobId, { counts, pool })
+    this.#count(counts, pool, 1)
   }
 
   has(jobId: string): boolean {
     return this.#jobs.has(jobId)
   }
 
-  get counts(): RunsUnderWay {
+  get counts(): Counts {
     return { ...this.#total }
+  }
+
+  get byPool(): PoolRuns[] {
+    return Array.from(this.#pools, ([pool, counts]) => ({ pool, ...counts }))
   }
 
   /** Ids of the jobs with active runs, in no order. */
@@ -54,6 +63,7 @@ export class ActiveRuns {
   clear(): void {
     this.#jobs.clear()
     this.#workerBound.clear()
+    this.#pools.clear()
     Object.assign(this.#total, countOf([]))
     this.complete = false
   }
@@ -65,21 +75,35 @@ export class ActiveRuns {
     else if (this.#workerBound.size > 0) this.#workerBound.delete(jobId)
   }
 
-  #count({ dispatched, running, waiting, withoutHandler }: RunsUnderWay, sign: 1 | -1): void {
-    this.#total.dispatched += sign * dispatched
-    this.#total.running += sign * running
-    this.#total.waiting += sign * waiting
-    this.#total.withoutHandler += sign * withoutHandler
+  #count(counts: Counts, pool: string | undefined, sign: 1 | -1): void {
+    add(this.#total, counts, sign)
+    if (pool === undefined) return
+    const ofPool = this.#pools.get(pool) ?? (this.#pools.size < poolsMax ? countOf([]) : undefined)
+    if (ofPool === undefined) return
+    add(ofPool, counts, sign)
+    if (ofPool.dispatched + ofPool.running + ofPool.waiting > 0) this.#pools.set(pool, ofPool)
+    else this.#pools.delete(pool)
   }
 }
 
+/** The pool of a job's runs; undefined if they go to no worker. */
+export const poolOf = ({ definition }: Job): string | undefined =>
+  definition?.spec === undefined || definition.spec.target.topic !== null ? undefined : definition.spec.target.pool
+
 const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || (run.status === 'DISPATCHED' && run.routedTo !== null)
 
-function countOf(active: readonly ActiveRun[]): RunsUnderWay {
-  const counts: RunsUnderWay = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 }
+const statuses = ['dispatched', 'running', 'waiting', 'withoutHandler', 'inPausedPools'] as const
+
+function add(to: Counts, counts: Counts, sign: 1 | -1): void {
+  for (const status of statuses) to[status] += sign * counts[status]
+}
+
+function countOf(active: readonly ActiveRun[]): Counts {
+  const counts: Counts = { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 }
   for (const run of active) {
     counts[run.status === 'RUNNING' ? 'running' : run.status === 'DISPATCHED' ? 'dispatched' : 'waiting']++
-    if (waitsForHandler(run)) counts.withoutHandler++
+    if (waitsForPool(run)) counts.inPausedPools++
+    else if (waitsForHandler(run)) counts.withoutHandler++
   }
   return counts
 }

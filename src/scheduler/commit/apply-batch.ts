@@ -14,6 +14,7 @@ import {
 import { recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
+import { poolOf } from '../activity/index.ts'
 import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
@@ -332,7 +333,7 @@ class BatchStep {
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
     const { leases, zones, reports, positions, shared } = this.#context
-    const { leadMs, logger, targets, poolWorkers } = shared
+    const { leadMs, logger, targets, poolWorkers, pauses } = shared
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
       now: this.#now,
@@ -348,6 +349,7 @@ class BatchStep {
         routeTo: poolWorkers.routeTo.bind(poolWorkers),
         goneAt: poolWorkers.goneAt.bind(poolWorkers),
       }),
+      ...(pauses && { pauseOf: pauses.ofPool.bind(pauses) }),
       limits: this.#candidates.limitCounters,
       seenAt: leases.seenAt.bind(leases),
     }
@@ -370,8 +372,10 @@ class BatchStep {
   #take(before: Job, decision: Decision, restored = false): void {
     this.#jobs.set(before.id, decision.job)
     const [then, now] = [before.state?.active ?? [], decision.job.state?.active ?? []]
+    const { activeRuns } = this.#context
+    if (then === now && now.length > 0 && !activeRuns.has(before.id)) activeRuns.set(before.id, now, poolOf(decision.job))
     if (then !== now) {
-      this.#context.activeRuns.set(before.id, now)
+      activeRuns.set(before.id, now, poolOf(decision.job))
       this.#batchResult.retries += retriesIn(then, now)
     }
     this.#context.standing.changed(before, decision.job)

@@ -20,7 +20,7 @@ import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, Log, LogAdmin, PartitionStores, TargetTopics } from '../../ports/index.ts'
+import type { Codec, Log, LogAdmin, PartitionStores, Pauses, TargetTopics } from '../../ports/index.ts'
 import type { PoolWorkers } from '../pools/index.ts'
 
 export interface SchedulerCodecs {
@@ -75,6 +75,8 @@ export interface SchedulerOptions {
   idleTasks?: boolean
   /** Idle time for searches that can wait. Default: that of this thread. */
   spare?: Pick<IdleTime, 'rest'>
+  /** Which pools are paused. Owned by the caller. Default: none. */
+  pauses?: Pauses | undefined
   /** Called when a partition fails in a way that a retry does not mend; the process should end. */
   onFatal: (error: Error) => void
 }

@@ -6,6 +6,7 @@ import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
 import { IdlePosition } from './idle-position.ts'
 import type { PartitionContext } from './partition-context.ts'
+import { PauseChanges } from './pause-changes.ts'
 import { TargetAppearances } from './target-appearances.ts'
 import { WorkerChanges } from './worker-changes.ts'
 import { ZoneChecks } from './zone-checks.ts'
@@ -18,7 +19,14 @@ interface Changes {
   zones: ZoneChecks
   workers: WorkerChanges
   targets: TargetAppearances
+  pauses: PauseChanges
 }
+
+const changesOf = (context: PartitionContext): Omit<Changes, 'zones'> => ({
+  workers: new WorkerChanges(context),
+  targets: new TargetAppearances(context),
+  pauses: new PauseChanges(context),
+})
 
 /** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
@@ -39,7 +47,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
   const zones = new ZoneChecks(context, onTimerScheduled)
-  const changes: Changes = { zones, workers: new WorkerChanges(context), targets: new TargetAppearances(context) }
+  const changes: Changes = { ...changesOf(context), zones }
   let lingerUntil = 0
   let isStopped = false
   const position = new IdlePosition(context)
@@ -83,7 +91,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    const areLeft = changes.workers.areLeft || changes.targets.areLeft
+    const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft
     if (result.appliedCount > 0 || areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
@@ -104,6 +112,7 @@ function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: Pa
   metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)
   metrics.mailboxDepth.set({ partition }, inputBuffer.depth)
   metrics.runsWithoutHandler.set({ partition }, activeRuns.counts.withoutHandler)
+  metrics.runsInPausedPools.set({ partition }, activeRuns.counts.inPausedPools)
 }
 
 /** Keeps what waits. The lead follows how long commits take. */
@@ -129,7 +138,7 @@ function endIfLeft(context: PartitionContext, now: number | undefined): void {
 async function takeTimers(
   context: PartitionContext,
   timerSource: TimerSource,
-  { zones, workers, targets }: Changes,
+  { zones, workers, targets, pauses }: Changes,
   now: number,
 ): Promise<Timer[]> {
   // A clock that was ahead may have filled the ahead topics for hours. Workers give those runs back.
@@ -139,5 +148,6 @@ async function takeTimers(
   const timers = await timerSource.take(now, context.inputBuffer.depth > 0, aheadFrom, context.failureIsolation, mayTakeHeavy)
   const found = [...timers, ...(await zones.timers(timers.length))]
   found.push(...(await targets.timers(now, found.length)))
-  return [...found, ...workers.timers(now, found.length)]
+  found.push(...workers.timers(now, found.length))
+  return [...found, ...(await pauses.timers(now, found.length))]
 }

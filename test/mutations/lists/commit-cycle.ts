@@ -199,8 +199,8 @@ export const commitCycleMutations = [
       [
         'start-does-not-wait',
         'streams/runs/attempt.ts',
-        "  if (run.status === 'DISPATCHED' && awaitsEvents(draft, until, context)) return\n",
-        '',
+        "run.status === 'DISPATCHED' && (awaitsEvents(draft, until, context) || missedByPause(draft, run, context))",
+        "run.status === 'DISPATCHED' && missedByPause(draft, run, context)",
         'a start deadline ends a run before reports are read',
       ],
       [

@@ -177,7 +177,7 @@ export const rulesMutations = [
       [
         'handler-wait-takes-slot',
         runs('gate'),
-        "  if (routeOf(executionOf(draft.job, run, context.now), run.worker, context) === 'none')\n    return waitForHandler(draft, arrived, context)\n",
+        '  if (waits(draft, arrived, routeOf(executionOf(draft.job, run, context.now), run.worker, context), context)) return\n',
         '',
         'a run whose handler no worker has takes a start of its rate limit',
       ],
@@ -283,9 +283,23 @@ export const rulesMutations = [
       [
         'liars-asked-at-once',
         runs('missing-handler'),
-        "if (run.handlerMissingAt !== null || typeof route === 'string')",
-        "if (typeof route === 'string')",
+        "if (run.handlerMissingAt !== null || route === 'any')",
+        "if (route === 'any')",
         'workers whose announcements are wrong keep the owner busy',
+      ],
+      [
+        'pause-counts',
+        runs('paused-pool'),
+        'run.startDeadlineAt + pausedMs',
+        'run.startDeadlineAt',
+        'the time of a pause counts until the start deadline',
+      ],
+      [
+        'paused-at-its-deadline',
+        runs('paused-pool'),
+        'if (since >= run.startDeadlineAt) return false',
+        'return false',
+        'a dispatched run that nobody starts because of a pause expires',
       ],
       [
         'gone-with-its-reports',

@@ -15,6 +15,7 @@ const run = (runNo: number, status: ActiveRun['status'], more: Partial<ActiveRun
     dueAt: 1_000,
     errors: [],
     handlerMissingAt: null,
+    poolPausedAt: null,
     routedTo: null,
     tellAt: null,
     ...more,
@@ -28,15 +29,18 @@ describe('the active runs of a partition', () => {
     activeRuns.set('a', [run(2, 'RUNNING')])
     activeRuns.set('a', [run(2, 'RUNNING')])
     expect([activeRuns.counts, activeRuns.ids.sort()]).toEqual([
-      { dispatched: 0, running: 1, waiting: 1, withoutHandler: 0 },
+      { dispatched: 0, running: 1, waiting: 1, withoutHandler: 0, inPausedPools: 0 },
       ['a', 'b'],
     ])
     activeRuns.set('a', [])
     activeRuns.set('never', [])
-    expect([activeRuns.counts, activeRuns.ids]).toEqual([{ dispatched: 0, running: 0, waiting: 1, withoutHandler: 0 }, ['b']])
+    expect([activeRuns.counts, activeRuns.ids]).toEqual([
+      { dispatched: 0, running: 0, waiting: 1, withoutHandler: 0, inPausedPools: 0 },
+      ['b'],
+    ])
     activeRuns.clear()
     expect([activeRuns.counts, activeRuns.ids, activeRuns.complete]).toEqual([
-      { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
+      { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
       [],
       false,
     ])

@@ -16,7 +16,7 @@ import { completeDefinition } from '../../../streams/definitions/definition-json
 import { validateDefinition } from '../../../streams/definitions/validate.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { OnlyOver } from '../../../streams/state/condition.ts'
-import type { Decision, Input, Job, KnownDefinition, Output, Route } from '../../../streams/state/job.ts'
+import type { Decision, Input, Job, KnownDefinition, Output, PoolPause, Route } from '../../../streams/state/job.ts'
 import { runHistorySize, type Timer, timerKey, timerKind } from '../../../streams/state/keys.ts'
 import { slotUse, waitersOf } from '../../../streams/state/slots.ts'
 import type { Starts } from '../../../streams/state/starts.ts'
@@ -58,6 +58,8 @@ export class JobHistory {
   zonesMayDiffer = false
   /** The workers of any pool and their handlers. Default: unknown. */
   workers: Record<string, string[]> | undefined
+  /** The pause of all pools. */
+  pause: PoolPause | undefined
   /** Workers that have left, and since when. */
   readonly gone = new Map<string, number>()
   /** All reports that were durable by this time are known. Default: all reports. */
@@ -214,6 +216,7 @@ export class JobHistory {
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,
       routeTo: (_, handler, except) => this.#routeTo(handler, except),
       goneAt: (_, worker, sinceMs) => (this.gone.has(worker) ? Math.max(this.gone.get(worker) ?? 0, sinceMs) : undefined),
+      pauseOf: () => this.pause,
       limits: {
         slots: (key) => {
           const own = slotUse(before.state, key)

@@ -8,7 +8,7 @@ import type { JobDefinition } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { retryDelayMaxMs } from '../../../streams/runs/backoff.ts'
 import { waitersOf } from '../../../streams/state/slots.ts'
-import { attemptTimeoutGraceMs, retryBackstopMs, timersOf, waitsForHandler } from '../../../streams/state/timers.ts'
+import { attemptTimeoutGraceMs, retryBackstopMs, timersOf, waitsForHandler, waitsForPool } from '../../../streams/state/timers.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from './history.ts'
@@ -152,6 +152,7 @@ function live(chance: Chance): Lived {
       garble: 0.1,
       remove: 0.05,
       workers: 1,
+      pause: 0.7,
     })
     if (kind === 'define') define()
     else if (kind === 'garble') job.garble()
@@ -161,12 +162,14 @@ function live(chance: Chance): Lived {
     else if (kind === 'report') randomReport(job, chance)
     else if (kind === 'admit') job.admit()
     else if (kind === 'workers') changeWorkers(job, chance)
+    else if (kind === 'pause') changePause(job, chance)
     else if (randomCommand(job, chance) === 'CANCEL') cancelled = true
     // Other jobs may hold all slots forever.
     job.others = chance.happens(0.1) ? { held: 9, waiting: 0 } : { held: 0, waiting: 0 }
   }
   const mend = (): void => {
     poolThere = true
+    job.pause = undefined
   }
   return { job, cancelled, mend }
 }
@@ -179,6 +182,12 @@ function changeWorkers(job: JobHistory, chance: Chance): void {
   for (const name of before) if (!names.includes(name)) job.gone.set(name, job.now)
   for (const name of names) job.gone.delete(name)
   for (const { runNo } of job.job.state?.active ?? []) job.followWorkers(runNo)
+}
+
+/** The pool is paused, drained or resumed, and the owner may not hear of it. */
+function changePause(job: JobHistory, chance: Chance): void {
+  job.pause = chance.happens(0.5) ? undefined : { at: job.now, isDrained: chance.happens(0.3) }
+  if (chance.happens(0.5)) for (const { runNo } of job.job.state?.active ?? []) job.followWorkers(runNo)
 }
 
 /** The part of the job that has stopped, or undefined. */
@@ -217,7 +226,11 @@ function statuses({ job: { state, definition } }: JobHistory): string[] {
   if (definition?.spec?.schedule.from === 'END' && state.nextFireAt === null) found.push('END')
   for (const run of state.active) {
     const { status, parked, waitsFor, tellAt, routedTo } = run
-    found.push(routedTo === null ? '' : 'routed', waitsForHandler(run) ? 'without handler' : '')
+    found.push(
+      routedTo === null ? '' : 'routed',
+      waitsForHandler(run) ? 'without handler' : '',
+      waitsForPool(run) ? 'paused pool' : '',
+    )
     found.push(status, tellAt === null ? '' : 'pinned', parked ? `${status} parked` : '', `${status} ${waitsFor}`)
   }
   return found

@@ -39,6 +39,7 @@ describe('the topics of a cluster', () => {
           'a.runs',
           'a.run-logs',
           'a.operations',
+          'a.pauses',
         ],
         ...['1s', '5s', '30s', '2m', '10m', '1h'].map((tier) => `a.retry.${tier}`),
         ...['default', 'gpu'].flatMap((pool) => lanes.map((lane) => `a.executions.${pool}.${lane}`)),
@@ -58,6 +59,7 @@ describe('the topics of a cluster', () => {
     ['a.runs', 'ended-run', 'delete', 90],
     ['a.run-logs', 'run-log', 'delete', 7],
     ['a.operations', 'operation', 'compact', 7],
+    ['a.pauses', 'pause', 'compact', 7],
     ['a.retry.1h', 'execution', 'delete', 7],
     ['a.executions.gpu.high.ahead', 'execution', 'delete', 7],
   ])('%s holds %s records and is kept by %s, for %d days', (topic, schema, policy, kept) => {

@@ -1,0 +1,93 @@
+/** The pools: their workers, the runs in them, and whether they are paused. */
+import { isoTime } from '../../../streams/text/index.ts'
+import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
+import { handlersOf, type KnownPause, type LogAdmin, type PauseControl, type PauseMode } from '../../ports/index.ts'
+import type { OwnerDirectory } from './owner-directory.ts'
+
+/** Names of handlers that are listed for one pool. */
+const handlersMax = 1_000
+
+export interface PoolsOptions {
+  admin: Pick<LogAdmin, 'groups' | 'groupMembers'>
+  owners: Pick<OwnerDirectory, 'views'>
+  names: TopicNames
+  topics?: readonly TopicPlan[] | undefined
+  pauses?: Pick<PauseControl, 'all'> | undefined
+}
+
+export interface PoolView {
+  pool: string
+  state: 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DRAINED'
+  stateSince: string | null
+  pausedBy: string | null
+  workers: number
+  /** Null: a worker does not say how many runs it takes. */
+  slots: number | null
+  handlers: string[]
+  dispatched: number
+  running: number
+  waiting: number
+  withoutHandler: number
+  inPausedPool: number
+}
+
+/** Drained: nothing is left at work. */
+export function stateOf(mode: PauseMode | undefined, atWork: number): PoolView['state'] {
+  if (mode === undefined) return 'ACTIVE'
+  if (mode === 'PAUSE') return 'PAUSED'
+  return atWork > 0 ? 'DRAINING' : 'DRAINED'
+}
+
+/** Pools with workers, with active runs, with topics that this process knows, or that are paused. Rejects with `broker-unavailable`. */
+export async function listPools({ admin, owners, names, topics = [], pauses }: PoolsOptions): Promise<PoolView[]> {
+  const pools = new Map<string, PoolView>()
+  const of = (pool: string): PoolView => {
+    const known = pools.get(pool) ?? empty(pool)
+    pools.set(pool, known)
+    return known
+  }
+  const start = names.executions('\0', 'HIGH').split('\0')[0] ?? ''
+  for (const { topic, schema } of topics) {
+    const [, pool] = /^(.+)\.high$/.exec(topic.slice(start.length)) ?? []
+    if (schema === 'execution' && topic.startsWith(start) && pool !== undefined) of(pool)
+  }
+  const groups = names.group('exec.')
+  for (const groupId of await admin.groups(groups)) {
+    const view = of(groupId.slice(groups.length))
+    const handlers = new Set<string>()
+    for (const { userData } of await admin.groupMembers(groupId)) {
+      const { concurrency } = (userData ?? {}) as { concurrency?: unknown }
+      view.workers++
+      view.slots = typeof concurrency === 'number' && view.slots !== null ? view.slots + concurrency : null
+      for (const name of handlersOf(userData) ?? []) if (handlers.size < handlersMax) handlers.add(name)
+    }
+    view.handlers = [...handlers].sort()
+  }
+  for (const { pools: counted = [] } of await owners.views()) {
+    for (const { pool, dispatched, running, waiting, withoutHandler, inPausedPools = 0 } of counted) {
+      const view = of(pool)
+      view.dispatched += dispatched
+      view.running += running
+      view.waiting += waiting
+      view.withoutHandler += withoutHandler
+      view.inPausedPool += inPausedPools
+    }
+  }
+  for (const pause of pauses?.all() ?? []) if (pause.kind === 'pool') pools.set(pause.name, withPause(of(pause.name), pause))
+  return [...pools.values()].sort((left, right) => (left.pool < right.pool ? -1 : 1))
+}
+
+/** The view after a change. */
+export function withPause(view: PoolView, pause: Pick<KnownPause, 'mode' | 'at' | 'actor'> | undefined): PoolView {
+  return {
+    ...view,
+    state: stateOf(pause?.mode, view.dispatched + view.running),
+    stateSince: pause === undefined ? null : String(isoTime(pause.at)),
+    pausedBy: pause?.actor ?? null,
+  }
+}
+
+const empty = (pool: string): PoolView => ({
+  ...{ pool, state: 'ACTIVE', stateSince: null, pausedBy: null, workers: 0, slots: 0, handlers: [] },
+  ...{ dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPool: 0 },
+})

@@ -1,0 +1,93 @@
+/** Schemas of the routes of pools, and of the pauses of pools and workers. */
+import { closed, problemResponses, timeOrNull } from './common.ts'
+import { workerSchema } from './system.ts'
+
+const count = { type: 'integer' } as const
+
+export const poolSchema = {
+  title: 'Pool',
+  ...closed(
+    {
+      pool: { type: 'string' },
+      state: {
+        type: 'string',
+        enum: ['ACTIVE', 'PAUSED', 'DRAINING', 'DRAINED'],
+        description:
+          'PAUSED: nothing starts, and running handlers go on. DRAINING: nothing is dispatched, and its workers still start what was. DRAINED: that is done.',
+      },
+      stateSince: { ...timeOrNull, description: 'When it was paused or drained; null while it is active.' },
+      pausedBy: { type: ['string', 'null'], description: 'Who paused or drained it.' },
+      workers: { type: 'integer', description: 'Members of its group. Paused workers have left it.' },
+      slots: { type: ['integer', 'null'], description: 'Handlers that its workers run at once; null if one does not say.' },
+      handlers: { type: 'array', items: { type: 'string' }, description: 'Handlers that its workers announce, at most 1,000.' },
+      dispatched: { ...count, description: 'Runs that were dispatched and have not started.' },
+      running: { ...count, description: 'Runs whose handler runs.' },
+      waiting: { ...count, description: 'Runs that wait for a retry, a limit, a handler or the pool.' },
+      withoutHandler: { ...count, description: 'Those of `waiting` whose handler no worker of the pool has.' },
+      inPausedPool: { ...count, description: 'Those of `waiting` that wait until the pool is resumed.' },
+    },
+    [
+      ...['pool', 'state', 'stateSince', 'pausedBy', 'workers', 'slots', 'handlers', 'dispatched', 'running', 'waiting'],
+      ...['withoutHandler', 'inPausedPool'],
+    ],
+  ),
+} as const
+
+export const poolsSchema = {
+  operationId: 'listPools',
+  tags: ['System'],
+  summary: 'Pools with their workers, their runs, and whether they are paused',
+  description:
+    'Runs are counted for the pool of the definition in force. An owner knows only runs since its takeover at first, so the counts may be too low soon after one.',
+  querystring: closed({}),
+  response: {
+    200: { title: 'PoolList', ...closed({ pools: { type: 'array', items: poolSchema } }, ['pools']) },
+    ...problemResponses,
+  },
+} as const
+
+const poolParams = closed({ pool: { type: 'string', minLength: 1, maxLength: 200 } }, ['pool'])
+const workerParams = closed({ worker: { type: 'string', minLength: 1, maxLength: 512 } }, ['worker'])
+const changed = (params: object, answer: object) =>
+  ({ tags: ['System'], querystring: closed({}), params, response: { 200: answer, ...problemResponses } }) as const
+
+export const poolChangeSchemas = {
+  pause: {
+    operationId: 'pausePool',
+    summary: 'Pause a pool: its runs wait',
+    description:
+      'Jobs fire as before, and their runs wait with `waitsFor` POOL_PAUSED. Runs that were dispatched and not started come back and wait too; running handlers go on. The wait costs no attempt and no time of `startDeadlineMs`; `expireAt` holds. The pause reaches every owner and worker within about a second, and outlives restarts. To pause a paused pool changes nothing.',
+    ...changed(poolParams, poolSchema),
+  },
+  drain: {
+    operationId: 'drainPool',
+    summary: 'Drain a pool: what was dispatched is done, and further runs wait',
+    description: 'As a pause, but its workers still start what was dispatched before. The pool is DRAINED when nothing is left.',
+    ...changed(poolParams, poolSchema),
+  },
+  resume: {
+    operationId: 'resumePool',
+    summary: 'Resume a pool: the runs that wait are dispatched',
+    ...changed(poolParams, poolSchema),
+  },
+} as const
+
+export const workerChangeSchemas = {
+  pause: {
+    operationId: 'pauseWorker',
+    summary: 'Pause a worker: it takes no runs',
+    description:
+      'It leaves the groups of its pools, so that other workers take their partitions. Running handlers go on; what it has not started goes to others. A run that is pinned to it waits. The pause holds until it is resumed or ends.',
+    ...changed(workerParams, workerSchema),
+  },
+  drain: {
+    operationId: 'drainWorker',
+    summary: 'Drain a worker: it takes no runs, and is DRAINED when its handlers have ended',
+    ...changed(workerParams, workerSchema),
+  },
+  resume: {
+    operationId: 'resumeWorker',
+    summary: 'Resume a worker: it takes runs again',
+    ...changed(workerParams, workerSchema),
+  },
+} as const
