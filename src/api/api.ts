@@ -74,6 +74,30 @@ export interface Api {
   stop(): Promise<void>
 }
 
+/** All routes besides that of batches, which has a parser of its own. */
+const allRoutes: readonly ((instance: FastifyInstance, context: ApiContext) => void)[] = [
+  jobRoutes,
+  jobReadRoutes,
+  commandRoutes,
+  runCommandRoutes,
+  runRoutes,
+  runEndRoutes,
+  runLogRoutes,
+  deadLetterRoutes,
+  operationRoutes,
+  planRoutes,
+  auditRoutes,
+  scheduleRoutes,
+  systemRoutes,
+  poolRoutes,
+  seriesRoutes,
+  proofRoutes,
+  historyRoutes,
+  internalRoutes,
+  eventsRoutes,
+  dashboardRoutes,
+]
+
 export function createApi(options: ApiOptions): Api {
   const { clock } = options
   const unbounded = { requestSteps: Number.POSITIVE_INFINITY, requestMs: Number.POSITIVE_INFINITY }
@@ -112,29 +136,7 @@ export function createApi(options: ApiOptions): Api {
   setParsersAndValidators(instance, options.public !== false)
   const read = jsonReader(defaultParser(instance))
   openApiRoutes(instance)
-  for (const add of [
-    jobRoutes,
-    jobReadRoutes,
-    commandRoutes,
-    runCommandRoutes,
-    runRoutes,
-    runEndRoutes,
-    runLogRoutes,
-    deadLetterRoutes,
-    operationRoutes,
-    planRoutes,
-    auditRoutes,
-    scheduleRoutes,
-    systemRoutes,
-    poolRoutes,
-    seriesRoutes,
-    proofRoutes,
-    historyRoutes,
-    internalRoutes,
-    eventsRoutes,
-    dashboardRoutes,
-  ])
-    add(instance, context)
+  for (const add of allRoutes) add(instance, context)
   void instance.register(async (scope) => batchRoutes(scope, context, read))
   return {
     ...{ instance, routes },
