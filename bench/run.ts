@@ -17,6 +17,7 @@ import { history, historyPostgres } from './cases/history.ts'
 import { idle } from './cases/idle.ts'
 import { list } from './cases/list.ts'
 import { now } from './cases/now.ts'
+import { operations } from './cases/operations.ts'
 import { partitions } from './cases/partitions.ts'
 import { paths } from './cases/paths.ts'
 import { precision } from './cases/precision.ts'
@@ -46,6 +47,7 @@ const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promi
   idle,
   api,
   bulk,
+  operations,
   list,
   audit,
   heavy,

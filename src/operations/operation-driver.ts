@@ -7,17 +7,8 @@
  */
 import { keyPartitionOf } from '../../streams/topics/index.ts'
 import { RejoinTimer, Semaphore } from '../concurrency/index.ts'
-import {
-  type Batch,
-  type GroupReader,
-  hasEnded,
-  jobActions,
-  type LogWriter,
-  type Operation,
-  runActions,
-  type TopicPartition,
-} from '../ports/index.ts'
-import { OperationRecords, type RecordTools, tombstones } from './operation-records.ts'
+import { type Batch, type GroupReader, hasEnded, type LogWriter, type Operation, type TopicPartition } from '../ports/index.ts'
+import { isKnown, OperationRecords, type RecordTools, tombstones } from './operation-records.ts'
 import { OperationRun } from './operation-run.ts'
 import type { OperationsOptions } from './options.ts'
 
@@ -29,8 +20,6 @@ const rejoinFirstMs = 1_000
 const rejoinMaxMs = 30_000
 /** How often ended operations are looked through for those that are too old or too many. */
 const sweepMs = 600_000
-
-const knownActions: ReadonlySet<string> = new Set([...jobActions, ...runActions])
 
 export class OperationDriver {
   readonly #options: OperationsOptions
@@ -55,7 +44,12 @@ export class OperationDriver {
     this.#options = options
     this.#writer = writer
     this.#recordTools = { codec: codecs.operation, names, partitions }
-    this.#records = new OperationRecords(this.#recordTools)
+    this.#records = new OperationRecords(this.#recordTools, ({ partition, offset }, problem) =>
+      options.logger.warn(
+        { topic: names.operations, partition, offset },
+        `A record on the topic of the operations is passed over: ${problem}.`,
+      ),
+    )
     this.#rejoinTimer = new RejoinTimer(clock, rejoinFirstMs, rejoinMaxMs)
   }
 
@@ -190,6 +184,3 @@ export class OperationDriver {
     if (records.length > 0) await this.#writer.write(records)
   }
 }
-
-/** Actions of later versions are left to processes of these versions. */
-const isKnown = ({ request }: Operation): boolean => knownActions.has(request.action)

@@ -1,10 +1,16 @@
 /** The records of operations: their keys, and what they say together. */
 import type { OperationProgress, OperationRecord, OperationRecordInput } from '../../schemas/index.ts'
 import { keyPartitionOf, type TopicNames } from '../../streams/topics/index.ts'
-import type { Codec, Operation, RecordIn, RecordOut } from '../ports/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import { type Codec, jobActions, type Operation, type RecordIn, type RecordOut, runActions } from '../ports/index.ts'
 
 const parts = ['request', 'progress', 'cancel'] as const
 type Part = (typeof parts)[number]
+
+const knownActions: ReadonlySet<string> = new Set([...jobActions, ...runActions])
+
+/** Actions of later versions are left to processes of these versions. */
+export const isKnown = ({ request }: Operation): boolean => knownActions.has(request.action)
 
 export interface RecordTools {
   codec: Codec<OperationRecord, OperationRecordInput>
@@ -34,20 +40,32 @@ export class OperationRecords {
   readonly #tools: RecordTools
   readonly #known = new Map<string, Partial<Record<Part, OperationRecord>>>()
 
-  constructor(tools: RecordTools) {
+  readonly #onPassedOver: (record: RecordIn, problem: string) => void
+
+  /** `onPassedOver`: called for each record that is not one of Duelog. Any client may write to the topic. */
+  constructor(tools: RecordTools, onPassedOver: (record: RecordIn, problem: string) => void = () => {}) {
     this.#tools = tools
+    this.#onPassedOver = onPassedOver
   }
 
-  /** Resolves with the operation that the record belongs to. A record that is not of Duelog is passed over: any client may write to the topic. */
-  async take({ key, value, partition }: Pick<RecordIn, 'key' | 'value' | 'partition'>): Promise<Operation | undefined> {
+  /** Resolves with the operation that the record belongs to. Rejects while the registry does not answer. */
+  async take(taken: RecordIn): Promise<Operation | undefined> {
+    const { key, value, partition } = taken
     const [, id = '', part = ''] = /^(.{1,64})\/(request|progress|cancel)$/s.exec(key?.toString() ?? '') ?? []
-    if (id === '' || keyPartitionOf(id, this.#tools.partitions) !== partition) return undefined
+    if (id === '' || keyPartitionOf(id, this.#tools.partitions) !== partition) {
+      this.#onPassedOver(taken, 'its key is not an operation of this partition')
+      return undefined
+    }
     if (value === null) {
       this.#known.delete(id)
       return undefined
     }
     const record = await this.#decoded(value)
-    if (record === undefined || record.id !== id || record[part as Part] === null) return undefined
+    const problem = typeof record === 'string' ? record : problemOf(record, id, part as Part, this.#tools.partitions)
+    if (typeof record === 'string' || problem !== undefined) {
+      this.#onPassedOver(taken, problem ?? '')
+      return undefined
+    }
     const known = this.#known.get(id) ?? {}
     // An end is final, whatever a process writes that had not heard of it.
     if (part === 'progress' && known.progress?.progress?.endedAt != null) return this.get(id)
@@ -56,11 +74,13 @@ export class OperationRecords {
     return this.get(id)
   }
 
-  async #decoded(value: Buffer): Promise<OperationRecord | undefined> {
+  /** A text says why it cannot be decoded. Without the registry it may be valid, so it is read again later. */
+  async #decoded(value: Buffer): Promise<OperationRecord | string> {
     try {
       return await this.#tools.codec.decode(value)
-    } catch {
-      return undefined
+    } catch (error) {
+      if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
+      return messageOf(error)
     }
   }
 
@@ -94,4 +114,12 @@ export class OperationRecords {
       if (partitions.has(keyPartitionOf(id, this.#tools.partitions))) this.#known.delete(id)
     }
   }
+}
+
+/** Why a record cannot be what its key says. */
+function problemOf(record: OperationRecord, id: string, part: Part, partitions: number): string | undefined {
+  if (record.id !== id || record[part] === null) return 'its value does not belong to its key'
+  const numbers = record.progress?.parts.map(({ partition }) => partition) ?? []
+  const isSound = new Set(numbers).size === numbers.length && numbers.every((number) => number >= 0 && number < partitions)
+  return isSound ? undefined : 'its progress names partitions that do not exist, or one twice'
 }

@@ -7,7 +7,7 @@
  */
 import type { OperationPart, OperationProgress } from '../../schemas/index.ts'
 import type { Semaphore } from '../concurrency/index.ts'
-import { messageOf } from '../errors/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 import type { LogWriter, Operation } from '../ports/index.ts'
 import { partRecord } from './operation-records.ts'
 import type { Ask, OperationsOptions } from './options.ts'
@@ -21,6 +21,8 @@ const roundMsMax = 30_000
 /** Rounds without a redrive, after which the rest is refused: about eight minutes. */
 const idleRoundsMax = 20
 const reasonsMax = 20
+/** Jobs of one call to an owner that changes them itself, so that progress and a cancellation need not wait for long. */
+const bulkJobs = 2_000
 
 export interface RunTools extends OperationsOptions {
   writer: Pick<LogWriter, 'write'>
@@ -41,6 +43,8 @@ export class OperationRun {
   /** Changes of this round. */
   #changed = 0
   #isWritten = false
+  /** Partitions whose next jobs may be changed already, by a call whose answer is not in the progress. */
+  readonly #repeats: Set<number>
 
   constructor(operation: Operation, tools: RunTools) {
     this.id = operation.id
@@ -54,6 +58,7 @@ export class OperationRun {
       ...{ startedAt: tools.clock.nowMs(), ...before },
       ...{ problem: null, driver: tools.instance },
     }
+    this.#repeats = new Set(this.#progress.parts.map(({ partition }) => partition))
     if (operation.cancel !== undefined) this.#cancelling.abort()
   }
 
@@ -140,7 +145,36 @@ export class OperationRun {
   }
 
   async #part(part: OperationPart): Promise<void> {
+    while (!part.ended && this.#selection.isBulk) {
+      const isDone = await this.#again(() => this.#tools.pages.run(() => this.#bulkPage(part)))
+      if (!isDone) break
+      await this.#again(() => this.#save())
+    }
     while (!part.ended) await this.#again(() => this.#tools.pages.run(() => this.#page(part)))
+  }
+
+  /** The owner changes the next jobs itself. False: it is of an earlier version and cannot. */
+  async #bulkPage(part: OperationPart): Promise<boolean> {
+    const { partition } = part
+    const isRepeat = this.#repeats.has(partition)
+    // An answer that does not arrive may have had an effect.
+    this.#repeats.add(partition)
+    const place = { cutOff: cutOffOf(part), isRepeat, limit: bulkJobs, ...(part.after !== null && { after: part.after }) }
+    const query = { ...this.#selection.change, ...place }
+    const asker = { caller: this.id, signal: this.#ending.signal }
+    const found = await this.#asking(partition)((owner) => owner.change(partition, query, asker)).catch((error: unknown) => {
+      if (error instanceof DuelogError && error.code === 'not-found') return undefined
+      throw error
+    })
+    if (found === undefined) return false
+    const refused = found.refused.reduce((sum, { count }) => sum + count, 0)
+    if (!isRepeat || found.changed + refused >= bulkJobs) this.#repeats.delete(partition)
+    this.#progress.applied += found.changed
+    this.#progress.refused += refused
+    for (const { count, ...one } of found.refused) this.#note(one, count)
+    part.after = found.next ?? part.after
+    part.ended = found.next === undefined
+    return true
   }
 
   async #page(part: OperationPart): Promise<void> {

@@ -6,7 +6,7 @@ import { DuelogError } from '../errors/index.ts'
 import { type Asker, hasEnded, type LogWriter, type Operation, type Operations } from '../ports/index.ts'
 import { OperationBook } from './operation-book.ts'
 import { OperationDriver } from './operation-driver.ts'
-import { partRecord } from './operation-records.ts'
+import { isKnown, partRecord } from './operation-records.ts'
 import type { Ask, OperationsOptions } from './options.ts'
 import { Selection } from './target-pages.ts'
 
@@ -48,7 +48,7 @@ class SystemOperations implements RunningOperations {
     const id = key === undefined ? randomUUID() : keyedId(request.actor, key)
     const same = known.find((operation) => operation.id === id)
     if (same !== undefined) return same
-    const active = known.filter((operation) => !hasEnded(operation)).length
+    const active = known.filter((operation) => !hasEnded(operation) && isKnown(operation)).length
     if (active >= limits.operationsActiveMax) {
       const text = `${active} operations have not ended, and at most ${limits.operationsActiveMax} may go on at once; send it again when one has ended.`
       throw new DuelogError('overloaded', text)

@@ -6,7 +6,7 @@ import type { Clock } from '../clock/index.ts'
 import type { Codec, Log, LogAdmin, PartitionQueries } from '../ports/index.ts'
 
 /** What operations ask the owner of a partition. */
-export type AskedOwner = Pick<PartitionQueries, 'targets' | 'applied' | 'why' | 'job'>
+export type AskedOwner = Pick<PartitionQueries, 'targets' | 'change' | 'applied' | 'why' | 'job'>
 
 /** Rejects with `not-ready` if the partition has no owner that answers. */
 export type Ask = <Answer>(question: (owner: AskedOwner) => Promise<Answer>) => Promise<Answer>

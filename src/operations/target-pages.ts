@@ -1,7 +1,17 @@
 /** The jobs and dead runs of an operation in one partition, page by page, from the owner of the partition. */
 import type { OperationRequest } from '../../schemas/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
-import type { Asker, CutOff, JobFilter, OperationAction, Target, TargetQuery } from '../ports/index.ts'
+import {
+  type Asker,
+  type BulkAction,
+  bulkActions,
+  type ChangeQuery,
+  type CutOff,
+  type JobFilter,
+  type OperationAction,
+  type Target,
+  type TargetQuery,
+} from '../ports/index.ts'
 import type { Ask, AskedOwner } from './options.ts'
 
 /** Jobs of one page. The owner applies their commands in a few commit cycles. */
@@ -35,6 +45,18 @@ export class Selection {
     this.#runs = request.runIds === null ? undefined : runsByJob(request.runIds)
     const ids = request.jobIds ?? (this.#runs && [...this.#runs.keys()])
     this.#ids = ids === undefined ? undefined : idsByPartition(ids, partitions)
+  }
+
+  /** Whether the owners change the jobs themselves. For a short list commands are as good. */
+  get isBulk(): boolean {
+    return this.#ids === undefined && (bulkActions as readonly string[]).includes(this.action)
+  }
+
+  /** The same for each partition. */
+  get change(): Pick<ChangeQuery, 'action' | 'filter' | 'commandId'> {
+    const { action, commandPrefix } = this
+    const commandId = `${commandPrefix}${action.toLowerCase()}`
+    return { action: action as BulkAction, filter: this.#filter, commandId }
   }
 
   async cutOff(owner: AskedOwner, partition: number, asker?: Asker): Promise<CutOff> {

@@ -32,6 +32,40 @@ export interface TargetQuery {
   cutOff?: CutOff
 }
 
+/** Changes of jobs that the owner makes itself, without a command for each (ADR 0094). */
+export const bulkActions = ['PAUSE', 'RESUME', 'CANCEL', 'TRIGGER'] as const
+export type BulkAction = (typeof bulkActions)[number]
+
+export interface ChangeQuery {
+  action: BulkAction
+  filter: JobFilter
+  cutOff: CutOff
+  /** The same for each job: a job takes it once, so a repeated call changes nothing twice. */
+  commandId: string
+  /** Only jobs after this one, in the order of their bytes. */
+  after?: string
+  /** An earlier call from the same place may have had an effect. Jobs that it changed are found and counted again. */
+  isRepeat: boolean
+  /** Largest number of jobs that are changed. */
+  limit: number
+}
+
+export interface Changes {
+  /** Number of jobs that are changed, by this call or an earlier one. */
+  changed: number
+  /** Refusals by reason, each with its first job. */
+  refused: ChangeRefusal[]
+  /** The `after` of the next call; absent at the end. */
+  next?: string
+}
+
+export interface ChangeRefusal {
+  code: string
+  reason: string
+  count: number
+  example: string
+}
+
 export interface Target {
   id: string
   /** Offset in jobs of the definition in force. */

@@ -1,5 +1,10 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export {
+  type BulkAction,
+  bulkActions,
+  type ChangeQuery,
+  type ChangeRefusal,
+  type Changes,
   type CutOff,
   jobActions,
   type OperationAction,

@@ -2,7 +2,7 @@
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
-import type { TargetQuery, Targets } from './change-targets.ts'
+import type { ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
 import type { DueCounts, DueJobs, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
 /** The last heartbeat of a running attempt. */
@@ -120,6 +120,11 @@ export interface PartitionQueries extends JobQueries {
   dueJobs(partition: number, range: { from: number; to: number; limit: number }, asker?: Asker): Promise<DueJobs>
   /** What an operation changes, in the order of job ids. One call reads about 10,000 jobs at most, so it may find none while `next` is set. */
   targets(partition: number, query: TargetQuery, asker?: Asker): Promise<Targets>
+  /**
+   * Changes the next jobs of an operation in the order of their ids, for about a second or up to the limit. Firing goes on meanwhile. What
+   * it answers is committed. Rejects with `not-ready` if the partition moves or nothing is committed in time; a repeat is safe.
+   */
+  change(partition: number, query: ChangeQuery, asker?: Asker): Promise<Changes>
   /** Workers that have sent reports since this owner has the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
   /**

@@ -9,8 +9,8 @@ import {
   type JobQueries,
   ownerProblem,
   type PartitionQueries,
+  type PartitionView,
   type RunEnd,
-  type Targets,
 } from '../ports/index.ts'
 import { idsOfRunTimers, poolOf } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
@@ -38,11 +38,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
 
     copies: standbyQueries(partitions, options, lists),
 
-    partitions() {
-      const open = [...partitions.values()].filter(({ phase }) => phase !== 'closed')
-      for (const partition of open) countOnce(partition, options)
-      return open.map((partition) => partition.view()).sort((a, b) => a.partition - b.partition)
-    },
+    partitions: () => viewsOf(partitions, options),
 
     async stored(partition, id) {
       const { definition, state } = (await loadJobs(storeOf(partition), codecs, [id])).get(id) ?? {}
@@ -51,13 +47,15 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { definition: known, ...(state !== undefined && { state }) }
     },
 
-    targets(partition, query, asker) {
-      const find = async (): Promise<Targets> =>
-        changeTargets(
-          { store: storeOf(partition), codecs },
-          { ...query, cutOff: query.cutOff ?? cutOffNow(partitions.get(partition), clock) },
-        )
-      return lists.run(find, asker)
+    targets: (partition, query, asker) =>
+      lists.run(async () => {
+        const cutOff = query.cutOff ?? cutOffNow(partitions.get(partition), clock)
+        return changeTargets({ store: storeOf(partition), codecs }, { ...query, cutOff })
+      }, asker),
+
+    async change(partition, query, asker) {
+      storeOf(partition)
+      return (await partitions.get(partition)?.change(query, asker)) ?? notActive(partition)
     },
 
     async workers(partition) {
@@ -86,6 +84,16 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return await endedInTime(owner, id, awaited, look, { clock, timeoutMs, signal: asker?.signal })
     },
   }
+}
+
+function viewsOf(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionView[] {
+  const open = [...partitions.values()].filter(({ phase }) => phase !== 'closed')
+  for (const partition of open) countOnce(partition, options)
+  return open.map((partition) => partition.view()).sort((a, b) => a.partition - b.partition)
+}
+
+function notActive(partition: number): never {
+  throw new DuelogError('not-ready', `Partition ${partition} is not active in this process.`)
 }
 
 /** A new owner counts its standing dead letters and the like when the first view of it is asked for. */

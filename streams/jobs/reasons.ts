@@ -57,10 +57,14 @@ const reasons: Record<string, string> = {
   'backfill-active': 'another backfill is still active',
   'does-not-recur': 'the schedule does not recur',
   'empty-range': 'the range has no occurrence',
+  'refused-by-log': 'the log does not take the state that the job would have',
 }
 
 /** A reason as the second half of a sentence. An unknown reason is returned as it is. */
 export const reasonText = (reason: string): string => reasons[reason] ?? reason
+
+/** Why a command was refused, as the reasons of the job say it. */
+export const commandRefusalText = (reason: string): string => `A command was dropped: ${reasonText(reason)}.`
 
 /** Reasons against a definition. */
 const ofDefinitions: ReadonlySet<string> = new Set(['precondition', 'stale-version', 'duplicate'])

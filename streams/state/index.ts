@@ -59,7 +59,7 @@ export {
   waiterOfKey,
   waitersRange,
 } from './keys.ts'
-export { isRepeated, remembered } from './recent-commands.ts'
+export { isRepeated, markOf, remembered } from './recent-commands.ts'
 export { refuse, refuseCommand, skip } from './refusals.ts'
 export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, rankOf, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'

@@ -7,7 +7,7 @@ import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/own
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { TargetQuery, Targets } from '../../src/ports/change-targets.ts'
+import type { Changes, TargetQuery, Targets } from '../../src/ports/change-targets.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
 import type {
   ActiveRunView,
@@ -211,6 +211,10 @@ export class MemoryOwner implements PartitionQueries {
   async targets(partition: number, { cutOff = { jobsOffset: 0, at: nowMs } }: TargetQuery): Promise<Targets> {
     this.#check(partition)
     return { ...this.found, cutOff }
+  }
+  async change(partition: number): Promise<Changes> {
+    this.#check(partition)
+    return { changed: 0, refused: [] }
   }
   async workers(partition: number): Promise<WorkerRuns[]> {
     this.#check(partition)

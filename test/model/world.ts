@@ -33,6 +33,7 @@ import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
 import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
+import { BulkChanges } from '../../src/scheduler/commit/bulk-changes.ts'
 import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
 import { batchRecordsMax, runCommitCycle } from '../../src/scheduler/commit/commit-cycle.ts'
 import { FailureIsolation } from '../../src/scheduler/commit/failure-isolation.ts'
@@ -294,6 +295,7 @@ class Owner {
       admissionQueue: new AdmissionQueue(codecs),
       heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),
+      bulk: new BulkChanges(this.#shared.clock, () => {}),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       resources: {
         nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },

@@ -12,7 +12,7 @@ import { type System, startSystem } from '../../src/system/system.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 
 export const far = '2040-01-01T00:00:00.000Z'
-export const patience = { timeout: 60_000, interval: 50 }
+export const patience = { timeout: 120_000, interval: 50 }
 
 /** One system with all roles; `start` adds a process of it. */
 export async function openSystem() {

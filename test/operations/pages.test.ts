@@ -5,7 +5,7 @@ import type { JobCommand, OperationProgress, OperationRecord, OperationRequest }
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createOperations } from '../../src/operations/operations.ts'
 import type { AskedOwner } from '../../src/operations/options.ts'
-import type { Target, TargetQuery } from '../../src/ports/change-targets.ts'
+import type { ChangeQuery, Target, TargetQuery } from '../../src/ports/change-targets.ts'
 import type { Codec, RecordOut } from '../../src/ports/log.ts'
 import type { Operation } from '../../src/ports/operations.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
@@ -43,6 +43,10 @@ class Bed {
       const count = page.reduce((sum, { runs }) => sum + (runs?.length ?? 1), 0)
       const next = page.length < found.length ? page.at(-1)?.id : undefined
       return { targets: countOnly ? [] : page, count, cutOff, ...(next !== undefined && { next }) }
+    },
+    // As an owner of an earlier version, which changes nothing itself.
+    change: async () => {
+      throw new DuelogError('not-found', 'There is no such route.')
     },
     applied: async () => true,
     why: async () => ({ status: 'ACTIVE', reasons: [] }),
@@ -127,6 +131,54 @@ it('another process goes on with the page that may be written, and with the same
   await next.operations.stop()
 })
 
+it('an owner that changes the jobs itself is asked from where it stopped, and after a lost answer or a crash as a repeat', async () => {
+  const bed = new Bed()
+  const asked: ChangeQuery[] = []
+  const failing = new Set([2])
+  let answers = 0
+  const change =
+    (hangsAt: number): AskedOwner['change'] =>
+    async (_partition, query) => {
+      asked.push(query)
+      if (failing.delete(asked.length)) throw away()
+      if (asked.length === hangsAt) return new Promise(() => {})
+      answers++
+      const refused = [{ code: 'expired', reason: 'Over.', count: 1, example: 'b' }]
+      if (query.after === undefined) return { changed: 1, refused, next: 'b' }
+      return query.after === 'b' ? { changed: 2, refused: [], next: 'd' } : { changed: 1, refused }
+    }
+  bed.owner.change = change(4)
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  // The second call fails, and its repeat is answered; the driver dies in the call after it.
+  while (asked.length < 4) {
+    await bed.clock.advance(500)
+    await rest()
+  }
+  const next = new Bed(bed.log)
+  next.owner.change = change(-1)
+  next.operations.start()
+  const { progress } = await next.ended(id)
+  expect(progress).toMatchObject({
+    status: 'DONE',
+    applied: 4,
+    refused: 2,
+    reasons: [{ code: 'expired', count: 2, example: 'b' }],
+  })
+  expect(answers).toBe(3)
+  expect(asked.map(({ after, isRepeat }) => [after, isRepeat])).toEqual([
+    [undefined, false],
+    ['b', false],
+    ['b', true],
+    ['d', true],
+    ['d', true],
+  ])
+  for (const query of asked)
+    expect(query).toMatchObject({ action: 'PAUSE', commandId: `operation/${id}/pause`, cutOff: { jobsOffset: 7, at: 5 } })
+  expect(bed.commands()).toEqual([])
+  await next.operations.stop()
+})
+
 it('dead runs are redriven as their jobs have room, and each once', async () => {
   const bed = new Bed()
   bed.targets = [
@@ -179,6 +231,9 @@ it('records of others on the topic, and actions of later versions, are passed ov
   expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', applied: 5 })
   expect((await bed.operations.list()).map((operation) => operation.id).sort()).toEqual([id, 'later'].sort())
   expect((await bed.operations.get('later'))?.progress).toBeUndefined()
+  // They take no place of others.
+  for (let index = 0; index < limits.operationsActiveMax; index++) record(`later-${index}`, { ...pauseAll, action: 'EXPLODE' })
+  await bed.ended((await bed.operations.create(pauseAll)).id)
   // A process that has not heard of the end writes its own progress.
   const progress = {
     ...((await bed.operations.get(id))?.progress as OperationProgress),
@@ -189,6 +244,6 @@ it('records of others on the topic, and actions of later versions, are passed ov
   put(`${id}/progress`, codecs.operation.encode({ id, at: 2, request: null, progress, cancel: null }))
   expect((await bed.operations.get(id))?.progress?.status).toBe('DONE')
   await rest()
-  expect(bed.keys()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(bed.keys()).toEqual(['a', 'b', 'c', 'd', 'e', 'a', 'b', 'c', 'd', 'e'])
   await bed.operations.stop()
 })

@@ -24,6 +24,7 @@ export type AuditAction =
   | 'PAUSE_WORKER'
   | 'DRAIN_WORKER'
   | 'RESUME_WORKER'
+  | 'CHANGE_JOBS'
 
 /** Facts of a request that only its handler knows. */
 export interface Audited {
@@ -60,8 +61,10 @@ export async function recordOutcome(
   reply: FastifyReply,
   outcome: string,
 ): Promise<void> {
-  const { audit: action } = request.routeOptions.config
+  const { audit: action, internal } = request.routeOptions.config
   if (action === undefined || request.actor === null || unwritten.has(outcome)) return
+  // A process of this system carries out an operation, which is in the trail. Anybody else with a token is not.
+  if (internal === true && request.actor === 'peer') return
   const params = request.params as { id?: string; jobId?: string; runNo?: number | string; pool?: string; worker?: string }
   const { id, jobId = id, runNo, pool, worker = pool } = params
   const { audited } = request

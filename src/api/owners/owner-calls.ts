@@ -3,17 +3,19 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import type {
-  Asker,
-  AwaitedRun,
-  CutOff,
-  DueRange,
-  JobFilter,
-  JobQueries,
-  PartitionQueries,
-  TargetQuery,
+import {
+  type Asker,
+  type AwaitedRun,
+  bulkActions,
+  type ChangeQuery,
+  type CutOff,
+  type DueRange,
+  type JobFilter,
+  type JobQueries,
+  type PartitionQueries,
+  type TargetQuery,
 } from '../../ports/index.ts'
-import { closed, dueJobsMax, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
+import { changesMax, changeWaitMs, closed, dueJobsMax, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
@@ -32,6 +34,8 @@ interface Request {
 
 interface OwnerCall<Name extends keyof PartitionQueries> {
   path: string
+  /** Only of a call that changes something: its name in the audit trail. Default: it is a GET. */
+  audit?: 'CHANGE_JOBS'
   schema: { hide: true; params: object; querystring: object }
   /** Field of the body that holds the answer. Absent: the body is the answer. */
   field?: string
@@ -49,6 +53,7 @@ interface StandbyCall<Name extends keyof JobQueries> extends Omit<OwnerCall<Name
 /** Any of the calls, for code that goes through the table. */
 export interface AnyCall {
   path: string
+  audit?: 'CHANGE_JOBS'
   field?: string
   request: (...args: never[]) => Request
 }
@@ -171,6 +176,32 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     answer: (queries, { partition, ...given }: OfPartition & GivenTargets, asker) =>
       queries.targets(partition, targetQueryOf(given), asker()),
   },
+  change: {
+    path: '/:partition/changes',
+    audit: 'CHANGE_JOBS',
+    schema: schemaOf(
+      ofPartition,
+      closed(
+        {
+          ...{ action: { enum: bulkActions }, commandId: text, after: text, isRepeat: flag },
+          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
+          ...{ limit: { ...integer(1), maximum: changesMax }, jobsOffset: integer(0), at: integer(0) },
+        },
+        ['action', 'commandId', 'isRepeat', 'limit', 'jobsOffset', 'at'],
+      ),
+    ),
+    request: (partition, { filter, cutOff, ...query }, asker) => ({
+      params: { partition },
+      query: { ...query, ...filter, ...cutOff },
+      waitMs: changeWaitMs,
+      asker,
+    }),
+    answer: (queries, given: OfPartition & GivenChange, asker) => {
+      const { partition, action, commandId, after, isRepeat, limit, jobsOffset, at, ...filter } = given
+      const place = { cutOff: { jobsOffset, at }, isRepeat, limit, ...(after !== undefined && { after }) }
+      return queries.change(partition, { action, commandId, filter, ...place }, asker())
+    },
+  },
   workers: {
     path: '/:partition/workers',
     schema: schemaOf(ofPartition, closed({})),
@@ -217,6 +248,7 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
   },
 }
 
+type GivenChange = Omit<ChangeQuery, 'filter' | 'cutOff'> & JobFilter & CutOff
 type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff'> & JobFilter & Partial<CutOff> & { ids?: string }
 
 /** The query of `targets` as its caller has it; as a query of HTTP it is flat. */

@@ -35,17 +35,21 @@ const detailCharsMax = 2_000
 /** Every call rejects with `not-ready` if the process cannot be reached, is too slow, or does not own the partition. */
 export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof & RemoteHistory {
   const called =
-    ({ path, field, request }: AnyCall, more: Values) =>
+    ({ path, audit, field, request }: AnyCall, more: Values) =>
     async (...args: never[]): Promise<unknown> => {
       const { params, query, waitMs = 0, asker } = request(...args)
       const place = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
-      const body = await ask(new URL(`${partitionsPath}${place}${queryText({ ...query, ...more })}`, url), waitMs, options, asker)
+      const body = await ask(
+        new URL(`${partitionsPath}${place}${queryText({ ...query, ...more })}`, url),
+        { ...options, waitMs, ...(audit && { method: 'POST' }) },
+        asker,
+      )
       return field === undefined ? body : body[field]
     }
   const queries = (table: Record<string, AnyCall>, more: Values = {}): unknown =>
     Object.fromEntries(Object.entries(table).map(([name, call]) => [name, called(call, more)]))
   const read = async <Answer>(path: string, field: string): Promise<Answer> =>
-    (await ask(new URL(path, url), 0, options))[field] as Answer
+    (await ask(new URL(path, url), options))[field] as Answer
   return {
     ...(queries({ ...standbyCalls, ...ownerCalls }) as Omit<Owner, 'copies'>),
     copies: queries(standbyCalls, { stale: true }) as JobQueries,
@@ -58,14 +62,15 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
 
 async function ask(
   url: URL,
-  waitMs: number,
-  { token, timeoutMs = remoteTimeoutMs, bytesMax = remoteBytesMax }: RemoteQueriesOptions,
+  options: RemoteQueriesOptions & { method?: 'POST'; waitMs?: number },
   asker?: Asker,
 ): Promise<Record<string, unknown>> {
+  const { token, timeoutMs = remoteTimeoutMs, bytesMax = remoteBytesMax, method, waitMs = 0 } = options
   let status: number
   let text: string
   try {
     const response = await fetch(url, {
+      ...(method && { method }),
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(asker !== undefined && { [callerHeader]: callerText(asker) }),

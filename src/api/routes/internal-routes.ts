@@ -1,4 +1,4 @@
-/** Queries of other API processes to the scheduler of this process. It forwards none, so a query never runs in a loop. */
+/** Queries and changes that other API processes ask of the scheduler of this process. It forwards none, so none runs in a loop. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, PartitionQueries } from '../../ports/index.ts'
@@ -28,13 +28,16 @@ export function internalRoutes(instance: FastifyInstance, { local }: ApiContext)
     answer(reply, { partitions: local?.partitions() ?? [] }),
   )
   const route = (
-    { path, schema, field }: { path: string; schema: object; field?: string },
+    { path, audit, schema, field }: { path: string; audit?: 'CHANGE_JOBS'; schema: object; field?: string },
     answerOf: (request: FastifyRequest, asker: () => Asker) => Promise<unknown>,
   ): void => {
-    instance.get(`${partitionsPath}${path}`, { config, schema }, async (request, reply) => {
+    const url = `${partitionsPath}${path}`
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const found = await answerOf(request, () => askerOf(request, reply))
       return answer(reply, field === undefined ? found : { [field]: found })
-    })
+    }
+    if (audit === undefined) instance.get(url, { config, schema }, handler)
+    else instance.post(url, { config: { ...config, audit }, schema }, handler)
   }
   // The schemas of the table have checked what the answers take.
   const givenTo = ({ params, query }: FastifyRequest) => ({ ...(params as object), ...(query as object) }) as never

@@ -24,6 +24,8 @@ export {
   bodiesPerCallerMax,
   bodyBytesMax,
   bodyReceiveMs,
+  changesMax,
+  changeWaitMs,
   compressedAtOnceMax,
   compressedCharsMax,
   compressedCharsMin,

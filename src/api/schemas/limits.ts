@@ -213,6 +213,9 @@ export const cycleAskedMax = 16
 export const deadLetterJobsAtOnce = 16
 /** Maximum jobs of one call of an operation to an owner. */
 export const targetsMax = 5_000
+/** Maximum jobs of one call of an operation that the owner changes itself, and how long the owner may take. */
+export const changesMax = 5_000
+export const changeWaitMs = 12_000
 /** Maximum jobs or dead runs that one operation lists by their ids. */
 export const operationIdsMax = 10_000
 /** Maximum operations that have not ended. More are refused as `overloaded`. */

@@ -21,6 +21,7 @@ import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-c
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
 import { type BatchResult, reportUnreadable } from './batch-result.ts'
+import type { BulkCall, Slice } from './bulk-changes.ts'
 import type { CommitContext } from './commit-context.ts'
 import { isActive, retriesIn, startLatenessMs } from './commit-metrics.ts'
 import { culpritWaitMs, type Verdict } from './failure-isolation.ts'
@@ -34,13 +35,15 @@ export interface BatchOptions {
   mayLog: boolean
   /** Whether jobs that are defined in this batch and are due fire in it too. Only with `mayLog`. */
   firesDefined: boolean
+  /** Jobs of a change of many. */
+  slice?: Slice | undefined
 }
 
 export async function applyBatch(
   context: CommitContext,
   timers: Timer[],
   inputRecords: InputRecord[],
-  { now, inputRecordsFirst, mayLog, firesDefined }: BatchOptions,
+  { now, inputRecordsFirst, mayLog, firesDefined, slice }: BatchOptions,
 ): Promise<BatchResult> {
   const { store, heavyJobs, failureIsolation, partition } = context
   const { codecs, leadMs, partitions, names, recordsRuns } = context.shared
@@ -49,6 +52,7 @@ export async function applyBatch(
     timers,
     inputRecords,
     inputRecordsFirst,
+    slice?.ids,
   )
   const candidates = await loadAdmissionCandidates(context, batch, now)
   const effects = new Effects(partition, partitions, names, codecs, recordsRuns)
@@ -61,6 +65,8 @@ export async function applyBatch(
     blocked: false,
     names: [],
     waitersTried: candidates.waiters.length,
+    bulkLooked: batch.bulkIds.length,
+    bulk: { changed: 0, refused: [] },
     notes: [],
     dispatched: [],
     topicRecords: [],
@@ -84,6 +90,7 @@ export async function applyBatch(
     if (batchResult.blocked) break
     batchResult.inputRecordsApplied++
   }
+  if (slice !== undefined) for (const jobId of batch.bulkIds) batchStep.bulkChange(jobId, slice.call)
   // Otherwise they fire in a later cycle by their timers, as when a cycle has failed or timers of this cycle have to wait.
   if (firesDefined && mayLog && failureIsolation.share === 1 && batch.timersLeft.length === 0) batchStep.fireDefined(budget)
   // Reports of workers come before timers that judge their absence.
@@ -232,6 +239,27 @@ class BatchStep {
       this.#take(job, decision)
       fired++
     }
+  }
+
+  /** One job of a change of many, after all input records: a command to it that came before counts. */
+  bulkChange(jobId: string, call: BulkCall): void {
+    const job = this.#jobs.get(jobId) ?? { id: jobId }
+    const { bulk } = this.#batchResult
+    const judged = call.judge(job)
+    if (judged.kind === 'done') bulk.changed++
+    if (judged.kind === 'refused') bulk.refused.push({ jobId, code: judged.code })
+    if (judged.kind !== 'wanted') return
+    const name = call.nameOf(jobId)
+    this.#batchResult.names.push(name)
+    const verdict = this.#context.failureIsolation.verdictOn(name)
+    const decision =
+      verdict === undefined
+        ? this.#step(job, { kind: 'command', command: call.command })
+        : this.#decisionForCulprit(job, verdict, 0)
+    const code = verdict === undefined ? decision.refusal : 'refused-by-log'
+    if (code === undefined) bulk.changed++
+    else bulk.refused.push({ jobId, code })
+    this.#take(job, decision)
   }
 
   #heartbeat(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {

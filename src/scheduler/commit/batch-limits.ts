@@ -35,6 +35,8 @@ export interface Batch {
   /** Timers that do not fit. */
   timersLeft: Timer[]
   inputRecordsLeft: InputRecord[]
+  /** Jobs of a change of many. Those that do not fit follow in the next cycles. */
+  bulkIds: string[]
   /** Bytes that the cycle may still write; 0 or less if it is full. */
   bytesLeft: number
 }
@@ -74,6 +76,7 @@ export async function loadBatch(
   timers: Timer[],
   inputRecords: InputRecord[],
   inputRecordsFirst = false,
+  bulkIds: readonly string[] = [],
 ): Promise<Batch> {
   const jobs = new Map<string, Job>()
   // Later inputs of the same cycle refer to a definition that no store has yet.
@@ -89,13 +92,17 @@ export async function loadBatch(
   const left = without(without(room, head), first)
   const then = await fill(place, items, left, head.count + first.count === 0)
   const inputRecordCount = head.count + then.count
+  const rest = without(left, then)
+  const isEmpty = first.count + inputRecordCount === 0
+  const bulk = await fill(place, bulkIds.map(ofBulkChange), rest, isEmpty)
   return {
     jobs,
     timers: timers.slice(0, first.count),
     inputRecords: inputRecords.slice(0, inputRecordCount),
     timersLeft: timers.slice(first.count),
     inputRecordsLeft: inputRecords.slice(inputRecordCount),
-    bytesLeft: left.written - then.written,
+    bulkIds: bulkIds.slice(0, bulk.count),
+    bytesLeft: rest.written - bulk.written,
   }
 }
 
@@ -175,6 +182,8 @@ function nextIds(
   }
   return [[...runs.keys()], runs]
 }
+
+const ofBulkChange = (jobId: string): Item => ({ jobId, runNo: 0, copies: 1 })
 
 /** A failed attempt is written twice: as a dead letter, and for a redrive. */
 function ofTimer({ jobId, kind, runNo }: Timer): Item {

@@ -2,6 +2,7 @@
 import type { Receipt } from '../../../streams/jobs/index.ts'
 import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
 import type { Effects } from './batch-effects.ts'
+import type { SliceOutcome } from './bulk-changes.ts'
 import type { CommitContext } from './commit-context.ts'
 
 export interface BatchResult {
@@ -20,6 +21,9 @@ export interface BatchResult {
   names: string[]
   /** Waiting runs that were tried. */
   waitersTried: number
+  /** Jobs of a change of many that were looked at, and what was done to them. */
+  bulkLooked: number
+  bulk: SliceOutcome
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of users. */

@@ -13,6 +13,7 @@ import { trustedMs } from '../../clock/index.ts'
 import { type InputRecord, inputRecordName, timerName } from '../input/index.ts'
 import { applyBatch } from './apply-batch.ts'
 import type { BatchResult } from './batch-result.ts'
+import { type Slice, sliceJobs } from './bulk-changes.ts'
 import type { CommitContext } from './commit-context.ts'
 import { count, measureDispatches } from './commit-metrics.ts'
 import { checkpoint, commit } from './transaction.ts'
@@ -46,6 +47,8 @@ export interface CycleOptions {
   isForWaiters?: boolean
   /** Whether jobs that it defines and that are due fire in it. Default: false, as before a partition is active nothing fires. */
   firesDefined?: boolean
+  /** Whether the next jobs of a change of many go with it. Default: false. */
+  takesBulk?: boolean
   /** The time of the cycle is at least this, whatever the clock says. Default: 0. */
   notBeforeMs?: number
 }
@@ -66,15 +69,18 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
       : Math.max(batchMax - timers.length, Math.ceil(batchMax * (1 - timerShare)))
   const inputRecordsFirst = inputBuffer.hasWaited
   const inputRecords = inputBuffer.take(room, batchBytesMax)
-  if (timers.length + inputRecords.length === 0 && !context.admissionQueue.isPressing(now))
+  const slice = options.takesBulk ? await nextSlice(context, batchMax, timers.length, inputRecords.length) : undefined
+  if (timers.length + inputRecords.length === 0 && slice === undefined && !context.admissionQueue.isPressing(now))
     return { appliedCount: 0, committed: false, blocked: false, deferred: [], awaiting: [] }
   const { failureIsolation } = context
   // Until the batch is chosen, any of them may be the one that fails.
-  let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName)]
+  const { call, ids = [] } = slice ?? {}
+  const bulkNames = call === undefined ? [] : ids.map((id) => call.nameOf(id))
+  let tried = [...timers.map(timerName), ...inputRecords.map(inputRecordName), ...bulkNames]
   try {
     const { firesDefined = false } = options
     const mayLog = writer !== undefined
-    const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog, firesDefined })
+    const batchResult = await applyBatch(context, timers, inputRecords, { now, inputRecordsFirst, mayLog, firesDefined, slice })
     tried = batchResult.names
     if (batchResult.inputRecordsApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordsApplied))
@@ -85,12 +91,25 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     })
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
-    const { timersHandled, inputRecordsApplied, waitersTried, blocked, deferred, awaiting } = batchResult
-    return { appliedCount: timersHandled + inputRecordsApplied + waitersTried, committed, blocked, deferred, awaiting }
+    const { timersHandled, inputRecordsApplied, waitersTried, blocked, deferred, awaiting, bulkLooked, bulk } = batchResult
+    if (slice !== undefined) context.bulk.committed(slice, bulkLooked, bulk)
+    const appliedCount = timersHandled + inputRecordsApplied + waitersTried + bulkLooked
+    return { appliedCount, committed, blocked, deferred, awaiting }
   } catch (error) {
     failureIsolation.failed(tried, error)
     throw error
   }
+}
+
+/** While failure isolation searches for the failing input, each job counts as an input like a timer. */
+function nextSlice(
+  { bulk, store }: CommitContext,
+  batchMax: number,
+  timers: number,
+  inputRecords: number,
+): Promise<Slice | undefined> {
+  const jobs = timers === 0 ? sliceJobs.alone : sliceJobs.besideTimers
+  return bulk.slice(store, batchMax < batchRecordsMax ? Math.min(jobs, batchMax - timers - inputRecords) : jobs)
 }
 
 interface Applied {

@@ -11,6 +11,7 @@ import type { WakeSignal } from '../../concurrency/index.ts'
 import type { PartitionStore, TransactionalWriter } from '../../ports/index.ts'
 import { ActiveRuns, type JobWaits, type Leases, StandingJobs, type WorkerWatch } from '../activity/index.ts'
 import {
+  BulkChanges,
   type CommitContext,
   type CycleOptions,
   type CycleResult,
@@ -67,15 +68,13 @@ export class PartitionContext implements CommitContext {
   readonly standing = new StandingJobs()
   readonly heavyJobs = new HeavyJobs()
   readonly admissionQueue: AdmissionQueue
+  readonly bulk: BulkChanges
   readonly reports: EventsWatermark
   readonly restoreProgress: RestoreProgress
   readonly tombstoneGuard: TombstoneGuard
   readonly zones: ZoneRulesState
   readonly positions: LogPositions
-  /**
-   * How far the store has read job-state, the last claim it has read, and whether the log is proved to be the one it was built
-   * from.
-   */
+  /** How far the store has read job-state, its last claim, and whether the log is proved to be the one it was built from. */
   readonly read: { stateOffset: number; claimedAt: number; isProven: boolean }
   /** Set by the claim. */
   writer: TransactionalWriter | undefined
@@ -114,6 +113,7 @@ export class PartitionContext implements CommitContext {
     this.inputBuffer = new InputBuffer(resources.inputBufferBytesMax)
     this.backpressure = new Backpressure(this.inputBuffer, partitionReader, shared.clock)
     this.admissionQueue = new AdmissionQueue(shared.codecs)
+    this.bulk = new BulkChanges(shared.clock, () => this.signal.wake())
     this.reports = new EventsWatermark(this)
     this.tombstoneGuard = new TombstoneGuard(shared.clock, shared.tombstoneRetentionMs)
     this.tombstoneGuard.begin(local?.savedAtMs)
@@ -200,6 +200,7 @@ export class PartitionContext implements CommitContext {
 
   /** Lets go of what others share, and closes writer and store. */
   async end(): Promise<void> {
+    this.bulk.refuse()
     this.inputBuffer.clear()
     this.backpressure.make()
     this.resources.heavy.leave(this)

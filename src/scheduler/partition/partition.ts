@@ -19,7 +19,7 @@
 import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { Batch, PartitionStore, PartitionView } from '../../ports/index.ts'
+import type { Asker, Batch, ChangeQuery, Changes, PartitionStore, PartitionView } from '../../ports/index.ts'
 import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import { type LogPositions, type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
@@ -184,6 +184,11 @@ export class Partition {
   /** As AppliedWaits says. */
   cycleEnd(): Wait {
     return this.#assignment.waits.untilCycleEnds()
+  }
+
+  /** See BulkChanges. Undefined: it is not active. */
+  change(query: ChangeQuery, asker?: Asker): Promise<Changes> | undefined {
+    return this.phase === 'active' ? this.#context?.bulk.begin(query, asker) : undefined
   }
 
   /** See JobWaits. */

@@ -42,7 +42,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
   const { clock, lingerMs } = shared
   const timerSource = new TimerSource(index, store, shared, context.heavyJobs)
   const onTimerScheduled = (timer: Timer): void => timerSource.scheduled(timer)
-  const { admissionQueue } = context
+  const { admissionQueue, bulk } = context
   const { heavy } = context.resources
   admissionQueue.open(trustedMs(clock) ?? 0)
   const sweeper = new LostTimerSweeper(store, shared)
@@ -70,7 +70,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     measure(context, overdue)
     // The end of a linger may come from a clock that was ahead.
     const lingers = now < lingerUntil && now >= lingerUntil - lingerMs
-    if (lingers && !overdue && !admissionQueue.isPressing(now) && !inputBuffer.urgent && inputBuffer.depth < batchRecordsMax) {
+    if (lingers && !overdue && !isPressing(context, now)) {
       if (!inputBuffer.hasDefinitions) {
         await context.nap(lingerUntil)
         continue
@@ -86,12 +86,12 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const takenAtMs = clock.steadyMs()
     const timers = isForWaiters ? [] : await takeTimers(context, timerSource, changes, now)
     // A timer that was due when it was taken stays due, also if the clock was set back since.
-    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, notBeforeMs: now }
+    const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
-    const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft
+    const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft || bulk.areOpen
     if (result.appliedCount > 0 || areLeft || context.admissionQueue.isPressing(clock.nowMs())) continue
     await index.compactPassed()
     // No timer was due and no record was read.
@@ -107,6 +107,10 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     await context.nap(Math.min(timerSource.wakeAt(clock.nowMs()), context.wakeAt, ...checks))
   }
 }
+
+/** Whether something should not wait for the end of a linger. */
+const isPressing = ({ admissionQueue, bulk, inputBuffer }: PartitionContext, now: number): boolean =>
+  admissionQueue.isPressing(now) || bulk.areOpen || inputBuffer.urgent || inputBuffer.depth >= batchRecordsMax
 
 function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: PartitionContext, overdue: boolean): void {
   metrics.timersOverdue.set({ partition }, overdue ? 1 : 0)

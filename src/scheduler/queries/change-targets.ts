@@ -73,16 +73,33 @@ async function targetOf(place: Place, job: Job, query: Query): Promise<Target | 
   const state = job.state ?? pristineState(job)
   if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
   const target = { id: job.id, offset: definition.offset }
-  if (action !== 'REDRIVE' && action !== 'DISCARD') {
-    const first = action === 'DELETE' ? definition.offset : firstOffsetOf(state, definition.offset)
-    return first < cutOff.jobsOffset && wouldChange(action, state) ? target : undefined
-  }
+  if (action !== 'REDRIVE' && action !== 'DISCARD')
+    return existed(definition, state, query) && wouldChange(action, state) ? target : undefined
   if (state.deadRuns.length === 0) return undefined
   const ended = await endedRunsOf(place.store, place.codecs, job.id, state)
   const runs = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
   if (runs.length === 0) return undefined
   if (action === 'DISCARD') return { ...target, runs }
   return { ...target, runs, room: Math.max(0, (definition.spec?.maxConcurrentRuns ?? 0) - state.active.length) }
+}
+
+/** Whether the job is one of the filter, and existed at the cut-off. */
+export function isChosen(
+  job: Job,
+  state: JobState,
+  query: { action: OperationAction; filter: JobFilter; cutOff: CutOff },
+): boolean {
+  const { definition } = job
+  return definition !== undefined && existed(definition, state, query) && matchesJob(job, state, query.filter)
+}
+
+/** A deletion concerns the definition that was in force, other changes concern the job. */
+function existed(
+  { offset }: { offset: number },
+  state: JobState,
+  { action, cutOff }: { action: OperationAction; cutOff: CutOff },
+): boolean {
+  return (action === 'DELETE' ? offset : firstOffsetOf(state, offset)) < cutOff.jobsOffset
 }
 
 /** Offset in jobs of the first definition of this life of the job. A life that began under an earlier version does not tell it. */
@@ -92,7 +109,7 @@ function firstOffsetOf({ life }: JobState, offset: number): number {
 }
 
 /** False: the job is already so. */
-function wouldChange(action: OperationAction, { status, pausedByCommand, active }: JobState): boolean {
+export function wouldChange(action: OperationAction, { status, pausedByCommand, active }: JobState): boolean {
   switch (action) {
     case 'PAUSE':
       return status === 'ACTIVE' || (status === 'INVALID' && !pausedByCommand)

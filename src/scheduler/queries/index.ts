@@ -1,7 +1,8 @@
 /** Reads of a partition: jobs, lists, searches, forecasts. They change nothing. */
-export { changeTargets } from './change-targets.ts'
+export { changeTargets, isChosen, wouldChange } from './change-targets.ts'
 export { Forecasts } from './forecasts.ts'
 export { jobQueries, jobWithRuns, type QuerySource } from './job-queries.ts'
+export { type Walk, walkOf } from './job-ranges.ts'
 export { runEndOf } from './run-end.ts'
 export { SearchIndex } from './search-index.ts'
 export { countStanding } from './standing-walk.ts'

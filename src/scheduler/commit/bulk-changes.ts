@@ -1,0 +1,173 @@
+/**
+ * Changes of many jobs that were asked of this owner (ADR 0094). Each commit cycle changes a slice of them, in the order of job ids, and
+ * due timers and input records go with it. What is asked lives in memory only: the operation keeps how far it is, and each job that a
+ * change has reached remembers its commandId, so a repeat after a crash or with another owner changes no job twice.
+ */
+import type { JobCommand } from '../../../schemas/index.ts'
+import { completeCommand } from '../../../streams/definitions/index.ts'
+import { commandRefusalText } from '../../../streams/jobs/index.ts'
+import { type Job, markOf, pristineState } from '../../../streams/state/index.ts'
+import type { Clock } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import type { Asker, ChangeQuery, Changes, PartitionStore } from '../../ports/index.ts'
+import { isChosen, type Walk, walkOf, wouldChange } from '../queries/index.ts'
+
+/** Jobs of one slice: alone, and beside due timers. A hundred take about 3 ms. */
+export const sliceJobs = { alone: 500, besideTimers: 100 }
+/** An answer comes after about this time. */
+const answeredAfterMs = 1_000
+/** A call of which nothing is committed for this long is given up. */
+const stuckAfterMs = 10_000
+/** Calls that may wait for one partition at once. Further ones are refused. */
+const callsMax = 100
+
+/** What a slice did to its jobs. */
+export interface SliceOutcome {
+  changed: number
+  refused: { jobId: string; code: string }[]
+}
+
+/** Jobs of one call that a commit cycle looks at. */
+export interface Slice {
+  call: BulkCall
+  ids: string[]
+  /** No jobs follow. */
+  isLast: boolean
+}
+
+export type Verdict = { kind: 'wanted' } | { kind: 'done' } | { kind: 'refused'; code: string } | { kind: 'other' }
+
+/** One call, and how far it is. */
+export class BulkCall {
+  readonly query: ChangeQuery
+  readonly command: JobCommand
+  readonly changes: Changes = { changed: 0, refused: [] }
+  readonly walk: Walk
+  readonly #mark: number
+  cursor: string | undefined
+
+  constructor(query: ChangeQuery, nowMs: number) {
+    const { action, commandId, after, isRepeat, filter } = query
+    this.query = query
+    this.command = completeCommand({ type: action, commandId, at: nowMs })
+    this.#mark = markOf(commandId)
+    this.cursor = after
+    // Jobs that are changed already may no longer have the status that was asked for.
+    const { status: _, ...lasting } = filter
+    this.walk = walkOf(isRepeat ? lasting : filter)
+  }
+
+  /** A name that no other input of a cycle has. */
+  nameOf(jobId: string): string {
+    return `bulk ${this.query.commandId} ${jobId}`
+  }
+
+  judge(job: Job): Verdict {
+    const { action, filter, cutOff, commandId } = this.query
+    const { state: stored } = job
+    if (stored?.recentCommands.includes(this.#mark)) {
+      const refusal = stored.decisions.find((one) => one.commandId === commandId)
+      return refusal === undefined ? { kind: 'done' } : { kind: 'refused', code: refusal.reason }
+    }
+    const state = stored ?? pristineState(job)
+    return isChosen(job, state, { action, filter, cutOff }) && wouldChange(action, state) ? { kind: 'wanted' } : { kind: 'other' }
+  }
+
+  /** Counts what a committed slice did. */
+  count({ changed, refused }: SliceOutcome): void {
+    this.changes.changed += changed
+    for (const { jobId, code } of refused) {
+      const known = this.changes.refused.find((one) => one.code === code)
+      if (known !== undefined) known.count++
+      else this.changes.refused.push({ code, reason: commandRefusalText(code), count: 1, example: jobId })
+    }
+  }
+
+  get isFull(): boolean {
+    const { changed, refused } = this.changes
+    return refused.reduce((sum, { count }) => sum + count, changed) >= this.query.limit
+  }
+}
+
+interface Open {
+  call: BulkCall
+  sinceMs: number
+  settle(answer: Changes | DuelogError): void
+  /** False: the caller has gone, or has its answer. */
+  isOpen(): boolean
+}
+
+export class BulkChanges {
+  readonly #clock: Clock
+  readonly #onBegin: () => void
+  /** In the order in which they came. */
+  #open: Open[] = []
+
+  constructor(clock: Clock, onBegin: () => void) {
+    this.#clock = clock
+    this.#onBegin = onBegin
+  }
+
+  get areOpen(): boolean {
+    return this.#open.length > 0
+  }
+
+  begin(query: ChangeQuery, { signal }: Pick<Asker, 'signal'> = {}): Promise<Changes> {
+    signal?.throwIfAborted()
+    if (this.#open.length >= callsMax)
+      throw new DuelogError('overloaded', `${callsMax} changes of many jobs wait for this partition already; ask again later.`)
+    const { promise, resolve, reject } = Promise.withResolvers<Changes>()
+    const nowMs = this.#clock.nowMs()
+    let isOpen = true
+    const end = (): void => {
+      isOpen = false
+      this.#open = this.#open.filter((other) => other !== open)
+      cancelTimer()
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const settle = (answer: Changes | DuelogError): void => {
+      end()
+      if (answer instanceof DuelogError) reject(answer)
+      else resolve(answer)
+    }
+    const onAbort = (): void => {
+      end()
+      reject(signal?.reason)
+    }
+    const stuck = 'The owner has committed none of the changes yet; they are asked for again.'
+    const cancelTimer = this.#clock.at(nowMs + stuckAfterMs, () => settle(new DuelogError('not-ready', stuck)))
+    const open: Open = { call: new BulkCall(query, nowMs), sinceMs: this.#clock.steadyMs(), settle, isOpen: () => isOpen }
+    signal?.addEventListener('abort', onAbort)
+    this.#open.push(open)
+    this.#onBegin()
+    return promise
+  }
+
+  /** The jobs of the next slice, at most `max`. Undefined: there are none. */
+  async slice(store: PartitionStore, max: number): Promise<Slice | undefined> {
+    const call = this.#open[0]?.call
+    if (call === undefined || max < 1) return undefined
+    const { walk, cursor } = call
+    const entries = await store.scan({ ...walk.rangeAfter(cursor), limit: max, keysOnly: true })
+    return { call, ids: entries.map(({ key }) => walk.idOf(key)), isLast: entries.length < max }
+  }
+
+  /** The first `count` jobs of the slice are committed. */
+  committed({ call, ids, isLast }: Slice, count: number, outcome: SliceOutcome): void {
+    call.count(outcome)
+    const isOver = isLast && count === ids.length
+    call.cursor = ids[count - 1] ?? call.cursor
+    const open = this.#open.find((one) => one.call === call)
+    if (open?.isOpen() !== true) return
+    const isDue = this.#clock.steadyMs() - open.sinceMs >= answeredAfterMs
+    if (!isOver && !call.isFull && !isDue) return
+    const { cursor: next } = call
+    open.settle(isOver || next === undefined ? call.changes : { ...call.changes, next })
+  }
+
+  /** The partition does not continue here. */
+  refuse(): void {
+    const moved = 'The partition is opened again or moves to another process; the changes are asked for again.'
+    for (const { settle } of [...this.#open]) settle(new DuelogError('not-ready', moved))
+  }
+}
