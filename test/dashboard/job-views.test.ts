@@ -119,6 +119,19 @@ describe('the views of jobs', () => {
     await page.getByRole('link', { name: 'Run good/1' }).waitFor()
     await page.getByRole('link', { name: 'most attempts first' }).click()
     await page.waitForURL('**/history?order=attempts')
+    await page.goto(`${site.url}/history?pool=other&idPrefix=go`)
+    await page.getByText('No matching runs').waitFor()
+    // A history that cannot be written says why the newest runs are missing.
+    await page.route('**/v1/history?*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), problem: 'The disk is full.' } })
+    })
+    await page.goto(`${site.url}/history?pool=default&idPrefix=go&from=2020-01-01T00:00:00Z`)
+    await page.getByRole('alert').getByText('The disk is full.').waitFor()
+    await page.getByRole('link', { name: 'Run good/1' }).waitFor()
+    // Years are counted by days.
+    await page.getByRole('img', { name: 'Ended runs over time: 1 succeeded' }).waitFor()
+    await page.unrouteAll()
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'PUT' }).filter({ hasText: 'good' }).waitFor()
     await page.getByRole('link', { name: /verdict|faults found/ }).waitFor()

@@ -1,6 +1,6 @@
 /**
- * The cluster of docker/compose.yaml without containers: three real brokers, two owners, a worker for each of two pools and the API, each
- * a process with the environment of its service, on loopback. A broker is killed, then an owner: what is due goes on being fired, once.
+ * The cluster of docker/compose.yaml without containers: three real brokers, two owners, a worker for each of two pools, the history and
+ * the API, each a process with the environment of its service, on loopback. A broker is killed, then an owner: what is due goes on being fired, once.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -64,7 +64,9 @@ async function openCluster(test: TestContext) {
   test.onTestFailed(() => console.log(checker.story()))
   test.onTestFinished(() => checker.close())
   const service = (name: string) => processes.find((each) => each.name === name) as DuelogService
-  return { brokerNodes, processes, service, checker, url: `http://${addressOf('api:8080')}`, addressOf }
+  const url = `http://${addressOf('api:8080')}`
+  const jobOf = async (id: string) => (await (await fetch(`${url}/v1/jobs/${id}`, { headers })).json()) as Record<string, unknown>
+  return { brokerNodes, processes, service, checker, url, jobOf, addressOf }
 }
 
 test('the cluster of the compose file fires each occurrence once, while a broker and then an owner are killed', async (context) => {
@@ -102,11 +104,19 @@ test('the cluster of the compose file fires each occurrence once, while a broker
   expect(await checker.audit(expected)).toEqual(clean)
   await vi.waitFor(async () => {
     for (const { id } of reports.jobs) {
-      const job = (await (await fetch(`${url}/v1/jobs/${id}`, { headers })).json()) as Record<string, unknown>
+      const job = await cluster.jobOf(id)
       expect(job).toMatchObject({ status: 'COMPLETED', failed: 0, skipped: 0 })
       expect(job.succeeded).toBeGreaterThanOrEqual(Math.floor(runsMin))
       expect(job.succeeded).toBeLessThanOrEqual(times)
     }
+  }, patience)
+
+  // The API process asks the history under the name that it tells.
+  const ended = await Promise.all(jobs.map(async ({ id }) => (await cluster.jobOf(id)).succeeded as number))
+  await vi.waitFor(async () => {
+    const counts = await fetch(`${url}/v1/history/counts?from=${from - 3_600_000}`, { headers })
+    const { total } = (await counts.json()) as { total: Record<string, number> }
+    expect(total.SUCCEEDED).toBe(ended.reduce((sum, runs) => sum + runs))
   }, patience)
 
   const left = cluster.processes.filter(({ name }) => name !== 'scheduler-1')

@@ -35,12 +35,15 @@ const requestsMax = 20
 const outcomes = ['SUCCEEDED', 'DEAD', 'EXPIRED', 'CANCELLED', 'DISPATCHED']
 const fields = [
   { name: 'jobId', label: 'Job ID', code: true },
+  { name: 'idPrefix', label: 'Job ID begins with', code: true },
   { name: 'tag', label: 'Tag' },
   { name: 'handler', label: 'Handler' },
+  { name: 'pool', label: 'Pool' },
   { name: 'outcome', label: 'Outcome', choices: outcomes },
   { name: 'errorType', label: 'Error' },
   { name: 'errorText', label: 'Error contains' },
   { name: 'minDurationMs', label: 'Duration from (ms)', kind: 'number' },
+  { name: 'maxDurationMs', label: 'Duration to (ms)', kind: 'number' },
   { name: 'from', label: 'From', kind: 'time' },
   { name: 'to', label: 'To', kind: 'time' },
 ] as const
@@ -62,6 +65,11 @@ export function HistoryView({ query }: { query: URLSearchParams }) {
       <SearchForm key={key} label="History" href="/history" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="the history" />}
+      {page?.problem !== undefined && (
+        <p class="state bad" role="alert">
+          {visible(page.problem)}
+        </p>
+      )}
       {page !== undefined && <Counts query={search} />}
       {page?.runs.length === 0 && (
         <Empty>
@@ -187,16 +195,29 @@ function Row({ run }: { run: HistoryRun }) {
   )
 }
 
-/** Ended runs by hour, with their outcomes. */
+const [hourMs, dayMs] = [3_600_000, 86_400_000]
+/** Most bars that one can tell apart, 5 px wide on a usual screen. */
+const barsMax = 240
+
+/** Length of a bar: an hour or some hours, or whole days, so that there are not too many. */
+function bucketMsOf(wanted: Record<string, string>): number {
+  const to = wanted.to === undefined ? Date.now() : Date.parse(wanted.to)
+  const from = wanted.from === undefined ? to - dayMs : Date.parse(wanted.from)
+  const lengths = [hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, dayMs]
+  return lengths.find((ms) => (to - from) / ms <= barsMax) ?? Math.ceil((to - from) / barsMax / dayMs) * dayMs
+}
+
+/** Ended runs by time, with their outcomes: of the range of the search, or of the last 24 h. */
 function Counts({ query }: { query: URLSearchParams }) {
-  const { cursor: _, ...wanted } = { ...wantedOf(fields, query), cursor: undefined }
-  const { value } = useResource(
+  const wanted = wantedOf(fields, query)
+  const { value, problem } = useResource(
     `counts ${query}`,
-    (signal) => ask<HistoryCounts>(path(['history', 'counts'], wanted), { signal }),
+    (signal) => ask<HistoryCounts>(path(['history', 'counts'], { ...wanted, bucketMs: bucketMsOf(wanted) }), { signal }),
     false,
   )
   const counts = value.value
-  if (counts === undefined || counts.buckets.length === 0) return null
+  if (counts === undefined) return <Problem problem={problem.value} known={false} />
+  if (counts.buckets.length === 0) return null
   const { bucketMs, buckets, total, countedFrom } = counts
   const [fromMs, toMs] = [Date.parse(counts.from), Date.parse(counts.to)]
   const sums = buckets.map(({ outcomes: of }) => Object.values(of).reduce((sum, each) => sum + each, 0))

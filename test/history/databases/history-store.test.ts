@@ -6,6 +6,7 @@ import type { EndedRun } from '../../../schemas/generated.ts'
 import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
 import { type RunRow, rowOf } from '../../../src/history/databases/rows.ts'
 import type { HistoryFilter } from '../../../src/ports/history.ts'
+import { readHouseFile } from '../../house/tree.ts'
 import { baseMs, endedRun, fits, manyRuns, newestFirst } from '../runs.ts'
 import { origin, postgresOfThisFile, type StorePlace, sqlitePlace } from './stores.ts'
 
@@ -223,7 +224,7 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     )
     const { buckets } = await store.counts({ from: baseMs, to: baseMs + 5 * hourMs }, hourMs)
     expect(buckets[0]?.at).toBe(baseMs + 2 * hourMs)
-    const failed = { errorType: 'Timeout', from: baseMs, to: baseMs + 2 * hourMs }
+    const failed = { errorText: 'customer', from: baseMs, to: baseMs + 2 * hourMs }
     expect(await store.counts(failed, 60_000)).toEqual({ buckets: [], countedFrom: null })
   })
 
@@ -261,6 +262,24 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     await expect(place.open({ ...origin, topic: 'other.runs' }).positions()).rejects.toMatchObject({ code: 'foreign-data' })
     expect(await place.open({ ...origin, clusterId: undefined }).positions()).toEqual(new Map())
   })
+})
+
+it('has in PostgreSQL what the page for users reads with SQL', async () => {
+  const place = await postgres.place()
+  const at = Date.now() - 60_000
+  const runs = [
+    endedRun({ finishedAt: at, startedAt: at - 30, tags: ['customer-7'] }),
+    endedRun({ jobId: 'bad', finishedAt: at, outcome: 'DEAD', errorType: 'E' }),
+  ]
+  await place.open().write(0, 1, rowsOf(runs))
+  const page = readHouseFile('docs/how-to/history.md').text
+  const statements =
+    /```sql\n([\s\S]*?)```/
+      .exec(page)?.[1]
+      ?.split(';')
+      .filter((text) => text.trim() !== '') ?? []
+  const answers = await Promise.all(statements.map((statement) => place.value(statement)))
+  expect(answers).toEqual(['echo|E|1', 'echo|30', expect.stringMatching(/^job\|1\|SUCCEEDED\|\d{4}-/)])
 })
 
 describe('a file of SQLite', () => {

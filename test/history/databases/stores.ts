@@ -22,7 +22,7 @@ export interface StorePlace {
 
 /** One PostgreSQL for all tests of a file; each of them gets a database of its own. */
 export function postgresOfThisFile(): {
-  place(): Promise<StorePlace & { url: string }>
+  place(): Promise<StorePlace & { url: string; value(sql: string): Promise<string> }>
   create(name: string): Promise<string | undefined>
 } {
   let server: PostgresServer | undefined
@@ -43,7 +43,8 @@ export function postgresOfThisFile(): {
       const name = `place_${++databases}`
       const url = (await server?.create(name)) ?? ''
       const run = async (statements: readonly string[]) => void (await server?.value(statements.join('; '), name))
-      return { url, run, open: (of = origin) => opened({ url }, of) }
+      const value = async (sql: string): Promise<string> => (await server?.value(sql, name)) ?? ''
+      return { url, run, value, open: (of = origin) => opened({ url }, of) }
     },
   }
 }
