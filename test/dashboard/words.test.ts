@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../src/answers/answers.ts'
-import { failuresText, instant, rate, relative, scheduleWords, targetWords, waitWords } from '../../src/dashboard/model/words.ts'
+import {
+  axisDuration,
+  failuresText,
+  instant,
+  rate,
+  relative,
+  scheduleWords,
+  targetWords,
+  waitWords,
+} from '../../src/dashboard/model/words.ts'
 
 describe('words', () => {
   it('gives the distance of a time in its largest unit', () => {
@@ -11,6 +20,12 @@ describe('words', () => {
     const at = Date.UTC(2026, 10, 21, 8)
     expect(instant(at, 'Europe/Paris', at)).toBe('21 Nov 09:00:00')
     expect(instant(at, 'America/New_York', Date.UTC(2025, 1, 1))).toBe('21 Nov 2026 03:00:00')
+  })
+
+  it('shows a duration beside an axis in one unit', () => {
+    expect([0, 250, 1_500, 60_000, 1_000_000, 7_200_000, 172_800_000].map(axisDuration)).toEqual([
+      ...['0 ms', '250 ms', '1.5 s', '1 min', '16.7 min', '2 h', '2 d'],
+    ])
   })
 
   it('shows rates with three digits', () => {

@@ -67,10 +67,12 @@ export { askOtherTabs, isAdmin, mayOperate, session, signIn, signOut, token } fr
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { endedOf, runningMedian, trendOf } from './trend.ts'
 export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
+export { type ViewHelp, viewHelp } from './view-help.ts'
 export { visible } from './visible.ts'
 export {
   activeStatuses,
   attemptsMade,
+  axisDuration,
   count,
   counted,
   failuresText,

@@ -21,6 +21,20 @@ export function relative(atMs: number, nowMs: number): string {
   return ms > 0 ? `in ${first}` : `${first} ago`
 }
 
+const axisUnits = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** A duration in one unit, which fits beside an axis: 16.7 min. */
+export function axisDuration(ms: number): string {
+  const [unit, unitMs] = axisUnits.find(([, size]) => ms >= size) ?? ['ms', 1]
+  const value = ms / unitMs
+  return `${Number.isInteger(value) || value >= 100 ? Math.round(value) : value.toFixed(1)} ${unit}`
+}
+
 export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** Saturday 21 Nov 2026 at 10:05:00 reads `21 Nov 10:05:00`; the year is added when it is not the current one. */

@@ -30,7 +30,9 @@ interface ChartProps {
   /** Epoch ms. */
   times: readonly number[]
   values: readonly (readonly (number | null)[])[]
+  /** A value in words, and if these are long, those beside the axis. */
   axisWords: (value: number) => string
+  axisText?: (value: number) => string
   /** The axis reaches at least this value. */
   atLeast: number
   /** Length of the time axis. Absent: as long as the values reach. */
@@ -211,7 +213,7 @@ function optionsOf(
       setCursor: [(chart) => pointed(chart.cursor.idx ?? null)],
       draw: [(chart) => drawMarks(chart, current.current.marks ?? [], color('ink-soft'))],
     },
-    padding: [8, 4, 0, 0],
+    padding: [8, 16, 0, 0],
     scales: {
       x: {
         range: (_chart, min, max) => {
@@ -228,7 +230,12 @@ function optionsOf(
         space: 90,
         values: (_chart, splits) => splits.map((s) => new Date(s * 1_000).toTimeString().slice(0, s % 60 === 0 ? 5 : 8)),
       },
-      { ...axis, size: 56, space: 34, values: (_chart, splits) => splits.map((value) => current.current.axisWords(value)) },
+      {
+        ...axis,
+        size: 56,
+        space: 34,
+        values: (_chart, splits) => splits.map((value) => (current.current.axisText ?? current.current.axisWords)(value)),
+      },
     ],
     series: [
       {},

@@ -16,15 +16,7 @@ import {
   theme,
   visible,
 } from '../model/index.ts'
-
-/** The part of the page /docs that describes the requests of a view. */
-const apiTags: Record<string, string> = {
-  jobs: 'Jobs',
-  job: 'Jobs',
-  runs: 'Runs',
-  'dead-letters': 'Dead%20letters',
-  calendar: 'Jobs',
-}
+import { apiHref, showHelp } from './palette.tsx'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const { view } = route.value
@@ -65,8 +57,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <footer class="foot">
         <ThemeChoice />
         <p class="foot-links">
-          <a href={`/docs#/${apiTags[view] ?? 'System'}`} target="_blank" rel="noreferrer">
-            API of this view
+          <button type="button" class="link" aria-haspopup="dialog" onClick={showHelp}>
+            Help
+          </button>
+          <a href={apiHref(view)} target="_blank" rel="noreferrer">
+            API
           </a>
         </p>
         <Role />

@@ -24,11 +24,11 @@ export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
           mayOperate.value && { title: 'Select', unseen: true, width: '28px' },
           'Job',
           { title: 'Status', width: '88px' },
-          { title: 'Schedule', width: '14%' },
-          { title: 'Next fire', width: '17%' },
-          { title: 'Last run', width: '17%' },
-          { title: 'Target', width: '13%', wideOnly: true },
-          mayOperate.value && { title: 'Actions', unseen: true, width: '172px' },
+          { title: 'Schedule', width: '13%' },
+          { title: 'Next fire', width: 'max(138px, 14%)' },
+          { title: 'Last run', width: 'max(152px, 14%)' },
+          { title: 'Target', width: '10%', wideOnly: true },
+          mayOperate.value && { title: 'Actions', unseen: true, width: '166px' },
         ]}
         class="jobs"
       >

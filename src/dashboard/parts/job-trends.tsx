@@ -1,6 +1,7 @@
 /** Charts of a job: how late its runs started and how long they took, each run a point, with the running median. */
 import {
   ask,
+  axisDuration,
   count,
   duration,
   endedOf,
@@ -51,6 +52,7 @@ export function JobTrends({ jobId, kept }: { jobId: string; kept: readonly Run[]
         times={times}
         values={[values.map((known) => known ?? null), runningMedian(values, medianOf)]}
         axisWords={duration}
+        axisText={axisDuration}
         atLeast={20}
         marks={marks}
         names={names}

@@ -1,7 +1,7 @@
-/** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it, ? shows all keys. */
+/** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it. ? shows what the view is for, and all keys. */
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { chooseTheme, go, jobHref, mayOperate, pages, question, session, signOut } from '../model/index.ts'
+import { chooseTheme, go, jobHref, mayOperate, question, route, session, shownPages, signOut, viewHelp } from '../model/index.ts'
 
 const open = signal<'palette' | 'keys' | undefined>(undefined)
 
@@ -16,14 +16,14 @@ const shownMax = 12
 /** What the text leads to, the nearest first. A text is also the ID of a job, or a part of one. */
 function entriesOf(text: string): Entry[] {
   const wanted = text.trim()
-  const views = pages.map(({ title, href }): Entry => ({ title, hint: 'View', run: () => go(href) }))
+  const views = shownPages.value.map(({ title, href }): Entry => ({ title, hint: 'View', run: () => go(href) }))
   const actions: Entry[] = [
     ...(mayOperate.value ? [{ title: 'New job', hint: 'Action', run: () => go('/jobs?new') }] : []),
     ...(['light', 'dark', 'system'] as const).map((theme) => ({
       ...{ title: `Theme: ${theme}`, hint: 'Action' },
       run: () => chooseTheme(theme),
     })),
-    { title: 'Keyboard shortcuts', hint: 'Action', run: () => showKeys() },
+    { title: 'Help on this view, and keyboard shortcuts', hint: 'Action', run: showHelp },
     { title: 'Documentation of the API', hint: 'Link', run: () => location.assign('/docs') },
     ...(session.value?.authentication === true ? [{ title: 'Sign out', hint: 'Action', run: signOut }] : []),
   ]
@@ -39,15 +39,19 @@ function entriesOf(text: string): Entry[] {
 
 const keys: [key: string, meaning: string][] = [
   ['Ctrl K, /', 'Go to a view, a job or an action'],
-  ['?', 'Show these keys'],
+  ['?', 'Help on this view, and these keys'],
+  ['↑ ↓ ← → in the calendar', 'Next cell; Enter opens it'],
   ['Tab, Enter', 'Next control, use it'],
   ['← → in a chart', 'Read the values, one step at a time; Page Up and Page Down: ten; Home and End'],
   ['Esc', 'Close, or cancel a question'],
 ]
 
-const showKeys = (): void => {
+export const showHelp = (): void => {
   open.value = 'keys'
 }
+
+/** The section of /docs with the requests of a view. */
+export const apiHref = (view: keyof typeof viewHelp): string => `/docs#/${encodeURIComponent(viewHelp[view]?.api ?? 'System')}`
 
 const isText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
@@ -86,7 +90,7 @@ function Dialog({ kind }: { kind: 'palette' | 'keys' }) {
     <dialog
       ref={dialog}
       class="palette"
-      aria-label={kind === 'palette' ? 'Go to' : 'Keyboard shortcuts'}
+      aria-label={kind === 'palette' ? 'Go to' : 'Help'}
       onCancel={(event) => {
         event.preventDefault()
         close()
@@ -154,8 +158,23 @@ function Search({ close }: { close: () => void }) {
 }
 
 function Keys({ close }: { close: () => void }) {
+  const { view } = route.value
+  const help = viewHelp[view]
   return (
     <>
+      {help !== undefined && (
+        <>
+          <h2>About this view</h2>
+          <p>{help.text}</p>
+          <p class="aside">
+            More: <span class="code">{help.page}</span> of this version, and the requests on the page{' '}
+            <a href={apiHref(view)} target="_blank" rel="noreferrer">
+              API
+            </a>
+            .
+          </p>
+        </>
+      )}
       <h2>Keyboard shortcuts</h2>
       <dl class="keys">
         {keys.map(([key, meaning]) => (

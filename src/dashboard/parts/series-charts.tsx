@@ -1,5 +1,5 @@
 /** Charts of the last hour or the last 24 h from the server, with marks of starts, takeovers and deploys. */
-import { ask, count, duration, path, rate, type Series, useResource } from '../model/index.ts'
+import { ask, axisDuration, count, duration, path, rate, type Series, useResource } from '../model/index.ts'
 import { Chart, type ChartMark, type Line } from './chart.tsx'
 import { Empty, Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
@@ -12,6 +12,7 @@ interface ChartPlan {
   /** The values are counts of a step, shown for each second. */
   perSecond?: boolean
   words: (value: number) => string
+  axisText?: (value: number) => string
   atLeast: number
 }
 
@@ -24,6 +25,7 @@ const plans: readonly ChartPlan[] = [
       { name: 'p50', color: 'line-1', column: 'p50Ms' },
     ],
     words: duration,
+    axisText: axisDuration,
     atLeast: 20,
   },
   {
@@ -91,7 +93,12 @@ interface SeriesChartProps {
   marks: readonly ChartMark[]
 }
 
-function SeriesChart({ plan: { title, lines, perSecond = false, words, atLeast }, series, times, marks }: SeriesChartProps) {
+function SeriesChart({
+  plan: { title, lines, perSecond = false, words, axisText = words, atLeast },
+  series,
+  times,
+  marks,
+}: SeriesChartProps) {
   const share = perSecond ? 1_000 / series.stepMs : 1
   const values = lines.map(({ column }) => series.columns[column].map((value) => (value === null ? null : value * share)))
   const last = (line: number): string => {
@@ -106,6 +113,7 @@ function SeriesChart({ plan: { title, lines, perSecond = false, words, atLeast }
       times={times}
       values={values}
       axisWords={words}
+      axisText={axisText}
       atLeast={atLeast}
       rangeMs={series.rangeMs}
       marks={marks}

@@ -23,6 +23,7 @@ import { Empty, Heading, HeatMap, HeatScale, JobLink, Loading, Problem, Table, W
 const busiestShown = 5
 const jobsShown = 100
 const panelRefreshMs = 10_000
+const edgePx = 120
 
 export function CalendarView({ query }: { query: URLSearchParams }) {
   const step: Step = query.get('by') === 'hour' ? 'hour' : 'minute'
@@ -83,7 +84,10 @@ function DueIn({ fromMs, toMs, closed }: { fromMs: number; toMs: number; closed:
     panelRefreshMs,
   )
   const place = useRef<HTMLElement>(null)
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [value.value === undefined])
+  // Below the edge of a small screen nobody would see that a cell was opened.
+  useEffect(() => {
+    if ((place.current?.getBoundingClientRect().top ?? 0) > innerHeight - edgePx) place.current?.scrollIntoView()
+  }, [])
   const due = value.value
   return (
     <section ref={place} aria-labelledby="due">

@@ -17,6 +17,7 @@ import {
   Heading,
   isSearched,
   Loading,
+  Order,
   Pages,
   Problem,
   RunLink,
@@ -79,7 +80,7 @@ export function HistoryView({ query }: { query: URLSearchParams }) {
       )}
       {page !== undefined && page.runs.length > 0 && (
         <>
-          <Order query={query} />
+          <Order href="/history" query={query} orders={orders} />
           <RunsTable runs={sorted(page.runs, query.get('order') ?? '')} />
         </>
       )}
@@ -108,26 +109,6 @@ function sorted(runs: readonly HistoryRun[], order: string): HistoryRun[] {
   }
   const size = sizes[order]
   return size === undefined ? [...runs] : runs.toSorted((a, b) => size(b) - size(a))
-}
-
-/** Only the loaded page is in this order: the server searches by time. */
-function Order({ query }: { query: URLSearchParams }) {
-  const hrefOf = (order: string): string => {
-    const other = new URLSearchParams(query)
-    if (order === '') other.delete('order')
-    else other.set('order', order)
-    return other.size === 0 ? '/history' : `/history?${other}`
-  }
-  return (
-    <nav class="choice" aria-label="Order of this page">
-      <span class="aside">This page:</span>
-      {orders.map(([order, title]) => (
-        <a key={order} href={hrefOf(order)} aria-current={(query.get('order') ?? '') === order ? 'true' : undefined}>
-          {title}
-        </a>
-      ))}
-    </nav>
-  )
 }
 
 function RunsTable({ runs }: { runs: readonly HistoryRun[] }) {

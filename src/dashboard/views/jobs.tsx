@@ -9,6 +9,7 @@ import {
   JobTable,
   Loading,
   OperationBar,
+  Order,
   Pages,
   Problem,
   SearchForm,
@@ -23,14 +24,33 @@ const fields = [
   { name: 'status', label: 'Status', choices: ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] },
 ] as const
 
+const orders = [
+  ['', 'by ID'],
+  ['next', 'next fire first'],
+  ['last', 'last end first'],
+  ['dead', 'most dead first'],
+] as const
+
+/** Only the loaded page is in this order. */
+function sorted(jobs: readonly Job[], order: string | null): readonly Job[] {
+  const end = ({ lastRun }: Job): number => Date.parse(lastRun?.finishedAt ?? '') || 0
+  const next = ({ status, nextFireAt }: Job): number =>
+    status === 'ACTIVE' && nextFireAt !== null ? Date.parse(nextFireAt) : Number.MAX_SAFE_INTEGER
+  if (order === 'next') return jobs.toSorted((a, b) => next(a) - next(b))
+  if (order === 'last') return jobs.toSorted((a, b) => end(b) - end(a))
+  if (order === 'dead') return jobs.toSorted((a, b) => b.deadRuns.length - a.deadRuns.length)
+  return jobs
+}
+
 interface Shown extends JobPage {
   /** The search continues. */
   searching: boolean
 }
 
 export function JobsView({ query }: { query: URLSearchParams }) {
-  const key = query.toString()
-  const list = useResource<Shown>(key, (signal, tell) => pageOf(query, signal, tell))
+  const search = new URLSearchParams([...query].filter(([name]) => name !== 'order'))
+  const key = search.toString()
+  const list = useResource<Shown>(key, (signal, tell) => pageOf(search, signal, tell))
   const { value, problem } = list
   const page = value.value
   return (
@@ -49,7 +69,13 @@ export function JobsView({ query }: { query: URLSearchParams }) {
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="jobs" />}
       {page !== undefined && page.jobs.length > 0 && (
-        <JobsOf key={key} jobs={page.jobs} filter={wantedOf(fields, query)} changed={() => list.refresh()} />
+        <JobsOf
+          key={key}
+          jobs={sorted(page.jobs, query.get('order'))}
+          query={query}
+          filter={wantedOf(fields, query)}
+          changed={() => list.refresh()}
+        />
       )}
       {page?.searching && <Searching page={page} />}
       {page !== undefined && !page.searching && page.jobs.length === 0 && <NoJobs searched={isSearched(fields, query)} />}
@@ -62,11 +88,12 @@ export function JobsView({ query }: { query: URLSearchParams }) {
 
 interface JobsOfProps {
   jobs: readonly Job[]
+  query: URLSearchParams
   filter: Record<string, string>
   changed: () => Promise<void>
 }
 
-function JobsOf({ jobs, filter, changed }: JobsOfProps) {
+function JobsOf({ jobs, query, filter, changed }: JobsOfProps) {
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const selected = jobs.filter(({ id }) => chosen.value.has(id))
   const choose = (id: string, wanted: boolean): void => {
@@ -81,6 +108,7 @@ function JobsOf({ jobs, filter, changed }: JobsOfProps) {
   return (
     <>
       {mayOperate.value && <JobBulk {...{ jobs, selected, chooseAll, filter, changed }} />}
+      <Order href="/jobs" query={query} orders={orders} />
       <JobTable jobs={jobs} changed={changed} chosen={chosen.value} choose={choose} />
     </>
   )

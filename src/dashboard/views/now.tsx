@@ -1,5 +1,6 @@
 /** The current state of the system: problems, figures, charts, and partitions. */
 import {
+  axisDuration,
   count,
   counted,
   duration,
@@ -184,6 +185,7 @@ function Charts({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates |
         times={times}
         values={[column((point) => point.p99Ms), column((point) => point.p50Ms)]}
         axisWords={duration}
+        axisText={axisDuration}
         atLeast={20}
       />
       <Chart
