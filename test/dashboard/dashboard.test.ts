@@ -170,6 +170,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Cancel run endless/1' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click()
     await page.getByText('No active runs').waitFor()
+    await cancelsSelected(page, site)
 
     // The definition changes; the payload of the dead run does not.
     await site.put('doomed-1', { schedule: { at: '2031-01-31T08:00:00Z' }, ...once, payload: { times: 7 } })
@@ -375,6 +376,30 @@ async function create(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create job' }).click()
   await page.waitForURL('**/jobs/watched')
   await view(page, 'Jobs').click()
+}
+
+/** The list waits while the keyboard is in it; a run that has left it says so and is not selected. */
+async function cancelsSelected(page: Page, { put, cancel }: DashboardSite): Promise<void> {
+  for (const id of [1, 2, 3]) await put(`stuck-${id}`, { schedule: { delayMs: 50 }, target: { handler: 'stuck' } })
+  const box = (id: number) => page.getByRole('checkbox', { name: `Select run stuck-${id}/1` })
+  for (const id of [1, 2, 3]) await box(id).waitFor()
+  await box(1).focus()
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Cancel selected (1)' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep runs' }).click()
+  await box(1).focus()
+  await page.keyboard.press('Tab')
+  await cancel('stuck-1', 1)
+  await page.locator('tr.gone', { hasText: 'no longer here' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel selected (0)' }).waitFor()
+  await expectAccessible(page, 'runs-held')
+  await page.getByRole('heading', { name: 'Runs' }).click()
+  await box(1).waitFor({ state: 'detached' })
+  await page.getByRole('checkbox', { name: 'Select all 2 on this page' }).check()
+  await page.getByRole('button', { name: 'Cancel selected (2)' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 runs' }).click()
+  await said(page, '2 runs cancelled.')
+  await page.getByText('No active runs').waitFor()
 }
 
 /** By keyboard and by the list of the busiest; each shows the jobs of its time, with links. */

@@ -22,6 +22,8 @@ export interface DashboardSite {
   start(more?: Record<string, string>): Promise<DuelogProcess>
   put(id: string, definition: object): Promise<void>
   get<Answer>(path: string): Promise<Answer>
+  /** As somebody else would, beside the page. */
+  cancel(id: string, runNo: number): Promise<void>
 }
 
 export async function openDashboardSite(context: TestContext, settings: Record<string, string> = {}): Promise<DashboardSite> {
@@ -52,6 +54,9 @@ export async function openDashboardSite(context: TestContext, settings: Record<s
       }),
     async put(id, definition) {
       await ask(`/v1/jobs/${id}?wait=applied`, { method: 'PUT', body: JSON.stringify(definition) })
+    },
+    async cancel(id, runNo) {
+      await ask(`/v1/runs/${id}/${runNo}/cancel`, { method: 'POST', body: '{}' })
     },
     get: async <Answer>(path: string) => (await ask(path)) as Answer,
   }

@@ -48,7 +48,19 @@ export { type Draft, discardDrafts, draftCount, draftOf, hasDraft, keepDraft } f
 export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
 export { fieldSchemas } from './field-schemas.ts'
 export { useHeld } from './held.ts'
-export { backfill, cancelJob, cancelRun, createJob, pause, putJob, redrive, remove, resume, runNow } from './job-commands.ts'
+export {
+  backfill,
+  cancelJob,
+  cancelRun,
+  cancelRuns,
+  createJob,
+  pause,
+  putJob,
+  redrive,
+  remove,
+  resume,
+  runNow,
+} from './job-commands.ts'
 export { type ColoredPart, coloredParts } from './json-colors.ts'
 export { changesOf, type Merged, mergeInto, prettyJson, same, valueAt, withMember } from './json-edit.ts'
 export { nodeOfField, parseSource, placeOf } from './json-source.ts'

@@ -29,13 +29,16 @@ interface RunTableProps {
   named?: boolean
   /** Whether a run has left the list, and is shown only until the rows may move. */
   isGone?: (run: Run) => boolean
+  /** With it each row can be selected: ids of the selected runs, and what a choice does. */
+  choice?: { chosen: ReadonlySet<string>; choose: (runId: string, wanted: boolean) => void }
 }
 
-export function RunTable({ runs, changed, dead = [], named = false, isGone = () => false }: RunTableProps) {
+export function RunTable({ runs, changed, dead = [], named = false, isGone = () => false, choice }: RunTableProps) {
   return (
     <Table
       of="runs"
       columns={[
+        choice !== undefined && { title: 'Select', unseen: true, width: '28px' },
         'Run',
         { title: 'Status', width: '26%' },
         { title: 'Due', width: '17%' },
@@ -48,7 +51,13 @@ export function RunTable({ runs, changed, dead = [], named = false, isGone = () 
       class="runs"
     >
       {runs.map((run) => (
-        <Row key={run.runId} {...{ run, named, changed }} redrivable={dead.includes(run.runNo)} gone={isGone(run)} />
+        <Row
+          key={run.runId}
+          {...{ run, named, changed }}
+          redrivable={dead.includes(run.runNo)}
+          gone={isGone(run)}
+          choice={choice}
+        />
       ))}
     </Table>
   )
@@ -59,10 +68,11 @@ interface RowProps {
   named: boolean
   redrivable: boolean
   gone: boolean
+  choice: RunTableProps['choice']
   changed: () => Promise<void>
 }
 
-function Row({ run, named, redrivable, gone, changed }: RowProps) {
+function Row({ run, named, redrivable, gone, choice, changed }: RowProps) {
   const { jobId, runNo, status, trigger, scheduledFor, dueAt, startedAt, finishedAt, worker } = run
   const lateMs = lateMsOf(run)
   const startedMs = gone || startedAt === null || (isActive(run) && !isStarted(run)) ? undefined : Date.parse(startedAt)
@@ -70,6 +80,17 @@ function Row({ run, named, redrivable, gone, changed }: RowProps) {
   const waits = waitWords(run)
   return (
     <tr class={gone ? 'gone' : undefined}>
+      {choice !== undefined && (
+        <td>
+          <input
+            type="checkbox"
+            checked={choice.chosen.has(run.runId)}
+            disabled={gone}
+            aria-label={`Select run ${visible(run.runId)}`}
+            onChange={(event) => choice.choose(run.runId, event.currentTarget.checked)}
+          />
+        </td>
+      )}
       <th scope="row" class="code">
         <RunLink jobId={jobId} runNo={runNo} named={named} />
         {trigger !== 'SCHEDULE' && <span class="tags">{trigger.toLowerCase().replace('_', ' ')}</span>}
@@ -102,7 +123,7 @@ function Row({ run, named, redrivable, gone, changed }: RowProps) {
   )
 }
 
-function RunButtons({ run, redrivable, gone, changed }: Omit<RowProps, 'named'>) {
+function RunButtons({ run, redrivable, gone, changed }: Omit<RowProps, 'named' | 'choice'>) {
   const runId = visible(run.runId)
   return (
     <div class="buttons tight">

@@ -24,6 +24,8 @@ const busiestShown = 5
 const jobsShown = 100
 const panelRefreshMs = 10_000
 const edgePx = 120
+/** The year 9999. */
+const atMsMax = 253_370_764_800_000
 
 export function CalendarView({ query }: { query: URLSearchParams }) {
   const step: Step = query.get('by') === 'hour' ? 'hour' : 'minute'
@@ -32,7 +34,7 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
   )
   const forecast = value.value
   const grid = forecast === undefined ? undefined : gridOf(step, forecast, isNarrow.value)
-  const openMs = Date.parse(query.get('at') ?? '')
+  const openMs = atOf(query)
   return (
     <>
       <Heading title="Calendar">
@@ -47,12 +49,18 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
       </Heading>
       <Problem problem={problem.value} known={forecast !== undefined} />
       {grid === undefined && problem.value === undefined && <Loading what="the forecast" />}
-      {grid !== undefined && <CalendarMap grid={grid} step={step} openMs={Number.isNaN(openMs) ? undefined : openMs} />}
-      {!Number.isNaN(openMs) && <DueIn key={openMs} fromMs={openMs} toMs={endOf(grid, step, openMs)} closed={hrefOf(step)} />}
+      {grid !== undefined && <CalendarMap grid={grid} step={step} openMs={openMs} />}
+      {openMs !== undefined && <DueIn key={openMs} fromMs={openMs} toMs={endOf(grid, step, openMs)} closed={hrefOf(step)} />}
       {grid !== undefined && <Busiest grid={grid} step={step} />}
       {forecast !== undefined && <Notes forecast={forecast} />}
     </>
   )
+}
+
+/** The start of the open cell. An address may have any text there, and a time whose end no calendar has. */
+function atOf(query: URLSearchParams): number | undefined {
+  const at = Date.parse(query.get('at') ?? '')
+  return at >= 0 && at <= atMsMax ? at : undefined
 }
 
 const hrefOf = (step: Step, atMs?: number): string => {

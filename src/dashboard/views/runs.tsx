@@ -1,6 +1,18 @@
 /** Active runs: dispatched, running or waiting. Page by page in the order of jobs. */
-import { activeStatuses, ask, count, latest, path, type Run, type RunPage, useHeld, useResource } from '../model/index.ts'
-import { Empty, Heading, isSearched, Loading, Pages, Problem, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
+import { useSignal } from '@preact/signals'
+import {
+  activeStatuses,
+  ask,
+  count,
+  latest,
+  mayOperate,
+  path,
+  type Run,
+  type RunPage,
+  useHeld,
+  useResource,
+} from '../model/index.ts'
+import { Empty, Heading, isSearched, Loading, Pages, Problem, RunBulk, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
 
 const jobsPerPage = 100
 const fields = [
@@ -38,10 +50,32 @@ export function RunsView({ query }: { query: URLSearchParams }) {
 
 function RunsOf({ runs, changed }: { runs: readonly Run[]; changed: () => Promise<void> }) {
   const held = useHeld(runs, ({ runId }) => runId)
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  const choose = (runId: string, wanted: boolean): void => {
+    const next = new Set(chosen.value)
+    if (wanted) next.add(runId)
+    else next.delete(runId)
+    chosen.value = next
+  }
+  const chooseAll = (all: boolean): void => {
+    chosen.value = new Set(all ? runs.map(({ runId }) => runId) : [])
+  }
+  // A run that has ended meanwhile is no longer selected.
+  const selected = runs.filter(({ runId }) => chosen.value.has(runId))
+  const may = mayOperate.value
   return (
-    <div {...held.hover}>
-      <RunTable runs={held.items} named isGone={held.isGone} changed={() => changed().then(held.release)} />
-    </div>
+    <>
+      {may && <RunBulk {...{ runs, selected, chooseAll, changed }} />}
+      <div {...held.hover}>
+        <RunTable
+          runs={held.items}
+          named
+          isGone={held.isGone}
+          changed={() => changed().then(held.release)}
+          {...(may && { choice: { chosen: chosen.value, choose } })}
+        />
+      </div>
+    </>
   )
 }
 

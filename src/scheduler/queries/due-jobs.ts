@@ -1,5 +1,6 @@
 /** The jobs with occurrences in a range, by their first one in it. As a forecast it reads a bounded number of timers and definitions. */
 import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
+import type { Job } from '../../../streams/state/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
 import type { DueJob, DueJobs, DueRange, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
@@ -10,7 +11,6 @@ import {
   forecastSampleMax,
   forecastSearchMax,
   pieces,
-  type Recurrence,
   recurrenceOf,
   scanTimers,
 } from './forecast.ts'
@@ -32,13 +32,11 @@ export async function dueJobs(
   let complete = ids.length === dueAtOf.size && until >= to
   let searched = 0
   for await (const job of eachJob(store, codecs, ids)) {
-    const [before, beganMs] = [stepsSpent(), performance.now()]
     const dueAt = dueAtOf.get(job.id) ?? to
-    const { due, cut } = dueOf({ dueAt, recurrence: recurrenceOf(job) }, range, ids.length)
+    const { due, cut, steps } = await dueOf({ dueAt, job }, range, ids.length, worked)
     if (due !== undefined) found.push({ id: job.id, ...due })
     complete &&= !cut
-    searched += stepsSpent() - before
-    await worked(beganMs)
+    searched += steps
     if (searched <= forecastSearchMax) continue
     complete = false
     break
@@ -48,24 +46,36 @@ export async function dueJobs(
 }
 
 /** The first occurrence in the range and their number. `cut`: the search used up the share of one of `many` jobs. */
-function dueOf(
-  { dueAt, recurrence }: { dueAt: number; recurrence: Recurrence | undefined },
+async function dueOf(
+  { dueAt, job }: { dueAt: number; job: Job },
   range: DueRange,
   many: number,
-): { due?: { at: number; count: number }; cut: boolean } {
+  worked: (sinceMs: number) => Promise<void>,
+): Promise<{ due?: { at: number; count: number }; cut: boolean; steps: number }> {
   const counts = [dueAt >= range.from ? 1 : 0]
   const share = {
     occurrences: Math.max(1, Math.floor(forecastOccurrencesMax / many)),
     steps: Math.max(1, Math.floor(forecastSearchMax / many)),
   }
+  let steps = 0
+  /** Other jobs are decided between two searches, and their steps are not ours. */
+  const searched = async <Value>(search: () => Value): Promise<Value> => {
+    const [before, beganMs] = [stepsSpent(), performance.now()]
+    const value = search()
+    steps += stepsSpent() - before
+    await worked(beganMs)
+    return value
+  }
+  const recurrence = await searched(() => recurrenceOf(job))
   const adding = addingFires(counts, recurrence, range, share)
-  let step = adding.next()
-  while (!step.done) step = adding.next()
+  let step = await searched(() => adding.next())
+  while (!step.done) step = await searched(() => adding.next())
   const count = Math.round(counts[0] ?? 0)
-  if (count === 0) return { cut: step.value }
-  const at =
-    dueAt >= range.from || recurrence === undefined
-      ? dueAt
-      : (nextFire(recurrence.source, recurrence.anchorAt, range.from - 1) ?? range.from)
-  return { due: { at, count }, cut: step.value }
+  if (count === 0) return { cut: step.value, steps }
+  const first = async (): Promise<number> => {
+    if (dueAt >= range.from || recurrence === undefined) return dueAt
+    const { source, anchorAt } = recurrence
+    return (await searched(() => nextFire(source, anchorAt, range.from - 1))) ?? range.from
+  }
+  return { due: { at: await first(), count }, cut: step.value, steps }
 }

@@ -233,7 +233,10 @@ export function* addingFires(
     if (fire === null || fire >= to) return false
     if (made === share.occurrences || searched > share.steps) {
       const meanMs = (fire - first) / (made + 1)
-      for (let at = fire; at < to && made < left; at += range.bucketMs, made += range.bucketMs / meanMs)
+      // The range may begin years later, and have steps of a millisecond.
+      const skippedMs = Math.max(0, range.from - fire)
+      let at = fire + skippedMs
+      for (made += skippedMs / meanMs; at < to && made < left; at += range.bucketMs, made += range.bucketMs / meanMs)
         add(at, Math.min(range.bucketMs, to - at) / meanMs)
       return true
     }

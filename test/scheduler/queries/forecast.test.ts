@@ -194,6 +194,16 @@ describe('a forecast of expensive rules', () => {
   })
 })
 
+describe('a range that begins years later', () => {
+  it('is estimated without a look at each of its milliseconds', async () => {
+    const store = await storeOf([['each', { cron: '* * * * *', timezone: 'UTC' }]])
+    const from = now + 9 * 365 * 1_440 * minute
+    const hour = await dueJobs(store, codecs, { from, to: from + 60 * minute, limit: 1 }, atOnce)
+    expect(hour).toMatchObject({ jobs: [{ id: 'each', count: 60 }], complete: false })
+    expect(await dueJobs(store, codecs, { from, to: from + 1, limit: 1 }, atOnce)).toMatchObject({ complete: false })
+  })
+})
+
 describe('the jobs that are due in a range', () => {
   const inside = { from: now + 10 * minute, to: now + 12 * minute, limit: 10 }
 
