@@ -24,6 +24,7 @@ import {
 import { answerError, type JsonParser, jsonReader, problemOf, problemType, requestChecks } from './http/index.ts'
 import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
+import { staleHeader } from './owners/index.ts'
 import {
   answerAsPage,
   auditRoutes,
@@ -129,7 +130,7 @@ export function createApi(options: ApiOptions): Api {
   })
   limitBodyTimes(instance)
   auditRequests(instance, context.audit)
-  answerUnchanged(instance)
+  answerUnchanged(instance, staleHeader)
   compressAnswers(instance)
   limitUnread(instance)
   instance.setErrorHandler(answerError)

@@ -6,11 +6,12 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { hashedCharsMax, hashedCharsMin } from '../schemas/index.ts'
 
-/** Call it before `compressAnswers`: what is not sent needs no compression. */
-export function answerUnchanged(instance: FastifyInstance): void {
+/** Call it before `compressAnswers`: what is not sent needs no compression. Answers with the header `without` get no ETag. */
+export function answerUnchanged(instance: FastifyInstance, without: string): void {
   instance.addHook('onSend', async ({ headers, method, routeOptions: { config } }, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < hashedCharsMin || payload.length > hashedCharsMax) return payload
     if (method !== 'GET' || reply.statusCode !== 200 || config.internal === true || reply.hasHeader('etag')) return payload
+    if (reply.hasHeader(without)) return payload
     if (!/^application\/json\b/.test(String(reply.getHeader('content-type') ?? ''))) return payload
     const etag = `W/"${hash('sha1', payload, 'base64url')}"`
     void reply.header('etag', etag)

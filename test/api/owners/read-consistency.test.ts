@@ -44,6 +44,7 @@ describe('a read with stale=true', () => {
     expect(answer.statusCode).toBe(200)
     expect(answer.json().stale).toEqual([0, 1, 3].map((partition) => ({ partition, behindRecords: 7 })))
     expect(answer.headers['duelog-stale']).toBe('0;behind=7, 1;behind=7, 3;behind=7')
+    expect(answer.headers.etag).toBeUndefined()
   })
 
   it('reports 404 of a standby as stale too', async () => {
