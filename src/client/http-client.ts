@@ -9,7 +9,7 @@ import type {
   Written as WrittenAnswer,
 } from '../answers/index.ts'
 import { type Clock, systemClock } from '../clock/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { callOptions, DuelogError } from '../errors/index.ts'
 import {
   type Address,
   ApiClient,
@@ -22,28 +22,30 @@ import {
   uploadLines,
 } from '../remote/index.ts'
 import {
-  type AwaitedRunOf,
-  type Client,
-  type CommandOptions,
   type JobInfo,
-  type JobRecords,
-  type KafkaClient,
   type Rejection,
   type RunInfo,
   type RunLine,
-  type RunLogOptions,
-  type RunPromise,
   rejectionsListedMax,
   type Scheduled,
   type ScheduledMany,
-  type ScheduleOptions,
-  type WaitOptions,
-} from './client.ts'
+} from './answers.ts'
+import {
+  checkedCommand,
+  checkedDelete,
+  checkedFilter,
+  checkedId,
+  checkedOnRejected,
+  checkedSchedule,
+  checkedTrigger,
+} from './call-checks.ts'
+import type { Client, JobRecords, KafkaClient } from './client.ts'
 import type { Job } from './job.ts'
 import { jobLines, withJsonPayload } from './job-lines.ts'
+import type { AwaitedRunOf, CommandOptions, JobFilter, RunLogOptions, ScheduleOptions, WaitOptions } from './options.ts'
 import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import { runAwaiter } from './run-awaiter.ts'
-import { type AwaitRun, RunFailedError, runPromise } from './run-promise.ts'
+import { type AwaitRun, RunFailedError, type RunPromise, runPromise } from './run-promise.ts'
 import type { AnyPayloads, JobFor } from './typed-job.ts'
 
 const pageSize = 500
@@ -80,16 +82,21 @@ class HttpClient implements Client, JobRecords {
     this.#api = new ApiClient(address, new AbortController().signal)
   }
 
-  schedule(job: JobFor<AnyPayloads>, options: ScheduleOptions = {}): RunPromise<Scheduled> {
-    const isPlain = options.wait === undefined && options.ifMatch === undefined && options.ifAbsent !== true
-    const kafka = isPlain ? this.#kafka : undefined
-    const scheduled = kafka === undefined ? this.#scheduled(job as Job, options) : this.#during(() => kafka.schedule(job))
-    return runPromise(scheduled, this.#awaitRun, ({ id, etag }) => [id, { etag }])
+  schedule(job: JobFor<AnyPayloads>, options?: ScheduleOptions): RunPromise<Scheduled> {
+    return runPromise(this.#schedule(job, options), this.#awaitRun, ({ id, etag }) => [id, { etag }])
   }
 
-  async #scheduled(job: Job, { wait, ...condition }: ScheduleOptions): Promise<Scheduled> {
-    const { id } = job
-    if (typeof id !== 'string') throw new DuelogError('bad-job-id', 'id of the job is missing; it must be text')
+  async #schedule(job: JobFor<AnyPayloads>, options?: ScheduleOptions): Promise<Scheduled> {
+    const given = checkedSchedule(options)
+    const isPlain = given.wait === undefined && given.ifMatch === undefined && given.ifAbsent !== true
+    const kafka = isPlain ? this.#kafka : undefined
+    return kafka === undefined ? this.#put(job as Job, given) : this.#during(() => kafka.schedule(job))
+  }
+
+  async #put(job: Job, { wait, ...condition }: ScheduleOptions): Promise<Scheduled> {
+    if (typeof job !== 'object' || job === null)
+      throw new DuelogError('bad-definition', 'schedule needs a job: an object with id, schedule and target.')
+    const id = checkedId(job.id)
     await this.#checker?.check(job)
     const answer = await this.#ask<WrittenAnswer>('PUT', path`/v1/jobs/${id}`, {
       body: withJsonPayload(job),
@@ -101,14 +108,15 @@ class HttpClient implements Client, JobRecords {
 
   async scheduleMany(
     jobs: Parameters<Client['scheduleMany']>[0],
-    { onRejected }: Parameters<Client['scheduleMany']>[1] = {},
+    options?: Parameters<Client['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
+    const onRejected = checkedOnRejected(options)
     const kafka = this.#kafka
     if (kafka !== undefined) return this.#during(() => kafka.scheduleMany(jobs, onRejected === undefined ? {} : { onRejected }))
     const checker = this.#checker
     if (checker === undefined) return this.#upload(jobs as Iterable<Job>, onRejected)
-    return scheduleChecked(checker, jobs as Iterable<Job>, onRejected, (checked, options) =>
-      this.#upload(checked, options.onRejected),
+    return scheduleChecked(checker, jobs as Iterable<Job>, onRejected, (checked, { onRejected: refused }) =>
+      this.#upload(checked, refused),
     )
   }
 
@@ -137,32 +145,35 @@ class HttpClient implements Client, JobRecords {
     return made
   }
 
-  async delete(id: string, { ifMatch }: { ifMatch?: string } = {}): Promise<void> {
+  async delete(id: string, options?: { ifMatch?: string }): Promise<void> {
+    const { ifMatch } = checkedDelete(options)
     const kafka = ifMatch === undefined ? this.#kafka : undefined
     if (kafka !== undefined) return void (await this.#during(() => kafka.delete(id)))
-    await this.#ask<Accepted | undefined>('DELETE', path`/v1/jobs/${id}`, { headers: conditionHeaders({ ifMatch }) })
+    await this.#ask<Accepted | undefined>('DELETE', path`/v1/jobs/${checkedId(id)}`, { headers: conditionHeaders({ ifMatch }) })
   }
 
-  get(id: string): Promise<JobInfo | undefined> {
-    return this.#find(path`/v1/jobs/${id}`)
+  async get(id: string): Promise<JobInfo | undefined> {
+    return this.#find(path`/v1/jobs/${checkedId(id)}`)
   }
 
-  list({ dueBefore, ...filter }: Parameters<Client['list']>[0] = {}): AsyncIterable<JobInfo> {
-    return this.#pages('/v1/jobs', { ...filter, dueBefore: timeText(dueBefore) }, 'jobs')
+  async *list(options?: JobFilter): AsyncGenerator<JobInfo> {
+    const { dueBefore, ...filter } = checkedFilter(options)
+    yield* this.#pages<JobInfo>('/v1/jobs', { ...filter, dueBefore: timeText(dueBefore) }, 'jobs')
   }
 
   async runs(id: string): Promise<RunInfo[]> {
-    return (await this.#read<{ runs: RunInfo[] }>(path`/v1/jobs/${id}/runs`)).runs
+    return (await this.#read<{ runs: RunInfo[] }>(path`/v1/jobs/${checkedId(id)}/runs`)).runs
   }
 
-  run(id: string, runNo: number): Promise<RunInfo | undefined> {
-    return this.#find(path`/v1/runs/${id}/${runNo}`)
+  async run(id: string, runNo: number): Promise<RunInfo | undefined> {
+    return this.#find(path`/v1/runs/${checkedId(id)}/${runNo}`)
   }
 
-  async *logs(id: string, runNo: number, { follow = false, from, to }: RunLogOptions = {}): AsyncGenerator<RunLine> {
+  async *logs(id: string, runNo: number, options?: RunLogOptions): AsyncGenerator<RunLine> {
+    const { follow = false, from, to } = callOptions('logs', options, { follow: true, from: true, to: true })
+    const route = path`/v1/jobs/${checkedId(id)}/runs/${runNo}/logs`
     const query = { limit: pageSize, from: timeText(from), to: timeText(to) }
-    const read = (of: Request['query']): Promise<RunLogPage> =>
-      this.#ask('GET', path`/v1/jobs/${id}/runs/${runNo}/logs`, { query: of })
+    const read = (of: Request['query']): Promise<RunLogPage> => this.#ask('GET', route, { query: of })
     const pages = runLinePages(read, query, { follow, clock: this.#clock, signal: this.#closed.signal })
     for await (const page of pages) yield* page.lines
   }
@@ -183,40 +194,46 @@ class HttpClient implements Client, JobRecords {
     return this.#awaitRun(id, which, options)
   }
 
-  why(id: string): Promise<JobExplanation> {
-    return this.#read(path`/v1/jobs/${id}/why`)
+  async why(id: string): Promise<JobExplanation> {
+    return this.#read(path`/v1/jobs/${checkedId(id)}/why`)
   }
 
-  trigger(id: string, { payload, ...options }: Parameters<Client['trigger']>[1] = {}): RunPromise<CommandResult> {
-    return this.#makeRun(id, path`/v1/jobs/${id}/trigger`, options, payload === undefined ? undefined : { payload })
+  trigger(id: string, options?: Parameters<Client['trigger']>[1]): RunPromise<CommandResult> {
+    return this.#makeRun(id, async () => {
+      const { payload, ...command } = checkedTrigger(options)
+      const body = payload === undefined ? undefined : { payload }
+      return this.#command(path`/v1/jobs/${checkedId(id)}/trigger`, command, body)
+    })
   }
 
-  pause(id: string, options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/jobs/${id}/pause`, options)
+  async pause(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${checkedId(id)}/pause`, checkedCommand('pause', options))
   }
 
-  resume(id: string, options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/jobs/${id}/resume`, options)
+  async resume(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${checkedId(id)}/resume`, checkedCommand('resume', options))
   }
 
-  cancel(id: string, options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/jobs/${id}/cancel`, options)
+  async cancel(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${checkedId(id)}/cancel`, checkedCommand('cancel', options))
   }
 
-  cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/runs/${id}/${runNo}/cancel`, options)
+  async cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/cancel`, checkedCommand('cancelRun', options))
   }
 
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult> {
-    return this.#makeRun(id, path`/v1/runs/${id}/${runNo}/redrive`, options)
+    return this.#makeRun(id, async () =>
+      this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/redrive`, checkedCommand('redrive', options)),
+    )
   }
 
   redriveMany(filter: Parameters<Client['redriveMany']>[0] = {}): ReturnType<Client['redriveMany']> {
     return this.#ask('POST', '/v1/dead-letters/redrive', { body: filter })
   }
 
-  operate(request: OperationRequest, { idempotencyKey }: CommandOptions = {}): Promise<Operation> {
-    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+  async operate(request: OperationRequest, options?: CommandOptions): Promise<Operation> {
+    const headers = keyHeaders(checkedCommand('operate', options))
     return this.#ask('POST', '/v1/operations', { body: request, headers })
   }
 
@@ -236,16 +253,16 @@ class HttpClient implements Client, JobRecords {
     return this.#ask('POST', path`/v1/operations/${id}/cancel`, {})
   }
 
-  backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/jobs/${id}/backfill`, options, range)
+  async backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${checkedId(id)}/backfill`, checkedCommand('backfill', options), range)
   }
 
   deadLetters(filter: Parameters<Client['deadLetters']>[0] = {}): AsyncIterable<RunInfo> {
     return this.#pages('/v1/dead-letters', { ...filter }, 'runs')
   }
 
-  deadLetter(id: string, runNo: number): ReturnType<Client['deadLetter']> {
-    return this.#find(path`/v1/dead-letters/${id}/${runNo}`)
+  async deadLetter(id: string, runNo: number): ReturnType<Client['deadLetter']> {
+    return this.#find(path`/v1/dead-letters/${checkedId(id)}/${runNo}`)
   }
 
   async preview(schedule: Job['schedule'], options: Parameters<Client['preview']>[1] = {}): ReturnType<Client['preview']> {
@@ -269,15 +286,15 @@ class HttpClient implements Client, JobRecords {
     return (await this.#read<{ workers: Awaited<ReturnType<Client['workers']>> }>('/v1/workers')).workers
   }
 
-  pauseWorker(worker: string): ReturnType<Client['pauseWorker']> {
+  async pauseWorker(worker: string): ReturnType<Client['pauseWorker']> {
     return this.#command(path`/v1/workers/${worker}/pause`)
   }
 
-  drainWorker(worker: string): ReturnType<Client['drainWorker']> {
+  async drainWorker(worker: string): ReturnType<Client['drainWorker']> {
     return this.#command(path`/v1/workers/${worker}/drain`)
   }
 
-  resumeWorker(worker: string): ReturnType<Client['resumeWorker']> {
+  async resumeWorker(worker: string): ReturnType<Client['resumeWorker']> {
     return this.#command(path`/v1/workers/${worker}/resume`)
   }
 
@@ -285,15 +302,15 @@ class HttpClient implements Client, JobRecords {
     return (await this.#read<{ pools: Awaited<ReturnType<Client['pools']>> }>('/v1/pools')).pools
   }
 
-  pausePool(pool: string): ReturnType<Client['pausePool']> {
+  async pausePool(pool: string): ReturnType<Client['pausePool']> {
     return this.#command(path`/v1/pools/${pool}/pause`)
   }
 
-  drainPool(pool: string): ReturnType<Client['drainPool']> {
+  async drainPool(pool: string): ReturnType<Client['drainPool']> {
     return this.#command(path`/v1/pools/${pool}/drain`)
   }
 
-  resumePool(pool: string): ReturnType<Client['resumePool']> {
+  async resumePool(pool: string): ReturnType<Client['resumePool']> {
     return this.#command(path`/v1/pools/${pool}/resume`)
   }
 
@@ -335,22 +352,17 @@ class HttpClient implements Client, JobRecords {
     )
   }
 
-  #makeRun(id: string, route: string, options: CommandOptions = {}, body?: object): RunPromise<CommandResult> {
-    const made = this.#command(route, options, body)
-    return runPromise(made, this.#awaitRun, ({ commandId, applied, runId, reason }) => {
+  #makeRun(id: string, command: () => Promise<CommandResult>): RunPromise<CommandResult> {
+    return runPromise(command(), this.#awaitRun, ({ commandId, applied, runId, reason }) => {
       if (applied && runId === null)
         throw new RunFailedError(`No run was made of job ${JSON.stringify(id)}: ${reason ?? 'see its why'}`)
       return [id, { commandId }]
     })
   }
 
-  async #command<Answer = CommandResult>(
-    route: string,
-    { idempotencyKey }: CommandOptions = {},
-    given?: object,
-  ): Promise<Answer> {
+  async #command<Answer = CommandResult>(route: string, options: CommandOptions = {}, given?: object): Promise<Answer> {
     const body = given && withJsonPayload(given)
-    return this.#ask('POST', route, { body, headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey } })
+    return this.#ask('POST', route, { body, headers: keyHeaders(options) })
   }
 
   #read<Answer>(route: string): Promise<Answer> {
@@ -393,6 +405,9 @@ function scheduledOf({ id, etag, partition, offset, applied, status, reason, war
   const state = { ...(status !== undefined && { status }), ...(reason !== undefined && { reason }) }
   return { id, etag, partition, offset, applied, ...state, warnings }
 }
+
+const keyHeaders = ({ idempotencyKey }: CommandOptions): Record<string, string> =>
+  idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
 
 function conditionHeaders({
   ifMatch,

@@ -1,34 +1,43 @@
 /** The clients: one over HTTP, which does all that the API does, and one that writes definitions to Kafka. */
 export type {
-  AwaitedRunOf,
-  Client,
-  CommandOptions,
-  HistoryFilter,
   HistoryRunInfo,
-  JobFilter,
   JobInfo,
   JobRecord,
-  JobRecords,
-  KafkaClient,
   PartitionInfo,
   PoolInfo,
   Rejection,
-  RunFilter,
   RunInfo,
   RunLine,
-  RunLogOptions,
-  RunPromise,
   Scheduled,
   ScheduledMany,
-  ScheduleOptions,
-  WaitOptions,
   WorkerInfo,
-  WriteCondition,
   Written,
-} from './client.ts'
+} from './answers.ts'
+export {
+  checkedCommand,
+  checkedDelete,
+  checkedFilter,
+  checkedId,
+  checkedRunOf,
+  checkedSchedule,
+  checkedTrigger,
+  checkedWait,
+} from './call-checks.ts'
+export type { Client, JobRecords, KafkaClient } from './client.ts'
 export { createHttpClient } from './http-client.ts'
 export type { Bytes, Job, Schedule, Time } from './job.ts'
 export { createKafkaClient } from './kafka-client.ts'
+export type {
+  AwaitedRunOf,
+  CommandOptions,
+  HistoryFilter,
+  JobFilter,
+  RunFilter,
+  RunLogOptions,
+  ScheduleOptions,
+  WaitOptions,
+  WriteCondition,
+} from './options.ts'
 export { PayloadChecker } from './payload-checker.ts'
-export { type AwaitRun, checkedTimeoutMs, RunFailedError, runPromise } from './run-promise.ts'
+export { type AwaitRun, RunFailedError, type RunPromise, runPromise } from './run-promise.ts'
 export type { AnyPayloads, JobFor } from './typed-job.ts'

@@ -39,13 +39,15 @@ export type Schedule = {
   [Kind in keyof Kinds]: Kinds[Kind] & { [Field in Exclude<FieldOfSchedule, keyof Kinds[Kind]>]?: undefined }
 }[keyof Kinds]
 
+/** A job. Every default and limit is also in [JOBS](JOBS.md). */
 export interface Job {
   /** 1 to 255 bytes of UTF-8 without control characters, other than `.` and `..`. A job with the same id is replaced. */
   id: string
+  /** When it is due. */
   schedule: Schedule
-  /** Each run is due up to this long after its nominal time. Default 0. */
+  /** Each run is due up to this long after its nominal time, in ms: 0 to 86,400,000. Default 0. */
   jitterMs?: number
-  /** Exactly one of `handler`, `topic` and `http`. */
+  /** What runs: exactly one of `handler`, `topic` and `http`. `pool`: the workers that run it, default `default`. */
   target:
     | { handler: string; pool?: string }
     /** Written by the owner when it is due, exactly once. Without a key: the job id. */
@@ -56,18 +58,23 @@ export interface Job {
    * `contentType` is not JSON.
    */
   payload?: unknown
-  /** Bytes, in place of `payload`. */
+  /** Bytes in base64, in place of `payload`, at most 512 KB. */
   payloadBase64?: string
+  /** Media type of the payload, at most 128 characters. Default with `payload`: application/json. */
   contentType?: string
+  /** What handlers, http requests and records get as headers: at most 32, and 16 KB in all. Default: none. */
   headers?: Record<string, Bytes>
+  /** Which runs a worker without free capacity takes first. Default NORMAL. */
   priority?: Priority
-  /** Name or host of the one worker that may run it. */
+  /** Name or host of the one worker that may run it; without that worker, runs wait until their start deadline. Default: any worker of the pool. */
   pinTo?: string
-  /** False, for floods of cheap runs: no events, no retries, at least once. Default true. */
+  /** False, for floods of cheap runs: no events, no lease, no retries, no result; at least once. Default true. */
   trackRuns?: boolean
-  /** Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
+  /** What happens when an attempt fails. Default: 5 attempts with 1 s, 5 s, 30 s, 2 min, 10 min between. */
   retry?: {
+    /** With the first one: 1 to 1,000. Default 5. Then the run is DEAD. */
     maxAttempts?: number
+    /** Delays before the next attempts, in ms, each at most 86,400,000. `list`: one for each retry, the last one repeats. */
     backoff?:
       | { list: number[] }
       | { fixed: { delayMs: number } }
@@ -75,41 +82,60 @@ export interface Job {
       | { exponential: { baseMs: number; factor?: number; maxMs?: number } }
     /** No attempt is due this long after the nominal time. Default: no limit. */
     maxAgeMs?: number
+    /** Share of each delay that is random, 0 to 1. Default 0. */
     jitter?: number
+    /** Names of errors that are not retried, at most 32. Default: none. */
     nonRetryable?: string[]
   }
-  /** Default 300,000. */
+  /** Longest duration of an attempt, in ms: 100 to 604,800,000. Default 300,000. Then its signal is aborted, and it counts as failed. */
   attemptTimeoutMs?: number
-  /** Default 30,000. */
+  /** A running attempt whose worker sends no sign of life for this long is lost, in ms: 1,000 to 3,600,000. Default 30,000. */
   leaseMs?: number
-  /** Default 86,400,000. */
+  /** A run that no worker has started for this long expires, in ms: 1,000 to 2,592,000,000. Default 86,400,000. */
   startDeadlineMs?: number
+  /** Which occurrences run that are late by more than `misfireThresholdMs`, for example after an outage. Default LATEST. */
   catchUp?: CatchUp
+  /** With `catchUp` ALL: most missed occurrences that run, 1 to 100,000. Default 100. Older ones are skipped and counted. */
   catchUpMax?: number
+  /** From how much lateness on `catchUp` decides, in ms: 0 to 86,400,000. Default 1,000. */
   misfireThresholdMs?: number
+  /** What happens to an occurrence while an earlier run is active. Default ALLOW. */
   overlap?: Overlap
+  /** Most active runs of the job, from any cause: 1 to 100. Default 16. */
   maxConcurrentRuns?: number
-  /** Jobs of one key share concurrencyLimit; exact among those of one partition. */
+  /** Jobs of one key share `concurrencyLimit`; exact among those of one partition, so give their ids one `{tag}`. 1 to 256 bytes. Default: none. */
   concurrencyKey?: string
-  /** Default 1. */
+  /** With `concurrencyKey`: most runs of the key that are dispatched and have not ended, 1 to 10,000. Default 1. Further ones wait. */
   concurrencyLimit?: number
-  /** At most `limit` attempts of the jobs of one key start in any `perMs`; exact among those of one partition. */
+  /**
+   * At most `limit` attempts (1 to 10,000) of the jobs of one key start in any `perMs` (1 to 86,400,000); exact among those of one partition.
+   * Default: none.
+   */
   rateLimit?: { key: string; limit: number; perMs: number }
+  /** No occurrence is due before. Default: none. */
   startAt?: Time
+  /** No occurrence is due after; then the job is COMPLETED. Default: none. */
   endAt?: Time
-  /** Nothing fires after it, including occurrences that were due before. */
+  /** Nothing fires after it, including occurrences that were due before. Default: none. */
   expireAt?: Time
+  /** Scheduled runs after which the job is COMPLETED, from 1. Default: no limit. */
   maxRuns?: number
+  /** True: it does not fire until it is resumed. Default false. */
   paused?: boolean
+  /** A definition with a lower one than that in force is dropped: a whole number from 0. Default: none, always accepted. */
   version?: number
-  /** With dedupWindowMs: a definition of the same key within this time after the one in force is dropped. */
+  /** With dedupWindowMs: a definition of the same key within this time after the one in force is dropped. 1 to 255 characters. Default: none. */
   dedupKey?: string
+  /** With `dedupKey`, in ms: 0 to 2,592,000,000. Default 0. */
   dedupWindowMs?: number
-  /** Ids of jobs that are triggered when a run has succeeded. */
+  /** Ids of jobs that are triggered when a run has succeeded, at most 16. Default: none. */
   onSuccess?: string[]
-  /** Ids of jobs that are triggered when a run is dead or has expired. */
+  /** Ids of jobs that are triggered when a run is dead or has expired, at most 16. Default: none. */
   onFailure?: string[]
+  /** Words by which the job can be found: at most 16, each at most 64 characters. Default: none. */
   tags?: string[]
+  /** A COMPLETED job whose last run succeeded is deleted after this, in ms: 0 to 2,592,000,000. Default 3,600,000. */
   retainCompletedMs?: number
+  /** A COMPLETED job whose last run did not succeed is deleted after this, in ms: 0 to 2,592,000,000. Default 259,200,000. */
   retainFailedMs?: number
 }

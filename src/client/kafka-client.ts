@@ -1,24 +1,25 @@
 /** The client that writes definitions to the `jobs` topic, without the HTTP API. */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
-import { limitWarnings, validateJobId } from '../../streams/definitions/index.ts'
+import { limitWarnings } from '../../streams/definitions/index.ts'
 import { type OnlyOver, onlyOverHeaders } from '../../streams/state/index.ts'
-import { counted } from '../../streams/text/index.ts'
+import { counted, quoted } from '../../streams/text/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
-import { DuelogError, messageOf } from '../errors/index.ts'
+import { callOptions, DuelogError, messageOf } from '../errors/index.ts'
 import type { Codec, LogWriter } from '../ports/index.ts'
-import { BatchSender } from './batch-sender.ts'
 import {
   type JobRecord,
-  type KafkaClient,
   type Rejection,
   rejectionsListedMax,
   type Scheduled,
   type ScheduledMany,
-  type WriteCondition,
   type Written,
-} from './client.ts'
+} from './answers.ts'
+import { BatchSender } from './batch-sender.ts'
+import { checkedId, checkedOnRejected } from './call-checks.ts'
+import type { KafkaClient } from './client.ts'
 import { DefinitionReader } from './definition-reader.ts'
 import type { Job } from './job.ts'
+import type { WriteCondition } from './options.ts'
 import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import type { AnyPayloads } from './typed-job.ts'
 
@@ -54,7 +55,8 @@ class DefinitionWriter implements KafkaClient {
     this.#open = open
   }
 
-  async schedule(job: Parameters<KafkaClient['schedule']>[0], condition: WriteCondition = {}): Promise<Scheduled> {
+  async schedule(job: Parameters<KafkaClient['schedule']>[0], options?: WriteCondition): Promise<Scheduled> {
+    const condition = callOptions<WriteCondition>('schedule', options, { ifMatch: true, ifAbsent: true })
     const { reader, partitions, checker } = await this.#ports()
     await checker?.check(job as Job)
     const { id, value, definition } = reader.read(job as Job)
@@ -65,8 +67,9 @@ class DefinitionWriter implements KafkaClient {
 
   async scheduleMany(
     jobs: Parameters<KafkaClient['scheduleMany']>[0],
-    { onRejected }: Parameters<KafkaClient['scheduleMany']>[1] = {},
+    options?: Parameters<KafkaClient['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
+    const onRejected = checkedOnRejected(options)
     const ports = await this.#ports()
     const given = jobs as Iterable<Job> | AsyncIterable<Job>
     if (ports.checker === undefined) return scheduleMany(ports, given, onRejected)
@@ -76,7 +79,7 @@ class DefinitionWriter implements KafkaClient {
   }
 
   async delete(id: string): Promise<Written> {
-    checkId(id)
+    checkedId(id)
     return await this.#write(id, null)
   }
 
@@ -90,7 +93,7 @@ class DefinitionWriter implements KafkaClient {
   }
 
   async deletionRecords(...ids: string[]): Promise<JobRecord[]> {
-    for (const id of ids) checkId(id)
+    for (const id of ids) checkedId(id)
     const ports = await this.#ports()
     return ids.map((id) => recordOf(ports, id, null))
   }
@@ -129,11 +132,6 @@ const recordOf = ({ topic, partitions }: OpenedPorts, id: string, value: Buffer 
   headers: {},
 })
 
-function checkId(id: string): void {
-  const problem = validateJobId(id)
-  if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
-}
-
 /** Throws `bad-request`. */
 function headersOf({ ifMatch, ifAbsent }: WriteCondition): Record<string, string> | undefined {
   if (ifMatch !== undefined && ifAbsent === true)
@@ -142,10 +140,10 @@ function headersOf({ ifMatch, ifAbsent }: WriteCondition): Record<string, string
   return condition === undefined ? undefined : onlyOverHeaders(condition)
 }
 
-function offsetOf(etag: string): number {
-  const [, offset] = /^"?\d+\.(\d+)"?$/.exec(etag) ?? []
+function offsetOf(etag: unknown): number {
+  const [, offset] = /^"?\d+\.(\d+)"?$/.exec(typeof etag === 'string' ? etag : '') ?? []
   if (offset !== undefined) return Number(offset)
-  throw new DuelogError('bad-request', `ifMatch is ${JSON.stringify(etag)}; give the etag of the job, such as "0.12"`)
+  throw new DuelogError('bad-request', `ifMatch is ${quoted(etag)}; give the etag of the job, such as "0.12"`)
 }
 
 async function scheduleMany(

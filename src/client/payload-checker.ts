@@ -2,7 +2,7 @@
 import { isJsonType } from '../../streams/definitions/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { checkPayload, type PayloadSchema } from '../ports/index.ts'
-import { type Rejection, rejectionsListedMax, type ScheduledMany } from './client.ts'
+import { type Rejection, rejectionsListedMax, type ScheduledMany } from './answers.ts'
 import type { Job } from './job.ts'
 
 export class PayloadChecker {

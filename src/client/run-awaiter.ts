@@ -3,8 +3,10 @@ import type { AwaitedRun } from '../answers/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { type Address, ApiClient, path } from '../remote/index.ts'
-import type { AwaitedRunOf, RunInfo } from './client.ts'
-import { type AwaitRun, checkedTimeoutMs, RunFailedError } from './run-promise.ts'
+import type { RunInfo } from './answers.ts'
+import { checkedId, checkedRunOf, checkedWait } from './call-checks.ts'
+import type { AwaitedRunOf } from './options.ts'
+import { type AwaitRun, RunFailedError } from './run-promise.ts'
 
 /** The longest wait of one request; the API allows 45,000. A longer wait sends the request again. */
 const waitRequestMs = 30_000
@@ -21,8 +23,10 @@ export interface RunAwaiterOptions {
 
 export function runAwaiter({ address, clock, closed }: RunAwaiterOptions): AwaitRun {
   return async (id, which, options) => {
-    const timeoutMs = checkedTimeoutMs(options)
-    const stop = AbortSignal.any([closed, ...(options?.signal === undefined ? [] : [options.signal])])
+    checkedId(id)
+    checkedRunOf(which)
+    const { timeoutMs, signal } = checkedWait(options)
+    const stop = AbortSignal.any([closed, ...(signal === undefined ? [] : [signal])])
     const api = new ApiClient(address, stop)
     const untilMs = clock.steadyMs() + timeoutMs
     let againMs = againMsMin

@@ -1,10 +1,18 @@
 /** Waits for the end of a run: what `result` and `run` of a request that makes one do. */
 import { DuelogError } from '../errors/index.ts'
-import type { AwaitedRunOf, RunInfo, RunPromise, WaitOptions } from './client.ts'
+import type { RunInfo } from './answers.ts'
+import type { AwaitedRunOf, WaitOptions } from './options.ts'
 
-export const waitMsDefault = 60_000
-/** The longest wait of a timer of Node. */
-const waitMsMax = 2_147_483_647
+/** The promise of a request that makes a run, with ways to wait for its end. */
+export interface RunPromise<Answer> extends Promise<Answer> {
+  /**
+   * What the handler returned. Rejects with RunFailedError if the run ends otherwise or cannot come, with `wait-timeout` if it has not
+   * ended in time, and with the error of the request itself.
+   */
+  result<Result = unknown>(options?: WaitOptions): Promise<Result>
+  /** The ended run, whatever its status. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */
+  run(options?: WaitOptions): Promise<RunInfo>
+}
 
 /** The awaited run ended without a result, or cannot come. */
 export class RunFailedError extends DuelogError {
@@ -40,10 +48,4 @@ function resultOf(run: RunInfo): unknown {
   if (status === 'DISPATCHED')
     throw new RunFailedError(`Run ${runId} has no result: trackRuns of its job is false, so workers send no reports.`, run)
   throw new RunFailedError(`Run ${runId} is ${status} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}.${why}`, run)
-}
-
-/** Throws `bad-request`. */
-export function checkedTimeoutMs({ timeoutMs = waitMsDefault }: WaitOptions = {}): number {
-  if (Number.isFinite(timeoutMs) && timeoutMs >= 1 && timeoutMs <= waitMsMax) return timeoutMs
-  throw new DuelogError('bad-request', `timeoutMs is ${timeoutMs}; allowed: 1 to ${waitMsMax}`)
 }

@@ -85,7 +85,7 @@ export const errorTable = {
   unreachable: { status: 503, retriable: true, meaning: 'No Duelog answers at the URL that the command line was given.' },
   fenced: { status: 503, retriable: true, meaning: 'Another process has taken over the partition.' },
   'unsafe-topic': {
-    status: 500,
+    status: 503,
     retriable: false,
     meaning: 'A topic is missing, or has settings under which jobs could be lost or fire twice.',
   },

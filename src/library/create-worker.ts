@@ -14,7 +14,7 @@ import {
   watchClock,
 } from '../cluster/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
-import { DuelogError, requireKnown } from '../errors/index.ts'
+import { DuelogError, requireKnown, requireLogger, requireNode } from '../errors/index.ts'
 import {
   builtInHandlers,
   Executor,
@@ -95,13 +95,9 @@ export interface Worker {
   current(): ExecutorView | undefined
 }
 
-/** Also in package.json, and in src/cli/duelog.ts, which cannot import it. */
-const nodeMajorMin = 24
-
 /** Throws DuelogError `bad-config`, also for a Node that is too old. */
 export function createWorker<Payloads extends object = AnyPayloads>(options: WorkerOptions<Payloads>): Worker {
-  if (Number(process.versions.node.split('.')[0]) < nodeMajorMin)
-    throw new DuelogError('bad-config', `createWorker needs Node ${nodeMajorMin} or later; this is ${process.version}`)
+  requireNode('createWorker')
   requireOptions(options)
   const { pool = 'default', concurrency = 50, name = 'worker', drainMs = 25_000 } = options
   const logger = options.logger ?? pino({ name, level: 'warn', ...limitRecordLogs() })
@@ -170,6 +166,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
 function requireOptions<Payloads extends object>(options: WorkerOptions<Payloads>): void {
   requireKnown('createWorker', options, workerOptionNames)
   requireSound('createWorker', options)
+  if (options.logger !== undefined) requireLogger('createWorker', options.logger)
   requireHandlers(options.handlers)
   const hookProblem = options.hooks === undefined ? undefined : hooksProblem(options.hooks)
   if (hookProblem !== undefined) throw new DuelogError('bad-config', hookProblem)

@@ -3,6 +3,7 @@ export { DuelogError, type ErrorCode } from '../errors/index.ts'
 export {
   type FakeLine,
   type FakeRun,
+  type FakeRunOverrides,
   fakeRun,
   type TestLogLine,
   type TestRecord,

@@ -79,7 +79,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       if (owner === undefined) return null
       const look = async (): Promise<RunEnd | undefined> => {
         const { job, finished } = await jobWithRuns(storeOf(partition), codecs, id)
-        return runEndOf(job, finished, awaited)
+        return runEndOf(job, finished, awaited, clock.nowMs())
       }
       return await endedInTime(owner, id, awaited, look, { clock, timeoutMs, signal: asker?.signal })
     },
@@ -132,6 +132,8 @@ async function endedInTime(
 ): Promise<RunEnd | null> {
   const over = Promise.withResolvers<null>()
   const cancel = clock.at(clock.nowMs() + timeoutMs, () => over.resolve(null))
+  /** Whether all is applied that was durable when the caller asked. Before that, nobody knows that a run cannot come. */
+  let isCaughtUp = false
   const onAbort = (): void => over.resolve(null)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) over.resolve(null)
@@ -142,12 +144,19 @@ async function endedInTime(
       wait = applied
       if ((await Promise.race([applied.done, over.promise])) === null) return null
       // Also if the partition ended: then the look finds no store.
+      isCaughtUp = true
     }
     for (;;) {
       const change = owner.jobChange(id)
       wait = change
       const end = await look()
-      if (end !== undefined) return end
+      if (end !== undefined && (end.run !== null || isCaughtUp)) return end
+      if (end !== undefined) {
+        change.end()
+        if ((await Promise.race([allApplied(owner, clock), over.promise])) === null) return null
+        isCaughtUp = true
+        continue
+      }
       if ((await Promise.race([change.changed, over.promise])) === null) return null
     }
   } finally {
@@ -155,6 +164,15 @@ async function endedInTime(
     signal?.removeEventListener('abort', onAbort)
     wait?.end()
   }
+}
+
+/** How long a caller that asks for something unknown waits until its own writes are applied. Longer than an owner takes. */
+const ownWritesWaitMs = 5_000
+
+/** Resolves once what was durable at the call is applied, or after that time. Rejects with `broker-unavailable` or `overloaded`. */
+async function allApplied(owner: Partition, clock: Clock): Promise<boolean> {
+  const [jobs, commands] = await Promise.all([owner.durableEnd('jobs'), owner.durableEnd('commands')])
+  return await doneInTime(owner, { jobs: jobs - 1, commands: commands - 1 }, clock, ownWritesWaitMs)
 }
 
 /** See PartitionQueries#applied. */

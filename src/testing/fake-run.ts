@@ -1,7 +1,8 @@
 /** A run for unit tests of a handler, without a system around it. */
 import { pino } from 'pino'
 import { jsonOfValue } from '../../streams/definitions/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { quoted } from '../../streams/text/index.ts'
+import { callOptions, DuelogError } from '../errors/index.ts'
 import type { Progress, Run, RunLogFields, RunLogLevel } from '../executor/index.ts'
 
 /** A line of the log of a run. */
@@ -21,21 +22,29 @@ export interface FakeRun<Payload = unknown> extends Run<Payload> {
   abort(reason?: Error): void
 }
 
+/** Members of a run that a test chooses. */
+export type FakeRunOverrides<Payload = unknown> = { [Name in keyof Run<Payload>]?: Run<Payload>[Name] | undefined }
+
 /** When fake runs are due, unless the test says another time: 2027-01-01T00:00:00Z. */
 export const timeMsDefault = 1_798_761_600_000
 
+/** Overrides that are numbers, with the least that a run has. */
+const wholeFrom = { runNo: 1, attempt: 1, scheduledFor: 0, dueAt: 0 } as const
+
 /**
  * A first attempt with this payload. The payload goes through JSON, as on the way through Kafka: a Date becomes text there as well.
- * `overrides` replaces any member. Throws `bad-request` for a payload that JSON cannot hold, and for an override that no run has.
+ * `overrides` replaces any member of the run; undefined replaces none. An own `signal` is aborted by `abort` as well. Throws `bad-request` for a
+ * payload that JSON cannot hold, for an override that no run has, and for a number or id that no run has.
  */
-export function fakeRun<Payload = unknown>(payload?: Payload, overrides: Partial<Run<Payload>> = {}): FakeRun<Payload> {
+export function fakeRun<Payload = unknown>(payload?: Payload, overrides?: FakeRunOverrides<Payload>): FakeRun<Payload> {
+  const given = checkedOverrides(overrides)
   const text = payload === undefined || payload === null ? null : jsonOfValue(payload)
   if (text !== null && typeof text !== 'string')
     throw new DuelogError(
       'bad-request',
       `the payload of fakeRun must be ${text.limit}; other bytes go as overrides payload and payloadBytes`,
     )
-  const { jobId = 'job', runNo = 1, scheduledFor = timeMsDefault } = overrides
+  const { jobId = 'job', runNo = 1, scheduledFor = timeMsDefault } = given
   const controller = new AbortController()
   const heartbeats: Progress[] = []
   const lines: FakeLine[] = []
@@ -51,7 +60,7 @@ export function fakeRun<Payload = unknown>(payload?: Payload, overrides: Partial
     contentType: text === null ? null : 'application/json',
     headers: {},
     http: null,
-    signal: controller.signal,
+    signal: given.signal === undefined ? controller.signal : AbortSignal.any([given.signal, controller.signal]),
     heartbeat: (progress = {}) => void heartbeats.push(progress),
     log: (level, text, fields) => void lines.push({ level, text, ...(fields !== undefined && { fields }) }),
     logger: pino({ level: 'silent' }),
@@ -59,8 +68,30 @@ export function fakeRun<Payload = unknown>(payload?: Payload, overrides: Partial
     lines,
     abort: (reason) => controller.abort(reason),
   }
-  for (const name of Object.keys(overrides))
-    if (!Object.hasOwn(run, name))
-      throw new DuelogError('bad-request', `a run has no ${JSON.stringify(name)}, so fakeRun cannot override it`)
-  return { ...run, ...overrides }
+  const { signal: _, ...others } = given
+  return { ...run, ...others }
 }
+
+/** Those that are set. Throws `bad-request`. */
+function checkedOverrides<Payload>(overrides: FakeRunOverrides<Payload> | undefined): Partial<Run<Payload>> {
+  const given = callOptions<FakeRunOverrides<Payload>>('fakeRun', overrides, overridable)
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Run<Payload>>
+  for (const [name, min] of Object.entries(wholeFrom)) {
+    const value = set[name as keyof typeof wholeFrom]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= min))
+      throw refused(`${name} of fakeRun is ${quoted(value)}; allowed: a whole number from ${min}`)
+  }
+  for (const name of ['jobId', 'executionId'] as const)
+    if (set[name] !== undefined && typeof set[name] !== 'string')
+      throw refused(`${name} of fakeRun is ${quoted(set[name])}; it must be text`)
+  if (set.signal !== undefined && !(set.signal instanceof AbortSignal))
+    throw refused(`signal of fakeRun is ${quoted(set.signal)}; give the signal of an AbortController`)
+  return set
+}
+
+const overridable = {
+  ...{ executionId: true, jobId: true, runNo: true, attempt: true, scheduledFor: true, dueAt: true, payload: true },
+  ...{ payloadBytes: true, contentType: true, headers: true, http: true, signal: true, heartbeat: true, log: true, logger: true },
+} as const satisfies Record<keyof Run, true>
+
+const refused = (message: string): DuelogError => new DuelogError('bad-request', message)

@@ -1,5 +1,5 @@
 /** Tests of users' handlers, schedules and flows in virtual time, on the product's own code over a simulated cluster. */
-export { type FakeLine, type FakeRun, fakeRun } from './fake-run.ts'
+export { type FakeLine, type FakeRun, type FakeRunOverrides, fakeRun } from './fake-run.ts'
 export type { TestSystem, TestSystemOptions } from './options.ts'
 export { testSystem } from './test-system.ts'
 export type { TestLogLine, TestRecord } from './topic-records.ts'

@@ -63,3 +63,10 @@ export function checkZone(zone: string | undefined): void {
   if (zone === undefined || (typeof zone === 'string' && zoneOf(zone).kind !== 'unknown')) return
   throw new DuelogError('bad-config', `zone of testSystem is ${JSON.stringify(zone)}; give an IANA name such as Europe/Paris`)
 }
+
+/** Throws `bad-request` for the version of another job, as the API does. */
+export function sinceOf(etag: string, partition: number): { since: number } {
+  const [place, offset] = etag.replaceAll('"', '').split('.').map(Number)
+  if (place === partition) return { since: offset ?? 0 }
+  throw new DuelogError('bad-request', `The ETag ${etag} is not of this job: its partition is ${partition}.`)
+}

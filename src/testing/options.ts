@@ -1,7 +1,8 @@
 /** A test system as users see it, and its options. */
 import type { Logger } from 'pino'
+import { isPoolName, poolNameLimit } from '../../streams/definitions/index.ts'
 import type { AnyPayloads, Time } from '../client/index.ts'
-import { DuelogError, requireKnown } from '../errors/index.ts'
+import { DuelogError, requireKnown, requireLogger, requireNode } from '../errors/index.ts'
 import { type HandlersFor, type Hook, handlerProblem, hooksProblem } from '../executor/index.ts'
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { checkZone } from './json-values.ts'
@@ -85,23 +86,29 @@ const optionNames = {
 
 /** Throws `bad-config`. */
 export function checkOptions(options: TestSystemOptions): void {
+  requireNode('testSystem')
   requireKnown('testSystem', options, optionNames)
   const { hooks, schemas = {} } = options
   const problem = hooks === undefined ? undefined : hooksProblem(hooks)
   if (problem !== undefined) throw wrong(problem)
-  if (typeof schemas !== 'object' || schemas === null) throw wrong('schemas of testSystem is no object of schemas by handler')
+  if (typeof schemas !== 'object' || schemas === null || Array.isArray(schemas))
+    throw wrong('schemas of testSystem is no object of schemas by handler')
   for (const [name, schema] of Object.entries(schemas))
     if (!isPayloadSchema(schema))
       throw wrong(`schemas of testSystem: the one of handler ${JSON.stringify(name)} does not follow Standard Schema`)
   checkZone(options.zone)
   checkNumbers(options)
   for (const list of ['pools', 'topics'] as const) checkNames(list, options[list])
+  checkPools(options.pools)
+  if (options.logger !== undefined) requireLogger('testSystem', options.logger)
   if (options.pools?.length === 0) throw wrong('pools of testSystem is empty; give at least one name')
 }
 
 /** Throws `bad-config`. */
 export function checkHandlers(handlers: unknown): void {
-  if (typeof handlers !== 'object' || handlers === null)
+  if (typeof handlers === 'object' && handlers !== null && 'then' in handlers && typeof handlers.then === 'function')
+    throw wrong('handlers of testSystem is a promise; the function that makes the handlers must return them at once')
+  if (typeof handlers !== 'object' || handlers === null || Array.isArray(handlers))
     throw wrong('handlers of testSystem is missing; give an object of functions by name, {} for the built-in ones alone')
   for (const [name, handler] of Object.entries(handlers)) {
     const problem = handlerProblem(name, handler)
@@ -128,6 +135,12 @@ function checkNames(what: string, names: unknown): void {
   if (names === undefined) return
   const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== '')
   if (!areNames) throw wrong(`${what} of testSystem is no list of names`)
+}
+
+function checkPools(pools: readonly string[] | undefined): void {
+  const odd = pools?.find((pool) => !isPoolName(pool))
+  if (odd !== undefined) throw wrong(`pools of testSystem has ${JSON.stringify(odd)}; allowed: ${poolNameLimit}`)
+  if (pools !== undefined && new Set(pools).size < pools.length) throw wrong('pools of testSystem names a pool twice')
 }
 
 const wrong = (message: string): DuelogError => new DuelogError('bad-config', message)

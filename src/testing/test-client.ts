@@ -3,7 +3,7 @@
  * that is due at this instant has happened.
  */
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
-import { completeCommand, readPayload, validateCommand, validateJobId } from '../../streams/definitions/index.ts'
+import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
 import type { Problem } from '../../streams/text/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
@@ -12,7 +12,14 @@ import {
   type AwaitedRunOf,
   type Client,
   type CommandOptions,
-  checkedTimeoutMs,
+  checkedCommand,
+  checkedDelete,
+  checkedFilter,
+  checkedId,
+  checkedRunOf,
+  checkedSchedule,
+  checkedTrigger,
+  checkedWait,
   createKafkaClient,
   type JobFor,
   type JobInfo,
@@ -27,12 +34,12 @@ import {
   type ScheduleOptions,
   type WaitOptions,
 } from '../client/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { callOptions, DuelogError } from '../errors/index.ts'
 import type { JobView, LogWriter, PartitionQueries } from '../ports/index.ts'
 import { activeRunAnswer, conflict, endedRunAnswer, etagOf, jobAnswer, notFound, refusal } from './api-answers.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
-import { isoTime, timeOf } from './json-values.ts'
+import { isoTime, sinceOf, timeOf } from './json-values.ts'
 import { codecs, names, type Processes } from './processes.ts'
 import type { RunHistory } from './run-history.ts'
 
@@ -80,7 +87,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     })
   }
 
-  schedule(job: JobFor<AnyPayloads>, options: ScheduleOptions = {}): RunPromise<Scheduled> {
+  schedule(job: JobFor<AnyPayloads>, options?: ScheduleOptions): RunPromise<Scheduled> {
     return runPromise(
       this.#after(() => this.#schedule(job, options)),
       (...asked) => this.awaitRun(...asked),
@@ -88,7 +95,8 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     )
   }
 
-  async #schedule(job: JobFor<AnyPayloads>, { ifMatch, ifAbsent }: ScheduleOptions): Promise<Scheduled> {
+  async #schedule(job: JobFor<AnyPayloads>, options: ScheduleOptions | undefined): Promise<Scheduled> {
+    const { ifMatch, ifAbsent } = checkedSchedule(options)
     const condition = { ...(ifMatch !== undefined && { ifMatch }), ...(ifAbsent !== undefined && { ifAbsent }) }
     const scheduled = await this.#kafka.schedule(job, condition)
     const { partition, offset } = scheduled
@@ -102,13 +110,14 @@ export class TestClient implements ClientCalls<AnyPayloads> {
 
   scheduleMany(
     jobs: Parameters<Client['scheduleMany']>[0],
-    options: Parameters<Client['scheduleMany']>[1] = {},
+    options?: Parameters<Client['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     return this.#after(() => this.#kafka.scheduleMany(jobs, options))
   }
 
-  delete(id: string, { ifMatch }: { ifMatch?: string } = {}): Promise<void> {
+  delete(id: string, options?: { ifMatch?: string }): Promise<void> {
     return this.#after(async () => {
+      const { ifMatch } = checkedDelete(options)
       const job = await this.#existing(id)
       if (ifMatch !== undefined && ifMatch !== etagOf(job)) throw conflict(id, job)
       const { partition, offset } = await this.#kafka.delete(id)
@@ -118,12 +127,13 @@ export class TestClient implements ClientCalls<AnyPayloads> {
 
   get(id: string): Promise<JobInfo | undefined> {
     return this.#after(async () => {
-      const job = await this.#find(id)
+      const job = await this.#owner.job(this.partitionOf(id), id)
       return job === undefined ? undefined : jobAnswer(job)
     })
   }
 
-  async *list({ dueBefore, ...filter }: Parameters<Client['list']>[0] = {}): AsyncGenerator<JobInfo> {
+  async *list(options?: Parameters<Client['list']>[0]): AsyncGenerator<JobInfo> {
+    const { dueBefore, ...filter } = checkedFilter(options)
     const dueBeforeMs = dueBefore === undefined ? undefined : timeOf(dueBefore, this.#parts.zone, 'dueBefore of list')
     const jobs = await this.#after(() => this.#list({ ...filter, ...(dueBeforeMs !== undefined && { dueBefore: dueBeforeMs }) }))
     for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield jobAnswer(job)
@@ -151,16 +161,17 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return this.#after(async () => (await this.#runs(id)).find((run) => run.runNo === runNo))
   }
 
-  awaitRun(id: string, which: AwaitedRunOf, options: WaitOptions = {}): Promise<RunInfo> {
+  awaitRun(id: string, which: AwaitedRunOf, options?: WaitOptions): Promise<RunInfo> {
     const sleep = this.#parts.calls.sleeping()
     return this.#after(() => this.#awaitRun(id, which, options), Number.POSITIVE_INFINITY).finally(() => sleep.wake())
   }
 
-  async #awaitRun(id: string, which: AwaitedRunOf, options: WaitOptions): Promise<RunInfo> {
-    const timeoutMs = checkedTimeoutMs(options)
-    const { signal } = options
+  async #awaitRun(id: string, of: AwaitedRunOf, options: WaitOptions | undefined): Promise<RunInfo> {
+    const { timeoutMs, signal } = checkedWait(options)
     const partition = this.partitionOf(id)
-    const awaited = 'etag' in which ? { since: Number(/\.(\d+)"?$/.exec(which.etag)?.[1] ?? Number.NaN) } : which
+    const which = checkedRunOf(of)
+    const awaited = 'etag' in which ? sinceOf(which.etag, partition) : which
+    signal?.throwIfAborted()
     const end = await this.#owner.ended(partition, id, awaited, timeoutMs, { caller: 'test', signal })
     signal?.throwIfAborted()
     if (end === null)
@@ -181,8 +192,9 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     })
   }
 
-  trigger(id: string, { payload, ...options }: CommandOptions & { payload?: unknown } = {}): RunPromise<CommandResult> {
-    return this.#makingRun(id, () => {
+  trigger(id: string, given?: CommandOptions & { payload?: unknown }): RunPromise<CommandResult> {
+    return this.#makingRun(id, async () => {
+      const { payload, ...options } = checkedTrigger(given)
       if (payload === undefined) return this.#command(id, 'TRIGGER', {}, options)
       const problems: Problem[] = []
       const read = readPayload({ payload }, problems)
@@ -191,31 +203,32 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     })
   }
 
-  pause(id: string, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#after(() => this.#command(id, 'PAUSE', {}, options))
+  pause(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => this.#command(id, 'PAUSE', {}, checkedCommand('pause', options)))
   }
 
-  resume(id: string, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#after(() => this.#command(id, 'RESUME', {}, options))
+  resume(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => this.#command(id, 'RESUME', {}, checkedCommand('resume', options)))
   }
 
-  cancel(id: string, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#after(() => this.#command(id, 'CANCEL', {}, options))
+  cancel(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => this.#command(id, 'CANCEL', {}, checkedCommand('cancel', options)))
   }
 
-  cancelRun(id: string, runNo: number, options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#after(() => this.#command(id, 'CANCEL_RUN', { runNo }, options))
+  cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => this.#command(id, 'CANCEL_RUN', { runNo }, checkedCommand('cancelRun', options)))
   }
 
-  redrive(id: string, runNo: number, options: CommandOptions = {}): RunPromise<CommandResult> {
-    return this.#makingRun(id, () => this.#command(id, 'REDRIVE', { runNo }, options))
+  redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult> {
+    return this.#makingRun(id, async () => this.#command(id, 'REDRIVE', { runNo }, checkedCommand('redrive', options)))
   }
 
-  backfill(id: string, range: Parameters<Client['backfill']>[1], options: CommandOptions = {}): Promise<CommandResult> {
-    return this.#after(() => {
+  backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => {
       const { zone } = this.#parts
-      const [from, to] = [timeOf(range.from, zone, 'from of backfill'), timeOf(range.to, zone, 'to of backfill')]
-      return this.#command(id, 'BACKFILL', { from, to }, options)
+      const given = callOptions('backfill', range, { from: true, to: true })
+      const [from, to] = [timeOf(given.from, zone, 'from of backfill'), timeOf(given.to, zone, 'to of backfill')]
+      return this.#command(id, 'BACKFILL', { from, to }, checkedCommand('backfill', options))
     })
   }
 
@@ -269,12 +282,8 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return [...active.reverse(), ...ended.reverse().map((run) => endedRunAnswer(id, run))]
   }
 
-  #find(id: string): Promise<JobView | undefined> {
-    return this.#owner.job(this.partitionOf(id), id)
-  }
-
   async #existing(id: string): Promise<JobView> {
-    const job = await this.#find(id)
+    const job = await this.#owner.job(this.partitionOf(id), id)
     if (job === undefined) throw notFound(id)
     return job
   }
@@ -285,8 +294,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
 
   /** Throws `bad-job-id`. */
   protected partitionOf(id: string): number {
-    const problem = typeof id === 'string' ? validateJobId(id) : { message: `The id of a job is ${String(id)}; it must be text.` }
-    if (problem !== undefined) throw new DuelogError('bad-job-id', problem.message)
+    checkedId(id)
     return partitionOf(id, this.#parts.partitions)
   }
 }

@@ -8,7 +8,7 @@ import type { RangeReader } from '../../src/ports/ranges.ts'
 import { hiddenHash } from '../../streams/hashing/hidden-hash.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { apiTokens, operator, viewer } from './attackers.ts'
-import { activeRun, createSystem, finishedRun, memoryCodec, names, nowMs } from './system-in-memory.ts'
+import { activeRun, atNoonDefinition, createSystem, finishedRun, memoryCodec, names, nowMs } from './system-in-memory.ts'
 
 const codec = memoryCodec<RunLog, RunLog>()
 
@@ -254,6 +254,36 @@ describe('records that no worker of ours wrote', () => {
     expect(first).toMatchObject({ lines: [], caughtUp: false, cursor: expect.any(String) })
     expect(set.ranges.reads).toBeLessThan(8)
   })
+})
+
+it('of a run without reports may come until the timeout of its attempt and a minute have passed', async () => {
+  await using set = started()
+  const untracked = { ...finishedRun(1), status: 'DISPATCHED' as const, startedAt: null, scheduledFor: nowMs }
+  const attemptTimeoutMs = 100_000
+  for (const [ageMs, isOpen] of [
+    [0, true],
+    [attemptTimeoutMs + runLogAfterMs - 1, true],
+    [attemptTimeoutMs + runLogAfterMs, false],
+  ] as const) {
+    const run = { ...untracked, finishedAt: nowMs - ageMs }
+    set.system.add('a', { lastRun: run, definition: { ...atNoonDefinition(), attemptTimeoutMs } })
+    set.system.owner.finished.set('a', [run])
+    const page: Page = (await set.get(lines)).json()
+    expect([page.cursor !== null, page.caughtUp]).toEqual([isOpen, true])
+  }
+})
+
+it('without their topic are answered with what is missing and what to do', async () => {
+  await using set = started()
+  set.system.add('a', { active: [activeRun(1)] })
+  set.ranges.range = async () => {
+    throw new DuelogError('unsafe-topic', 'Looking up times failed.')
+  }
+  const answer = await set.get(lines)
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    503,
+    { code: 'unsafe-topic', detail: expect.stringMatching(/topic \S+run-logs does not exist.*duelog topics apply/) },
+  ])
 })
 
 it('at most four requests read at once, and one that nobody waits for does not begin', async () => {

@@ -59,6 +59,33 @@ describe('jobs', () => {
     expect((await all(client.list())).map(({ id }) => id)).toEqual(ids)
   })
 
+  it('are not asked for by an id or an option that no call has', async () => {
+    const { client, system } = await connected()
+    system.add('undefined')
+    for (const id of [undefined, '', '..', '\ud800', 5] as never[]) {
+      for (const name of ['get', 'runs', 'delete', 'why', 'pause', 'trigger'] as const)
+        expect(await refusalOf(client[name](id))).toMatchObject({ code: 'bad-job-id' })
+      expect(await refusalOf(client.run(id, 1))).toMatchObject({ code: 'bad-job-id' })
+      expect(await refusalOf(client.awaitRun(id, { runNo: 1 }))).toMatchObject({ code: 'bad-job-id' })
+    }
+    for (const call of [
+      () => client.schedule(job('a'), { ifabsent: true } as never),
+      () => client.schedule(job('a'), { wait: 'ended' } as never),
+      () => client.schedule(job('a'), null as never),
+      () => client.scheduleMany([job('a')], { onRejected: 5 } as never),
+      () => client.delete('undefined', { ifmatch: '"0.1"' } as never),
+      () => client.delete('undefined', { ifMatch: 'ä' }),
+      () => client.trigger('undefined', { payloads: 1 } as never),
+      () => client.pause('undefined', { idempotencyKey: 'ä' }),
+      () => client.awaitRun('undefined', {} as never),
+      () => client.awaitRun('undefined', { runNo: 1 }, { timeout: 5 } as never),
+      () => all(client.list({ tags: 'x' } as never)),
+      () => all(client.logs('undefined', 1, { folow: true } as never)),
+    ])
+      expect(await refusalOf(Promise.resolve(call()))).toMatchObject({ code: 'bad-request' })
+    expect([...system.owner.jobs.keys()]).toEqual(['undefined'])
+  })
+
   it('are written only under a condition', async () => {
     const { client } = await connected()
     const { etag } = await client.schedule(job('a'), { ifAbsent: true })

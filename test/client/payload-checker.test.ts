@@ -1,7 +1,7 @@
 /** Payloads that schemas refuse before the jobs leave the process, over HTTP and over Kafka. */
 import { expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { Rejection } from '../../src/client/client.ts'
+import type { Rejection } from '../../src/client/answers.ts'
 import type { Job } from '../../src/client/job.ts'
 import { createKafkaClient } from '../../src/client/kafka-client.ts'
 import { PayloadChecker } from '../../src/client/payload-checker.ts'

@@ -138,6 +138,6 @@ describe.concurrent('lines of a run', () => {
       expect((await client.awaitRun(id, { runNo: 1 }, { timeoutMs: 30_000 })).status).toBe('SUCCEEDED')
     }
     const answer = await fetch(`${url}/v1/jobs/a/runs/1/logs`)
-    expect([answer.status, await answer.json()]).toMatchObject([500, { code: 'unsafe-topic' }])
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'unsafe-topic' }])
   })
 })

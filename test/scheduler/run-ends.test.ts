@@ -138,6 +138,25 @@ test('a definition that is dropped, a refused command and a run that does not ex
   expect(missing.end?.reason).toBe('There is no run 9 yet; the last one is 1.')
 })
 
+test('a caller that asks before its definition or command is applied hears of the run, and others at once that there is none', async () => {
+  const { driver, owner } = await ownerOf()
+  driver.define('a', { schedule: soon(driver, 0), target })
+  driver.define('b', { schedule: { at: driver.time.nowMs + 10_000_000 }, target })
+  driver.command('b', { type: 'TRIGGER', commandId: 'c-1' })
+  const [first, triggered, none] = [
+    listen(owner, 'a', { runNo: 1 }),
+    listen(owner, 'b', { commandId: 'c-1' }),
+    listen(owner, 'c', { runNo: 1 }),
+  ]
+  await driver.settle()
+  expect(none.end).toEqual({ run: null, reason: 'The job does not exist, or was deleted.' })
+  expect([first, triggered]).toEqual([{}, {}])
+  driver.report(await dispatched(driver, 'a'), 'SUCCEEDED')
+  driver.report(await dispatched(driver, 'b'), 'SUCCEEDED')
+  await driver.settle()
+  expect([first.end?.run, triggered.end?.run]).toMatchObject([{ runNo: 1 }, { runNo: 1, commandId: 'c-1' }])
+})
+
 test('a wait ends after its time, and when the caller leaves', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: { delayMs: 60_000 }, target })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Handler } from '../../src/library/index.ts'
-import { fakeRun } from '../../src/library/testing.ts'
+import { DuelogError, fakeRun } from '../../src/library/testing.ts'
 
 it('is a first attempt with the payload as a handler reads it', () => {
   const at = new Date(0)
@@ -14,8 +14,26 @@ it('is a first attempt with the payload as a handler reads it', () => {
 it('takes overrides, and refuses those that no run has', () => {
   const run = fakeRun('x', { jobId: 'a', runNo: 3, attempt: 2, scheduledFor: 5 })
   expect(run).toMatchObject({ jobId: 'a', runNo: 3, attempt: 2, executionId: 'a/3@test', scheduledFor: 5, dueAt: 5 })
-  expect(() => fakeRun('x', { atempt: 2 } as never)).toThrow('a run has no "atempt"')
+  expect(() => fakeRun('x', { atempt: 2 } as never)).toThrow('fakeRun has no option "atempt"; did you mean attempt?')
   expect(() => fakeRun({ n: 1n })).toThrow('the payload of fakeRun must be a JSON value')
+})
+
+it.each([null, 5, 'x', [1], { attempt: '2' }, { attempt: 0 }, { runNo: 1.5 }, { jobId: 5 }, { signal: null }, { lines: [] }])(
+  'refuses the overrides %j in a sentence',
+  (overrides) => {
+    expect(() => fakeRun(1, overrides as never)).toThrow(DuelogError)
+  },
+)
+
+it('leaves out overrides that are undefined, and aborts beside a signal of the test', () => {
+  expect(fakeRun(1, { jobId: undefined, payload: undefined })).toMatchObject({ jobId: 'job', payload: 1 })
+  const own = new AbortController()
+  const [aborted, untouched] = [fakeRun(1, { signal: own.signal }), fakeRun(1)]
+  own.abort(new Error('by the test'))
+  expect([aborted.signal.reason.message, untouched.signal.aborted]).toEqual(['by the test', false])
+  const other = fakeRun(1, { signal: new AbortController().signal })
+  other.abort(new Error('too slow'))
+  expect(other.signal.reason.message).toBe('too slow')
 })
 
 it('shows what the handler reported, and can be aborted', async () => {

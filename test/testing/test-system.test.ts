@@ -110,7 +110,9 @@ it('refuses what the client refuses', async () => {
 })
 
 it('refuses nonsense from programs without a compiler in a sentence', async () => {
-  const duelog = testSystem({ handlers: {} })
+  const duelog = testSystem({ handlers: {}, partitions: 1 })
+  const job = { id: 'a', schedule: { delayMs: hourMs }, target: { handler: 'noop' } }
+  await duelog.schedule(job)
   for (const call of [
     () => duelog.runs(5 as never),
     () => duelog.logs(undefined as never, 1),
@@ -121,6 +123,30 @@ it('refuses nonsense from programs without a compiler in a sentence', async () =
     () => duelog.advanceTo(1n as never),
     () => duelog.sleep(-1),
     () => duelog.startWorker({ name: 5 as never }),
+    () => duelog.schedule(job, { ifabsent: true } as never),
+    () => duelog.schedule(job, null as never),
+    () => duelog.scheduleMany([job], { onrejected: () => {} } as never),
+    () => duelog.delete('a', { ifmatch: 'x' } as never),
+    () => duelog.trigger('a', { payloads: 1 } as never),
+    () => duelog.trigger('a', { payload: Number.NaN }),
+    () => duelog.trigger('a', { idempotencyKey: 'ä' }),
+    () => duelog.backfill('a', null as never),
+    () =>
+      duelog
+        .list({ tags: 'x' } as never)
+        [Symbol.asyncIterator]()
+        .next(),
+    () =>
+      duelog
+        .list({ tag: 5 } as never)
+        [Symbol.asyncIterator]()
+        .next(),
+    () => duelog.awaitRun('a', null as never),
+    () => duelog.awaitRun('a', { runNo: 1, commandId: 'x' }),
+    () => duelog.awaitRun('a', { runNo: 0 }),
+    () => duelog.awaitRun('a', { etag: 'x' }),
+    () => duelog.awaitRun('a', { runNo: 1 }, { timeout: 5 } as never),
+    () => duelog.awaitRun('a', { runNo: 1 }, { signal: {} } as never),
   ])
     await expect(call()).rejects.toBeInstanceOf(DuelogError)
   expect(() => testSystem(null as never)).toThrow(DuelogError)
@@ -136,6 +162,12 @@ it.each([
   [{ handlers: {}, hooks: [{ befor: () => {} }] }, 'has no "befor"'],
   [{ handlers: {}, pools: [] }, 'pools of testSystem is empty'],
   [{ handlers: {}, now: 'tomorrow' }, 'now of testSystem is "tomorrow"'],
+  [{ handlers: [] }, 'handlers of testSystem is missing'],
+  [{ handlers: async () => ({}) }, 'handlers of testSystem is a promise'],
+  [{ handlers: {}, pools: ['a', 'a'] }, 'names a pool twice'],
+  [{ handlers: {}, pools: ['A b'] }, 'pools of testSystem has "A b"'],
+  [{ handlers: {}, schemas: [] }, 'no object of schemas'],
+  [{ handlers: {}, logger: console }, 'logger of testSystem has no method child'],
 ])('refuses the options %j', (options, message) => {
   expect(() => testSystem(options as never)).toThrow(message)
 })
@@ -233,4 +265,36 @@ it('starts follow-ups, and keeps to overlap rules', async () => {
   await duelog.advanceBy(300_000)
   expect(order.filter((id) => id === 'long')).toHaveLength(2)
   expect(await duelog.get('long')).toMatchObject({ skipped: 3 })
+})
+
+it('keeps a worker at work whose handler freezes its run or reports nonsense', async () => {
+  const duelog = testSystem({
+    handlers: {
+      freeze: (run: Run) => void Object.freeze(run),
+      beat: ({ heartbeat }: Run) => {
+        const odd = {
+          get progress(): number {
+            throw new Error('unreadable')
+          },
+        }
+        for (const progress of [null, 5, odd, { message: Object.create(null) }, { progress: 2, message: 7 }])
+          heartbeat(progress as never)
+      },
+      after: () => 'done',
+    },
+  })
+  for (const handler of ['freeze', 'beat', 'after'])
+    await duelog.schedule({ id: handler, schedule: { delayMs: 1_000 }, target: { handler }, retry: { maxAttempts: 1 } })
+  await duelog.advanceBy(2_000)
+  for (const id of ['freeze', 'beat', 'after']) expect(await duelog.run(id, 1)).toMatchObject({ status: 'SUCCEEDED' })
+})
+
+it('waits for the run of a job that is scheduled at the same time', async () => {
+  const duelog = testSystem({ handlers: { mail: () => 'sent' } })
+  const [, run] = await Promise.all([
+    duelog.schedule({ id: 'a', schedule: { delayMs: 0 }, target: { handler: 'mail' } }),
+    duelog.awaitRun('a', { runNo: 1 }),
+  ])
+  expect(run).toMatchObject({ runNo: 1, result: 'sent' })
+  await expect(duelog.awaitRun('none', { runNo: 1 })).rejects.toMatchObject({ code: 'run-failed' })
 })

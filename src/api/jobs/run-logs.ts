@@ -73,15 +73,26 @@ export class RunLogs {
     this.#slots = new FairSlots({ what: 'requests for lines of runs', places: runLogReadsAtOnce, clock: options.clock })
   }
 
-  /** Rejects with `bad-request` for a foreign cursor, and with `overloaded` or `broker-unavailable`. */
+  /** Rejects with `bad-request` for a foreign cursor, and with `overloaded`, `broker-unavailable` or `unsafe-topic`. */
   page(wanted: WantedLines, asker: Asker): Promise<LinesPage> {
     const { runLogs, names, clock } = this.#options
     const place = placeOf(wanted.cursor)
     if (runLogs === undefined)
       throw new DuelogError('not-ready', 'This process serves no lines of runs; ask one with the role api.')
-    return this.#slots.run(() => new Scan(runLogs, names.runLogs, clock, wanted).run(place, asker.signal), asker)
+    return this.#slots
+      .run(() => new Scan(runLogs, names.runLogs, clock, wanted).run(place, asker.signal), asker)
+      .catch((error: unknown) => {
+        throw error instanceof DuelogError && error.code === 'unsafe-topic' ? withoutTopic(names.runLogs, error) : error
+      })
   }
 }
+
+const withoutTopic = (topic: string, cause: DuelogError): DuelogError =>
+  new DuelogError(
+    'unsafe-topic',
+    `Lines of runs cannot be read, because the topic ${topic} does not exist. Create it with \`duelog topics apply\`. Runs are not affected.`,
+    { cause },
+  )
 
 /** One request. */
 class Scan {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { FinishedRun } from '../../../schemas/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { ActiveRunView } from '../../ports/index.ts'
+import type { ActiveRunView, JobView } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, runIdOf, runsOf, timeOf, whileAsked } from '../http/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
@@ -14,7 +14,7 @@ interface LogsRequest {
   Querystring: { limit: number; cursor?: string; from?: string; to?: string; stale?: boolean }
 }
 
-export function runLogRoutes(instance: FastifyInstance, { owners, partitions, runLogs }: ApiContext): void {
+export function runLogRoutes(instance: FastifyInstance, { owners, partitions, runLogs, clock }: ApiContext): void {
   instance.get<LogsRequest>(
     '/v1/jobs/:id/runs/:runNo/logs',
     { config: { role: 'viewer' }, schema: runLogsSchema },
@@ -38,8 +38,10 @@ export function runLogRoutes(instance: FastifyInstance, { owners, partitions, ru
         ),
         request.role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, jobId)) : undefined,
       ])
-      reading.mark(reply)
       const run = runs?.active.find(isIt) ?? runs?.finished.find(isIt)
+      // Nobody knows when it ended: at the latest at the timeout of its attempt, if it started when it was dispatched.
+      const untracked = isUntracked(run) ? await reading.find(partition, (jobs) => jobs.job(partition, jobId)) : undefined
+      reading.mark(reply)
       const fromMs = given.from ?? (run === undefined ? undefined : firstStartOf(run) - runLogBeforeMs)
       if (fromMs === undefined)
         throw new DuelogError(
@@ -48,7 +50,10 @@ export function runLogRoutes(instance: FastifyInstance, { owners, partitions, ru
         )
       const endedAt = run === undefined ? undefined : endOf(run)
       const toMs = given.to ?? (endedAt === undefined ? undefined : endedAt + runLogAfterMs)
-      const isOpen = run === undefined ? false : endedAt === undefined
+      const isOpen =
+        run !== undefined &&
+        endedAt === undefined &&
+        (!isUntracked(run) || clock.nowMs() < run.finishedAt + timeoutMsOf(untracked) + runLogAfterMs)
       const wanted = {
         jobId,
         runNo,
@@ -75,6 +80,13 @@ function firstStartOf(run: ActiveRunView | FinishedRun): number {
   return Math.min(run.scheduledFor, run.startedAt ?? run.scheduledFor)
 }
 
+/** Workers send no reports about it, so its `finishedAt` is the time of its dispatch. */
+const isUntracked = (run: ActiveRunView | FinishedRun | undefined): run is FinishedRun =>
+  run !== undefined && 'finishedAt' in run && run.status === 'DISPATCHED'
+
 /** Epoch ms; undefined while lines may come. The end of an untracked run is unknown. */
 const endOf = (run: ActiveRunView | FinishedRun): number | undefined =>
   'finishedAt' in run && run.status !== 'DISPATCHED' ? run.finishedAt : undefined
+
+/** The definition may have been replaced by one that is INVALID. */
+const timeoutMsOf = (job: JobView | undefined): number => job?.definition?.attemptTimeoutMs ?? 0

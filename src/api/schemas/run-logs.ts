@@ -25,7 +25,7 @@ export const runLogsSchema = {
   tags: ['Runs'],
   summary: 'Lines that the handler of a run wrote with run.log, in the order of their arrival',
   description:
-    'An answer may have no lines and a cursor: it covers a bounded part of the topic. Ask again with the cursor at once; with caughtUp true, after about a second. The cursor is null when the run has ended and all its lines were read; it never is for a run with trackRuns false, whose end nobody knows. For a run that is no longer kept, give from, and to if it is known.',
+    'An answer may have no lines and a cursor: it covers a bounded part of the topic. Ask again with the cursor at once; with caughtUp true, after about a second. The cursor is null when the run has ended and all its lines were read; for a run with trackRuns false, whose end nobody knows, when attemptTimeoutMs and a minute have passed since its dispatch. For a run that is no longer kept, give from, and to if it is known.',
   params: closed({ ...idParams.properties, runNo: runParams.properties.runNo }, ['id', 'runNo']),
   querystring: closed({
     limit: { type: 'integer', minimum: 1, maximum: runLogLinesMax, default: runLogLinesDefault, description: 'Maximum lines.' },

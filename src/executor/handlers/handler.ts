@@ -55,7 +55,10 @@ export interface Run<Payload = unknown> {
    * the handler is then ignored), and when the worker stops and its drain time is over (WorkerStopping).
    */
   readonly signal: AbortSignal
-  /** Reports progress to the owner, at most once a second. The lease is renewed automatically; this call is not needed for it. */
+  /**
+   * Reports progress to the owner, at most once a second. The lease is renewed automatically; this call is not needed for it. Returns at
+   * once and never throws.
+   */
   heartbeat(progress?: Progress): void
   /**
    * Writes a line that `GET /v1/jobs/{id}/runs/{runNo}/logs`, `client.logs` and `duelog runs logs` show: within about a second, and

@@ -1,5 +1,5 @@
 /**
- * One attempt while this worker runs it. The handler sees it as its Run, and the report sender reports from it.
+ * One attempt while this worker runs it. The handler sees a HandledRun of it, and the report sender reports from it.
  *
  *   running ──► ended (succeeded | failed | released | cancelled)     ended: the outcome is fixed, its report may still be on the way
  *
@@ -7,10 +7,8 @@
  * attempt has no report: its owner has already decided.
  */
 import type { Logger } from 'pino'
-import type { Execution, HttpTarget, RunError } from '../../../schemas/index.ts'
-import { executionIdOf } from '../../../streams/state/index.ts'
+import type { Execution, RunError } from '../../../schemas/index.ts'
 import type { Entry } from '../consume/index.ts'
-import { type Progress, payloadOf, type Run } from '../handlers/index.ts'
 import type { AttemptLog } from './attempt-log.ts'
 
 const progressMessageMax = 1_000
@@ -34,7 +32,7 @@ export interface AttemptHost {
   logged(attempt: Attempt, level: unknown, text: unknown, fields: unknown): void
 }
 
-export class Attempt implements Run {
+export class Attempt {
   readonly entry: Entry
   readonly execution: Execution
   /** When the handler was started; null when the attempt ended without one. Epoch ms. */
@@ -58,8 +56,6 @@ export class Attempt implements Run {
   lines: AttemptLog | undefined
   readonly #host: AttemptHost
   #abort: AbortController | undefined
-  #payload: { value: unknown } | undefined
-  #logger: Logger | undefined
 
   constructor(host: AttemptHost, entry: Entry, execution: Execution, startedAt: number | null) {
     this.#host = host
@@ -68,9 +64,6 @@ export class Attempt implements Run {
     this.startedAt = startedAt
   }
 
-  get executionId(): string {
-    return executionIdOf(this.execution)
-  }
   get jobId(): string {
     return this.execution.jobId
   }
@@ -80,52 +73,28 @@ export class Attempt implements Run {
   get attempt(): number {
     return this.execution.attempt
   }
-  get scheduledFor(): number {
-    return this.execution.scheduledFor
-  }
   get dueAt(): number {
     return this.execution.dueAt
-  }
-  get contentType(): string | null {
-    return this.execution.contentType
-  }
-  get headers(): Record<string, Buffer> {
-    return this.execution.headers
-  }
-  get http(): HttpTarget | null {
-    return this.execution.httpTarget
-  }
-  get payloadBytes(): Buffer | null {
-    return this.execution.payload
-  }
-  get payload(): unknown {
-    this.#payload ??= { value: payloadOf(this.execution.payload, this.execution.contentType) }
-    return this.#payload.value
   }
   get signal(): AbortSignal {
     this.#abort ??= new AbortController()
     return this.#abort.signal
   }
-  get logger(): Logger {
-    this.#logger ??= this.#host.logger.child({ executionId: this.executionId, attempt: this.attempt })
-    return this.#logger
+  get host(): AttemptHost {
+    return this.#host
   }
 
-  /** An arrow, so that a handler may destructure it: `({ heartbeat }) => …`. */
-  get heartbeat(): (progress?: Progress) => void {
-    return (progress = {}) => {
-      if (this.outcome !== undefined) return
-      if (Number.isFinite(progress.progress)) this.progress = Math.min(Math.max(progress.progress as number, 0), 1)
-      if (progress.message !== undefined) {
-        this.message = String(progress.message).slice(0, progressMessageMax).toWellFormed()
-      }
-      this.#host.progressed(this)
+  /** The handler reports progress. The value may be anything, also from a program without a compiler; what cannot be read is left out. */
+  beat(given: unknown): void {
+    if (this.outcome !== undefined) return
+    try {
+      const { progress, message } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Record<string, unknown>>
+      if (typeof progress === 'number' && Number.isFinite(progress)) this.progress = Math.min(Math.max(progress, 0), 1)
+      if (message !== undefined && message !== null) this.message = String(message).slice(0, progressMessageMax).toWellFormed()
+    } catch {
+      // A getter or toString of the handler threw. It is alive all the same.
     }
-  }
-
-  /** An arrow, like heartbeat. */
-  get log(): Run['log'] {
-    return (level, text, fields) => this.#host.logged(this, level, text, fields)
+    this.#host.progressed(this)
   }
 
   /** Aborts the handler's signal, even if the handler reads it later. */

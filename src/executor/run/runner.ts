@@ -15,6 +15,7 @@ import {
   type AttemptHost,
   batchOutcomes,
   failed,
+  HandledRun,
   type Outcome,
   type ReportSender,
   type RunLogSender,
@@ -117,10 +118,18 @@ export class Runner implements AttemptHost {
    */
   pump(): void {
     if (this.#pumping) return
-    this.#pumping = true
+    try {
+      this.#pumping = true
+      this.#startDue()
+    } finally {
+      this.#pumping = false
+    }
+  }
+
+  #startDue(): void {
     let left = startsPerPumpMax
-    const isPaused = this.#options.isPaused?.() === true
-    while (!isPaused && this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
+    if (this.#options.isPaused?.() === true) return
+    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
       if (left <= 0) {
         this.#nextPump ??= setImmediate(() => {
           this.#nextPump = undefined
@@ -136,7 +145,6 @@ export class Runner implements AttemptHost {
       else if (item.state === 'held') this.#start(item, nowMs)
       left--
     }
-    this.#pumping = false
   }
 
   progressed(attempt: Attempt): void {
@@ -183,14 +191,11 @@ export class Runner implements AttemptHost {
     const attempt = this.#admitted(entry, nowMs)
     if (attempt === undefined) return
     const handler = this.#handlers.get(attempt.execution.handler)
-    if (typeof handler !== 'function') {
-      this.#failMissing(attempt)
-      return
-    }
+    if (typeof handler !== 'function') return this.#failMissing(attempt)
     this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
     let returned: unknown
     try {
-      returned = handler(attempt)
+      returned = handler(new HandledRun(attempt))
       if (isThenable(returned)) {
         this.calls.follow([attempt], returned, (value) => () => outcomeOf(attempt, value))
         return
@@ -216,7 +221,7 @@ export class Runner implements AttemptHost {
     const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
     let outcomeOf: (index: number) => Outcome
     try {
-      const returned: unknown = turn.batchCollector.handler.run([...attempts])
+      const returned: unknown = turn.batchCollector.handler.run(attempts.map((attempt) => new HandledRun(attempt)))
       if (isThenable(returned)) {
         this.calls.follow(attempts, returned, outcomes)
         return attempts.length
@@ -281,9 +286,7 @@ export class Runner implements AttemptHost {
     )
   }
 
-  #names(): string {
-    return [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'
-  }
+  #names = (): string => [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'
 }
 
 /** Nothing uses the result of an untracked run. */

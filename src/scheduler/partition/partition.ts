@@ -21,7 +21,15 @@ import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, Batch, ChangeQuery, Changes, PartitionStore, PartitionView } from '../../ports/index.ts'
 import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
-import { type LogPositions, type PartitionReader, type ReadSource, readSources, type Source, type Wait } from '../input/index.ts'
+import {
+  type LogPositions,
+  type PartitionReader,
+  type ReadSource,
+  readableEnd,
+  readSources,
+  type Source,
+  type Wait,
+} from '../input/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { SearchIndex } from '../queries/index.ts'
 import { ownZoneRules } from '../timers/index.ts'
@@ -179,6 +187,11 @@ export class Partition {
   /** See AppliedWaits. */
   applied(source: Source, offset: number): Wait {
     return this.#assignment.waits.until(source, offset)
+  }
+
+  /** The next offset after all that is durable in this input now. Rejects as EndOffsetQueries#ask does. */
+  async durableEnd(source: Source): Promise<number> {
+    return readableEnd(await this.#assignment.resources.ends[source].ask(this.#assignment.partition))
   }
 
   /** As AppliedWaits says. */

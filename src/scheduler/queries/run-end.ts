@@ -5,14 +5,19 @@ import { type Job, pristineState } from '../../../streams/state/index.ts'
 import type { AwaitedRun, RunEnd } from '../../ports/index.ts'
 
 /** Undefined: the run may still end. `finished`: the ended runs that are kept. */
-export function runEndOf(job: Job | undefined, finished: readonly FinishedRun[], awaited: AwaitedRun): RunEnd | undefined {
+export function runEndOf(
+  job: Job | undefined,
+  finished: readonly FinishedRun[],
+  awaited: AwaitedRun,
+  nowMs: number,
+): RunEnd | undefined {
   if (job?.definition === undefined) return none('The job does not exist, or was deleted.')
   const state = job.state ?? pristineState(job)
   const isIt = matcherOf(awaited)
   const ended = finished.filter(isIt).sort((a, b) => a.runNo - b.runNo)[0]
   if (ended !== undefined) return { run: ended, reason: null }
   if (state.active.some(isIt)) return undefined
-  if ('runNo' in awaited) return none(runMissing(state, awaited.runNo))
+  if ('runNo' in awaited) return none(runMissing(state, awaited.runNo, nowMs))
   if ('commandId' in awaited) return none(commandMissing(state, awaited.commandId))
   return none(definitionMissing(job.definition.offset, state, awaited.since))
 }
@@ -29,10 +34,13 @@ function matcherOf(
   return ({ specOffset }) => specOffset !== null && specOffset >= awaited.since
 }
 
-const runMissing = (state: JobState, runNo: number): string =>
-  runNo > state.runNo
-    ? `There is no run ${runNo} yet; the last one is ${state.runNo}.`
-    : `Run ${runNo} has ended, and it is older than the runs that are kept.`
+/** Undefined: it is the next run of the job, which is due. A caller that has just written the job asks before it fires. */
+function runMissing(state: JobState, runNo: number, nowMs: number): string | undefined {
+  if (runNo <= state.runNo) return `Run ${runNo} has ended, and it is older than the runs that are kept.`
+  const dueAt = state.nextDueAt ?? state.nextFireAt
+  const isDue = state.status === 'ACTIVE' && dueAt !== null && dueAt <= nowMs
+  return isDue && runNo === state.runNo + 1 ? undefined : `There is no run ${runNo} yet; the last one is ${state.runNo}.`
+}
 
 function commandMissing({ decisions }: JobState, commandId: string): string {
   const refused = decisions.find((refusal) => refusal.commandId === commandId)

@@ -210,7 +210,7 @@ export class Member implements GroupReader {
     if (this.promised !== undefined) return ['learn']
     const moves: ('beat' | 'fetch')[] = []
     if (this.fetching && this.#heartbeats.length > 0) moves.push('beat')
-    if (this.fetching && !this.#busy && this.#readable().length > 0) moves.push('fetch')
+    if (this.fetching && !this.#busy && this.#hasReadable) moves.push('fetch')
     return moves
   }
 
@@ -255,8 +255,10 @@ export class Member implements GroupReader {
     this.#rejoins = this.#rejoins.filter(({ isTold }) => !isTold)
   }
 
-  #readable() {
-    return [...this.#assigned.values()].filter((place) => this.#isReadable(place))
+  /** Asked at every step, so no list is made. */
+  get #hasReadable(): boolean {
+    for (const place of this.#assigned.values()) if (this.#isReadable(place)) return true
+    return false
   }
 
   /** Looked up each time: a topic may be deleted and created again. */
@@ -265,8 +267,8 @@ export class Member implements GroupReader {
   }
 
   #isReadable(place: Assigned): boolean {
-    const [log, { position, paused }] = [this.#logOf(place), place]
-    return !paused && position < log.next && position < log.stableEnd && log.earliest < log.stableEnd
+    const log = this.#logOf(place)
+    return !place.paused && place.position < log.next && place.position < log.stableEnd && log.earliest < log.stableEnd
   }
 
   /** One round: a batch of some of the partitions. The next round comes when all batches were taken. */
@@ -274,7 +276,7 @@ export class Member implements GroupReader {
     const { chance, faults } = this.#group
     this.#busy = true
     const assigned = this.#assigned
-    const rounds = this.#readable().filter(() => chance.happens(0.7))
+    const rounds = [...this.#assigned.values()].filter((place) => this.#isReadable(place) && chance.happens(0.7))
     const max = chance.pick([1, 3, 50])
     await Promise.all(
       rounds.map(async (place) => {

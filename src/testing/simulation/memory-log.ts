@@ -128,7 +128,10 @@ export class MemoryLog {
   readonly #foundAt = new WeakMap<Entry, number>()
   readonly partitions: number
   readonly #now: () => number
-  readonly #logs = new Map<string, Place>()
+  /** By topic, then by partition. The simulator looks them up at every step. */
+  readonly #logs = new Map<string, PartitionLog[]>()
+  /** All logs in the order in which they were made. */
+  readonly #places: Place[] = []
   /** Logs by the beginning of the topic name. It is valid until a log is added. */
   readonly #found = new Map<string, readonly Place[]>()
   readonly #epochs = new Map<string, number>()
@@ -142,21 +145,22 @@ export class MemoryLog {
   }
 
   at(topic: string, partition: number): PartitionLog {
-    const name = `${topic}/${partition}`
-    let place = this.#logs.get(name)
-    if (place === undefined) {
-      place = { topic, partition, log: new PartitionLog() }
-      this.#logs.set(name, place)
-      this.#found.clear()
-    }
-    return place.log
+    const known = this.#logs.get(topic)?.[partition]
+    if (known !== undefined) return known
+    const log = new PartitionLog()
+    const logs = this.#logs.get(topic) ?? []
+    logs[partition] = log
+    this.#logs.set(topic, logs)
+    this.#places.push({ topic, partition, log })
+    this.#found.clear()
+    return log
   }
 
   /** Every log of the topics whose name begins with `topicStart`. */
   allOf(topicStart: string): readonly Place[] {
     let found = this.#found.get(topicStart)
     if (found === undefined) {
-      found = [...this.#logs.values()].filter(({ topic }) => topic.startsWith(topicStart))
+      found = this.#places.filter(({ topic }) => topic.startsWith(topicStart))
       this.#found.set(topicStart, found)
     }
     return found

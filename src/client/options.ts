@@ -1,0 +1,98 @@
+/** What the calls of a client take besides jobs and ids: conditions, waits, filters. */
+import type { Instant } from '../answers/index.ts'
+import type { JobInfo } from './answers.ts'
+
+/** Which lines of a run. */
+export interface RunLogOptions {
+  /** True: also waits for lines that come until the run has ended, and asks for them each second. Default false. */
+  follow?: boolean
+  /** Only lines that arrived from then on. Default: the start of the run. */
+  from?: Instant
+  /** Only lines that arrived before. Default: a minute after the end of the run. */
+  to?: Instant
+}
+
+/** Conditions of a write. At most one of them. If it does not hold, the call rejects with `version-conflict`. */
+export interface WriteCondition {
+  /** The write happens only if the job has this version: its `etag`. Default: any. */
+  ifMatch?: string
+  /** True: the write happens only if the job does not exist. Default false. */
+  ifAbsent?: boolean
+}
+
+/** Options of `schedule`. */
+export interface ScheduleOptions extends WriteCondition {
+  /** `applied`: resolves when the owner has applied the definition, or after 5 s with `applied: false`. Default: when it is durable. */
+  wait?: 'applied'
+}
+
+/** Options of commands such as `trigger` and `pause`. */
+export interface CommandOptions {
+  /** A repeat of the command with the same key has no further effect and the same answer. 1 to 255 visible ASCII characters. Default: none. */
+  idempotencyKey?: string
+}
+
+/** Options of waits for a run. */
+export interface WaitOptions {
+  /** How long to wait, in ms: 1 to 2,147,483,647. Default 60,000. */
+  timeoutMs?: number
+  /** Ends the wait, which rejects with its reason. The run goes on. Default: none. */
+  signal?: AbortSignal
+}
+
+/** The run to wait for: by its number, by the command that made it, or the first that ends of this version of the job or a later one. */
+export type AwaitedRunOf = { runNo: number } | { commandId: string } | { etag: string }
+
+/** Which jobs. All given fields must match. */
+export interface JobFilter {
+  /** Status of the job. */
+  status?: JobInfo['status']
+  /** One of its tags. */
+  tag?: string
+  /** Name of its handler. */
+  handler?: string
+  /** Beginning of its id. */
+  idPrefix?: string
+  /** Part of its id. Case-sensitive. */
+  idContains?: string
+  /** Only jobs whose next occurrence is before this time. */
+  dueBefore?: Instant
+  /** True: only jobs with active runs. */
+  active?: boolean
+}
+
+/** Which runs. All given fields must match. */
+export interface RunFilter {
+  /** One of the tags of the job. */
+  tag?: string
+  /** Name of the handler. */
+  handler?: string
+}
+
+/** Which ended runs. All given fields must match. */
+export interface HistoryFilter {
+  /** Runs that ended at this time or later. */
+  from?: Instant
+  /** Runs that ended before. */
+  to?: Instant
+  /** Id of the job. */
+  jobId?: string
+  /** Beginning of the id of the job. */
+  idPrefix?: string
+  /** One of the tags that the job had. */
+  tag?: string
+  /** Name of the handler. */
+  handler?: string
+  /** Name of the pool. */
+  pool?: string
+  /** Status with which the run ended, such as DEAD. */
+  outcome?: string
+  /** Name of the last error. */
+  errorType?: string
+  /** Part of the last error message. */
+  errorText?: string
+  /** From the start of the last attempt to the end of the run, in ms. */
+  minDurationMs?: number
+  /** The same, at most. */
+  maxDurationMs?: number
+}
