@@ -381,7 +381,7 @@ export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL
 
 /** A command of an operator for one job. Key: job id. If a command is refused, the reason is at /v1/jobs/{id}/why, and in the reply topic that the command names. */
 export interface JobCommand {
-  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run. BACKFILL: one run for each occurrence of a past range. */
+  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range. */
   type: JobCommandType
   /** Chosen by the sender. A command does nothing if its commandId was that of one of the last 32 commands of the job, of an active run or of the last run. This holds also if the first command was refused. */
   commandId: string
@@ -1175,11 +1175,11 @@ export interface StateEntryInput {
 
 /** OperationRequest */
 export interface OperationRequest {
-  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs. Later versions may have others, which earlier versions leave to them. */
+  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which earlier versions leave to them. */
   action: string
   /** The jobs. Null: the filter chooses them. Default: null. */
   jobIds: string[] | null
-  /** The dead runs, as `<jobId>/<runNo>`. Null: all dead runs of the jobs. Default: null. */
+  /** The runs, as `<jobId>/<runNo>`. Null: all dead or active runs of the jobs. Default: null. */
   runIds: string[] | null
   /** Only jobs with this tag. Default: null. */
   tag: string | null
@@ -1191,6 +1191,8 @@ export interface OperationRequest {
   idPrefix: string | null
   /** Only jobs whose id contains this. Default: null. */
   idContains: string | null
+  /** With CANCEL_RUN: only runs with this status. Default: null. */
+  runStatus: string | null
   /** Who asked for it. Each of its commands has the same actor. Default: null. */
   actor: string | null
 }
@@ -1205,6 +1207,7 @@ export interface OperationRequestInput {
   status?: string | null | undefined
   idPrefix?: string | null | undefined
   idContains?: string | null | undefined
+  runStatus?: string | null | undefined
   actor?: string | null | undefined
 }
 
@@ -2287,7 +2290,7 @@ export const jobCommandSchema = {
           "BACKFILL"
         ]
       },
-      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run. BACKFILL: one run for each occurrence of a past range."
+      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range."
     },
     {
       "name": "commandId",
@@ -4321,7 +4324,7 @@ export const operationSchema = {
               "name": "action",
               "type": "string",
               "maxLength": 32,
-              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs. Later versions may have others, which earlier versions leave to them."
+              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which earlier versions leave to them."
             },
             {
               "name": "jobIds",
@@ -4345,7 +4348,7 @@ export const operationSchema = {
                 }
               ],
               "default": null,
-              "doc": "The dead runs, as `<jobId>/<runNo>`. Null: all dead runs of the jobs."
+              "doc": "The runs, as `<jobId>/<runNo>`. Null: all dead or active runs of the jobs."
             },
             {
               "name": "tag",
@@ -4391,6 +4394,15 @@ export const operationSchema = {
               ],
               "default": null,
               "doc": "Only jobs whose id contains this."
+            },
+            {
+              "name": "runStatus",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "With CANCEL_RUN: only runs with this status."
             },
             {
               "name": "actor",

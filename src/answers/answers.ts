@@ -594,15 +594,17 @@ export type OperationFilter = {
   status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
   idPrefix?: string
   idContains?: string
+  /** With CANCEL_RUN: only runs in this state. */
+  state?: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'WAITING'
 }
 
 export type OperationRequest = {
-  /** PAUSE, RESUME, CANCEL, TRIGGER and DELETE change jobs as the commands to one job do. REDRIVE and DISCARD change dead runs. A discarded run keeps its record, and no longer counts as dead. */
-  action: 'PAUSE' | 'RESUME' | 'CANCEL' | 'TRIGGER' | 'DELETE' | 'REDRIVE' | 'DISCARD'
+  /** PAUSE, RESUME, CANCEL, TRIGGER and DELETE change jobs as the commands to one job do. REDRIVE and DISCARD change dead runs, CANCEL_RUN ends active runs that had begun. A discarded run keeps its record, and no longer counts as dead. */
+  action: 'PAUSE' | 'RESUME' | 'CANCEL' | 'TRIGGER' | 'DELETE' | 'REDRIVE' | 'DISCARD' | 'CANCEL_RUN'
   filter?: OperationFilter
-  /** At most 10000 jobs. With REDRIVE and DISCARD: all their dead runs. */
+  /** At most 10000 jobs. With REDRIVE and DISCARD: all their dead runs; with CANCEL_RUN: all their active runs. */
   jobIds?: string[]
-  /** With REDRIVE and DISCARD: dead runs, as `<jobId>/<runNo>`. */
+  /** With REDRIVE and DISCARD: dead runs, with CANCEL_RUN: active runs, as `<jobId>/<runNo>`. */
   runIds?: string[]
 }
 

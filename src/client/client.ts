@@ -101,6 +101,8 @@ export interface Client<Payloads extends object = AnyPayloads> {
   cancel(id: string, options?: CommandOptions): Promise<CommandResult>
   /** Ends one active run. Rejects with `not-found`, `not-tracked`. */
   cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult>
+  /** Begins the next attempt of a run in RETRY_WAIT now. Rejects with `not-found`, `command-refused`. */
+  retryRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult>
   /** Makes a new run of a dead one, with the same payload and target. Rejects with `not-found`, `command-refused`. */
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult>
   /** Redrives up to 1,000 dead runs that match. `operate({ action: 'REDRIVE', filter })` redrives all, each once. */

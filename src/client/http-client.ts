@@ -222,6 +222,10 @@ class HttpClient implements Client, JobRecords {
     return this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/cancel`, checkedCommand('cancelRun', options))
   }
 
+  retryRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/runs/${id}/${runNo}/retry`, options)
+  }
+
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult> {
     return this.#makeRun(id, async () =>
       this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/redrive`, checkedCommand('redrive', options)),

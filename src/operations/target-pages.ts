@@ -92,7 +92,7 @@ export class Selection {
     const place = { cutOff, limit: pageJobs, ...(after !== undefined && { after }), ...(until !== undefined && { until }) }
     if (this.#ids === undefined) {
       const { targets, count, next } = await ask((owner) => owner.targets(partition, { ...this.#query(), ...place }, asker))
-      return { targets, count, next }
+      return { targets: targets.filter((target) => this.#isUnderstood(target)), count, next }
     }
     const ids = this.#idsAfter(partition, after)
     if (ids.length === 0) return { targets: [], count: 0, next: undefined }
@@ -123,21 +123,27 @@ export class Selection {
     return ids
   }
 
+  /** An owner of an earlier version does not know CANCEL_RUN, and lists jobs without runs. */
+  #isUnderstood({ runs }: Target): boolean {
+    return this.action !== 'CANCEL_RUN' || runs !== undefined
+  }
+
   #chosen(target: Target): Target | undefined {
     const wanted = this.#runs?.get(target.id)
-    if (wanted === undefined) return target
+    if (wanted === undefined) return this.#isUnderstood(target) ? target : undefined
     const runs = target.runs?.filter((runNo) => wanted.has(runNo)) ?? []
     return runs.length === 0 ? undefined : { ...target, runs }
   }
 }
 
-function filterOf({ tag, handler, status, idPrefix, idContains }: OperationRequest): JobFilter {
+function filterOf({ tag, handler, status, idPrefix, idContains, runStatus }: OperationRequest): JobFilter {
   return {
     ...(tag !== null && { tag }),
     ...(handler !== null && { handler }),
     ...(status !== null && { status: status as NonNullable<JobFilter['status']> }),
     ...(idPrefix !== null && { idPrefix }),
     ...(idContains !== null && { idContains }),
+    ...(runStatus !== null && { runStatus: runStatus as NonNullable<JobFilter['runStatus']> }),
   }
 }
 

@@ -1,9 +1,9 @@
 /** Port to the owners: the jobs and dead runs that an operation changes. */
 import type { JobFilter } from './owner-views.ts'
 
-/** Changes of jobs, and of dead runs. */
+/** Changes of jobs, of dead runs, and of active runs. */
 export const jobActions = ['PAUSE', 'RESUME', 'CANCEL', 'TRIGGER', 'DELETE'] as const
-export const runActions = ['REDRIVE', 'DISCARD'] as const
+export const runActions = ['REDRIVE', 'DISCARD', 'CANCEL_RUN'] as const
 export type OperationAction = (typeof jobActions)[number] | (typeof runActions)[number]
 
 /** What existed when an operation began, by the owner of one partition. */
@@ -70,7 +70,7 @@ export interface Target {
   id: string
   /** Offset in jobs of the definition in force. */
   offset: number
-  /** For a change of dead runs: their numbers. */
+  /** For a change of runs: their numbers. */
   runs?: number[]
   /** For a redrive: number of runs that the job may have besides its active ones. */
   room?: number

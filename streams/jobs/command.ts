@@ -1,6 +1,7 @@
 /** Commands of operators and follow-ups to one job. */
-import type { JobCommand } from '../../schemas/index.ts'
+import type { ActiveRun, JobCommand, JobState } from '../../schemas/index.ts'
 import {
+  beginAttempt,
   beginBackfill,
   cancelRun,
   completeIfDone,
@@ -16,11 +17,14 @@ import {
   type Context,
   type Decision,
   isRepeated,
+  patchRun,
   patchState,
   pristineState,
   refuse,
   refuseCommand,
   remembered,
+  waitsForHandler,
+  waitsForPool,
 } from '../state/index.ts'
 
 const makesRuns: ReadonlySet<JobCommand['type']> = new Set(['TRIGGER', 'REDRIVE', 'BACKFILL'])
@@ -44,15 +48,26 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
 }
 
 /** Why a command is refused, by checks that do not depend on its arguments. */
-function reasonToRefuse({ job: { definition, state } }: Decision, { type }: JobCommand, { now }: Context): string | undefined {
+function reasonToRefuse({ job: { definition, state } }: Decision, command: JobCommand, { now }: Context): string | undefined {
+  const { type } = command
   if (definition?.spec === undefined) return ends.has(type) ? undefined : 'invalid-definition'
-  if (!makesRuns.has(type)) return undefined
+  if (!makesRuns.has(type) || retryOf(state, command) !== undefined) return undefined
   if (state?.status === 'INVALID') return 'invalid-definition'
   // Its run would expire at once.
   if (isOver(definition.spec, now)) return 'expired'
   // Overlap applies to occurrences only. A run by command may be active with others, up to maxConcurrentRuns.
   const full = makesOneRun.has(type) && (state?.active.length ?? 0) >= definition.spec.maxConcurrentRuns
   return full ? 'max-concurrent-runs' : undefined
+}
+
+/**
+ * The run that a REDRIVE does not repeat but continues, because it waits for a retry: its next attempt begins now. An owner of an earlier
+ * version refuses such a command, because the run is not dead; a new type of command it could not decode.
+ */
+function retryOf(state: JobState | undefined, { type, runNo }: JobCommand): ActiveRun | undefined {
+  if (type !== 'REDRIVE') return undefined
+  const run = state?.active.find((active) => active.runNo === runNo && active.status === 'RETRY_WAIT')
+  return run === undefined || waitsForHandler(run) || waitsForPool(run) ? undefined : run
 }
 
 function carryOut(draft: Decision, command: JobCommand, context: Context): void {
@@ -104,10 +119,12 @@ function cancelJob(draft: Decision, context: Context): void {
   completeIfDone(draft, context.now)
 }
 
-/** Redrives a dead run: a new run with the snapshot of the dead one. */
+/** Redrives a dead run: a new run with the snapshot of the dead one. A run that waits for a retry is retried now. */
 function redrive(draft: Decision, command: JobCommand, context: Context): void {
   const { commandId, runNo } = command
   const state = draft.job.state ?? pristineState(draft.job)
+  const waiting = retryOf(state, command)
+  if (waiting !== undefined) return beginAttempt(draft, patchRun(draft, waiting, { dueAt: context.now }), context)
   const spec = draft.job.definition?.spec
   const kept = runNo === null ? undefined : draft.job.snapshots?.get(runNo)
   if (spec === undefined || runNo === null || kept === undefined || !state.deadRuns.includes(runNo)) {

@@ -27,6 +27,7 @@ const promised = [
   ['GET', '/v1/runs', 'viewer'],
   ['GET', '/v1/runs/{jobId}/{runNo}', 'viewer'],
   ['POST', '/v1/runs/{jobId}/{runNo}/redrive', 'operator'],
+  ['POST', '/v1/runs/{jobId}/{runNo}/retry', 'operator'],
   ['POST', '/v1/runs/{jobId}/{runNo}/cancel', 'operator'],
   ['GET', '/v1/dead-letters', 'viewer'],
   ['GET', '/v1/dead-letters/{jobId}/{runNo}', 'viewer'],

@@ -86,7 +86,7 @@ const operation: Operation = {
   cancel: undefined,
   request: {
     ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null, idPrefix: null },
-    ...{ idContains: null, actor: null },
+    ...{ idContains: null, runStatus: null, actor: null },
   },
   progress: {
     ...{ status: 'RUNNING', total: 3, applied: 1, refused: 1, parts: [], startedAt: 6, endedAt: null, problem: null },

@@ -103,6 +103,19 @@ describe('a redrive', () => {
   })
 })
 
+describe('a retry', () => {
+  it('of a run that waits for its next attempt is sent, and of another active run or of no run is refused', async () => {
+    await using system = createSystem()
+    system.add('a', { active: [{ ...activeRun(3), status: 'RETRY_WAIT' }, activeRun(4)] })
+    system.owner.applied = async () => true
+    expect((await post(system, '/v1/runs/a/3/retry')).json()).toMatchObject({ applied: true })
+    expect(sent(system)).toMatchObject([{ type: 'REDRIVE', runNo: 3 }])
+    expect((await post(system, '/v1/runs/a/4/retry')).json()).toMatchObject({ status: 409, code: 'command-refused' })
+    expect((await post(system, '/v1/runs/a/5/retry')).json()).toMatchObject({ status: 404, code: 'not-found' })
+    expect(sent(system)).toHaveLength(1)
+  })
+})
+
 describe('a command that the owner refuses', () => {
   it.each([
     ['BACKFILL', '/v1/jobs/a/backfill', { from: 0, to: 1 }],

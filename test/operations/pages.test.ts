@@ -18,7 +18,16 @@ const codec = <Value>(): Codec<Value> => ({
   decode: (bytes) => JSON.parse(bytes.toString()) as Value,
 })
 const codecs = { command: codec<JobCommand>(), operation: codec<OperationRecord>() }
-const nothing = { jobIds: null, runIds: null, tag: null, handler: null, status: null, idPrefix: null, idContains: null }
+const nothing = {
+  jobIds: null,
+  runIds: null,
+  tag: null,
+  handler: null,
+  status: null,
+  idPrefix: null,
+  idContains: null,
+  runStatus: null,
+}
 const pauseAll: OperationRequest = { action: 'PAUSE', ...nothing, actor: 'anna' }
 const limits = {
   ...{ operationsActiveMax: 2, operationsKeptMax: 2, operationsKeptMs: 3_600_000, operationMsMax: 86_400_000 },
@@ -196,6 +205,23 @@ it('dead runs are redriven as their jobs have room, and each once', async () => 
   expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', total: 4, applied: 4, refused: 0 })
   expect(bed.commands().map(({ runNo }) => runNo)).toEqual([1, 4, 2, 3])
   expect(new Set(bed.commands().map(({ commandId }) => commandId)).size).toBe(4)
+  await bed.operations.stop()
+})
+
+it('active runs are cancelled by their numbers, and an owner that lists none of them cancels no job', async () => {
+  const bed = new Bed()
+  bed.targets = [
+    { id: 'a', offset: 1, runs: [3, 4] },
+    { id: 'b', offset: 2 },
+  ]
+  bed.operations.start()
+  const { id } = await bed.operations.create({ ...pauseAll, action: 'CANCEL_RUN', runStatus: 'RETRY_WAIT' })
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'DONE', applied: 2, refused: 0 })
+  expect(bed.commands().map(({ type, runNo, discard }) => [type, runNo, discard])).toEqual([
+    ['CANCEL_RUN', 3, false],
+    ['CANCEL_RUN', 4, false],
+  ])
+  expect(bed.asked.every(({ filter }) => filter?.runStatus === 'RETRY_WAIT')).toBe(true)
   await bed.operations.stop()
 })
 

@@ -128,6 +128,26 @@ test('jobs are triggered once each, also by a repeat, and refusals are counted b
   expect(driver.executions().map(({ jobId, runNo }) => `${jobId}/${runNo}`)).toEqual(ids.map((id) => `${id}/1`))
 })
 
+test('active runs are found by their state, and runs that began after the cut-off are not', async () => {
+  const { driver, owner, ids } = await bed(3)
+  for (const id of ids) driver.command(id, { type: 'TRIGGER', commandId: `t-${id}` })
+  await driver.advance(1_000)
+  const [failed] = driver.executions()
+  if (failed !== undefined) driver.report(failed, 'FAILED', { error: { type: 'Error', message: 'x', retryable: true } as never })
+  await driver.advance(1_000)
+  const at = driver.time.nowMs
+  driver.command(ids[1] as string, { type: 'TRIGGER', commandId: 'late' })
+  await driver.advance(500)
+  const found = async (runStatus?: 'RETRY_WAIT') => {
+    const filter = { idPrefix: 'job-', ...(runStatus && { runStatus }) }
+    const query = { action: 'CANCEL_RUN', commandPrefix: 'operation/o/', filter, cutOff: { ...cutOff, at }, limit: 10 } as const
+    const { targets, count } = await owner.scheduler.queries.targets(0, query)
+    return [count, targets.map(({ id, runs }) => `${id}/${runs?.join()}`)]
+  }
+  expect(await found()).toEqual([3, ids.map((id) => `${id}/1`)])
+  expect(await found('RETRY_WAIT')).toEqual([1, [`${failed?.jobId}/1`]])
+})
+
 test('a partition that ends, a caller that goes and a commit that hangs end the wait', async () => {
   const { driver, owner, inStatus } = await bed(5)
   const release = driver.hold(owner, 'commits')

@@ -4,9 +4,9 @@ import { hasEnded, type Operation } from '../../ports/index.ts'
 
 export function operationToJson(operation: Operation) {
   const { id, createdAt, request, progress } = operation
-  const { action, jobIds, runIds, tag, handler, status, idPrefix, idContains, actor } = request
+  const { action, jobIds, runIds, tag, handler, status, idPrefix, idContains, runStatus: state, actor } = request
   const listed = jobIds ?? runIds
-  const filter = Object.entries({ tag, handler, status, idPrefix, idContains }).filter(([, value]) => value !== null)
+  const filter = Object.entries({ tag, handler, status, idPrefix, idContains, state }).filter(([, value]) => value !== null)
   const { total = null, applied = 0, refused = 0, reasons = [], problem = null, driver = null } = progress ?? {}
   return {
     ...{ id, action, filter: listed === null ? Object.fromEntries(filter) : null, listed: listed?.length ?? null, actor },

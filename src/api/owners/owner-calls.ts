@@ -162,7 +162,7 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
       closed(
         {
           ...{ action: text, commandPrefix: text, ids: text, after: text, until: text, countOnly: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text, dead: flag },
+          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text, runStatus: text, dead: flag },
           ...{ limit: { ...integer(0), maximum: targetsMax }, jobsOffset: integer(0), at: integer(0) },
         },
         ['action', 'commandPrefix', 'limit'],

@@ -18,7 +18,7 @@ import {
 
 interface Given {
   action: OperationAction
-  filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string }
+  filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string; state?: string }
   jobIds?: string[]
   runIds?: string[]
 }
@@ -86,6 +86,8 @@ function requestOf({ action, filter, jobIds, runIds }: Given, actor: string | nu
   if (given !== 1) problems.push(notAllowed('filter', given, 'exactly one of filter, jobIds and runIds'))
   const isOfRuns = (runActions as readonly string[]).includes(action)
   if (runIds !== undefined && !isOfRuns) problems.push(notAllowed('runIds', action, `used with ${runActions.join(' or ')} only`))
+  if (filter?.state !== undefined && action !== 'CANCEL_RUN')
+    problems.push(notAllowed('filter.state', filter.state, 'used with CANCEL_RUN only'))
   for (const id of jobIds ?? []) {
     const problem = validateJobId(id)
     if (problem !== undefined) problems.push({ ...problem, field: 'jobIds' })
@@ -96,6 +98,6 @@ function requestOf({ action, filter, jobIds, runIds }: Given, actor: string | nu
       problems.push(notAllowed('runIds', id, 'ids of runs, <jobId>/<runNo>'))
   }
   if (problems.length > 0) throw new RequestError('bad-request', problems.slice(0, 20))
-  const { tag = null, handler = null, status = null, idPrefix = null, idContains = null } = filter ?? {}
-  return { action, jobIds: jobIds ?? null, runIds: runIds ?? null, tag, handler, status, idPrefix, idContains, actor }
+  const { tag = null, handler = null, status = null, idPrefix = null, idContains = null, state: runStatus = null } = filter ?? {}
+  return { action, jobIds: jobIds ?? null, runIds: runIds ?? null, tag, handler, status, idPrefix, idContains, runStatus, actor }
 }

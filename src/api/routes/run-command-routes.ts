@@ -6,7 +6,7 @@ import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { runIdOf } from '../http/index.ts'
 import { Commands, keyOf, type RunWait } from '../jobs/index.ts'
-import { cancelRunSchema, redriveRunSchema } from '../schemas/index.ts'
+import { cancelRunSchema, redriveRunSchema, retryRunSchema } from '../schemas/index.ts'
 
 interface OneRun {
   Params: { jobId: string; runNo: number }
@@ -31,6 +31,24 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
         if (key === undefined) throw notFound(jobId, runNo, 'active')
       }
       return commands.carryOut(job.id, 'CANCEL_RUN', { runNo, actor: request.actor }, reply, key)
+    },
+  )
+
+  instance.post<OneRun>(
+    '/v1/runs/:jobId/:runNo/retry',
+    { config: config('RETRY_RUN'), schema: retryRunSchema },
+    async (request, reply) => {
+      const { jobId, runNo } = request.params
+      const stateIn = ({ active }: JobView) => active.find((run) => run.runNo === runNo)?.status
+      const job = await commands.existing(jobId, (found) => stateIn(found) === 'RETRY_WAIT')
+      const key = keyOf(request)
+      const state = stateIn(job)
+      if (key === undefined && state === undefined) throw notFound(jobId, runNo, 'active')
+      if (key === undefined && state !== 'RETRY_WAIT') {
+        const text = `Run ${runIdOf(jobId, runNo)} is ${state} and does not wait for a retry.`
+        throw new DuelogError('command-refused', text)
+      }
+      return commands.carryOut(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)
     },
   )
 

@@ -121,6 +121,18 @@ export const cancelRunSchema = {
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
 } as const
 
+export const retryRunSchema = {
+  operationId: 'retryRun',
+  tags: ['Runs'],
+  summary: 'Retry a run now that waits for its next attempt',
+  description: 'Its next attempt begins without the rest of the backoff. It counts as an attempt, as it would have later.',
+  params: runParams,
+  querystring: closed({}),
+  headers: idempotencyHeaders,
+  body: noBody,
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
 export const redriveRunSchema = {
   operationId: 'redriveRun',
   tags: ['Runs'],

@@ -7,6 +7,7 @@ export {
   pauseSchema,
   redriveRunSchema,
   resumeSchema,
+  retryRunSchema,
   triggerSchema,
 } from './commands.ts'
 export { closed, instantSchema } from './common.ts'

@@ -2,7 +2,7 @@
 import { jobActions, runActions } from '../../ports/index.ts'
 import { closed, createHeaders, jobStatuses, orNull, problemResponses, time, timeOrNull } from './common.ts'
 import { listLimitDefault, operationIdsMax, operationsActiveMax, operationsKeptMax, operationsKeptMs } from './limits.ts'
-import { jobFilter } from './runs.ts'
+import { activeStatuses, jobFilter } from './runs.ts'
 
 const actions = [...jobActions, ...runActions]
 
@@ -13,6 +13,7 @@ const filterSchema = {
     status: { type: 'string', enum: jobStatuses },
     idPrefix: { type: 'string', minLength: 1, maxLength: 255 },
     idContains: { type: 'string', minLength: 1, maxLength: 255 },
+    state: { type: 'string', enum: activeStatuses, description: 'With CANCEL_RUN: only runs in this state.' },
   }),
 } as const
 
@@ -31,14 +32,17 @@ const requestSchema = {
         type: 'string',
         enum: actions,
         description:
-          'PAUSE, RESUME, CANCEL, TRIGGER and DELETE change jobs as the commands to one job do. REDRIVE and DISCARD change dead runs. A discarded run keeps its record, and no longer counts as dead.',
+          'PAUSE, RESUME, CANCEL, TRIGGER and DELETE change jobs as the commands to one job do. REDRIVE and DISCARD change dead runs, CANCEL_RUN ends active runs that had begun. A discarded run keeps its record, and no longer counts as dead.',
       },
       filter: {
         ...filterSchema,
         description: 'Jobs that match all of it. An empty filter chooses all jobs. Give either a filter or a list.',
       },
-      jobIds: { ...ids, description: `At most ${operationIdsMax} jobs. With REDRIVE and DISCARD: all their dead runs.` },
-      runIds: { ...ids, description: 'With REDRIVE and DISCARD: dead runs, as `<jobId>/<runNo>`.' },
+      jobIds: {
+        ...ids,
+        description: `At most ${operationIdsMax} jobs. With REDRIVE and DISCARD: all their dead runs; with CANCEL_RUN: all their active runs.`,
+      },
+      runIds: { ...ids, description: 'With REDRIVE and DISCARD: dead runs, with CANCEL_RUN: active runs, as `<jobId>/<runNo>`.' },
     },
     ['action'],
   ),

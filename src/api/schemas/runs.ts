@@ -14,7 +14,7 @@ import {
 } from './common.ts'
 import { listLimitDefault, listLimitMax } from './limits.ts'
 
-const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
+export const activeStatuses = ['DISPATCHED', 'RUNNING', 'RETRY_WAIT', 'WAITING'] as const
 
 /** Runs are filtered by fields of their jobs. */
 export const jobFilter = {

@@ -57,7 +57,7 @@ export function choosesMany(ids: readonly string[], flags: FilterFlags): boolean
 
 const pastTense: Record<string, string> = {
   ...{ PAUSE: 'paused', RESUME: 'resumed', CANCEL: 'cancelled', TRIGGER: 'triggered', DELETE: 'deleted' },
-  ...{ REDRIVE: 'redriven', DISCARD: 'discarded' },
+  ...{ REDRIVE: 'redriven', DISCARD: 'discarded', CANCEL_RUN: 'cancelled' },
 }
 
 /** What an operation has done, as a phrase. */

@@ -23,11 +23,12 @@ import { logsCommand } from './run-logs-command.ts'
 import { routeOf, runHead, runPairs, runRow } from './run-text.ts'
 
 export function runsCommand(frame: CommandFrame): Command {
-  const group = new Command('runs').description('List, show, redrive, discard and cancel runs, and show their lines.')
+  const group = new Command('runs').description('List, show, retry, redrive, discard and cancel runs, and show their lines.')
   for (const command of [
     listCommand(frame),
     getCommand(frame),
     logsCommand(frame),
+    retryCommand(frame),
     redriveCommand(frame),
     discardCommand(frame),
     cancelCommand(frame),
@@ -102,6 +103,20 @@ function getCommand(frame: CommandFrame): Command {
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(json ? `${writeJson(run)}\n` : pairsText(runPairs(run, paint), paint))
       }),
+    )
+}
+
+function retryCommand(frame: CommandFrame): Command {
+  return remoteCommand('retry', 'Retry runs now that wait for their next attempt (RETRY_WAIT).', ['runs retry report-7/12'])
+    .argument('<runs...>', 'IDs of the runs')
+    .addOption(idempotencyOption())
+    .action((names: string[], flags: RemoteFlags & { idempotencyKey?: string }) =>
+      remotely(frame, flags, (shell) =>
+        forEach(shell, 'runId', names, async (name) => {
+          const facts = await shell.api.post<CommandResult>(`${routeOf(name)}/retry`, undefined, idempotencyOf(flags))
+          return { facts, text: facts.applied ? 'is retried now.' : laterText(facts) }
+        }),
+      ),
     )
 }
 

@@ -59,6 +59,7 @@ export {
   redrive,
   remove,
   resume,
+  retryNow,
   runNow,
 } from './job-commands.ts'
 export { type ColoredPart, coloredParts } from './json-colors.ts'

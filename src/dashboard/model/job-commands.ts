@@ -84,6 +84,13 @@ export async function cancelRuns(runs: readonly Run[]): Promise<boolean> {
   return true
 }
 
+export function retryNow({ jobId, runNo, runId }: Run): Promise<boolean> {
+  return act(
+    () => command(['runs', jobId, runNo, 'retry']),
+    () => `Retried run ${runId}.`,
+  )
+}
+
 export async function cancelJob({ id, active }: Job): Promise<boolean> {
   const runs = active.length === 0 ? '' : ` Its ${counted(active.length, 'active run')} will be cancelled.`
   const wanted = await confirmed({

@@ -26,6 +26,12 @@ const words: Record<OperationAction, { verb: string; done: string; thing: string
     consequence: 'Deletes the jobs and their run history. This cannot be undone.',
   },
   REDRIVE: { verb: 'Redrive', done: 'redriven', thing: 'dead run', consequence: 'Each gets a new run with the same payload.' },
+  CANCEL_RUN: {
+    verb: 'Cancel',
+    done: 'cancelled',
+    thing: 'active run',
+    consequence: 'Their handlers get a signal to stop, and the runs are not retried.',
+  },
   DISCARD: {
     ...{ verb: 'Discard', done: 'discarded', thing: 'dead run' },
     consequence: 'They no longer count as dead and cannot be redriven. Their records stay in the topic of dead letters.',

@@ -10,6 +10,7 @@ import {
   nowMs,
   type Run,
   redrive,
+  retryNow,
   visible,
   waitWords,
 } from '../model/index.ts'
@@ -127,6 +128,11 @@ function RunButtons({ run, redrivable, gone, changed }: Omit<RowProps, 'named' |
   const runId = visible(run.runId)
   return (
     <div class="buttons tight">
+      {run.status === 'RETRY_WAIT' && !gone && (
+        <ActionButton label={`Retry run ${runId} now`} run={() => retryNow(run).then(changed)}>
+          Retry now
+        </ActionButton>
+      )}
       {isActive(run) && !gone && (
         <ActionButton class="risky" label={`Cancel run ${runId}`} run={() => cancelRun(run).then(changed)}>
           Cancel

@@ -31,6 +31,7 @@ const fields = [
       'TRIGGER',
       'CANCEL',
       'CANCEL_RUN',
+      'RETRY_RUN',
       'REDRIVE',
       'REDRIVE_MANY',
       'BACKFILL',

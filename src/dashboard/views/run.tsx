@@ -10,6 +10,7 @@ import {
   path,
   type RunDetail,
   redrive,
+  retryNow,
   runHref,
   targetWords,
   useResource,
@@ -83,6 +84,11 @@ function Actions({ run, changed }: { run: RunDetail; changed: () => Promise<void
       {mayOperate.value && redrivable && (
         <ActionButton label={`Redrive run ${visible(runId)}`} run={() => redrive(run).then(changed)}>
           Redrive
+        </ActionButton>
+      )}
+      {mayOperate.value && run.status === 'RETRY_WAIT' && (
+        <ActionButton label={`Retry run ${visible(runId)} now`} run={() => retryNow(run).then(changed)}>
+          Retry now
         </ActionButton>
       )}
       {mayOperate.value && isActive(run) && (

@@ -73,6 +73,10 @@ async function targetOf(place: Place, job: Job, query: Query): Promise<Target | 
   const state = job.state ?? pristineState(job)
   if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
   const target = { id: job.id, offset: definition.offset }
+  if (action === 'CANCEL_RUN') {
+    const runs = activeRunsBy(state, query)
+    return runs.length === 0 ? undefined : { ...target, runs }
+  }
   if (action !== 'REDRIVE' && action !== 'DISCARD')
     return existed(definition, state, query) && wouldChange(action, state) ? target : undefined
   if (state.deadRuns.length === 0) return undefined
@@ -81,6 +85,13 @@ async function targetOf(place: Place, job: Job, query: Query): Promise<Target | 
   if (runs.length === 0) return undefined
   if (action === 'DISCARD') return { ...target, runs }
   return { ...target, runs, room: Math.max(0, (definition.spec?.maxConcurrentRuns ?? 0) - state.active.length) }
+}
+
+/** Runs that began before the operation and are in the state that is asked for. */
+function activeRunsBy({ active }: JobState, { cutOff, commandPrefix, filter }: Query): number[] {
+  const began = active.filter(({ attempt, dispatchedAt }) => attempt > 1 || dispatchedAt <= cutOff.at)
+  const chosen = began.filter(({ status }) => filter?.runStatus === undefined || status === filter.runStatus)
+  return chosen.filter(({ commandId }) => !commandId?.startsWith(commandPrefix)).map(({ runNo }) => runNo)
 }
 
 /** Whether the job is one of the filter, and existed at the cut-off. */

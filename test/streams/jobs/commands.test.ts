@@ -170,6 +170,36 @@ describe('a command without effect', () => {
   })
 })
 
+describe('a REDRIVE of a run that waits for a retry', () => {
+  const waiting = (more: Partial<JobDefinitionInput> = {}): JobHistory => {
+    const retry = { maxAttempts: 3, backoff: { fixed: { delayMs: 3_600_000 } } } as never
+    return new JobHistory()
+      .define({ retry, maxConcurrentRuns: 1, ...more })
+      .until(1_000)
+      .fail()
+  }
+  it('begins its next attempt at once, also where the job has no room for a further run', () => {
+    const job = waiting()
+    expect(job.state.active).toMatchObject([{ runNo: 1, attempt: 2, status: 'RETRY_WAIT' }])
+    job.command('REDRIVE', { runNo: 1 })
+    expect(job.last.refusal).toBeUndefined()
+    expect(job.state).toMatchObject({ runNo: 1, active: [{ runNo: 1, attempt: 2, status: 'DISPATCHED', dueAt: job.now }] })
+    expect(job.last.out).toMatchObject([{ kind: 'dispatch', execution: { runNo: 1, attempt: 2, dueAt: job.now } }])
+    // The forwarder comes later, for the same attempt.
+    job.report('STARTED').report('RETRY_DUE')
+    expect(job.state.active).toMatchObject([{ attempt: 2, status: 'RUNNING' }])
+    job.report('SUCCEEDED')
+    expect(job.state).toMatchObject({ succeeded: 1, active: [], lastRun: { attempts: 2 } })
+  })
+  it('is refused once the attempt has begun', () => {
+    const job = waiting({ maxConcurrentRuns: 2 })
+      .command('REDRIVE', { runNo: 1, commandId: 'first' })
+      .command('REDRIVE', { runNo: 1, commandId: 'second' })
+    expect(job.last.refusal).toBe('no-such-dead-run')
+    expect(job.state.active).toMatchObject([{ attempt: 2, status: 'DISPATCHED' }])
+  })
+})
+
 describe('a repeated command', () => {
   const started = (): JobHistory =>
     new JobHistory()
