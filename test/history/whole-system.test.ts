@@ -1,9 +1,18 @@
-/** The history as its users see it: a whole Duelog on a real broker, by HTTP, command line and library. */
+/** The history as its users see it: a whole Duelog on a real broker, by HTTP, command line and library, and its topic by Apache Avro. */
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import type { HistoryPage } from '../../src/answers/answers.ts'
+import { artifactFolder } from '../../src/embedded/artifacts.ts'
+import { findJava } from '../../src/embedded/java.ts'
+import type { StartContext } from '../../src/embedded/options.ts'
 import type { HistoryRunInfo } from '../../src/library/client.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { duelogHere } from '../cli/built-program.ts'
+import { registryUrl, Watcher } from '../kafka/harness.ts'
 import { openDuelog } from '../semantics/harness.ts'
 
 const duelog = await openDuelog()
@@ -100,4 +109,31 @@ test('client.history reads all pages, and client.historyCounts counts', async ()
   expect(found).toMatchObject([{ jobId: 'by-client', outcome: 'SUCCEEDED' }])
   expect(await client.historyCounts({ jobId: 'by-client' })).toMatchObject({ total: { SUCCEEDED: 1 } })
   await client.close()
+})
+
+test('Apache Avro reads the topic with the schema that the registry has for each record', async () => {
+  const runs = new Watcher({ topics: [duelog.names.runs] })
+  await runs.reader.start()
+  await duelog.put('by-avro', { ...once, tags: ['x', 'ü'] })
+  await duelog.put('by-avro-dead', { ...once, target: { handler: 'give-up' } })
+  const mine = () => runs.records.filter(({ key }) => key?.toString().startsWith('by-avro'))
+  await runs.until(() => mine().length === 2)
+  const { runs: known } = await until('idPrefix=by-avro', 2)
+  const context = { env: process.env, logDir: tmpdir(), onProgress: () => {} } as unknown as StartContext
+  const jars = join(await artifactFolder('registry', context), 'lib', '*')
+  const program = fileURLToPath(new URL('read-runs.java', import.meta.url))
+  const values = mine().map(({ value }) => value?.toString('hex') ?? '')
+  const { path } = await findJava(process.env)
+  const { stdout } = await promisify(execFile)(path, ['-XX:TieredStopAtLevel=1', '-cp', jars, program, registryUrl, ...values])
+  const read = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  for (const { jobId, outcome, tags, finishedAt, errorMessage, worker } of known)
+    expect(read).toContainEqual(
+      expect.objectContaining({ jobId, outcome, tags, finishedAt: Date.parse(finishedAt), errorMessage, worker }),
+    )
+  // Flat: each column of a table in ksqlDB or of a sink of Connect has one value, and tags are a list of texts.
+  for (const [name, value] of Object.entries(read[0] ?? {}))
+    if (name !== 'tags' && value !== null) expect(value, name).not.toBeTypeOf('object')
 })

@@ -2,6 +2,7 @@
  * The table of failed runs: what filters ask for, of the few runs that failed, side by side. A search among them reads megabytes where
  * the rows of the runs would be gigabytes. Databases of earlier releases are filled in steps, newest runs first.
  */
+import type { RunRow } from './rows.ts'
 import type { Database, Sql, SqlValue } from './sql.ts'
 
 /** Outcomes of runs that have not failed. */
@@ -20,6 +21,9 @@ export const failedTable = (id: string, key: string): string[] => [
     error_message TEXT, duration_ms BIGINT, may_hold_secrets SMALLINT NOT NULL)`,
   `INSERT INTO duelog_history (name, value) SELECT '${fact}', CAST(max(id) + 1 AS TEXT) FROM duelog_runs HAVING max(id) IS NOT NULL`,
 ]
+
+/** Spares the database to look at runs that have not. */
+export const mayHaveFailed = ({ outcome, hasError }: RunRow): boolean => hasError || !harmlessOutcomes.includes(outcome)
 
 /** Those of these runs that failed, which are in the table of runs already. */
 export async function writeFailed(sql: Sql, ids: readonly bigint[]): Promise<void> {

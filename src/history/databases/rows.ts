@@ -42,6 +42,7 @@ export interface RunRow {
   outcome: string
   handler: string | null
   pool: string | null
+  hasError: boolean
   tags: string[]
   /** In the order of `columns`, after the id. */
   rest: SqlValue[]
@@ -67,7 +68,8 @@ export function rowOf(run: EndedRun): RunRow | string {
     ...[cleanOrNull(run.note), run.mayHoldSecrets ? 1 : 0, cleanOrNull(run.traceparent)],
   ]
   const id = idAt(finishedAt) | BigInt(fnv(`${jobId}\n${life}\n${runNo}`) & ((1 << Number(hashBits)) - 1))
-  return { id, jobId, life, runNo, finishedAt, outcome, handler, pool, tags, rest }
+  const hasError = run.errorType !== null || run.errorMessage !== null
+  return { id, jobId, life, runNo, finishedAt, outcome, handler, pool, hasError, tags, rest }
 }
 
 /** From the start of the last attempt to the end of the run; null without a start, or if the clocks differ. */

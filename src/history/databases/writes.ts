@@ -1,7 +1,7 @@
 /** Writes ended runs with the positions of the topic, and removes old ones. What is written twice has no further effect. */
 import { slices } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { writeFailed } from './failed-runs.ts'
+import { mayHaveFailed, writeFailed } from './failed-runs.ts'
 import { columns, idAt, type RunRow } from './rows.ts'
 import { type Database, placesOf, type Sql, type SqlValue } from './sql.ts'
 
@@ -47,7 +47,7 @@ export function writeBatch(database: Database, place: BatchPlace, rows: readonly
       const written = await writeRuns(sql, some)
       await writeFailed(
         sql,
-        written.stored.map(({ id }) => id),
+        written.stored.filter(mayHaveFailed).map(({ id }) => id),
       )
       stored.push(...written.stored)
       refused += written.refused

@@ -59,7 +59,7 @@ export const historyMutations = [
       [
         'failed-unwritten',
         databases('writes'),
-        'written.stored.map(({ id }) => id),',
+        'written.stored.filter(mayHaveFailed).map(({ id }) => id),',
         '[],',
         'failed runs are not found by their errors',
       ],
