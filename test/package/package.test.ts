@@ -1,48 +1,24 @@
 /** The package as npm makes it, in a project of somebody else: what Node runs below node_modules, and what the compiler sees of it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import pkg from '../../package.json' with { type: 'json' }
 import { duelogEnvironment } from '../setup/environment.ts'
+import { modules, packed } from '../setup/packed.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const modules = join(root, 'node_modules')
-const parts = [
-  'schemas',
-  'streams',
-  'src',
-  'bench',
-  'examples',
-  'package',
-  'package.json',
-  'tsconfig.json',
-  'vite.config.ts',
-  'README.md',
-  'CHANGELOG.md',
-  'LICENSE',
-]
-
 let folder = ''
+let copy = ''
 let tarball = ''
 let clientTarball = ''
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-package-'))
-  // Packed from a copy: the manifest changes while it goes on, and other tests read it.
-  const copy = join(folder, 'copy')
-  await Promise.all(parts.map((part) => cp(join(root, part), join(copy, part), { recursive: true })))
-  await symlink(modules, join(copy, 'node_modules'))
-  // A clone serves it while it packs.
-  await mkdir(join(copy, 'dist/dashboard'), { recursive: true })
-  await writeFile(join(copy, 'dist/left-over.js'), '')
-  const before = await readFile(join(copy, 'package.json'), 'utf8')
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
-  expect(await readFile(join(copy, 'package.json'), 'utf8')).toBe(before)
-  tarball = join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '')
+  ;({ copy, tarball } = await packed())
   execFileSync(process.execPath, ['package/client-package.ts'], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
   const pack = ['pack', './dist-client', '--silent', '--pack-destination', folder]
   execFileSync('npm', pack, { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
@@ -82,7 +58,8 @@ describe('the package', () => {
     expect(listed).toContain('package/dist/dashboard/index.html')
     expect(listed.filter((path) => /dashboard\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
     expect(listed.filter((path) => path.includes('left-over'))).toEqual([])
-    expect(await readdir(join(folder, 'copy/dist/dashboard'))).toContain('index.html')
+    expect(await readdir(join(copy, 'dist/dashboard'))).toContain('index.html')
+    expect(await readFile(join(copy, 'package.json'), 'utf8')).toBe(await readFile(join(root, 'package.json'), 'utf8'))
   })
 
   it('is taken by CommonJS as well, and by compilers that leave modules to a bundler', async () => {

@@ -1,5 +1,5 @@
 /**
- * The broker and the registry of the whole test run: those of the environment where DUELOG_TEST_BROKERS is set (then with
+ * What the whole test run shares: a folder for the package, once a test packs it, and the broker and the registry: those of the environment where DUELOG_TEST_BROKERS is set (then with
  * DUELOG_TEST_REGISTRY), otherwise embedded ones in a temporary folder, which end with the run.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,8 +9,11 @@ import { pino } from 'pino'
 import { startEmbedded } from '../../src/embedded/start.ts'
 import { freePorts } from './free-ports.ts'
 
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.DUELOG_TEST_BROKERS) return undefined
+export default async function setup(): Promise<() => Promise<void>> {
+  const packedDir = await mkdtemp(join(tmpdir(), 'duelog-packed-'))
+  process.env.DUELOG_TEST_PACKED = packedDir
+  const end = () => rm(packedDir, { recursive: true, force: true })
+  if (process.env.DUELOG_TEST_BROKERS) return end
   const dataDir = await mkdtemp(join(tmpdir(), 'duelog-test-'))
   const [kafkaPort, registryPort] = await freePorts()
   const embedded = await startEmbedded({
@@ -30,5 +33,6 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   return async () => {
     await embedded.stop()
     await rm(dataDir, { recursive: true, force: true })
+    await end()
   }
 }

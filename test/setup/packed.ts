@@ -1,9 +1,11 @@
 /** The package as `npm pack` makes it, for tests that install it as users do. */
 import { execFileSync } from 'node:child_process'
-import { chmod, cp, mkdir, readdir, rm, symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pkg from '../../package.json' with { type: 'json' }
+import { waitForFolder } from '../../src/embedded/folder-lock.ts'
 import { duelogEnvironment } from './environment.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -11,16 +13,48 @@ export const modules = join(root, 'node_modules')
 const folders = ['schemas', 'streams', 'src', 'bench', 'examples', 'package']
 const files = ['package.json', 'tsconfig.json', 'vite.config.ts', 'README.md', 'CHANGELOG.md', 'LICENSE']
 
-/** Packs a copy into the folder: the manifest changes meanwhile, and other tests read it. Resolves with the path of the tarball. */
-export async function packInto(folder: string): Promise<string> {
-  const copy = join(folder, 'packed-copy')
+export interface Packed {
+  /** The copy that was packed: the manifest changes meanwhile, and other tests read that of the clone. */
+  copy: string
+  tarball: string
+}
+
+/** The package, which the first test of a run packs, for all of them. */
+export async function packed(): Promise<Packed> {
+  // The folder of the run, from global.ts.
+  const folder = process.env.DUELOG_TEST_PACKED ?? ''
+  const lock = await waitForFolder(folder)
+  try {
+    const copy = join(folder, 'copy')
+    const tarball = join(folder, `duelog-${pkg.version}.tgz`)
+    if (!existsSync(tarball)) await pack(folder, copy)
+    return { copy, tarball }
+  } finally {
+    await lock.release()
+  }
+}
+
+async function pack(folder: string, copy: string): Promise<void> {
+  await rm(copy, { recursive: true, force: true })
   await Promise.all([...folders, ...files].map((part) => cp(join(root, part), join(copy, part), { recursive: true })))
   await symlink(modules, join(copy, 'node_modules'))
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
-  await rm(copy, { recursive: true })
-  const name = (await readdir(folder)).find((entry) => entry.endsWith('.tgz'))
-  if (name === undefined) throw new Error(`npm pack left no tarball in ${folder}.`)
-  return join(folder, name)
+  // A clone serves its dashboard while it packs, and has files of earlier packs.
+  await mkdir(join(copy, 'dist/dashboard'), { recursive: true })
+  await writeFile(join(copy, 'dist/left-over.js'), '')
+  const making = await mkdtemp(join(folder, 'making-'))
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', making], { cwd: copy, env: duelogEnvironment(), stdio: 'pipe' })
+  const name = (await readdir(making)).find((entry) => entry.endsWith('.tgz'))
+  if (name === undefined) throw new Error(`npm pack left no tarball in ${making}.`)
+  // Whole or not at all.
+  await rename(join(making, name), join(folder, name))
+}
+
+/** A copy of the tarball in the folder, where `npm pack` would leave it. Resolves with its path. */
+export async function packInto(folder: string): Promise<string> {
+  const { tarball } = await packed()
+  const own = join(folder, basename(tarball))
+  await cp(tarball, own)
+  return own
 }
 
 /** Makes node_modules in the folder as npm would, without a registry: the package is unpacked, its dependencies are ours. */
