@@ -109,3 +109,11 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
   }
   await page.setViewportSize(wide)
 }
+
+/** Link to a view. */
+export const view = (page: Page, name: string) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name })
+
+/** After navigation the focus is on the heading of the new view. */
+export async function expectFocusOn(page: Page, heading: string): Promise<void> {
+  await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
+}

@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyFirst } from '../tools/copied-record.ts'
-import { expectAccessible, openBrowser, openPage, stepMs } from './browser.ts'
+import { expectAccessible, expectFocusOn, openBrowser, openPage, stepMs, view } from './browser.ts'
+import { edit, endsDrafts, watched } from './editor-steps.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
@@ -14,7 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-const view = (page: Page, name: string) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name })
 const said = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).waitFor()
 const succeeded = async ({ get }: DashboardSite, id: string) => (await get<{ succeeded: number }>(`/v1/jobs/${id}`)).succeeded
 const fact = (page: Page, name: string) => page.locator('.facts > div', { hasText: name }).locator('dd')
@@ -291,6 +291,7 @@ describe('the dashboard', () => {
     await page.getByLabel('Token').fill(tokens.admin)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
+    await endsDrafts(page)
   })
 })
 
@@ -335,11 +336,6 @@ async function restoresScroll(page: Page, { put }: DashboardSite): Promise<void>
   await expect.poll(() => page.evaluate('scrollY'), { timeout: stepMs }).toBe(at)
 }
 
-/** After navigation the focus is on the heading of the new view. */
-async function expectFocusOn(page: Page, heading: string): Promise<void> {
-  await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)
-}
-
 /** A search through many jobs shows its progress. The answers of the API are faked: a million jobs belong in the bench. */
 async function showsProgress(page: Page): Promise<void> {
   const released = Promise.withResolvers<void>()
@@ -356,8 +352,6 @@ async function showsProgress(page: Page): Promise<void> {
   released.resolve()
   await page.getByText('No matching jobs').waitFor()
 }
-
-const watched = { schedule: { everyMs: 1_000 }, target: { handler: 'noop' }, payload: { to: 'a@example.org' }, tags: ['shown'] }
 
 /** Creates a job that fires each second, after an ID that is taken was refused. */
 async function create(page: Page): Promise<void> {
@@ -417,66 +411,4 @@ async function opensCells(page: Page): Promise<void> {
   await table.getByRole('link', { name: 'group-1.0', exact: true }).waitFor()
   await table.getByRole('link', { name: 'group-2.0', exact: true }).waitFor()
   expect(await table.getByRole('link', { name: 'group-4.0', exact: true }).count()).toBe(0)
-}
-
-/** Changes the interval from 1 s to 5 s, while another person changes other fields. */
-async function edit(page: Page, { put }: DashboardSite): Promise<void> {
-  await page.getByRole('link', { name: 'Edit watched' }).click()
-  const text = page.getByRole('textbox', { name: 'Definition as JSON' })
-  const review = page.getByRole('button', { name: 'Review changes' })
-  const change = async (from: string, to: string) => text.fill((await text.inputValue()).replace(from, to))
-  const problems = page.locator('#json-problem')
-  // Nothing that has its default.
-  expect(Object.keys(JSON.parse(await text.inputValue()))).toEqual(['schedule', 'target', 'tags', 'payload'])
-  await page.getByText('No changes yet').waitFor()
-  await change('"everyMs": 1000', '"everyMs": ')
-  await problems.getByText('A value must come here').waitFor()
-  await problems.getByRole('button', { name: 'Line 4, column 3' }).waitFor()
-  expect(await review.isDisabled()).toBe(true)
-  // The server's own refusal, on the line of the field.
-  await change('"everyMs": ', '"everyMs": 5')
-  await page.locator('.json-lines .wrong', { hasText: '"everyMs": 5' }).getByText('allowed: 100 to').waitFor()
-  await page.getByText('Not accepted: 1 problem, on line 3').waitFor()
-  await expectAccessible(page, 'edit-refused')
-  await problems.getByRole('button', { name: 'Line 3, column 5' }).press('Enter')
-  expect(await page.evaluate('document.activeElement.selectionStart')).toBe(22)
-  await change('"everyMs": 5', '"everyMs": 5000')
-  await problems.getByRole('listitem').waitFor({ state: 'detached' })
-  await expect.poll(() => review.isEnabled(), { timeout: stepMs }).toBe(true)
-  await expectAccessible(page, 'edit')
-
-  // The draft outlives another view and a reload, and leaves with the question of the browser.
-  await view(page, 'Workers').click()
-  await expectFocusOn(page, 'Workers')
-  await page.goBack()
-  await text.waitFor()
-  const asked = new Promise<string>((resolve) => {
-    page.once('dialog', (dialog) => {
-      resolve(dialog.type())
-      void dialog.accept()
-    })
-  })
-  await page.reload()
-  expect(await asked).toBe('beforeunload')
-  await text.waitFor()
-  expect(await text.inputValue()).toContain('"everyMs": 5000')
-
-  await put('watched', { ...watched, payload: { to: 'b@example.org' }, tags: ['shown', 'theirs'] })
-  const banner = page.locator('.conflict', { hasText: 'Someone else saved this job meanwhile' })
-  await banner.waitFor()
-  expect(await review.isDisabled()).toBe(true)
-  await banner.getByText('What they changed').click()
-  await banner.getByRole('region', { name: 'What they changed' }).getByText('b@example.org').waitFor()
-  await expectAccessible(page, 'edit-conflict')
-  await banner.getByRole('button', { name: 'Begin again from the present definition' }).click()
-  await page.getByRole('dialog').getByRole('region').getByText('"everyMs": 5000').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click()
-  await banner.getByRole('button', { name: 'Apply my changes' }).click()
-  const lines = page.getByRole('region', { name: 'Changed lines' })
-  await lines.getByText('"everyMs": 5000').waitFor()
-  expect(await lines.getByText('example.org').count()).toBe(0)
-  await page.getByRole('list', { name: 'Removed times' }).waitFor()
-  await expectAccessible(page, 'review')
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await text.waitFor({ state: 'detached' })
 }

@@ -146,6 +146,7 @@ describe('the views of jobs', () => {
     await page.goto(`${site.url}/jobs/good?edit`)
     await page.getByText('may read this job and not change it').waitFor()
     expect(await page.getByRole('textbox', { name: 'Definition as JSON' }).count()).toBe(0)
+    await page.getByRole('region', { name: 'Definition, read-only' }).getByText('"delayMs": 100').waitFor()
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergeInto, prettyJson, withMember } from '../../src/dashboard/model/json-edit.ts'
+import { mergeInto, prettyJson, same, withMember } from '../../src/dashboard/model/json-edit.ts'
+import { JsonText } from '../../streams/text/index.ts'
 
 type Json = Record<string, unknown>
 
@@ -66,6 +67,12 @@ it('writes short lists of plain values on one line, and changes no string', () =
   expect(text.split('\n').length).toBeGreaterThan(80)
 })
 
+it('takes white space between values for no difference, and that inside strings for one', () => {
+  expect(same({ payload: new JsonText('{ "a":  [1.10 , 2] }') }, { payload: new JsonText('{"a":[1.10,2]}') })).toBe(true)
+  expect(same({ payload: new JsonText('{"a": 1.10}') }, { payload: new JsonText('{"a": 1.1}') })).toBe(false)
+  expect(same({ a: 'x  " y' }, { a: 'x " y' })).toBe(false)
+})
+
 describe('two edits of one definition', () => {
   const base = { schedule: { cron: 'a', timezone: 'UTC' }, tags: ['x'], retry: { maxAttempts: 3 } }
 
@@ -75,6 +82,17 @@ describe('two edits of one definition', () => {
     const { text, both } = mergeInto(JSON.stringify(theirs), base, mine, theirs)
     expect(JSON.parse(text)).toEqual({ schedule: { cron: 'b', timezone: 'Asia/Tokyo' }, tags: ['x'], paused: true })
     expect(both).toEqual([])
+  })
+
+  it('keep members with the names of inherited ones apart', () => {
+    const before = { payload: JSON.parse('{"toString":1,"__proto__":2,"constructor":3}') }
+    const mine = { payload: JSON.parse('{"valueOf":4}') }
+    expect(JSON.parse(mergeInto(JSON.stringify(before), before, mine, before).text)).toEqual(
+      JSON.parse('{"payload":{"valueOf":4}}'),
+    )
+    expect(
+      Object.keys(JSON.parse(mergeInto('{"payload":{}}', { payload: {} }, before, { payload: {} }).text).payload),
+    ).toHaveLength(3)
   })
 
   it('name the fields that both changed', () => {

@@ -11,6 +11,7 @@ export interface FieldSchema {
   properties?: Record<string, FieldSchema>
   items?: FieldSchema
   required?: string[]
+  minimum?: number
   anyOf?: FieldSchema[]
   $ref?: string
 }

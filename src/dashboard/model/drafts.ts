@@ -1,8 +1,9 @@
 /**
  * Edits that are not saved yet, by job id; an empty id is the new job. They are kept in this tab, also over a reload, until they are saved or
- * discarded, or the user signs out. The browser asks before it closes a page with drafts.
+ * discarded, or their user signs out. The browser asks before it closes a page with drafts. Another user of the tab does not see them.
  */
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import { session } from './session.ts'
 
 export interface Draft {
   text: string
@@ -12,6 +13,8 @@ export interface Draft {
   etag: string
   /** Id of the new job. */
   id?: string
+  /** Who edits. Empty without authentication. */
+  owner?: string
 }
 
 const storageKey = 'duelog.drafts'
@@ -22,10 +25,13 @@ const draftCharsMax = 2_500_000
 
 const drafts = signal<ReadonlyMap<string, Draft>>(new Map(readKept()))
 
+const owner = computed(() => (session.value?.authentication ? `${session.value.role} ${session.value.name ?? ''}` : ''))
+const mine = computed(() => new Map([...drafts.value].filter(([, draft]) => (draft.owner ?? '') === owner.value)))
+
 /** Without subscribing: an editor reads its draft once. */
-export const draftOf = (id: string): Draft | undefined => drafts.peek().get(id)
-export const hasDraft = (id: string): boolean => drafts.value.has(id)
-export const draftCount = (): number => drafts.value.size
+export const draftOf = (id: string): Draft | undefined => mine.peek().get(id)
+export const hasDraft = (id: string): boolean => mine.value.has(id)
+export const draftCount = (): number => mine.value.size
 
 /** Undefined: there is nothing that is not saved. */
 export function keepDraft(id: string, draft: Draft | undefined): void {
@@ -33,12 +39,14 @@ export function keepDraft(id: string, draft: Draft | undefined): void {
   if (draft === undefined && !before.has(id)) return
   const next = new Map(before)
   next.delete(id)
-  if (draft !== undefined) next.set(id, draft)
+  if (draft !== undefined) next.set(id, { ...draft, owner: owner.peek() })
   drafts.value = next
+  if (draft === undefined) write()
 }
 
 export function discardDrafts(): void {
   drafts.value = new Map()
+  write()
 }
 
 /** A draft that is too long stays in the memory of the page alone. */
@@ -80,7 +88,9 @@ function readKept(): [string, Draft][] {
 function isEntry(entry: unknown): entry is [string, Draft] {
   if (!Array.isArray(entry)) return false
   const [id, draft] = entry as [unknown, Partial<Draft> | null]
-  return [id, draft?.text, draft?.base, draft?.etag].every((value) => typeof value === 'string')
+  return [id, draft?.text, draft?.base, draft?.etag, draft?.id ?? '', draft?.owner ?? ''].every(
+    (value) => typeof value === 'string',
+  )
 }
 
 addEventListener('beforeunload', (event) => {

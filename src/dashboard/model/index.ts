@@ -63,7 +63,9 @@ export {
   runNow,
 } from './job-commands.ts'
 export { type ColoredPart, coloredParts } from './json-colors.ts'
-export { changesOf, type Merged, mergeInto, prettyJson, same, valueAt, withMember } from './json-edit.ts'
+export { type Completion, completionsAt, type KnownNames } from './json-completion.ts'
+export { changesOf, type Merged, mergeInto, prettyJson, same, valueAt, withMember, withoutSpace } from './json-edit.ts'
+export { placeAt } from './json-place.ts'
 export { nodeOfField, parseSource, placeOf } from './json-source.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
 export { type DiffLine, lineDiff } from './line-diff.ts'

@@ -78,12 +78,22 @@ export interface Change {
 export function changesOf(before: unknown, after: unknown, path: string[] = []): Change[] {
   if (!isObject(before) || !isObject(after)) return same(before, after) ? [] : [{ path, value: after }]
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
-    name in after ? changesOf(before[name], after[name], [...path, name]) : [{ path: [...path, name], value: undefined }],
+    Object.hasOwn(after, name)
+      ? changesOf(own(before, name), after[name], [...path, name])
+      : [{ path: [...path, name], value: undefined }],
   )
 }
 
+/** White space between values makes no difference. */
 export const same = (a: unknown, b: unknown): boolean =>
-  a === b || (a !== undefined && b !== undefined && writeJson(a) === writeJson(b))
+  a === b || (a !== undefined && b !== undefined && withoutSpace(writeJson(a)) === withoutSpace(writeJson(b)))
+
+/** A JSON text without the white space between its values. */
+export const withoutSpace = (text: string): string =>
+  text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g, (found) => (found.startsWith('"') ? found : ''))
+
+/** Names such as constructor are not members of every object. */
+const own = (value: Record<string, unknown>, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('toJSON' in value)
@@ -112,4 +122,4 @@ export function mergeInto(theirText: string, base: unknown, mine: unknown, their
 const isPrefix = (a: readonly string[], b: readonly string[]): boolean => a.every((name, index) => b[index] === name)
 
 export const valueAt = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((inside, name) => (isObject(inside) ? inside[name] : undefined), value)
+  path.reduce<unknown>((inside, name) => (isObject(inside) ? own(inside, name) : undefined), value)

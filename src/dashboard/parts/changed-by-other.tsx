@@ -21,10 +21,10 @@ interface ChangedByOtherProps {
 
 export function ChangedByOther({ text, base, theirs, mine, begin, reviewing }: ChangedByOtherProps) {
   const asking = useSignal(false)
-  const merged = useMemo(
-    () => (mine === undefined ? undefined : mergeInto(theirs, definitionOf(base.value), mine, definitionOf(theirs))),
-    [theirs, base.value, mine],
-  )
+  const merged = useMemo(() => {
+    const before = definitionOf(base.value)
+    return mine === undefined || before === undefined ? undefined : mergeInto(theirs, before, mine, definitionOf(theirs))
+  }, [theirs, base.value, mine])
   const continueWith = (next: string): void => {
     asking.value = false
     begin(next)

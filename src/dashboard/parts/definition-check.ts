@@ -131,8 +131,8 @@ function readDefinition(text: string): DefinitionRead {
 /** Undefined if the text cannot be read. */
 export const definitionOf = (text: string): JobDefinition | undefined => readDefinition(text).definition
 
-/** The parsed value if it writes back as the same text; else the text itself. */
-function compact(text: string): unknown {
+/** The parsed value if it writes back as the same text; else the text itself. Throws if it is no JSON. */
+export function compact(text: string): unknown {
   const line = oneLineJson(text)
   const value: unknown = JSON.parse(line)
   return JSON.stringify(value) === line ? value : new JsonText(line)

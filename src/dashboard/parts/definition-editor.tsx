@@ -1,24 +1,20 @@
-/** Editor of a definition: its JSON with what is wrong by line, and the fields that have their defaults on demand. */
+/** Editor of a definition: a form for the common fields beside its JSON. Both are one text. What is wrong is shown in both, by field and by line. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import {
-  type DueTime,
   type FieldSchemas,
   fieldSchemas,
   forgetError,
-  type JobDefinition,
+  type KnownNames,
   prettyJson,
-  RequestProblem,
   withDefaults,
   withoutDefaults,
 } from '../model/index.ts'
 import type { DefinitionCheck } from './definition-check.ts'
+import { DefinitionForm } from './definition-form.tsx'
 import { JsonEditor, type Mark } from './json-editor.tsx'
-import { FireList, preview } from './next-fires.tsx'
-import { Empty } from './states.tsx'
+import { useKnownNames } from './known-names.ts'
 import { ClampedText } from './text.tsx'
-
-const previewAfterMs = 300
 
 export const textOf = (definition: object | null | undefined): string => prettyJson(definition ?? {})
 
@@ -43,7 +39,25 @@ interface DefinitionEditorProps {
   all: Signal<boolean>
 }
 
-export function DefinitionEditor({ text, check: { definition, marks, planned }, schemas, all }: DefinitionEditorProps) {
+export function DefinitionEditor(props: DefinitionEditorProps) {
+  const { text, check, schemas } = props
+  const known = useKnownNames()
+  if (schemas === null) return <JsonSide {...props} known={known} />
+  return (
+    <div class="editor">
+      <DefinitionForm text={text} check={check} schemas={schemas} known={known} />
+      <JsonSide {...props} known={known} />
+    </div>
+  )
+}
+
+function JsonSide({
+  text,
+  check: { definition, marks, planned },
+  schemas,
+  all,
+  known,
+}: DefinitionEditorProps & { known: KnownNames }) {
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(forgetError, [text.value])
   const show = (mark: Mark): void => {
@@ -58,8 +72,16 @@ export function DefinitionEditor({ text, check: { definition, marks, planned }, 
       text.value = textOf((wanted ? withDefaults : withoutDefaults)(definition, schemas))
   }
   return (
-    <>
-      <JsonEditor area={area} text={text} marks={marks} label="Definition as JSON" describedBy="json-problem" />
+    <section class="json-side" aria-label="JSON">
+      <JsonEditor
+        area={area}
+        text={text}
+        marks={marks}
+        label="Definition as JSON"
+        describedBy="json-problem"
+        schemas={schemas}
+        known={known}
+      />
       {schemas !== null && (
         <label class="check">
           <input
@@ -79,7 +101,7 @@ export function DefinitionEditor({ text, check: { definition, marks, planned }, 
           </p>
         ))}
       </div>
-    </>
+    </section>
   )
 }
 
@@ -101,38 +123,4 @@ function Problems({ marks, show }: { marks: readonly Mark[]; show: (mark: Mark) 
       ))}
     </ul>
   )
-}
-
-export function FirePreview({ definition }: { definition: JobDefinition | undefined }) {
-  const shown = useSignal<{ fires: DueTime[]; zone: string | undefined } | undefined>(undefined)
-  const problem = useSignal('')
-  const schedule = definition?.schedule
-  const key = JSON.stringify(schedule)
-  // The key stands for the schedule.
-  useEffect(() => {
-    if (schedule === undefined) return
-    const ended = new AbortController()
-    const waiting = setTimeout(async () => {
-      try {
-        shown.value = { fires: await preview(schedule, undefined, ended.signal), zone: schedule.timezone }
-        problem.value = ''
-      } catch (error) {
-        if (!ended.signal.aborted) problem.value = error instanceof RequestProblem ? error.message : String(error)
-      }
-    }, previewAfterMs)
-    return () => {
-      clearTimeout(waiting)
-      ended.abort()
-    }
-  }, [key])
-  if (schedule === undefined) return <Empty>No preview: the definition has no schedule that can be read.</Empty>
-  if (problem.value !== '')
-    return (
-      <p class="state bad" role="status">
-        {problem.value}
-      </p>
-    )
-  if (shown.value === undefined) return <Empty>Loading preview …</Empty>
-  if (shown.value.fires.length === 0) return <Empty>Never fires: the schedule has no future time.</Empty>
-  return <FireList {...shown.value} />
 }

@@ -2,7 +2,11 @@
 import type { ComponentChildren } from 'preact'
 import {
   chooseTheme,
+  confirmed,
   connection,
+  counted,
+  discardDrafts,
+  draftCount,
   duration,
   latest,
   route,
@@ -140,12 +144,22 @@ function ThemeChoice() {
 /** The name says nothing more if it is that of the role. */
 const who = ({ name, role }: Session): string => (name === null || name === role ? role : `${visible(name)} (${role})`)
 
+/** Drafts end with the session, as the next user of the tab may be another. */
+async function leave(): Promise<void> {
+  const drafts = draftCount()
+  const consequence = `${counted(drafts, 'draft')} that you have not saved will be lost.`
+  const isSure = drafts === 0 || (await confirmed({ title: 'Discard your changes?', consequence, yes: 'Discard and sign out' }))
+  if (!isSure) return
+  discardDrafts()
+  signOut()
+}
+
 function Role() {
   if (session.value?.authentication !== true) return null
   return (
     <p class="role">
       Signed in as {who(session.value)}
-      <button type="button" class="quiet" onClick={signOut}>
+      <button type="button" class="quiet" onClick={() => void leave()}>
         Sign out
       </button>
     </p>

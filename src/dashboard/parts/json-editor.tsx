@@ -2,7 +2,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
-import { coloredParts, visible } from '../model/index.ts'
+import { coloredParts, type FieldSchemas, type KnownNames, visible } from '../model/index.ts'
+import { listProps, SuggestionList, useSuggestions } from './json-completion.tsx'
 
 /** Something that is wrong at a place of the text. */
 export interface Mark {
@@ -20,6 +21,9 @@ interface JsonEditorProps {
   marks: readonly Mark[]
   label: string
   describedBy: string
+  /** Without them nothing is suggested. */
+  schemas: FieldSchemas | null
+  known: KnownNames
 }
 
 const lineHeightPx = 20
@@ -29,10 +33,11 @@ const rowsMax = 34
 /** A text with a longer line has no colors. */
 const coloredCharsMax = 2_000
 
-export function JsonEditor({ area, text, marks, label, describedBy }: JsonEditorProps) {
+export function JsonEditor({ area, text, marks, label, describedBy, schemas, known }: JsonEditorProps) {
   const value = text.value
   const lines = useMemo(() => value.split('\n'), [value])
   const isColored = useMemo(() => lines.every((line) => line.length <= coloredCharsMax), [lines])
+  const suggestions = useSuggestions(area, schemas, known)
   const rows = Math.min(rowsMax, Math.max(rowsMin, lines.length + 1))
   return (
     <div class={`json-editor${isColored ? ' colored' : ''}`} data-digits={Math.max(2, String(lines.length).length)}>
@@ -49,10 +54,17 @@ export function JsonEditor({ area, text, marks, label, describedBy }: JsonEditor
         wrap="off"
         rows={rows}
         value={value}
+        {...listProps(suggestions.shown)}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value
+          suggestions.onInput()
         }}
+        onKeyDown={suggestions.onKeyDown}
+        onBlur={suggestions.close}
+        onScroll={suggestions.close}
+        onClick={suggestions.close}
       />
+      <SuggestionList {...suggestions} />
     </div>
   )
 }

@@ -132,16 +132,7 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
           check={check}
         />
       ) : (
-        <div class="halves">
-          <section aria-labelledby="text">
-            <h2 id="text">Definition</h2>
-            <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
-          </section>
-          <section aria-labelledby="fires">
-            <h2 id="fires">Fire preview</h2>
-            <FirePreview definition={check.definition} />
-          </section>
-        </div>
+        <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
       )}
       <EditButtons label={reviewing.value ? 'Save' : 'Review changes'} refusal={refusal} saving={saving.value} cancel={cancel}>
         {reviewing.value && (

@@ -5,7 +5,6 @@ import {
   type DefinitionCheck,
   DefinitionEditor,
   EditButtons,
-  FirePreview,
   Heading,
   Loading,
   refusalOf,
@@ -69,20 +68,11 @@ export function JobNewView() {
         }}
       >
         <IdField id={id} />
-        <div class="halves">
-          <section aria-labelledby="text">
-            <h2 id="text">Definition</h2>
-            {schemas === undefined ? (
-              <Loading what="the editor" />
-            ) : (
-              <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
-            )}
-          </section>
-          <section aria-labelledby="fires">
-            <h2 id="fires">Fire preview</h2>
-            <FirePreview definition={check.definition} />
-          </section>
-        </div>
+        {schemas === undefined ? (
+          <Loading what="the editor" />
+        ) : (
+          <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
+        )}
         <EditButtons label="Create job" refusal={why} saving={saving.value} cancel={cancel} />
       </form>
     </>

@@ -1,20 +1,24 @@
 /** One job: its definition, next fires and runs, and why it did or did not fire. */
-import { writeJson } from '../../../streams/text/index.ts'
 import {
   ask,
   count,
+  draftOf,
   go,
+  hasDraft,
   type Job,
   type JobExplanation,
   jobHref,
+  keepDraft,
   mayOperate,
   path,
+  prettyJson,
   type Run,
   scheduleWords,
   targetWords,
   useResource,
 } from '../model/index.ts'
 import {
+  CodeBlock,
   Empty,
   Heading,
   JobActions,
@@ -59,6 +63,14 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
         <Empty>
           No job has this ID. It was deleted or never created. <a href="/jobs">Search for another</a>.
         </Empty>
+        {hasDraft(id) && mayOperate.value && (
+          <Empty>
+            You have changes to it that were not saved.{' '}
+            <button type="button" class="link" onClick={() => createAgain(id)}>
+              Create it again with them
+            </button>
+          </Empty>
+        )}
       </>
     )
   }
@@ -78,8 +90,16 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       <Problem problem={problem.value} known={known !== undefined} />
       {known === undefined && problem.value === undefined && <Loading what="the job" />}
       {known !== undefined && editing && !mayOperate.value && (
+        <>
+          <Empty>
+            Your role may read this job and not change it. <a href={jobHref(id)}>Back to the job</a>
+          </Empty>
+          <CodeBlock label="Definition, read-only" text={definitionText(known.job)} />
+        </>
+      )}
+      {known !== undefined && !editing && hasDraft(id) && mayOperate.value && (
         <Empty>
-          Your role may read this job and not change it. <a href={jobHref(id)}>Back to the job</a>
+          You have changes to this job that are not saved. <a href={`${jobHref(id)}?edit`}>Continue editing</a>
         </Empty>
       )}
       {known !== undefined && editing && mayOperate.value && (
@@ -95,6 +115,16 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
       {known !== undefined && !editing && <Details {...known} changed={() => shown.refresh()} />}
     </>
   )
+}
+
+const definitionText = ({ definition, reason }: Job): string =>
+  definition === null ? (reason ?? 'The definition could not be read.') : prettyJson(definition)
+
+function createAgain(id: string): void {
+  const draft = draftOf(id)
+  keepDraft(id, undefined)
+  keepDraft('', draft && { ...draft, id, etag: '' })
+  go('/jobs?new')
 }
 
 const Title = ({ id }: { id: string }) => (
@@ -133,9 +163,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => Promise<v
         </section>
         <section aria-labelledby="definition">
           <h2 id="definition">Definition</h2>
-          <pre tabIndex={0} role="region" aria-label="Definition as JSON">
-            {job.definition === null ? (job.reason ?? 'The definition could not be read.') : writeJson(job.definition, 2)}
-          </pre>
+          <CodeBlock label="Definition as JSON" text={definitionText(job)} />
         </section>
       </div>
     </>

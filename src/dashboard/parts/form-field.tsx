@@ -1,0 +1,171 @@
+/** One field of the form for a definition. Its kind, default and explanation come from the schema that the server serves. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { defaultOf, duration, type FieldSchemas, fieldAt, type JobDefinition, resolved, valueAt } from '../model/index.ts'
+import type { Mark } from './json-editor.tsx'
+
+export interface Form {
+  /** As it was last read. */
+  definition: JobDefinition | undefined
+  schemas: FieldSchemas
+  marks: readonly Mark[]
+  /** Undefined removes the field. */
+  set: (path: readonly string[], value: unknown) => void
+}
+
+interface FieldProps {
+  form: Form
+  /** Such as retry.maxAttempts. */
+  path: string
+  label: string
+  /** Its names are known. */
+  isSuggested?: boolean
+  example?: string
+  /** Instead of setting the one field. */
+  change?: (value: unknown) => void
+}
+
+export const pathOf = (path: string): string[] => path.split('.')
+export const fieldValue = ({ definition }: Form, path: string): unknown => valueAt(definition, pathOf(path))
+const typesOf = (type: string | string[] | undefined): readonly string[] => (typeof type === 'string' ? [type] : (type ?? []))
+
+export function Field({ form, path, label, isSuggested = false, example, change }: FieldProps) {
+  const field = fieldAt(form.schemas, pathOf(path))
+  const schema = resolved(form.schemas, field)
+  const value = fieldValue(form, path)
+  const set = change ?? ((next: unknown) => form.set(pathOf(path), next))
+  const types = typesOf(schema?.type)
+  if (types.includes('boolean')) {
+    return (
+      <label class="check" title={field?.description}>
+        <input
+          type="checkbox"
+          checked={(value ?? defaultOf(field)) === true}
+          onChange={({ currentTarget: { checked } }) => set(checked === (defaultOf(field) ?? false) ? undefined : checked)}
+        />
+        {label}
+      </label>
+    )
+  }
+  const usual = defaultOf(field)
+  const isNumber = types.includes('integer') || types.includes('number')
+  const isLong = path.endsWith('Ms') && typeof (value ?? usual) === 'number'
+  return (
+    <Labelled
+      form={form}
+      path={path}
+      label={label}
+      description={field?.description}
+      aside={isLong ? duration((value ?? usual) as number) : ''}
+    >
+      {schema?.enum === undefined ? (
+        <TextInput
+          path={path}
+          isWrong={marksOf(form, path).length > 0}
+          text={types.includes('array') ? listText(value) : plainText(value)}
+          placeholder={usual == null ? (example ?? '') : String(usual)}
+          list={isSuggested ? `names-${path}` : undefined}
+          set={(text) => set(types.includes('array') ? listOf(text, schema?.items?.type) : readText(text, isNumber))}
+        />
+      ) : (
+        <select
+          id={`field-${path}`}
+          value={plainText(value)}
+          onChange={({ currentTarget }) => set(currentTarget.value || undefined)}
+        >
+          <option value="">{usual == null ? '' : `${usual} (default)`}</option>
+          {schema.enum
+            .filter((each) => each !== usual || each === value)
+            .map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+        </select>
+      )}
+    </Labelled>
+  )
+}
+
+/** What is wrong with the field, or a part of it. */
+export const marksOf = ({ marks }: Form, path: string): Mark[] =>
+  marks.filter(({ field }) => field === path || field.startsWith(`${path}[`) || field.startsWith(`${path}.`))
+
+interface LabelledProps {
+  form: Form
+  path: string
+  label: string
+  description?: string | undefined
+  aside?: string
+  children: ComponentChildren
+}
+
+/** The label, and below the field what the server says about it. */
+export function Labelled({ form, path, label, description, aside = '', children }: LabelledProps) {
+  const wrong = marksOf(form, path)
+  return (
+    <div class="field" title={description}>
+      <label for={`field-${path}`}>
+        {label}
+        {aside !== '' && <span class="aside">{aside}</span>}
+      </label>
+      {children}
+      {wrong.length > 0 && (
+        <p id={`wrong-${path}`} class="bad">
+          {wrong.map(({ text }) => text).join(' ')}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface TextInputProps {
+  path: string
+  text: string
+  isWrong: boolean
+  placeholder: string
+  list?: string | undefined
+  set: (text: string) => void
+}
+
+/** Each key changes the JSON. What the user types stays as typed until the field is left. */
+function TextInput({ path, text, isWrong, placeholder, list, set }: TextInputProps) {
+  const typed = useSignal<string | undefined>(undefined)
+  return (
+    <input
+      id={`field-${path}`}
+      class="code"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      list={list}
+      placeholder={placeholder}
+      value={typed.value ?? text}
+      aria-invalid={isWrong}
+      aria-describedby={isWrong ? `wrong-${path}` : undefined}
+      onInput={({ currentTarget: { value } }) => {
+        typed.value = value
+        set(value.trim())
+      }}
+      onBlur={() => {
+        typed.value = undefined
+      }}
+    />
+  )
+}
+
+const plainText = (value: unknown): string =>
+  value == null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+const listText = (value: unknown): string => (Array.isArray(value) ? value.map(plainText).join(', ') : plainText(value))
+
+/** What is no number stays text, and the server says what is allowed. */
+function readText(text: string, isNumber: boolean): unknown {
+  if (text === '') return undefined
+  return isNumber && /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text
+}
+
+function listOf(text: string, itemType: string | string[] | undefined): unknown {
+  const isNumber = itemType === 'integer' || itemType === 'number'
+  const items = text.split(',').flatMap((item) => readText(item.trim(), isNumber) ?? [])
+  return items.length === 0 ? undefined : items
+}
