@@ -67,6 +67,18 @@ it('writes short lists of plain values on one line, and changes no string', () =
   expect(text.split('\n').length).toBeGreaterThan(80)
 })
 
+it('writes the objects of a long list on one line each, so that the text has fewer lines', () => {
+  const rows = Array.from({ length: 3_000 }, (_, id) => ({
+    id,
+    text: `{ "a",\n }${id}`,
+    tags: ['a', 'b'],
+    in: { none: null, list: [{}] },
+  }))
+  const text = prettyJson({ rows, ids: rows.map(({ id, tags }) => ({ id, tags })) })
+  expect(JSON.parse(text)).toEqual({ rows, ids: rows.map(({ id, tags }) => ({ id, tags })) })
+  expect(text).toContain('\n    { "id": 7, "tags": ["a", "b"] },\n')
+})
+
 it('takes white space between values for no difference, and that inside strings for one', () => {
   expect(same({ payload: new JsonText('{ "a":  [1.10 , 2] }') }, { payload: new JsonText('{"a":[1.10,2]}') })).toBe(true)
   expect(same({ payload: new JsonText('{"a": 1.10}') }, { payload: new JsonText('{"a": 1.1}') })).toBe(false)

@@ -54,12 +54,19 @@ const lineCharsMax = 72
 /** A list of plain values that has a line for each. Strings have no line breaks, so none begins inside a string. */
 const plainList = /\[\n\s*((?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)(?:,\n\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)){0,30})\n\s*\]/g
 
+/** An object that has a line for each member, and none with a bracket of objects. */
+const plainObject = /\{\n\s*([^\n{}]+(?:,\n\s*[^\n{}]+){0,30})\n\s*\}/g
+/** A text with more lines has its plain objects on one line each: browsers take long to lay out a text of many lines. */
+const linesMax = 2_000
+
 /** JSON for people: each member on a line of its own, and short lists of plain values on one line. */
 export function prettyJson(value: unknown): string {
-  return writeJson(value, step.length).replace(plainList, (found, list: string) => {
+  const text = writeJson(value, step.length).replace(plainList, (found, list: string) => {
     const line = `[${list.replace(/,\n\s*/g, ', ')}]`
     return line.length > lineCharsMax ? found : line
   })
+  if (text.split('\n', linesMax + 1).length <= linesMax) return text
+  return text.replace(plainObject, (_, members: string) => `{ ${members.replace(/,\n\s*/g, ', ')} }`)
 }
 
 /** White space at the beginning of the line. */
