@@ -7,10 +7,11 @@ export async function requirePoolTopics(topics: () => Promise<string[]>, names: 
   const existing = new Set(await topics())
   const missing = topicsOfPool(names, pool).find((topic) => !existing.has(topic))
   if (missing === undefined) return
-  if (!existing.has(names.jobs))
+  // A worker has the right to see this topic in any case.
+  if (!existing.has(names.control))
     throw new DuelogError(
       'unsafe-topic',
-      `There is no Duelog here: ${names.jobs} does not exist, or this worker may not see it. Start Duelog first, which creates its topics, or name its topicPrefix and its brokers. With ACLs, grant Describe on its topics.`,
+      `There is no Duelog here: ${names.control} does not exist, or this worker may not see it. Start Duelog first, which creates its topics, or name its topicPrefix and its brokers. With ACLs, grant Describe on its topics.`,
     )
   throw new DuelogError(
     'unsafe-topic',

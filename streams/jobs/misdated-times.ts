@@ -76,7 +76,7 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
       return aheadBy(run.startedAt, now) > 0
     case 'RETRY_WAIT':
       if (waitsForPool(run) && aheadBy(run.tellAt, now + poolCheckMs) > 0) return true
-      return aheadBy(run.errors.at(-1)?.at, now) > 0 || (waitsForHandler(run) && aheadBy(run.tellAt, now + handlerCheckMsMax) > 0)
+      return waitsForHandler(run) ? waitsAhead(run, now) : aheadBy(run.errors.at(-1)?.at, now) > 0
     case 'DISPATCHED':
       return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
     case 'WAITING':
@@ -85,6 +85,10 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
       return false
   }
 }
+
+/** A run that waits for its handler was due when it began to wait, or in its lead. */
+const waitsAhead = ({ tellAt, dueAt }: ActiveRun, now: number): boolean =>
+  aheadBy(tellAt, now + handlerCheckMsMax) > 0 || aheadBy(dueAt, now) > 0
 
 /** Latest time at which a run with limits came to the gate. */
 const arrivedAt = ({ startDeadlineAt, limits }: ActiveRun): number => startDeadlineAt - (limits?.startDeadlineMs ?? 0)
@@ -99,7 +103,11 @@ function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
   else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
   else if (waitsForPool(run)) patchRun(draft, run, { tellAt: now, poolPausedAt: Math.min(run.poolPausedAt ?? now, now) })
   else if (waitsForHandler(run))
-    patchRun(draft, run, { tellAt: now, handlerMissingAt: Math.min(run.handlerMissingAt ?? now, now) })
+    patchRun(draft, run, {
+      tellAt: now,
+      dueAt: Math.min(dueAt, now),
+      handlerMissingAt: Math.min(run.handlerMissingAt ?? now, now),
+    })
   else if (last !== undefined) {
     const sooner = Math.min(aheadBy(last.at, now), dueAt - now)
     patchRun(draft, run, {

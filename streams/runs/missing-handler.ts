@@ -41,9 +41,13 @@ export function checkHandler(draft: Decision, run: ActiveRun, { dueAt }: Timer, 
   const { now } = context
   if (dueAt > now) draft.deferUntil = dueAt
   else if (now >= run.startDeadlineAt) expire(draft, run, now, context)
-  else if (stillWaits(draft, run, context)) draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
+  else if (isEarly(run, context) || stillWaits(draft, run, context))
+    draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
   else beginAttempt(draft, run, context)
 }
+
+/** A clock that was ahead made it wait, or the lead of a burst. It is dispatched in its usual lead. */
+const isEarly = ({ dueAt }: ActiveRun, { now, leadMs }: Context): boolean => dueAt - now > leadMs
 
 /** No worker has the handler yet, and the job does not end sooner than it did. */
 function stillWaits({ job }: Decision, run: ActiveRun, context: Context): boolean {
@@ -57,7 +61,9 @@ export function followWorkers(draft: Decision, run: ActiveRun, context: Context)
   if (waitsForPool(run)) followPool(draft, run, context)
   else if (waitsForHandler(run)) {
     const route = routeOf(executionOf(draft.job, run, now), null, context)
-    if (route !== 'none' && now < run.startDeadlineAt) beginAttempt(draft, run, context)
+    if (route === 'none' || now >= run.startDeadlineAt) return
+    if (isEarly(run, context)) draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
+    else beginAttempt(draft, run, context)
   } else if (run.status === 'DISPATCHED') sendElsewhere(draft, run, context)
 }
 

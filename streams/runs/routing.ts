@@ -24,10 +24,10 @@ export const handlerCheckMsMax = 60_000
 const doublingMsMax = 64_000
 
 /**
- * The next check of a run that waits for its handler: 1, 2, 4, 8, 16, 32 and 64 s after it began to wait, then every 60 s, and at its start
- * deadline. It follows from the begin of the wait, so that a check that changes nothing is not logged, and a check that is set twice is one timer.
+ * The next check of a run that waits for its handler: 1, 2, 4, 8, 16, 32 and 64 s after it began to wait, then every 60 s, when it is due, and at its
+ * start deadline. It follows from the begin of the wait, so that a check that changes nothing is not logged, and a check that is set twice is one timer.
  */
-function nextCheckAt({ handlerMissingAt, startDeadlineAt }: ActiveRun, now: number): number {
+function nextCheckAt({ handlerMissingAt, startDeadlineAt, dueAt }: ActiveRun, now: number): number {
   const since = handlerMissingAt ?? now
   const waitedMs = now - since
   let afterMs = handlerCheckMsMin
@@ -37,7 +37,7 @@ function nextCheckAt({ handlerMissingAt, startDeadlineAt }: ActiveRun, now: numb
     const phaseMs = doublingMsMax % handlerCheckMsMax
     afterMs = phaseMs + (Math.floor((waitedMs - phaseMs) / handlerCheckMsMax) + 1) * handlerCheckMsMax
   }
-  return Math.min(since + afterMs, startDeadlineAt)
+  return Math.min(since + afterMs, startDeadlineAt, dueAt > now ? dueAt : Number.POSITIVE_INFINITY)
 }
 
 export const handlerCheckOf = (jobId: string, run: ActiveRun, now: number): Timer => ({

@@ -96,7 +96,7 @@ it('a worker of a pool without topics says how to make them, and a job of it goe
     message: expect.stringMatching(/Pool gpu has no topics: .*executions\.gpu\..*duelog topics apply --pools gpu/),
   })
   const nowhere = createWorker({ ...cluster, topicPrefix: `${prefix}none.`, handlers: {} })
-  await expect(nowhere.start()).rejects.toThrow(`${prefix}none.jobs does not exist`)
+  await expect(nowhere.start()).rejects.toThrow(`${prefix}none.worker-control does not exist`)
   await nowhere.close()
   await client.schedule({ id: 'picture', schedule: { delayMs: 1 }, target: { handler: 'render', pool: 'gpu' } })
   await expect.poll(async () => (await client.get('picture'))?.status).toBe('INVALID')

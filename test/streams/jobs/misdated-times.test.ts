@@ -76,6 +76,21 @@ describe('after a clock that was hours ahead', () => {
     correctTimes(job, 20_000).until(20_000)
     expect(job.out.at(-1)).toMatchObject({ kind: 'redeliver' })
   })
+  it('a run that waits for its handler is checked, and starts when a worker has it', () => {
+    const job = new JobHistory().define({ schedule: { at: 5 * hourMs }, leaseMs: 10_000 })
+    job.workers = { a: ['x'] }
+    job.until(5 * hourMs)
+    job.workers = { b: ['noop'] }
+    correctTimes(job, 20_000).until(21_000)
+    expect(job.dispatched).toMatchObject([{ dueAt: 20_000 }])
+  })
+  it('a run that waits for its handler, and is due by that clock only, is due now', () => {
+    const job = new JobHistory().define()
+    job.workers = { a: ['x'] }
+    const { active } = job.until(1_000).state
+    job.job = { ...job.job, state: { ...job.state, active: active.map((run) => ({ ...run, dueAt: 5 * hourMs })) } }
+    expect(correctTimes(job, 20_000).state.active).toMatchObject([{ dueAt: 20_000, handlerMissingAt: 1_000 }])
+  })
   it('an interval from the end of a run continues, and a finished job is deleted in time', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)
     job.now = 5 * hourMs

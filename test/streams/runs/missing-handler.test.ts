@@ -147,6 +147,16 @@ describe('without a worker that has the handler', () => {
       1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000,
     ])
   })
+  it('is not dispatched before its usual lead, although a clock that was ahead made it wait', () => {
+    for (const learns of [true, false]) {
+      const history = job({ a: ['x'] }, { schedule: { at: 10_000 } }).fireAhead()
+      history.workers = { b: ['noop'] }
+      history.until(6_000)
+      if (learns) history.followWorkers()
+      expect(sentTo(history.until(9_999))).toEqual([])
+      expect(history.until(10_000).dispatched).toMatchObject([{ dispatchedAt: 10_000, dueAt: 10_000 }])
+    }
+  })
   it('its checks change and log nothing, however long it waits', () => {
     const history = waiting({ startDeadlineMs: 10 * hour })
     const [{ state }, begun] = [history, history.decisions.length]
