@@ -52,7 +52,6 @@ export {
   backfill,
   cancelJob,
   cancelRun,
-  cancelRuns,
   createJob,
   pause,
   putJob,

@@ -1,7 +1,7 @@
 /** Commands for jobs and runs. Each shows its outcome as a notice. */
 
 import type { CommandResult, Job, Run } from '../../answers/index.ts'
-import { act, confirmed, say } from './actions.ts'
+import { act, confirmed } from './actions.ts'
 import { ask, path } from './request.ts'
 import { counted } from './words.ts'
 
@@ -53,35 +53,6 @@ export async function cancelRun({ jobId, runNo, runId }: Run): Promise<boolean> 
     () => command(['runs', jobId, runNo, 'cancel']),
     () => `Cancelled run ${runId}.`,
   )
-}
-
-/** Requests that run at once. */
-const cancelledAtOnce = 4
-
-/** Each run is cancelled by its own request. False: the user did not confirm. */
-export async function cancelRuns(runs: readonly Run[]): Promise<boolean> {
-  const title = `Cancel ${counted(runs.length, 'run')}`
-  const wanted = await confirmed({
-    title: `${title}?`,
-    consequence: 'Their handlers get a signal to stop, and they are not retried. Later occurrences of the jobs fire as usual.',
-    yes: title,
-    no: 'Keep runs',
-  })
-  if (!wanted) return false
-  const left = [...runs]
-  const problems: string[] = []
-  const work = async (): Promise<void> => {
-    for (let run = left.shift(); run !== undefined; run = left.shift()) {
-      const { jobId, runNo, runId } = run
-      await command(['runs', jobId, runNo, 'cancel']).catch((error) =>
-        problems.push(`${runId}: ${error instanceof Error ? error.message : String(error)}`),
-      )
-    }
-  }
-  await Promise.all(Array.from({ length: cancelledAtOnce }, work))
-  const done = `${counted(runs.length - problems.length, 'run')} cancelled.`
-  say(problems.length === 0 ? done : `${done} ${problems.length} not, first ${problems[0]}`, problems.length > 0)
-  return true
 }
 
 export function retryNow({ jobId, runNo, runId }: Run): Promise<boolean> {

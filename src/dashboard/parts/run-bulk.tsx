@@ -1,18 +1,22 @@
-/** Cancels the active runs that are selected in a list. */
-import { cancelRuns, count, type Run } from '../model/index.ts'
+/** Cancels many active runs: those that are selected, or all that match the filter. */
+import { useSignal } from '@preact/signals'
+import { count, operate, type Run } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
 
 interface RunBulkProps {
   runs: readonly Run[]
   selected: readonly Run[]
   chooseAll: (all: boolean) => void
+  /** The filter of the list, for all that match. */
+  filter: Record<string, string>
   changed: () => Promise<void>
 }
 
-export function RunBulk({ runs, selected, chooseAll, changed }: RunBulkProps) {
+export function RunBulk({ runs, selected, chooseAll, filter, changed }: RunBulkProps) {
+  const matching = useSignal(false)
   const cancel = async (): Promise<void> => {
-    if (!(await cancelRuns(selected))) return
-    chooseAll(false)
+    const target = matching.value ? { filter } : { runIds: selected.map(({ runId }) => runId) }
+    if (await operate({ action: 'CANCEL_RUN', ...target })) chooseAll(false)
     await changed()
   }
   return (
@@ -26,8 +30,18 @@ export function RunBulk({ runs, selected, chooseAll, changed }: RunBulkProps) {
         />{' '}
         Select all {count(runs.length)} on this page
       </label>
-      <ActionButton class="risky" disabled={selected.length === 0} run={cancel}>
-        Cancel selected ({count(selected.length)})
+      <label>
+        <input
+          type="checkbox"
+          checked={matching.value}
+          onChange={(event) => {
+            matching.value = event.currentTarget.checked
+          }}
+        />{' '}
+        All that match the filter
+      </label>
+      <ActionButton class="risky" disabled={!matching.value && selected.length === 0} run={cancel}>
+        Cancel {matching.value ? 'all matching' : `selected (${count(selected.length)})`}
       </ActionButton>
     </fieldset>
   )

@@ -47,7 +47,7 @@ export function RunTable({ runs, changed, dead = [], named = false, isGone = () 
         { title: 'Duration', number: true, width: '80px' },
         { title: 'Attempts', number: true, width: '76px' },
         { title: 'Worker', width: '15%', wideOnly: true },
-        mayOperate.value && { title: 'Actions', unseen: true, width: '80px' },
+        mayOperate.value && { title: 'Actions', unseen: true, width: '94px' },
       ]}
       class="runs"
     >

@@ -12,7 +12,19 @@ import {
   useHeld,
   useResource,
 } from '../model/index.ts'
-import { Empty, Heading, isSearched, Loading, Pages, Problem, RunBulk, RunTable, SearchForm, wantedOf } from '../parts/index.ts'
+import {
+  Empty,
+  Heading,
+  isSearched,
+  Loading,
+  OperationBar,
+  Pages,
+  Problem,
+  RunBulk,
+  RunTable,
+  SearchForm,
+  wantedOf,
+} from '../parts/index.ts'
 
 const jobsPerPage = 100
 const fields = [
@@ -31,6 +43,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
       <Heading title="Runs">
         <ActiveRuns />
       </Heading>
+      <OperationBar />
       <SearchForm key={key} label="Runs" href="/runs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="runs" />}
@@ -41,14 +54,20 @@ export function RunsView({ query }: { query: URLSearchParams }) {
         </Empty>
       )}
       {page !== undefined && page.runs.length > 0 && (
-        <RunsOf key={key} runs={inOrder(page.runs)} changed={() => list.refresh()} />
+        <RunsOf key={key} runs={inOrder(page.runs)} filter={wantedOf(fields, query)} changed={() => list.refresh()} />
       )}
       {page !== undefined && <Pages href="/runs" query={query} cursor={page.cursor} shown={page.runs.length} />}
     </>
   )
 }
 
-function RunsOf({ runs, changed }: { runs: readonly Run[]; changed: () => Promise<void> }) {
+interface RunsOfProps {
+  runs: readonly Run[]
+  filter: Record<string, string>
+  changed: () => Promise<void>
+}
+
+function RunsOf({ runs, filter, changed }: RunsOfProps) {
   const held = useHeld(runs, ({ runId }) => runId)
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const choose = (runId: string, wanted: boolean): void => {
@@ -65,7 +84,7 @@ function RunsOf({ runs, changed }: { runs: readonly Run[]; changed: () => Promis
   const may = mayOperate.value
   return (
     <>
-      {may && <RunBulk {...{ runs, selected, chooseAll, changed }} />}
+      {may && <RunBulk {...{ runs, selected, chooseAll, filter, changed }} />}
       <div {...held.hover}>
         <RunTable
           runs={held.items}
