@@ -63,7 +63,13 @@ async function readerOf(path: string): Promise<Terminal> {
     await symlink(join(folder, 'node_modules'), join(project, 'node_modules'))
   }
   const cwd = isTutorial ? join(place, 'duelog') : project
-  const terminal = await Terminal.open({ folder: place, cwd, prefix: uniquePrefix(), realNpx: isTutorial })
+  const terminal = await Terminal.open({
+    folder: place,
+    cwd,
+    prefix: uniquePrefix(),
+    realNpm: isTutorial,
+    compiled: join(folder, 'compiled'),
+  })
   terminals.push(terminal)
   return terminal
 }
