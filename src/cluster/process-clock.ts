@@ -42,7 +42,7 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
   let opening: Promise<LogWriter> | undefined
   let next = 0
   const headers = { [markHeader]: instance }
-  clock.start(async () => {
+  const ask = async (): Promise<void> => {
     opening ??= log.writer()
     opening.catch(() => {
       opening = undefined
@@ -60,9 +60,17 @@ export function watchClock(clock: GuardedClock, { log, topics, partitions, insta
         })
       if (clock.answers > before) return
     }
+  }
+  let asked: Promise<unknown> = Promise.resolve()
+  clock.start(() => {
+    const question = ask()
+    asked = question.catch(() => {})
+    return question
   })
   return async () => {
     clock.stop()
+    // A question that is written while its writer closes would open a connection that nobody closes.
+    await asked
     await opening?.then(
       (writer) => writer.close(),
       () => {},

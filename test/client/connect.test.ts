@@ -157,12 +157,19 @@ it('says to programs without a compiler which option is wrong', () => {
     expect(worker({ brokers: 'a:1', handlers: { [handler]: () => {} } })).toThrow(/no job can name the handler/)
 })
 
-it('leaves nothing open when the start of a worker fails: a program that catches the error ends', async () => {
+it('leaves nothing open when the start of a worker fails or is given up: a program that goes on ends', async () => {
   const { prefix } = await openCluster()
-  const options = { brokers, registryUrl, topicPrefix: prefix, pool: 'without-topics', handlers: {} }
+  const options = { brokers, registryUrl, topicPrefix: prefix, handlers: {} }
   const program = `
     import { createWorker } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
-    await createWorker(${JSON.stringify(options)}).start().catch((error) => console.log(error.code))`
+    const options = ${JSON.stringify(options)}
+    await createWorker({ ...options, pool: 'without-topics' }).start().catch((error) => console.log(error.code))
+    const givenUp = createWorker(options)
+    const started = givenUp.start()
+    await givenUp.close()
+    await started
+    console.log('closed')`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 50_000 })
-  expect(stdout.trimEnd().split('\n').at(-1)).toBe('unsafe-topic')
+  const said = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+  expect(said).toEqual(['unsafe-topic', 'closed'])
 }, 60_000)
