@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { peerToken } from '../../src/api/guards/peers.ts'
 import { connectionsMax } from '../../src/api/schemas/limits.ts'
 import { admin, apiTokens, bearer, expectRefusal, type Headers, operator, viewer } from './attackers.ts'
-import { atNoon, createSystem, type MemorySystem } from './system-in-memory.ts'
+import { atNoon, codecs, createSystem, type MemorySystem } from './system-in-memory.ts'
 
 const routesOf = (system: MemorySystem) =>
   system.api.routes.flatMap(({ method, url, config = {} }) =>
@@ -68,6 +68,18 @@ describe('of all routes', () => {
         isComputing,
       ])
     }
+  })
+
+  it('a change of many jobs that a person asks of an owner is in the audit trail; that of a process is there as its operation', async () => {
+    await using system = createSystem({ apiTokens })
+    const query = 'action=PAUSE&commandId=x&isRepeat=false&limit=1&jobsOffset=1&at=1'
+    const ask = (token: string) =>
+      system.api.instance.inject({ method: 'POST', url: `/internal/v1/partitions/0/changes?${query}`, headers: bearer(token) })
+    expect((await ask(peerToken(apiTokens) ?? '')).json()).toEqual({ changed: 0, refused: [] })
+    const trail = () => system.log.audited.map(({ value }) => codecs.audit.decode(value as Buffer))
+    expect(trail()).toEqual([])
+    expect((await ask('work-token-0123456789')).statusCode).toBe(200)
+    expect(trail()).toMatchObject([{ action: 'CHANGE_JOBS', actor: 'ci' }])
   })
 
   it.each(routes.filter(({ config }) => config.role !== undefined))(

@@ -30,8 +30,8 @@ describe('the command line', () => {
     const { out, code } = await run(['--help'])
     expect(code).toBe(0)
     expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
-      ...['up', 'demo', 'jobs', 'runs', 'history', 'operations', 'schedule', 'topics', 'schemas', 'acls', 'audit'],
-      ...['generate', 'bench', 'completion', 'help'],
+      ...['up', 'demo', 'jobs', 'runs', 'history', 'operations', 'pools', 'workers', 'schedule', 'topics', 'schemas', 'acls'],
+      ...['audit', 'generate', 'bench', 'completion', 'help'],
     ])
   })
   it('prints the help of a command on stdout', async () => {
