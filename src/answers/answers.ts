@@ -1027,6 +1027,24 @@ export type WorkerList = {
   workers: Worker[]
 }
 
+export type Limit = {
+  partition: number
+  /** The `concurrencyKey`. */
+  key: string
+  /** Its slots, as of the last request. */
+  limit: number
+  /** Slots in use. */
+  held: number
+  /** Runs that wait for a slot. */
+  waiting: number
+}
+
+export type LimitList = {
+  limits: Limit[]
+  /** Partitions whose owner does not answer. */
+  missing: number[]
+}
+
 export type SeriesColumns = {
   /** Attempts handed to workers, and records written to topic targets. */
   dispatched: (number | null)[]

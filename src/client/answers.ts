@@ -2,6 +2,7 @@
 import type {
   HistoryRun,
   Partition,
+  Limit,
   Pool,
   RunLogLine,
   Job as StoredJob,
@@ -18,6 +19,8 @@ export type RunInfo = StoredRun
 export type RunLine = RunLogLine
 /** A worker, as the API answers it. */
 export type WorkerInfo = WorkerAnswer
+/** A concurrency key in use, as the API answers it. */
+export type LimitInfo = Limit
 /** A pool, as the API answers it. */
 export type PoolInfo = Pool
 /** A partition and its owner, as the API answers it. */

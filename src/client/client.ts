@@ -20,6 +20,7 @@ import type {
   HistoryRunInfo,
   JobInfo,
   JobRecord,
+  LimitInfo,
   PartitionInfo,
   PoolInfo,
   Rejection,
@@ -139,6 +140,8 @@ export interface Client<Payloads extends object = AnyPayloads> {
   drainWorker(worker: string): Promise<WorkerInfo>
   /** It takes runs again. Rejects with `not-found`. */
   resumeWorker(worker: string): Promise<WorkerInfo>
+  /** The concurrency keys in use, those with most waiting runs first. */
+  limits(): Promise<LimitInfo[]>
   /** The pools with their workers and runs. */
   pools(): Promise<PoolInfo[]>
   /** Its runs wait until it is resumed; running handlers go on. Rejects with `not-found`. */

@@ -302,6 +302,10 @@ class HttpClient implements Client, JobRecords {
     return this.#command(path`/v1/workers/${worker}/resume`)
   }
 
+  async limits(): ReturnType<Client['limits']> {
+    return (await this.#read<{ limits: Awaited<ReturnType<Client['limits']>> }>('/v1/limits')).limits
+  }
+
   async pools(): ReturnType<Client['pools']> {
     return (await this.#read<{ pools: Awaited<ReturnType<Client['pools']>> }>('/v1/pools')).pools
   }

@@ -4,6 +4,7 @@ export type {
   JobInfo,
   JobRecord,
   PartitionInfo,
+  LimitInfo,
   PoolInfo,
   Rejection,
   RunInfo,

@@ -25,6 +25,7 @@ import {
   JobView,
   NotFoundView,
   NowView,
+  PoolsView,
   ProofView,
   RunsView,
   RunView,
@@ -127,6 +128,8 @@ function View() {
       return <HistoryView query={query} />
     case 'dead-letters':
       return <DeadLettersView query={query} />
+    case 'pools':
+      return <PoolsView />
     case 'workers':
       return <WorkersView />
     case 'calendar':

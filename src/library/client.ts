@@ -14,6 +14,7 @@ export type {
   JobRecord,
   JobRecords,
   KafkaClient,
+  LimitInfo,
   PartitionInfo,
   PoolInfo,
   Rejection,

@@ -53,6 +53,7 @@ export {
   type DueJobs,
   type DueRange,
   type JobFilter,
+  type LimitUse,
   type OpenTransaction,
   ownerProblem,
   type PartitionView,

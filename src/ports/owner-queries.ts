@@ -3,7 +3,7 @@ import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, Job
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
 import type { ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
-import type { DueCounts, DueJobs, DueRange, JobFilter, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
+import type { DueCounts, DueJobs, DueRange, JobFilter, LimitUse, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
 /** The last heartbeat of a running attempt. */
 export interface Heartbeat {
@@ -125,6 +125,8 @@ export interface PartitionQueries extends JobQueries {
    * it answers is committed. Rejects with `not-ready` if the partition moves or nothing is committed in time; a repeat is safe.
    */
   change(partition: number, query: ChangeQuery, asker?: Asker): Promise<Changes>
+  /** The concurrencyKeys in use with most waiting runs, at most 100. It reads at most 2,000 keys. */
+  limits(partition: number): Promise<LimitUse[]>
   /** Workers that have sent reports since this owner has the partition, at most 1,000. */
   workers(partition: number): Promise<WorkerRuns[]>
   /**

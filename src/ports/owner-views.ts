@@ -50,6 +50,15 @@ export interface DueJobs {
   complete: boolean
 }
 
+/** Use of a concurrencyKey in a partition. */
+export interface LimitUse {
+  key: string
+  /** Slots at the last request. */
+  limit: number
+  held: number
+  waiting: number
+}
+
 /** Running attempts of a worker, from its reports to an owner. */
 export interface WorkerRuns {
   /** name@host:pid:boot */

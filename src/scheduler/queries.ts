@@ -16,7 +16,16 @@ import { idsOfRunTimers, poolOf } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
-import { changeTargets, countStanding, Forecasts, jobQueries, jobWithRuns, type QuerySource, runEndOf } from './queries/index.ts'
+import {
+  changeTargets,
+  countStanding,
+  Forecasts,
+  jobQueries,
+  jobWithRuns,
+  limitUses,
+  type QuerySource,
+  runEndOf,
+} from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
@@ -56,6 +65,10 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     async change(partition, query, asker) {
       storeOf(partition)
       return (await partitions.get(partition)?.change(query, asker)) ?? notActive(partition)
+    },
+
+    async limits(partition) {
+      return limitUses(storeOf(partition), codecs)
     },
 
     async workers(partition) {

@@ -47,6 +47,7 @@ const promised = [
   ['POST', '/v1/workers/{worker}/drain', 'operator'],
   ['POST', '/v1/workers/{worker}/resume', 'operator'],
   ['GET', '/v1/pools', 'viewer'],
+  ['GET', '/v1/limits', 'viewer'],
   ['GET', '/v1/workers', 'viewer'],
   ['GET', '/v1/proof', 'viewer'],
   ['GET', '/v1/history', 'viewer'],

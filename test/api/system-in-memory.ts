@@ -24,6 +24,7 @@ import type {
   DueJobs,
   DueRange,
   JobFilter,
+  LimitUse,
   PartitionView,
   StoredJob,
   WorkerRuns,
@@ -215,6 +216,12 @@ export class MemoryOwner implements PartitionQueries {
   async change(partition: number): Promise<Changes> {
     this.#check(partition)
     return { changed: 0, refused: [] }
+  }
+  /** The limits of the first partition. */
+  limitUses: LimitUse[] = []
+  async limits(partition: number): Promise<LimitUse[]> {
+    this.#check(partition)
+    return partition === 0 ? this.limitUses : []
   }
   async workers(partition: number): Promise<WorkerRuns[]> {
     this.#check(partition)

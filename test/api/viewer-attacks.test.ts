@@ -87,6 +87,8 @@ const lists = [
   '/v1/runs',
   '/v1/dead-letters',
   '/v1/workers',
+  '/v1/pools',
+  '/v1/limits',
   '/v1/settings',
   '/v1/partitions',
   '/metrics',

@@ -30,6 +30,7 @@ describe('the dashboard', () => {
     await row.getByText('default').waitFor()
     await expectAccessible(page, 'workers')
 
+    await pausesPools(page, site)
     await view(page, 'Calendar').click()
     await page.getByRole('group', { name: /occurrences in 720 steps/ }).waitFor()
     await opensCells(page)
@@ -419,4 +420,30 @@ async function opensCells(page: Page): Promise<void> {
   await table.getByRole('link', { name: 'group-1.0', exact: true }).waitFor()
   await table.getByRole('link', { name: 'group-2.0', exact: true }).waitFor()
   expect(await table.getByRole('link', { name: 'group-4.0', exact: true }).count()).toBe(0)
+}
+
+/** A pool is paused, its runs wait, and a limit is full; then it is resumed. A viewer has no buttons, which the matrix of roles tests. */
+async function pausesPools(page: Page, { put, get }: DashboardSite): Promise<void> {
+  await view(page, 'Pools and limits').click()
+  const pool = page.getByRole('region', { name: 'Table of pools' }).getByRole('row').filter({ hasText: 'default' })
+  await pool.getByRole('button', { name: 'Pause the pool default' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause pool' }).click()
+  await said(page, 'The pool default is PAUSED.')
+  await pool.getByText('PAUSED').waitFor()
+  await put('{pools}held', { schedule: { delayMs: 0 }, target: { handler: 'noop' } })
+  await expect.poll(() => get<object>('/v1/jobs/%7Bpools%7Dheld/runs')).toMatchObject({ runs: [{ waitsFor: 'POOL_PAUSED' }] })
+  await expectAccessible(page, 'pools')
+  await view(page, 'Now').click()
+  const trouble = page.locator('.troubles li', { hasText: 'The pool default is paused, and 1 run waits.' })
+  await trouble.getByRole('link', { name: 'View' }).click()
+  await pool.getByRole('button', { name: 'Resume the pool default' }).click()
+  await pool.getByText('ACTIVE').waitFor()
+  await expect.poll(() => get<object>('/v1/jobs/%7Bpools%7Dheld/runs')).toMatchObject({ runs: [{ status: 'SUCCEEDED' }] })
+  const limited = { schedule: { delayMs: 0 }, target: { handler: 'sleep' }, payload: { ms: 60_000 }, concurrencyKey: 'crm' }
+  await put('{pools}1', limited)
+  await put('{pools}2', limited)
+  const limit = page.getByRole('region', { name: 'Table of limits' }).getByRole('row').filter({ hasText: 'crm' })
+  await limit.getByText('full: 1 run waits').waitFor()
+  await view(page, 'Workers').click()
+  await page.getByRole('button', { name: /^Drain the worker/ }).waitFor()
 }

@@ -40,6 +40,19 @@ it('says that runs wait for a worker with their handler', () => {
   ])
 })
 
+it('names paused pools whose runs wait, with the sum of all partitions', () => {
+  const of = (pool: string, inPausedPools: number) => ({
+    pool,
+    dispatched: 0,
+    running: 0,
+    waiting: 3,
+    withoutHandler: 0,
+    inPausedPools,
+  })
+  const partitions = [{ pools: [of('mail', 2), of('idle', 0)] }, { pools: [of('mail', 1)] }, {}]
+  expect(texts([stats(0, 0, partitions)])).toEqual(['The pool mail is paused, and 3 runs wait.'])
+})
+
 it('names the partitions whose owner does not trust its clock, and gives each advice once', () => {
   const problem = 'The wall clock of this machine was set. Check its time service.'
   const other = 'The wall clock of this machine is 5001 ms ahead of the brokers.'

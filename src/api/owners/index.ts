@@ -2,6 +2,7 @@
 
 export { dueJobsOf, forecastOf } from './forecast-sum.ts'
 export { answerOf, createHistoryDirectory, type HistoryQuery, isHistoryPlace } from './history-directory.ts'
+export { listLimits } from './limits.ts'
 export { callerHeader, decodeInternalJson, encodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 export { createOwnerDirectory, type OwnerDirectory, type PartitionOwnerView } from './owner-directory.ts'
 export { listPartitions } from './partitions.ts'

@@ -202,6 +202,13 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
       return queries.change(partition, { action, commandId, filter, ...place }, asker())
     },
   },
+  limits: {
+    path: '/:partition/limits',
+    schema: schemaOf(ofPartition, closed({})),
+    field: 'limits',
+    request: (partition) => ({ params: { partition } }),
+    answer: (queries, { partition }: OfPartition) => queries.limits(partition),
+  },
   workers: {
     path: '/:partition/workers',
     schema: schemaOf(ofPartition, closed({})),

@@ -1,11 +1,11 @@
-/** Pools and workers: what they do, and their pauses. */
+/** Pools, workers and limits: what they do, and the pauses of pools and workers. */
 import type { FastifyInstance } from 'fastify'
 import { SharedAnswer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { KnownPause, PauseControl, PauseMode } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { listPools, listWorkers, withPause, withWorkerPause } from '../owners/index.ts'
-import { poolChangeSchemas, poolsSchema, workerChangeSchemas, workersSchema } from '../schemas/index.ts'
+import { listLimits, listPools, listWorkers, withPause, withWorkerPause } from '../owners/index.ts'
+import { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas, workersSchema } from '../schemas/index.ts'
 
 type Change = 'pause' | 'drain' | 'resume'
 const changes: readonly [Change, PauseMode | undefined][] = [
@@ -22,6 +22,9 @@ export function poolRoutes(instance: FastifyInstance, context: ApiContext): void
   instance.get('/v1/pools', { config, schema: poolsSchema }, () => pools.get())
   const workers = new SharedAnswer(async () => ({ workers: await listWorkers(context) }))
   instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
+
+  const limits = new SharedAnswer(async () => listLimits(context))
+  instance.get('/v1/limits', { config, schema: limitsSchema }, () => limits.get())
 
   const control = (): PauseControl => {
     if (context.pauses !== undefined) return context.pauses

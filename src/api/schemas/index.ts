@@ -126,7 +126,7 @@ export {
 } from './operations.ts'
 export { partitionsSchema } from './partitions.ts'
 export { dueJobsSchema, forecastSchema, planSchema } from './plan.ts'
-export { poolChangeSchemas, poolsSchema, workerChangeSchemas } from './pools.ts'
+export { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas } from './pools.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
 export { runLogsSchema } from './run-logs.ts'
 export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'

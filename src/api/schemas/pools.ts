@@ -46,6 +46,43 @@ export const poolsSchema = {
   },
 } as const
 
+export const limitsSchema = {
+  operationId: 'listLimits',
+  tags: ['System'],
+  summary: 'Concurrency keys in use, those with most waiting runs first',
+  description:
+    'At most 200 keys. A key is counted in each partition by itself: jobs share it if they share a partition, as jobs with the same `{tag}` do.',
+  querystring: closed({}),
+  response: {
+    200: {
+      title: 'LimitList',
+      ...closed(
+        {
+          limits: {
+            type: 'array',
+            items: {
+              title: 'Limit',
+              ...closed(
+                {
+                  partition: count,
+                  key: { type: 'string', description: 'The `concurrencyKey`.' },
+                  limit: { ...count, description: 'Its slots, as of the last request.' },
+                  held: { ...count, description: 'Slots in use.' },
+                  waiting: { ...count, description: 'Runs that wait for a slot.' },
+                },
+                ['partition', 'key', 'limit', 'held', 'waiting'],
+              ),
+            },
+          },
+          missing: { type: 'array', items: count, description: 'Partitions whose owner does not answer.' },
+        },
+        ['limits', 'missing'],
+      ),
+    },
+    ...problemResponses,
+  },
+} as const
+
 const poolParams = closed({ pool: { type: 'string', minLength: 1, maxLength: 200 } }, ['pool'])
 const workerParams = closed({ worker: { type: 'string', minLength: 1, maxLength: 512 } }, ['worker'])
 const changed = (params: object, answer: object) =>

@@ -18,9 +18,11 @@ export type {
   JobDefinition,
   JobExplanation,
   JobPage,
+  Limit,
   Operation,
   OwnerState,
   PlannedJob,
+  Pool,
   Proof,
   Run,
   RunDetail,
@@ -71,6 +73,7 @@ export { type DiffLine, lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { isNarrow } from './narrow.ts'
 export { cancelOperation, findOperations, type OperationAction, operate, operationTitle, watched } from './operations.ts'
+export { changePool, changeWorker, type PauseWord } from './pause-commands.ts'
 export { type Rates, ratesOver } from './rates.ts'
 export { groupsOf, type ReasonGroup } from './reason-groups.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'

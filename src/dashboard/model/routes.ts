@@ -10,6 +10,7 @@ export type ViewName =
   | 'runs'
   | 'history'
   | 'dead-letters'
+  | 'pools'
   | 'workers'
   | 'calendar'
   | 'proof'
@@ -32,6 +33,7 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'runs', href: '/runs', title: 'Runs' },
   { view: 'history', href: '/history', title: 'History' },
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
+  { view: 'pools', href: '/pools', title: 'Pools and limits' },
   { view: 'workers', href: '/workers', title: 'Workers' },
   { view: 'calendar', href: '/calendar', title: 'Calendar' },
   { view: 'proof', href: '/proof', title: 'Proof' },

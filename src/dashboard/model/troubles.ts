@@ -78,6 +78,7 @@ function waitingOf(latest: StatsMessage): Trouble[] {
     const text = `${counted(withoutHandler, 'run')} ${withoutHandler === 1 ? 'waits' : 'wait'}, because no worker of the pool has the handler. Start a worker that has it.`
     troubles.push({ text, href: '/runs' })
   }
+  troubles.push(...pausedOf(latest))
   if (deadRuns > 0) {
     const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
     troubles.push({ text, href: '/dead-letters', waits: true })
@@ -87,6 +88,18 @@ function waitingOf(latest: StatsMessage): Trouble[] {
     troubles.push({ text, href: '/jobs?status=INVALID', waits: true })
   }
   return troubles
+}
+
+/** Pools whose runs wait until somebody resumes them. A paused pool without runs is no trouble. */
+function pausedOf({ partitions }: StatsMessage): Trouble[] {
+  const waiting = new Map<string, number>()
+  for (const { pools = [] } of partitions)
+    for (const { pool, inPausedPools = 0 } of pools)
+      if (inPausedPools > 0) waiting.set(pool, (waiting.get(pool) ?? 0) + inPausedPools)
+  return Array.from(waiting, ([pool, runs]) => {
+    const text = `The pool ${pool} is paused, and ${counted(runs, 'run')} ${runs === 1 ? 'waits' : 'wait'}.`
+    return { text, href: '/pools', waits: true }
+  })
 }
 
 const named = (some: StatsMessage['partitions']): string =>

@@ -1,9 +1,10 @@
 /** The workers of all pools: their hosts, their runs and their last reports. */
-import { ask, count, jobHref, useResource, type Worker } from '../model/index.ts'
-import { Empty, Heading, Loading, Problem, Table, When } from '../parts/index.ts'
+import { ask, changeWorker, count, jobHref, mayOperate, useResource, type Worker } from '../model/index.ts'
+import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, Table, When } from '../parts/index.ts'
 
 export function WorkersView() {
-  const { value, problem } = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
+  const resource = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
+  const { value, problem } = resource
   const workers = value.value?.workers
   return (
     <>
@@ -27,10 +28,12 @@ export function WorkersView() {
             'Last report',
             'Version',
             'Current runs',
+            'State',
+            mayOperate.value && 'Actions',
           ]}
         >
           {workers.map((worker) => (
-            <Row key={worker.instance} worker={worker} />
+            <Row key={worker.instance} worker={worker} refresh={() => resource.refresh()} />
           ))}
         </Table>
       )}
@@ -38,8 +41,9 @@ export function WorkersView() {
   )
 }
 
-function Row({ worker }: { worker: Worker }) {
-  const { instance, name, host, pid, version, connected, pools, running, runIds, lastHeardAt } = worker
+function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void> }) {
+  const { instance, name, host, pid, version, pools, running, runIds, lastHeardAt } = worker
+  const { state, stateSince } = worker
   const slots = pools.reduce((sum, pool) => sum + (pool.slots ?? 0), 0)
   return (
     <tr>
@@ -47,7 +51,7 @@ function Row({ worker }: { worker: Worker }) {
         {host === null ? instance : `${host}:${pid}`}
         {name !== null && <span class="tags">{name}</span>}
       </th>
-      <td>{connected ? <span class="status good">yes</span> : <span class="status bad">no, but has an open run</span>}</td>
+      <td>{connectedText(worker)}</td>
       <td title={handlersText(pools)}>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
@@ -57,8 +61,28 @@ function Row({ worker }: { worker: Worker }) {
         {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}
         {running > runsNamed && <span class="aside">and {count(running - runsNamed)} more</span>}
       </td>
+      <td>
+        <PauseState state={state} since={stateSince} />
+      </td>
+      {mayOperate.value && (
+        <td>
+          <PauseButtons
+            of={`the worker ${instance}`}
+            state={state}
+            change={async (word) => {
+              if (await changeWorker(instance, word)) await refresh()
+            }}
+          />
+        </td>
+      )}
     </tr>
   )
+}
+
+function connectedText({ connected, state }: Worker) {
+  if (connected) return <span class="status good">yes</span>
+  if (state !== 'ACTIVE') return <span class="status">no, it is {state === 'PAUSED' ? 'paused' : 'drained'}</span>
+  return <span class="status bad">no, but has an open run</span>
 }
 
 const runsNamed = 4

@@ -1,0 +1,126 @@
+/** The pools with their workers and runs, their pauses, and the concurrency keys that runs wait for. */
+import { ask, changePool, count, counted, type Limit, mayOperate, type Pool, useResource, visible } from '../model/index.ts'
+import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, Table } from '../parts/index.ts'
+
+export function PoolsView() {
+  const resource = useResource('pools', (signal) => ask<{ pools: Pool[] }>('/v1/pools', { signal }))
+  const { value, problem } = resource
+  const pools = value.value?.pools
+  return (
+    <>
+      <Heading title="Pools and limits" />
+      <Problem problem={problem.value} known={pools !== undefined} />
+      {pools === undefined && problem.value === undefined && <Loading what="pools" />}
+      {pools !== undefined && (
+        <Table
+          of="pools"
+          columns={[
+            'Pool',
+            'State',
+            { title: 'Workers', number: true },
+            { title: 'Slots', number: true },
+            { title: 'Dispatched', number: true },
+            { title: 'Running', number: true },
+            { title: 'Waiting', number: true },
+            'Handlers',
+            mayOperate.value && 'Actions',
+          ]}
+        >
+          {pools.map((pool) => (
+            <PoolRow key={pool.pool} pool={pool} refresh={() => resource.refresh()} />
+          ))}
+        </Table>
+      )}
+      <Limits />
+    </>
+  )
+}
+
+function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<void> }) {
+  const { pool, state, stateSince, pausedBy, workers, slots, dispatched, running, waiting, handlers } = view
+  const held = dispatched + waiting
+  return (
+    <tr>
+      <th scope="row">{visible(pool)}</th>
+      <td title={pausedBy === null ? undefined : `by ${visible(pausedBy)}`}>
+        <PauseState state={state} since={stateSince} />
+      </td>
+      <td class="number">
+        {workers === 0 && held > 0 ? <span class="status bad">0: {counted(held, 'run')} wait</span> : count(workers)}
+      </td>
+      <td class="number">{slots === null ? '—' : count(slots)}</td>
+      <td class="number">{count(dispatched)}</td>
+      <td class="number">{count(running)}</td>
+      <td class="number" title={waitText(view)}>
+        {count(waiting)}
+      </td>
+      <td class="clip" title={handlers.map((name) => visible(name)).join(', ')}>
+        {handlers.length === 0 ? '—' : counted(handlers.length, 'handler')}
+      </td>
+      {mayOperate.value && (
+        <td>
+          <PauseButtons
+            of={`the pool ${visible(pool)}`}
+            state={state}
+            change={async (word) => {
+              if (await changePool(pool, word)) await refresh()
+            }}
+          />
+        </td>
+      )}
+    </tr>
+  )
+}
+
+const waitText = ({ inPausedPool, withoutHandler }: Pool): string =>
+  `${count(inPausedPool)} until the pool is resumed, ${count(withoutHandler)} for a handler`
+
+function Limits() {
+  const { value, problem } = useResource('limits', (signal) =>
+    ask<{ limits: Limit[]; missing: number[] }>('/v1/limits', { signal }),
+  )
+  const limits = value.value?.limits
+  const missing = value.value?.missing ?? []
+  return (
+    <>
+      <h2>Limits</h2>
+      <Problem problem={problem.value} known={limits !== undefined} />
+      {missing.length > 0 && <p class="state bad">Partitions {missing.join(', ')}: the owner does not answer.</p>}
+      {limits?.length === 0 && <Empty>No concurrency key is in use.</Empty>}
+      {limits !== undefined && limits.length > 0 && (
+        <Table
+          of="limits"
+          columns={[
+            'Concurrency key',
+            { title: 'Partition', number: true },
+            { title: 'In use', number: true },
+            { title: 'Slots', number: true },
+            { title: 'Waiting', number: true },
+            'State',
+          ]}
+        >
+          {limits.map(({ partition, key, limit, held, waiting }) => (
+            <tr key={`${partition} ${key}`}>
+              <th scope="row" class="code">
+                {visible(key)}
+              </th>
+              <td class="number">{partition}</td>
+              <td class="number">{count(held)}</td>
+              <td class="number">{count(limit)}</td>
+              <td class="number">{count(waiting)}</td>
+              <td>
+                {waiting > 0 ? (
+                  <span class="status warn">
+                    full: {counted(waiting, 'run')} {waiting === 1 ? 'waits' : 'wait'}
+                  </span>
+                ) : (
+                  <span class="status good">free</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  )
+}
