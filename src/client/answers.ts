@@ -1,8 +1,8 @@
 /** What the calls of a client give back: answers of the API under names of the library, and what a write tells. */
 import type {
   HistoryRun,
-  Partition,
   Limit,
+  Partition,
   Pool,
   RunLogLine,
   Job as StoredJob,
