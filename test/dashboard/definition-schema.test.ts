@@ -38,6 +38,9 @@ it('leaves payloads alone, and fields that it does not know', () => {
   expect(withoutDefaults({ ...given, contentType: 'text/plain', payload: 'a' }, schemas)).toMatchObject({
     contentType: 'text/plain',
   })
+  expect(withoutDefaults({ ...given, contentType: 'application/json' }, schemas)).toMatchObject({
+    contentType: 'application/json',
+  })
   expect(withDefaults({ ...given, payload }, schemas)).toMatchObject({
     payload,
     later: { none: null },

@@ -57,6 +57,7 @@ describe('completion', () => {
     expect(chosen('{ "sched| }', 'schedule')).toBe('{ "schedule": {|} }')
     expect(chosen('{\n  "cat|"\n  "paused": true }', 'catchUp')).toBe('{\n  "catchUp": "SKIP"|,\n  "paused": true }')
     expect(chosen('{ "paused": true\n  "ta|" }', 'tags')).toBe('{ "paused": true,\n  "tags": [|] }')
+    expect(chosen('{ "paused": true, "ta|" }', 'tags')).toBe('{ "paused": true, "tags": [|] }')
     expect(chosen('{ "pau|sed": true }', 'paused')).toBe('{ "paused"|: true }')
     expect(chosen('{ "trackRuns": | }', 'false')).toBe('{ "trackRuns": false| }')
     expect(chosen('{ "overlap": "S| , "tags": [] }', 'SKIP')).toBe('{ "overlap": "SKIP"| , "tags": [] }')
