@@ -77,5 +77,6 @@ export {
 export { handlersOf } from './pool-members.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
+export { activeRunToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export type { TargetTopics } from './target-topics.ts'

@@ -35,8 +35,8 @@ import {
   type WaitOptions,
 } from '../client/index.ts'
 import { callOptions, DuelogError } from '../errors/index.ts'
-import type { JobView, LogWriter, PartitionQueries } from '../ports/index.ts'
-import { activeRunAnswer, conflict, endedRunAnswer, etagOf, jobAnswer, notFound, refusal } from './api-answers.ts'
+import { type JobView, jobEtag, type LogWriter, type PartitionQueries } from '../ports/index.ts'
+import { activeRunAnswer, conflict, endedRunAnswer, jobAnswer, notFound, refusal } from './api-answers.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import { isoTime, sinceOf, timeOf } from './json-values.ts'
@@ -119,7 +119,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return this.#after(async () => {
       const { ifMatch } = checkedDelete(options)
       const job = await this.#existing(id)
-      if (ifMatch !== undefined && ifMatch !== etagOf(job)) throw conflict(id, job)
+      if (ifMatch !== undefined && ifMatch !== jobEtag(job)) throw conflict(id, job)
       const { partition, offset } = await this.#kafka.delete(id)
       await this.#applied(partition, { jobs: offset })
     })
@@ -128,7 +128,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   get(id: string): Promise<JobInfo | undefined> {
     return this.#after(async () => {
       const job = await this.#owner.job(this.partitionOf(id), id)
-      return job === undefined ? undefined : jobAnswer(job)
+      return job === undefined ? undefined : jobAnswer(job, this.#parts.driver.nowMs)
     })
   }
 
@@ -136,7 +136,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     const { dueBefore, ...filter } = checkedFilter(options)
     const dueBeforeMs = dueBefore === undefined ? undefined : timeOf(dueBefore, this.#parts.zone, 'dueBefore of list')
     const jobs = await this.#after(() => this.#list({ ...filter, ...(dueBeforeMs !== undefined && { dueBefore: dueBeforeMs }) }))
-    for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield jobAnswer(job)
+    for (const job of jobs.sort((a, b) => (a.id < b.id ? -1 : 1))) yield jobAnswer(job, this.#parts.driver.nowMs)
   }
 
   async #list(filter: Parameters<PartitionQueries['list']>[1]): Promise<JobView[]> {

@@ -78,6 +78,8 @@ it('says why a job does not fire', async () => {
   await duelog.schedule({ id: 'a', schedule: { everyMs: hourMs }, target: { handler: 'noop' }, paused: true })
   await duelog.advanceBy(2 * hourMs)
   expect(await duelog.why('a')).toMatchObject({ status: 'PAUSED', why: [{ code: 'paused' }] })
+  // As the API: a time that has passed is not the next one.
+  expect(await duelog.get('a')).toMatchObject({ nextFireAt: null, nextDueAt: null })
   await expect(duelog.why('b')).rejects.toMatchObject({ code: 'not-found' })
   const invalid = await duelog.schedule({ id: 'c', schedule: { delayMs: 1 }, target: { handler: 'noop', pool: 'elsewhere' } })
   expect(invalid).toMatchObject({ status: 'INVALID', reason: expect.stringContaining('elsewhere') })

@@ -1,4 +1,5 @@
 /** Requests and answers: bodies, errors, versions, views. */
+export { activeRunToJson, finishedRunToJson, jobEtag as etagOf, resultToJson, runIdOf } from '../../ports/index.ts'
 export { BoundedWriter, checkSize, type PlacedRecord } from './bounded-writer.ts'
 export { type DashboardFile, readDashboard } from './dashboard-files.ts'
 export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'
@@ -14,18 +15,13 @@ export {
   checkCondition,
   conditionOf,
   type ExistingCondition,
-  etagOf,
   parseIfMatch,
   type Version,
 } from './version.ts'
 export {
-  activeRunToJson,
   deadRunToJson,
   executionToJson,
-  finishedRunToJson,
   jobToJson,
-  resultToJson,
-  runIdOf,
   runsFor,
   runsOf,
   whyToJson,

@@ -1,12 +1,12 @@
 /** Versions of a job: `"<partition>.<offset>"` of its definition, as ETag and in If-Match. */
+
 import { DuelogError } from '../../errors/index.ts'
+import { jobEtag } from '../../ports/index.ts'
 
 export interface Version {
   partition: number
   offset: number
 }
-
-export const etagOf = ({ partition, offset }: Version): string => `"${partition}.${offset}"`
 
 /** The condition of a write: any version, no version, or one of these entity tags. */
 export type Condition = ExistingCondition | 'none'
@@ -54,7 +54,7 @@ export function parseIfMatch(header: string | undefined): ExistingCondition | un
 /** Throws `version-conflict` if the job does not satisfy the condition. */
 export function checkCondition(id: string, condition: Condition | undefined, current: Version | undefined): void {
   if (condition === undefined) return
-  const tag = current === undefined ? undefined : etagOf(current)
+  const tag = current === undefined ? undefined : jobEtag(current)
   if (condition === 'none') {
     if (tag === undefined) return
     throw new DuelogError(
