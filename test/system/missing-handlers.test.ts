@@ -244,7 +244,8 @@ it('a paused worker finishes what it runs, and the rest goes to others; drained 
   await expect.poll(async () => (await find()).state).toBe('DRAINED')
   expect(one.current()?.running).toEqual([])
   expect(await client.resumeWorker(instance)).toMatchObject({ state: 'ACTIVE' })
-  await expect.poll(async () => (await find()).pools[0]?.partitions, { timeout: 20_000 }).toBeGreaterThan(0)
+  // With more workers than partitions it may get none.
+  await expect.poll(async () => (await find()).connected, { timeout: 20_000 }).toBe(true)
   expect(calls).toHaveLength(1)
   await expect(client.pauseWorker('nobody')).rejects.toMatchObject({ code: 'not-found' })
   await expect(client.pausePool('nowhere')).rejects.toMatchObject({ code: 'not-found' })
