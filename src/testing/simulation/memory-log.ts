@@ -129,7 +129,7 @@ export class MemoryLog {
   readonly partitions: number
   readonly #now: () => number
   /** By topic, then by partition. The simulator looks them up at every step. */
-  readonly #logs = new Map<string, PartitionLog[]>()
+  readonly #logs = new Map<string, Place[]>()
   /** All logs in the order in which they were made. */
   readonly #places: Place[] = []
   /** Logs by the beginning of the topic name. It is valid until a log is added. */
@@ -146,14 +146,14 @@ export class MemoryLog {
 
   at(topic: string, partition: number): PartitionLog {
     const known = this.#logs.get(topic)?.[partition]
-    if (known !== undefined) return known
-    const log = new PartitionLog()
-    const logs = this.#logs.get(topic) ?? []
-    logs[partition] = log
-    this.#logs.set(topic, logs)
-    this.#places.push({ topic, partition, log })
+    if (known !== undefined) return known.log
+    const place = { topic, partition, log: new PartitionLog() }
+    const places = this.#logs.get(topic) ?? []
+    places[partition] = place
+    this.#logs.set(topic, places)
+    this.#places.push(place)
     this.#found.clear()
-    return log
+    return place.log
   }
 
   /** Every log of the topics whose name begins with `topicStart`. */
