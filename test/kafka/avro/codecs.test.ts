@@ -190,7 +190,7 @@ describe('known ids', () => {
     const store = remembering()
     const codecs = await open(prefix, store)
     expect(Object.keys(store.ids)).toContain(String(idOf(codecs)))
-    expect(Object.keys(store.ids)).toHaveLength(11)
+    expect(Object.keys(store.ids)).toHaveLength(12)
     await open(prefix, store)
   })
 
