@@ -782,6 +782,8 @@ export type AuditRecord = {
   action: string
   jobId: string | null
   runNo: number | null
+  /** The pool or the worker that was paused, drained or resumed. */
+  target?: string | null
   /** DONE, or the code of the error. */
   outcome: string
   /** HTTP status of the answer. */

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 import type { HistoryQueries } from '../../src/ports/history.ts'
 import type { Operation, Operations } from '../../src/ports/operations.ts'
+import type { KnownPause, PauseControl } from '../../src/ports/pauses.ts'
 import { endedRun } from '../history/runs.ts'
 import { atNoon, createSystem, execution, finishedRun, type MemorySystem, memoryCodec } from './system-in-memory.ts'
 
@@ -19,6 +20,8 @@ type Call = (...given: unknown[]) => Promise<{ status: number; data: unknown; he
 
 const id = 'reports/2030 ü'
 const ndjson = { headers: { 'Content-Type': 'application/x-ndjson' } }
+/** Of the only worker in memory. */
+const worker = 'w@h:1:b'
 /** Each operation with its arguments and the expected status, in an order that works. */
 const calls: [operation: string, given: unknown[], status: number][] = [
   ['putJob', [id, atNoon, { wait: 'applied' }], 201],
@@ -56,7 +59,17 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['redriveDeadLetters', [{ max: 10 }], 202],
   ['previewSchedule', [{ schedule: { everyMs: 1_000 }, count: 3 }], 200],
   ['getForecast', [{ horizonMs: 60_000, buckets: 6 }], 200],
+  ['listDueJobs', [{ from: '2030-01-01T00:00:00Z', limit: 5 }], 200],
+  ['retryRun', ['dead', 3], 404],
   ['listWorkers', [], 200],
+  ['pauseWorker', [worker], 200],
+  ['drainWorker', [worker], 200],
+  ['resumeWorker', [worker], 200],
+  ['listPools', [], 200],
+  ['pausePool', ['default'], 200],
+  ['drainPool', ['default'], 200],
+  ['resumePool', ['default'], 200],
+  ['listLimits', [], 200],
   ['listPartitions', [], 200],
   ['getProof', [], 200],
   ['getSeries', [{ range: 'hour' }], 200],
@@ -100,6 +113,12 @@ const operations: Operations = {
   list: async () => [operation],
   cancel: async () => operation,
 }
+const known: KnownPause[] = []
+const pauses: PauseControl = {
+  all: () => known,
+  pause: async (pause) => void known.splice(0, known.length, { ...pause, at: 5 }),
+  resume: async () => void known.splice(0, known.length),
+}
 const history: HistoryQueries = {
   page: async () => ({ runs: [endedRun({ errorType: 'T', errorMessage: 'm' })], next: null, searchedTo: null }),
   counts: async () => ({ buckets: [{ at: 0, outcomes: { DEAD: 1 } }], countedFrom: null }),
@@ -112,7 +131,7 @@ let client: Record<string, Call> & { defaults: { baseUrl: string } }
 
 beforeAll(async () => {
   const ranges = { range: async () => ({ from: 0, to: 0 }), read: async () => expect.fail(), close: async () => {} }
-  system = createSystem({ operations, history, runLogs: { ranges, codec: memoryCodec() } })
+  system = createSystem({ operations, history, pauses, runLogs: { ranges, codec: memoryCodec() } })
   const url = await system.api.listen('127.0.0.1', 0)
   document = (await system.api.instance.inject('/openapi.json')).json()
   // The folder is inside the project, so that the client finds its runtime.

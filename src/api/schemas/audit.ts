@@ -14,6 +14,7 @@ const auditRecordSchema = {
     action: { type: 'string', description: 'The requested change, such as PUT, DELETE or PAUSE.' },
     jobId: { type: ['string', 'null'] },
     runNo: { type: ['integer', 'null'] },
+    target: { type: ['string', 'null'], description: 'The pool or the worker that was paused, drained or resumed.' },
     outcome: { type: 'string', description: 'DONE, or the code of the error.' },
     status: { type: 'integer', description: 'HTTP status of the answer.' },
     version: { type: ['string', 'null'], description: 'Version of the written definition: its partition and offset.' },

@@ -126,7 +126,7 @@ describe('the directory of owners', () => {
         phase: 'closed',
         ...{ restoreRemaining: 0, restoreTotal: 0, mailboxDepth: 0, overdueMs: 0 },
         ...{ jobsOffset: 0, commandsOffset: 0, eventsOffset: 0 },
-        underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0 },
+        underWay: { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
         instance: null,
         url: null,
       })),

@@ -85,6 +85,7 @@ describe('the bytes of a key', () => {
       zone: 9,
       misdated: 10,
       workers: 11,
+      target: 12,
     })
   })
 })

@@ -87,6 +87,7 @@ describe('the topics of a cluster', () => {
       'a.audit',
       'a.runs',
       'a.operations',
+      'a.pauses',
     ])
     const mayLack = timed.filter(({ advised }) => advised?.includes('message.timestamp.type'))
     expect(timed.filter((plan) => !mayLack.includes(plan)).map(({ topic }) => topic)).toEqual([
