@@ -59,6 +59,8 @@ export class PauseBook implements Pauses, PauseControl {
   #admin: LogAdmin | undefined
   #reader: GroupReader | undefined
   #version = 0
+  /** Readers that were made. Only the last one counts. */
+  #readers = 0
   #hasFailed = false
   #stopped = false
 
@@ -136,6 +138,8 @@ export class PauseBook implements Pauses, PauseControl {
     const ends = await this.#admin.offsets(names.pauses)
     for (const { partition, earliest } of ends) if (!this.#next.has(partition)) this.#next.set(partition, earliest)
     this.#begin ??= ends
+    const number = ++this.#readers
+    const isLast = (): boolean => number === this.#readers
     this.#reader = log.reader({
       groupId: names.group(`control.pauses:${instance}`),
       topics: [names.pauses],
@@ -143,8 +147,9 @@ export class PauseBook implements Pauses, PauseControl {
       onAssigned: () => ({
         positions: Array.from(this.#next, ([partition, offset]) => ({ topic: names.pauses, partition, offset })),
       }),
-      onBatch: (batch) => this.#take(batch),
+      onBatch: (batch) => this.#take(batch, isLast),
       onPassed: ({ partition, offset }) => {
+        if (!isLast()) return
         this.#next.set(partition, Math.max(offset, this.#next.get(partition) ?? 0))
         this.#settle()
       },
@@ -169,22 +174,25 @@ export class PauseBook implements Pauses, PauseControl {
     )
   }
 
-  async #take({ partition, records, highWatermark }: Batch): Promise<void> {
+  /** A reader may be lost while its batch waits for the registry. The next reader reads these records again, and goes further. */
+  async #take({ partition, records, highWatermark }: Batch, isLast: () => boolean): Promise<void> {
+    if (!isLast()) return
     // The topic was created again, or has lost its end.
     if (highWatermark < (this.#next.get(partition) ?? 0)) this.#next.set(partition, 0)
     for (const record of records) {
       if (record.offset < (this.#next.get(partition) ?? 0)) continue
-      await this.#apply(record)
+      const pause = record.value === null ? undefined : await this.#decoded(record.value)
+      if (!isLast()) return
+      this.#apply(record, pause)
       this.#next.set(partition, record.offset + 1)
     }
     this.#settle()
   }
 
-  async #apply({ partition, offset, key, value }: RecordIn): Promise<void> {
+  #apply({ partition, offset, key, value }: RecordIn, pause: Pause | undefined): void {
     const [, kind, name = ''] = /^(pool|worker)\/(.{1,512})$/s.exec(key?.toString() ?? '') ?? []
     if (kind !== 'pool' && kind !== 'worker') return this.#refuse({ partition, offset }, 'its key is neither pool/… nor worker/…')
     if (value === null) return this.#changed({ kind, name }, undefined)
-    const pause = await this.#decoded(value)
     if (pause === undefined) return this.#refuse({ partition, offset }, 'its value cannot be decoded')
     const { at, actor, pools } = pause
     this.#changed({ kind, name }, { kind, name, mode: pause.mode === 'DRAIN' ? 'DRAIN' : 'PAUSE', at, actor, pools })

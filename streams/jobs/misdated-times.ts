@@ -75,8 +75,8 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
     case 'RUNNING':
       return aheadBy(run.startedAt, now) > 0
     case 'RETRY_WAIT':
-      if (waitsForPool(run) && aheadBy(run.tellAt, now + poolCheckMs) > 0) return true
-      return waitsForHandler(run) ? waitsAhead(run, now) : aheadBy(run.errors.at(-1)?.at, now) > 0
+      if (waitsForPool(run)) return waitsAhead(run, now, poolCheckMs)
+      return waitsForHandler(run) ? waitsAhead(run, now, handlerCheckMsMax) : aheadBy(run.errors.at(-1)?.at, now) > 0
     case 'DISPATCHED':
       return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
     case 'WAITING':
@@ -86,9 +86,9 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
   }
 }
 
-/** A run that waits for its handler was due when it began to wait, or in its lead. */
-const waitsAhead = ({ tellAt, dueAt }: ActiveRun, now: number): boolean =>
-  aheadBy(tellAt, now + handlerCheckMsMax) > 0 || aheadBy(dueAt, now) > 0
+/** A run that waits for its handler or its pool was due when it began to wait, or in its lead. */
+const waitsAhead = ({ tellAt, dueAt }: ActiveRun, now: number, checkMs: number): boolean =>
+  aheadBy(tellAt, now + checkMs) > 0 || aheadBy(dueAt, now) > 0
 
 /** Latest time at which a run with limits came to the gate. */
 const arrivedAt = ({ startDeadlineAt, limits }: ActiveRun): number => startDeadlineAt - (limits?.startDeadlineMs ?? 0)
@@ -101,7 +101,8 @@ function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
   else if (run.status === 'DISPATCHED') patchRun(draft, run, { tellAt: now })
   // Its start was given by the wrong clock, so it gets another one.
   else if (run.status === 'WAITING') beginAttempt(draft, patchRun(draft, run, { dueAt: now }), context)
-  else if (waitsForPool(run)) patchRun(draft, run, { tellAt: now, poolPausedAt: Math.min(run.poolPausedAt ?? now, now) })
+  else if (waitsForPool(run))
+    patchRun(draft, run, { tellAt: now, dueAt: Math.min(dueAt, now), poolPausedAt: Math.min(run.poolPausedAt ?? now, now) })
   else if (waitsForHandler(run))
     patchRun(draft, run, {
       tellAt: now,

@@ -9,7 +9,7 @@
  */
 import type { ActiveRun } from '../../schemas/index.ts'
 import { type Context, type Decision, patchRun } from '../state/index.ts'
-import { executionOf } from './dispatch.ts'
+import { executionOf, leadMsLimit } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
 import { expireAtOf, waitForPool } from './routing.ts'
@@ -45,15 +45,25 @@ export function missedByPause(draft: Decision, run: ActiveRun, context: Context)
   return true
 }
 
-/** Its wait is not lateness of the owner or a worker, so the run is due now. */
-function leavePool(draft: Decision, run: ActiveRun, context: Context): void {
-  const { now } = context
-  if (now >= expireAtOf(draft)) return expire(draft, run, context)
+/**
+ * Its wait is not lateness of the owner or a worker, so the run is due now. It began to wait when it was due, or in its lead. If it is due
+ * much later, a clock was ahead. If it is due a little later, it is dispatched in its usual lead.
+ */
+function leavePool(draft: Decision, waiting: ActiveRun, context: Context): void {
+  const { now, leadMs } = context
+  if (now >= expireAtOf(draft)) return expire(draft, waiting, context)
+  const run = waiting.dueAt - now > leadMsLimit ? dueNow(waiting, now) : waiting
+  if (run.dueAt - now > leadMs) return void patchRun(draft, run, { tellAt: null, poolPausedAt: null })
   const dueAt = Math.max(run.dueAt, now)
   const pausedMs = Math.max(now - Math.max(run.poolPausedAt ?? now, run.dueAt), 0)
   const startDeadlineAt = Math.min(run.startDeadlineAt + pausedMs, expireAtOf(draft))
   beginAttempt(draft, patchRun(draft, run, { dueAt, startDeadlineAt }), context)
 }
+
+const dueNow = (run: ActiveRun, now: number): ActiveRun => ({
+  ...run,
+  ...{ dueAt: now, startDeadlineAt: run.startDeadlineAt - (run.dueAt - now), dispatchedAt: Math.min(run.dispatchedAt, now) },
+})
 
 const pauseOf = (draft: Decision, run: ActiveRun, context: Context) =>
   context.pauseOf?.(executionOf(draft.job, run, context.now).pool)

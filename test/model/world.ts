@@ -8,6 +8,8 @@ import type {
   ExecutionEventInput,
   JobCommandInput,
   JobDefinitionInput,
+  Pause,
+  PauseInput,
   WorkerControl,
   WorkerControlInput,
 } from '../../schemas/generated.ts'
@@ -19,6 +21,7 @@ import {
   jobCommandSchema,
   jobDefinitionSchema,
   jobStateSchema,
+  pauseSchema,
   workerControlSchema,
 } from '../../schemas/generated.ts'
 import type { Clock } from '../../src/clock/clock.ts'
@@ -74,8 +77,10 @@ export const codecs = {
   deadLetter: codec(deadLetterSchema, 6),
   control: codec(workerControlSchema, 7),
   endedRun: codec(endedRunSchema, 8),
+  pause: codec(pauseSchema, 9),
 } as unknown as Omit<SchedulerCodecs, 'control'> & {
   control: Codec<WorkerControl, WorkerControlInput>
+  pause: Omit<Codec<Pause, PauseInput>, 'encode'> & { encode(value: PauseInput): Buffer }
   definition: { encode(value: JobDefinitionInput): Buffer }
   command: { encode(value: JobCommandInput): Buffer }
   event: { encode(value: ExecutionEventInput): Buffer }

@@ -37,8 +37,8 @@ export interface Batch {
   inputRecordsLeft: InputRecord[]
   /** Jobs of a change of many. Those that do not fit follow in the next cycles. */
   bulkIds: string[]
-  /** Bytes that the cycle may still write; 0 or less if it is full. */
-  bytesLeft: number
+  /** What the cycle may still write and load; 0 or less if it is full. */
+  left: Room
 }
 
 interface Place extends Omit<Loading, 'share'> {
@@ -48,6 +48,7 @@ interface Place extends Omit<Loading, 'share'> {
   defined: Map<string, KnownDefinition>
 }
 
+/** Bytes. */
 interface Room {
   written: number
   loaded: number
@@ -102,7 +103,7 @@ export async function loadBatch(
     timersLeft: timers.slice(first.count),
     inputRecordsLeft: inputRecords.slice(inputRecordCount),
     bulkIds: bulkIds.slice(0, bulk.count),
-    bytesLeft: rest.written - bulk.written,
+    left: without(rest, bulk),
   }
 }
 
@@ -110,10 +111,10 @@ const without = (room: Room, used: Room): Room => ({ written: room.written - use
 
 /** Loads the jobs of the first waiting runs: as many as there is room for, and at least one. Resolves with their number. */
 export async function loadWaiters(loading: Omit<Loading, 'share'>, batch: Batch, waiters: Waiter[]): Promise<number> {
-  const { jobs, bytesLeft } = batch
+  const { jobs, left } = batch
   const items = waiters.map(({ jobId, runNo }) => ({ jobId, runNo, copies: 1 }))
   const place = { ...loading, jobs, defined: new Map<string, KnownDefinition>() }
-  return (await fill(place, items, { written: bytesLeft, loaded: bytesLeft }, true)).count
+  return (await fill(place, items, left, true)).count
 }
 
 /** Loads the jobs of the first items: as many as there is room for; with `atLeastOne` the first one whatever its size. */

@@ -103,6 +103,7 @@ export class Workers {
 
   #unread() {
     const { log } = this.#cluster
+    if (this.#cluster.pauses?.stopsDoubles) return []
     const isUnread = this.#cluster.workers?.isEmpty === true
     return [...(isUnread ? [] : log.allOf('model.executions.default')), ...log.allOf(names.control)]
       .map(({ topic, partition, log }) => ({ place: `${topic}/${partition}`, log }))
@@ -202,7 +203,7 @@ export class Forwarder {
 }
 
 /** The most bursts of one history, and the records of one burst. What is written stays in memory as long as the history. */
-const heavyBurstsMax = 1
+const heavyBurstsMax = 2
 const burstsMax = 3
 const triggersOfBurst = 16
 const stormJobs = 24
@@ -247,7 +248,8 @@ export class Users {
   #burst(): string {
     const { chance, log, isHeavy } = this.#cluster
     if (this.#bursts++ >= (isHeavy ? heavyBurstsMax : burstsMax)) return 'nothing'
-    const kind = chance.pick(['triggers', 'storm'] as const)
+    // A storm fills the memory of a cycle with jobs, triggers fill what it writes.
+    const kind = chance.pick(isHeavy ? (['triggers', 'storm', 'storm'] as const) : (['triggers', 'storm'] as const))
     // All in one partition.
     const ids = kind === 'triggers' ? ['e{t}', 'f{t}'] : Array.from({ length: stormJobs }, (_, at) => `s${at}{t}`)
     const definition = this.#definitions.ofBurst()

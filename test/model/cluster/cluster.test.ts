@@ -8,7 +8,7 @@
  */
 import { describe, expect, it, vi } from 'vitest'
 import { deeds } from './doers.ts'
-import { ahead, filled, followed, history } from './history.ts'
+import { ahead, filled, followed, history, paused } from './history.ts'
 import { metrics } from './process.ts'
 import { Simulation } from './simulation.ts'
 
@@ -65,6 +65,12 @@ describe('a cluster under random histories', () => {
     expect(deeds.forwarder).toBeGreaterThan(20)
     expect(deeds.intake).toBeGreaterThan(50)
     expect(deeds.executor).toBeGreaterThan(200)
+  })
+  it('has pools that are paused while their runs are due', () => {
+    if (histories < 100) return
+    expect(paused.decisions).toBeGreaterThan(100)
+    expect(paused.histories).toBeGreaterThan(5)
+    expect(paused.rests).toBeGreaterThan(3)
   })
   it('has full input buffers and full commit cycles', () => {
     if (histories < 150) return

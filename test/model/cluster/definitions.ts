@@ -74,8 +74,8 @@ export class Definitions {
 
   /** How often these users do each action. */
   get habits(): typeof habits {
-    const { isHeavy, getsFull } = this.#cluster
-    return isHeavy || getsFull ? { ...this.#kind.habits, burst: 1.5 } : this.#kind.habits
+    const { isHeavy, getsFull, pauses } = this.#cluster
+    return isHeavy || getsFull || pauses ? { ...this.#kind.habits, burst: 1.5 } : this.#kind.habits
   }
 
   /** A definition of a burst: its runs are active at the same time. Where users have large payloads, it has the largest. */
@@ -188,7 +188,7 @@ export class Definitions {
     const now = this.#cluster.time.nowMs
     const repeated = everyMs !== undefined || cron !== undefined || rrule !== undefined
     return {
-      expireAt: chance.happens(0.1) ? now + chance.int(2_000, 20_000) : null,
+      expireAt: chance.happens(this.#cluster.pauses === undefined ? 0.1 : 0.25) ? now + chance.int(2_000, 20_000) : null,
       maxRuns: chance.happens(0.2) ? chance.int(1, 4) : null,
       startAt: repeated && chance.happens(0.2) ? now + chance.int(-2_000, 4_000) : null,
       endAt: repeated && chance.happens(0.3) ? now + chance.int(4_000, 15_000) : null,

@@ -4,7 +4,8 @@ import type { GuardedClock } from '../../../src/clock/guarded-clock.ts'
 import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import { Executor } from '../../../src/executor/executor.ts'
 import { ForeignIntake } from '../../../src/intake/intake.ts'
-import type { GroupMember } from '../../../src/ports/log.ts'
+import { PauseBook } from '../../../src/pauses/pause-book.ts'
+import type { GroupMember, Log } from '../../../src/ports/log.ts'
 import { Retrier } from '../../../src/retrier/retrier.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
 import type { Member } from '../../../src/testing/simulation/member.ts'
@@ -13,6 +14,7 @@ import { codecs, leadMs, names } from '../world.ts'
 import { hoursWrong } from './faults.ts'
 import { foreignTopics } from './foreigners.ts'
 import { Scripted } from './handlers.ts'
+import { Heard } from './pauses.ts'
 import { asking, type Cluster, logger, metrics } from './process.ts'
 
 export type Part = 'forwarder' | 'intake' | 'executor'
@@ -168,7 +170,8 @@ export class Doers {
     const machine = new Machine(name, this.#cluster.time)
     const members: Member[] = []
     const clock = this.#clockOf(machine)
-    const log = simulatedLog(
+    const heard = this.#cluster.pauses && slot.part === 'executor' ? new Heard(this.#cluster.pauses) : undefined
+    const written = simulatedLog(
       this.#cluster,
       machine,
       this.#groups,
@@ -178,10 +181,11 @@ export class Doers {
       },
       clock.appended,
     )
+    const log = heard?.in(written) ?? written
     // As in a process of these roles (src/cluster/process-clock.ts).
     if (this.#cluster.clockStepMsMax !== undefined)
       watchClock(clock, { log, topics: [names.events], partitions: this.#cluster.log.partitions, instance: name })
-    const scripted = new Scripted(this.#cluster, machine, this.problems)
+    const scripted = new Scripted(this.#cluster, machine, this.problems, heard)
     if (this.#peaceful) scripted.rest()
     const isMixed = slot.part === 'executor' && this.#cluster.realWorkers !== undefined && !this.#peaceful
     const handled = isMixed ? this.#cluster.chance.pick(someNames) : handlerNames
@@ -202,14 +206,7 @@ export class Doers {
     return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
   }
 
-  #make(
-    part: Part,
-    instance: string,
-    clock: GuardedClock,
-    log: ReturnType<typeof simulatedLog>,
-    { handle }: Scripted,
-    handled: readonly string[],
-  ): Doing {
+  #make(part: Part, instance: string, clock: GuardedClock, log: Log, { handle }: Scripted, handled: readonly string[]): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {
@@ -217,10 +214,13 @@ export class Doers {
       return new Retrier({ ...shared, codecs: { execution: asking(cluster, execution), event: event as never }, leadMs })
     }
     if (part === 'executor') {
-      const { execution, event, control } = codecs
-      return new Executor({
+      const { execution, event, control, pause } = codecs
+      const worker = `worker@${instance}:1:x`
+      const book = cluster.pauses && new PauseBook({ ...shared, instance: worker, codec: asking(cluster, pause) })
+      const executor = new Executor({
         ...shared,
-        instance: `worker@${instance}:1:x`,
+        instance: worker,
+        pauses: book,
         codecs: { execution: asking(cluster, execution), control: asking(cluster, control as never), event: event as never },
         pool: 'default',
         concurrency: cluster.chance.pick([1, 3, 20]),
@@ -228,6 +228,7 @@ export class Doers {
         drainMs: cluster.chance.pick([0, 1_000, 5_000]),
         leadMs,
       })
+      return book === undefined ? executor : withPauses(executor, book)
     }
     const targets = {
       problem: () => undefined,
@@ -264,3 +265,15 @@ export class Doers {
     })
   }
 }
+
+/** As a worker does (src/library): it knows the pauses before it takes a run. */
+const withPauses = (executor: Executor, book: PauseBook): Doing => ({
+  async start() {
+    await book.start()
+    await executor.start()
+  },
+  async stop() {
+    await executor.stop()
+    await book.stop()
+  },
+})

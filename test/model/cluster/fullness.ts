@@ -146,19 +146,25 @@ export class Loaded {
   /** Read or written before this commit cycle, since the store was opened. */
   readonly #met = new Set<string>()
   readonly #meets = new Set<string>()
+  readonly #cyclesEnded: () => number
+  #ended = 0
 
-  constructor(who: string, partition: number, fullness: Fullness) {
+  /** `cyclesEnded`: how many commit cycles of the partition have ended so far (cycle-ends.ts). */
+  constructor(who: string, partition: number, fullness: Fullness, cyclesEnded: () => number) {
     this.#who = who
     this.#partition = partition
     this.#fullness = fullness
+    this.#cyclesEnded = cyclesEnded
   }
 
   /**
-   * `inTurn`: what was read stays in memory until the store is written, or until nothing was read for a while. Otherwise each
-   * read is released before the next.
+   * `inTurn`: what was read stays in memory until the store is written, until the commit cycle has ended without a write, or until
+   * nothing was read for a while. Otherwise each read is released before the next.
    */
   read(keys: readonly Buffer[], values: readonly (Buffer | null)[], inTurn: boolean, nowMs: number): void {
-    if (!inTurn || nowMs - this.#readAtMs > pauseMs) this.#jobs.clear()
+    const ended = this.#cyclesEnded()
+    if (!inTurn || ended > this.#ended || nowMs - this.#readAtMs > pauseMs) this.#jobs.clear()
+    this.#ended = ended
     this.#readAtMs = nowMs
     for (const [at, key] of keys.entries()) {
       const value = values[at]
@@ -172,7 +178,7 @@ export class Loaded {
     this.#fullness.loaded({ who: this.#who, partition: this.#partition, bytes, largest: Math.max(0, ...sizes) })
   }
 
-  /** The commit cycle has ended. */
+  /** The commit cycle has written the store, which is the last that it does. */
   written(ops: readonly StoreOp[]): void {
     this.#jobs.clear()
     for (const { key } of ops) if (key[0] === prefix.definition) this.#met.add(jobIdOfKey(key))

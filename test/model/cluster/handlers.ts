@@ -4,6 +4,7 @@ import type { Execution } from '../../../schemas/generated.ts'
 import type { Run } from '../../../src/executor/handlers/handler.ts'
 import { NonRetryableError, RetryLaterError } from '../../../src/executor/handlers/handler-errors.ts'
 import type { Machine } from '../../../src/testing/simulation/io.ts'
+import type { Heard } from './pauses.ts'
 import type { Cluster } from './process.ts'
 
 type SimulatedOutcome = 'return' | 'succeed' | 'fail' | 'fail-for-good' | 'later' | 'hang' | 'odd' | 'heed' | 'reject-odd'
@@ -25,6 +26,7 @@ export class Scripted {
   readonly #cluster: Cluster
   readonly #machine: Machine
   readonly #problems: string[]
+  readonly #heard: Heard | undefined
   readonly #started = new Set<string>()
   /** Ends the handlers that hang. */
   readonly #hanging = new Set<() => void>()
@@ -32,10 +34,11 @@ export class Scripted {
   readonly attempts: { execution: Execution; atMs: number }[] = []
   peaceful = false
 
-  constructor(cluster: Cluster, machine: Machine, problems: string[]) {
+  constructor(cluster: Cluster, machine: Machine, problems: string[], heard: Heard | undefined) {
     this.#cluster = cluster
     this.#machine = machine
     this.#problems = problems
+    this.#heard = heard
   }
 
   /** No more failures: the handlers that hang end. */
@@ -56,6 +59,7 @@ export class Scripted {
     if (clock.nowMs() >= execution.startDeadlineAt) this.#problems.push(`${name} started ${attempt} after its start deadline`)
     if (this.#started.has(attempt)) this.#problems.push(`${name} started ${attempt} twice`)
     this.#started.add(attempt)
+    this.#heard?.began(name, execution)
     this.attempts.push({ execution, atMs: this.#cluster.time.nowMs })
     const fates: Partial<Record<SimulatedOutcome, number>> = this.peaceful
       ? { return: 1 }

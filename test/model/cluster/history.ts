@@ -1,8 +1,11 @@
 /** One history from its beginning to its judgement. */
+import { pausedRunsOf } from '../oracle/dispatches.ts'
 import type { Facts } from '../oracle/facts.ts'
 import { judgementOf } from '../oracle/judgement.ts'
+import { ledgerOf } from '../oracle/ledger.ts'
 import { type Life, livesOf } from '../oracle/lives.ts'
 import { partitionOfJob } from '../oracle/partitions.ts'
+import { pausedRestProblems } from '../oracle/pauses.ts'
 import { leadMs, names } from '../world.ts'
 import type { Fullness } from './fullness.ts'
 import { durableOf, subjectOf, unsettled } from './settled.ts'
@@ -24,6 +27,7 @@ function factsOf({ trace, time, aheadMs, behindMs, cluster, doers, calms }: Simu
     steady: !suffered('topic'),
     whole: isWhole({ trace }),
     mixedWorkers: cluster.workers !== undefined || cluster.realWorkers !== undefined,
+    pauses: cluster.pauses,
     calms,
     waiting: cluster.fullness.waiting,
     loads: cluster.fullness.loads,
@@ -42,6 +46,9 @@ export const followed = { count: 0 }
 /** Histories in which runs were dispatched ahead of their time. */
 export const ahead = { histories: 0 }
 
+/** Rests in which the pool stayed paused, and decisions of owners and histories with runs that waited for their pool. */
+export const paused = { rests: 0, decisions: 0, histories: 0 }
+
 /** Histories in which an input buffer was full, a commit cycle wrote its maximum, or it had its maximum of jobs in memory. */
 export const filled = { inputBuffers: 0, turns: 0, memories: 0 }
 
@@ -53,12 +60,23 @@ function countFilled({ waiting, loads, written }: Fullness): void {
   if (most(loads) >= 7_000_000) filled.memories++
 }
 
+function countPaused({ cluster: { pauses }, log }: Simulation): void {
+  paused.decisions += pauses?.decided.filter(({ pause }) => pause !== null).length ?? 0
+  if (pausedRunsOf(log).size > 0) paused.histories++
+}
+
 /** Describes what is wrong with the history of a seed; empty when nothing is wrong. */
 export async function history(seed: number): Promise<string[]> {
   const world = new Simulation(seed)
   const problems: string[] = []
   try {
     await world.live(world.chance.pick([300, 900, 2_500]))
+    if (world.cluster.pauses?.isPaused) {
+      await world.rest(45_000, 'paused')
+      const known = livesOf(world.log)
+      problems.push(...pausedRestProblems(world.log, known, ledgerOf(world.log, known), factsOf(world)))
+      paused.rests++
+    }
     // The failure of one job does not affect others: while its topic is missing, all other jobs fire in time.
     if (!world.cluster.ordersThere) await world.rest(40_000, 'without orders')
     await world.rest(isWhole(world) ? 45_000 : 75_000)
@@ -66,6 +84,7 @@ export async function history(seed: number): Promise<string[]> {
       new Map([...livesOf(world.log)].filter(([id]) => partitionOfJob(id, world.log.partitions) === partition))
     problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
     countFilled(world.cluster.fullness)
+    countPaused(world)
     if (world.log.allOf('model.executions.default').some(({ topic, log }) => topic.endsWith('.ahead') && log.next > 0))
       ahead.histories++
     const live = world.ownedStores()

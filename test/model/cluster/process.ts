@@ -5,6 +5,7 @@ import { processClock, watchClock } from '../../../src/cluster/process-clock.ts'
 import type { IdleTime } from '../../../src/concurrency/idle-time.ts'
 import { DuelogError } from '../../../src/errors/errors.ts'
 import { newMetrics } from '../../../src/metrics/metrics.ts'
+import { PauseBook } from '../../../src/pauses/pause-book.ts'
 import type {
   Codec,
   GroupMember,
@@ -22,9 +23,11 @@ import type { Group } from '../../../src/testing/simulation/group.ts'
 import { Machine } from '../../../src/testing/simulation/io.ts'
 import { Member } from '../../../src/testing/simulation/member.ts'
 import { type MemoryStore, memoryStore } from '../../../src/testing/simulation/memory-store.ts'
-import { type Brokers, tellTime } from '../../../src/testing/simulation/simulated-log.ts'
+import { type Brokers, simulatedLog, tellTime } from '../../../src/testing/simulation/simulated-log.ts'
 import { codecs, leadMs, names, ordersTopic } from '../world.ts'
+import { CycleEnds } from './cycle-ends.ts'
 import { type Fullness, Given, Loaded } from './fullness.ts'
+import { Heard, type Pauses } from './pauses.ts'
 import type { PoolMembers } from './pool-members.ts'
 import { isOn } from './switches.ts'
 
@@ -72,6 +75,8 @@ export interface Cluster extends Brokers {
   workers?: PoolMembers
   /** The members of the group of the real workers, if these have different handlers. Default: owners learn of no worker. */
   realWorkers?: () => GroupMember[]
+  /** The pool is paused and resumed. Default: never, and no process reads the pauses. */
+  pauses?: Pauses
   /** Whether users have large payloads. */
   isHeavy?: boolean
   /** Whether many runs are active while everything is full. */
@@ -125,6 +130,11 @@ export class Process {
   member: Member | undefined
   readonly fatal: Error[] = []
   readonly #watch: () => void
+  readonly #pauseBook: PauseBook | undefined
+  /** The readers of its pauses. */
+  readonly pauseMembers: Member[] = []
+  readonly heard: Heard | undefined
+  readonly cycleEnds: CycleEnds
   readonly zones: Zones
   started = false
   /** Whether the process has seen that topic, and how often it appeared. */
@@ -149,6 +159,9 @@ export class Process {
       ...{ metrics, logger: logger.child({ machine: name }) },
     })
     const log = logOf(cluster, this)
+    this.heard = cluster.pauses && new Heard(cluster.pauses)
+    this.cycleEnds = new CycleEnds(metrics, (partition) => this.heard?.betweenCycles(partition))
+    this.#pauseBook = this.heard && pauseBookOf(cluster, this, this.heard)
     this.#watch = () => {
       if (cluster.clockStepMsMax === undefined) return
       watchClock(this.clock, { log, topics: [names.jobs], partitions: cluster.log.partitions, instance: name })
@@ -165,7 +178,8 @@ export class Process {
       userData: () => null,
       stores: storesOf(cluster, this),
       clock: this.clock,
-      metrics,
+      metrics: this.cycleEnds.metrics,
+      pauses: this.#pauseBook,
       logger: logger.child({ machine: name }),
       standbys: cluster.standbys ?? 1,
       zoneRules: zones.version,
@@ -215,15 +229,38 @@ export class Process {
 
   start(): void {
     this.#watch()
-    void this.zones
-      .under(() => this.scheduler.start())
-      .then(
-        () => {
-          this.started = true
-        },
-        (error) => this.fatal.push(error as Error),
-      )
+    const starts = (): Promise<void> => this.zones.under(() => this.scheduler.start())
+    // As a process does (src/system): first it knows the pauses.
+    const started = this.#pauseBook === undefined ? starts() : this.#pauseBook.start().then(starts)
+    void started.then(
+      () => {
+        this.started = true
+      },
+      (error) => this.fatal.push(error as Error),
+    )
   }
+
+  /** As after SIGTERM. */
+  async stop(): Promise<void> {
+    await this.scheduler.stop()
+    await this.#pauseBook?.stop()
+  }
+}
+
+function pauseBookOf(cluster: Cluster, { machine, clock, pauseMembers }: Process, heard: Heard): PauseBook {
+  const { groups } = cluster.pauses ?? {}
+  const joined = (member: Member): void => void pauseMembers.push(member)
+  const log = heard.in(simulatedLog(cluster, machine, groups ?? new Map(), joined, () => undefined, clock.appended))
+  const codec = asking(cluster, codecs.pause)
+  return new PauseBook({
+    log,
+    codec,
+    names,
+    instance: machine.name,
+    clock,
+    metrics,
+    logger: logger.child({ machine: machine.name }),
+  })
 }
 
 function logOf(cluster: Cluster, process: Process): Log {
@@ -300,18 +337,23 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
     if (lost()) throw new DuelogError('broker-unavailable', 'The fence was not answered.')
     return log.fence(id)
   })
+  const partition = Number(/\d+$/.exec(id)?.[0])
+  process.heard?.betweenCycles(partition)
   let finished = false
   return {
     async commit(records: RecordOut[]) {
       if (finished) throw new Error('The writer is finished.')
       finished = true
+      const tell = process.heard?.sends(partition)
       const sentMs = machine.clock.steadyMs()
       const offsets = await io.submit(machine, 'sends a transaction', () => {
         const misses = !cluster.ordersThere && records.some(({ topic }) => topic === ordersTopic)
         if (misses) throw new DuelogError('broker-unavailable', 'Topic orders does not exist.')
         const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
         cluster.fullness.written = Math.max(cluster.fullness.written, bytes)
-        return log.append(records, log.begin(id, epoch))
+        const transaction = log.begin(id, epoch)
+        tell?.(transaction)
+        return log.append(records, transaction)
       })
       tellTime(cluster, process.clock.appended, machine, records, sentMs)
       const slowMs = cluster.slowMs + (cluster.slowCommitsMs === undefined ? 0 : chance.pick(cluster.slowCommitsMs))
@@ -322,6 +364,7 @@ async function transactionalWriter(cluster: Cluster, process: Process, id: strin
         if (lost()) throw new DuelogError('broker-unavailable', 'The answer to the commit was lost.')
       })
       finished = false
+      process.heard?.betweenCycles(partition)
       return offsets
     },
     close: async () => {},
@@ -350,7 +393,7 @@ function opened(cluster: Cluster, process: Process, store: MemoryStore, partitio
   const isActive = (): boolean =>
     scheduler.queries.partitions().some((view) => view.partition === partition && view.phase === 'active')
   const { io, chance } = cluster
-  const loaded = new Loaded(machine.name, partition, cluster.fullness)
+  const loaded = new Loaded(machine.name, partition, cluster.fullness, () => process.cycleEnds.of(partition))
   let closed = false
   const open = <T>(name: string, effect: () => T): Promise<T> => {
     if (closed) return Promise.reject(new Error(`The store is closed: ${name}.`))

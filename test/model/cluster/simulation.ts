@@ -15,6 +15,7 @@ import { Doers, partsOf } from './doers.ts'
 import { endFaults, faults } from './faults.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
+import { Pauses } from './pauses.ts'
 import { PoolMembers } from './pool-members.ts'
 import { type Cluster, type Disk, noFaults, Process } from './process.ts'
 import { isOn, type Switch } from './switches.ts'
@@ -42,6 +43,9 @@ const fullEach = 5
 /** In one of this many histories the workers have different handlers, join and leave: test doubles or the real ones. */
 const mixedEach = 3
 
+/** In one of this many histories the pool of all jobs is paused, drained and resumed. */
+const pausedEach = 5
+
 type Fault =
   | 'kill'
   | 'stop'
@@ -57,6 +61,7 @@ type Fault =
   | 'boot'
   | 'topic'
   | 'workers'
+  | 'pauses'
   | Switch
 
 function sharingOf(seed: number, chance: Chance): Sharing {
@@ -112,6 +117,7 @@ export class Simulation {
       ...noFaults,
       ...{ fullness: new Fullness(), brokenDisks: new Set<Disk>(), openTransactions: [] },
     }
+    if (seed % pausedEach === 2) this.cluster.pauses = new Pauses(this.cluster)
     this.users = new Users(this.cluster)
     const isMixed = seed % mixedEach === 1
     if (isMixed && !partsOf(seed).has('executor')) this.cluster.workers = new PoolMembers(chance)
@@ -133,7 +139,14 @@ export class Simulation {
     for (const [name, { weight }] of Object.entries(faults)) if (isOn(name as Switch)) all[name as Switch] = weight
     for (const name of Object.keys(all) as Fault[]) if (chance.happens(0.4)) delete all[name]
     if (this.cluster.getsFull) fill(all)
-    this.#faults = { ...all, thaw: 4, reliable: 2, boot: 5, ...(this.cluster.workers && { workers: 6 }) }
+    this.#faults = {
+      ...all,
+      thaw: 4,
+      reliable: 2,
+      boot: 5,
+      ...(this.cluster.workers && { workers: 6 }),
+      ...(this.cluster.pauses && { pauses: 14 }),
+    }
     const machines = chance.pick([1, 2, 2])
     for (let slot = 0; slot < machines; slot++) this.slots.push({ process: undefined, disk: new Map(), old: new Map(), boots: 0 })
     for (const index of this.slots.keys()) this.#boot(index)
@@ -153,14 +166,15 @@ export class Simulation {
 
   /**
    * Lets the cluster rest without failures, at least this long, until nothing is left to do for now. `how`: the topic that jobs
-   * write to may stay missing.
+   * write to may stay missing, and the pool may stay paused.
    */
-  async rest(forMs: number, how: 'all is well' | 'without orders' = 'all is well'): Promise<void> {
+  async rest(forMs: number, how: 'all is well' | 'without orders' | 'paused' = 'all is well'): Promise<void> {
     const calm = { fromMs: this.time.nowMs, toMs: this.time.nowMs }
     this.calms.push(calm)
     this.cluster.lossiness = 0
     endFaults(this.cluster)
     if (how === 'all is well') this.#orders(true)
+    if (how !== 'paused' && this.cluster.pauses?.isPaused) this.cluster.pauses.resume()
     this.workers.fates = { succeed: 1 }
     this.cluster.workers?.rest()
     for (const { process } of this.slots) {
@@ -252,7 +266,9 @@ export class Simulation {
 
   #members() {
     const others = this.doers.members
-    const schedulers = this.#everyone.flatMap(({ member, machine }) => (member !== undefined && machine.alive ? [member] : []))
+    const schedulers = this.#everyone.flatMap(({ member, pauseMembers, machine }) =>
+      machine.alive ? [...(member === undefined ? [] : [member]), ...pauseMembers] : [],
+    )
     return others.length > 0 ? [...schedulers, ...others] : schedulers
   }
 
@@ -268,7 +284,7 @@ export class Simulation {
       forward: this.#forwardMs <= time.nowMs ? 2 : 0,
       user: rough ? 0.5 : 0,
       foreigner: rough && this.doers.parts.has('intake') ? 0.3 : 0,
-      fault: rough ? 0.15 : 0,
+      fault: rough ? (cluster.pauses ? 0.3 : 0.15) : 0,
       tick: rough ? 0.6 : 0,
       idle: 0.0001,
     })
@@ -325,7 +341,14 @@ export class Simulation {
     else if (what === 'disk') this.#damage(index)
     else if (what === 'topic') this.#orders(!cluster.ordersThere)
     else if (what === 'workers') cluster.workers?.change()
+    else if (what === 'pauses') this.#pause(process)
     else faults[what as Switch]?.begin({ cluster, process, setClock: this.#setClock.bind(this) })
+  }
+
+  /** Sometimes a process loses the reader of its pauses instead. */
+  #pause(process: Process | undefined): void {
+    if (this.chance.happens(0.1)) process?.pauseMembers.at(-1)?.crash()
+    else this.#note(this.cluster.pauses?.act() ?? '')
   }
 
   #setClock({ machine: { clock } }: Process, byMs: number): void {
@@ -364,7 +387,7 @@ export class Simulation {
   /** Ends a process as SIGTERM does. Its machine boots no other process before that. */
   #stop(index: number, process: Process): void {
     process.started = false
-    void process.scheduler.stop().then(() => {
+    void process.stop().then(() => {
       const slot = this.slots[index]
       if (slot?.process !== process) return
       process.machine.alive = false
@@ -398,6 +421,7 @@ export class Simulation {
       // what follows from it.
       log.compact(jobs, Math.min(young?.offset ?? jobs.next, jobsOffsetIn(state)), 7 * dayMs)
       for (const topic of [names.commands, names.events]) log.expire(log.at(topic, partition), time.nowMs - 7 * dayMs)
+      if (this.cluster.pauses) log.compact(log.at(names.pauses, partition), log.at(names.pauses, partition).next, 7 * dayMs)
     }
   }
 

@@ -64,7 +64,7 @@ export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
     .sort((left, right) => left.sequence - right.sequence || left.order - right.order)
 }
 
-export function dispatchProblems(log: MemoryLog, lives: Lives, { leadMsMax, mixedWorkers }: Facts): string[] {
+export function dispatchProblems(log: MemoryLog, lives: Lives, { leadMsMax, mixedWorkers, pauses }: Facts): string[] {
   const problems: string[] = []
   const dispatches = dispatchesOf(log).map((dispatch) => {
     const { jobId, specOffset } = dispatch.execution
@@ -74,8 +74,8 @@ export function dispatchProblems(log: MemoryLog, lives: Lives, { leadMsMax, mixe
     return { ...dispatch, life: of[life], lifeNo: life }
   })
   const judged = dispatches.filter((dispatch): dispatch is Judged => dispatch.life !== undefined)
-  checkNumbers(judged, mixedWorkers, problems)
-  checkTimes(judged, leadMsMax, problems)
+  checkNumbers(judged, mixedWorkers || pauses !== undefined, problems)
+  checkTimes(judged, leadMsMax, pauses === undefined ? new Set() : pausedRunsOf(log), problems)
   checkPayloads(judged, problems)
   checkDeletions(log, judged, problems)
   checkOverlap(log, lives, problems)
@@ -118,7 +118,7 @@ function checkNumbers(dispatches: Judged[], mayWait: boolean, problems: string[]
 const isLimited = ({ life }: Judged): boolean => hasLimit(life)
 
 /** Nominal times are those of the schedule, each once as long as the schedule stays. Nothing is dispatched before its lead. */
-function checkTimes(dispatches: Judged[], leadMsMax: number, problems: string[]): void {
+function checkTimes(dispatches: Judged[], leadMsMax: number, pausedRuns: ReadonlySet<string>, problems: string[]): void {
   const fired = new Set<string>()
   const dueTimes = new Map<string, number>()
   for (const dispatch of dispatches) {
@@ -149,7 +149,9 @@ function checkTimes(dispatches: Judged[], leadMsMax: number, problems: string[])
       if (timesOf(before) !== timesOf(definition)) break
       since = index
     }
-    if (dueAt < scheduledFor || (!queued && !isLimited(dispatch) && dueAt > scheduledFor + spec.jitterMs))
+    // A run of a paused pool is due when its pool is resumed.
+    const mayBeLater = queued || isLimited(dispatch) || pausedRuns.has(`${execution.jobId} ${specOffset} ${execution.runNo}`)
+    if (dueAt < scheduledFor || (!mayBeLater && dueAt > scheduledFor + spec.jitterMs))
       problems.push(`${nameOf(dispatch)} was due ${dueAt - scheduledFor} ms after its nominal time`)
     const same = life.definitions.slice(since, at + 1)
     if (spec.schedule.from !== 'END') {
@@ -161,6 +163,17 @@ function checkTimes(dispatches: Judged[], leadMsMax: number, problems: string[])
     if (fired.has(occurrence)) problems.push(`${nameOf(dispatch)} fired ${scheduledFor} a second time`)
     fired.add(occurrence)
   }
+}
+
+/** Runs that have waited in a paused pool: job, definition and number. */
+export function pausedRunsOf(log: MemoryLog): Set<string> {
+  const found = new Set<string>()
+  for (const { record } of shown(log, topics.state)) {
+    if (!record?.key || keyOf(record.key).kind !== 'S' || !record.value) continue
+    for (const { specOffset, runNo, poolPausedAt } of stateOf(record.value)?.active ?? [])
+      if (poolPausedAt !== null) found.add(`${keyOf(record.key).subject} ${specOffset} ${runNo}`)
+  }
+  return found
 }
 
 /** The parts of a run that never change. */

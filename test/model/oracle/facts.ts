@@ -3,6 +3,22 @@
  * logs.
  */
 import type { Execution } from '../../../schemas/generated.ts'
+import type { Transaction } from '../../tools/memory-log.ts'
+
+/** A pause of the pool that a process has read. */
+export interface PauseRead {
+  mode: string
+  /** Epoch ms, in the record. */
+  at: number
+}
+
+/** What processes knew of the pause of the pool when they decided. */
+export interface PauseFacts {
+  /** Transactions of owners that learned nothing new from the begin of the commit cycle on. Null: they knew of no pause. */
+  decided: readonly { transaction: Transaction; pause: PauseRead | null }[]
+  /** Attempts whose handlers were called by workers that knew that the pool was paused, and not only drained. */
+  begun: readonly { worker: string; execution: Execution }[]
+}
 
 export interface Facts {
   /** True time of the judgement. */
@@ -26,6 +42,8 @@ export interface Facts {
   whole: boolean
   /** Not all workers have all handlers, and owners know which have. */
   mixedWorkers: boolean
+  /** The pool was paused and resumed. Undefined: never. */
+  pauses: PauseFacts | undefined
   /** Periods of true time in which every fault concerned single jobs only. */
   calms: readonly { fromMs: number; toMs: number }[]
   /** The maximum bytes of records that one process had read in one partition and not applied. */

@@ -12,6 +12,7 @@ import { limitProblems } from './limits.ts'
 import { livesOf } from './lives.ts'
 import { madeAgainProblems } from './made-again.ts'
 import { necessityProblems } from './necessity.ts'
+import { pauseProblems } from './pauses.ts'
 import { receiptProblems } from './receipts.ts'
 import { recordProblems } from './records.ts'
 import { reportsOf } from './reports.ts'
@@ -45,6 +46,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...foreignProblems(log),
     ...retryProblems(log, reports, facts),
     ...begunProblems(log, reports, facts),
+    ...pauseProblems(log, lives, ledger, transactions, facts),
     ...sizeProblems(log, facts),
     ...attemptProblems(log, lives, ledger, reports),
   ]

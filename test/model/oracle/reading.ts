@@ -12,6 +12,7 @@ import type {
   ExecutionEvent,
   JobCommand,
   JobDefinition,
+  Pause,
   StateEntry,
   WorkerControl,
 } from '../../../schemas/generated.ts'
@@ -28,6 +29,7 @@ export const topics = {
   executions: 'model.executions.default',
   retry: 'model.retry.',
   runs: 'model.runs',
+  pauses: 'model.pauses',
 } as const
 
 /** Header names of docs/TOPICS.md and docs/TARGETS.md. */
@@ -82,6 +84,7 @@ export const read = {
   deadLetter: reader<DeadLetter>('dead-letter', 6),
   control: reader<WorkerControl>('worker-control', 7),
   endedRun: reader<EndedRun>('ended-run', 8),
+  pause: reader<Pause>('pause', 9),
 }
 
 /** The result of a read, or undefined for invalid bytes. */

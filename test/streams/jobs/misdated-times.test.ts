@@ -91,6 +91,13 @@ describe('after a clock that was hours ahead', () => {
     job.job = { ...job.job, state: { ...job.state, active: active.map((run) => ({ ...run, dueAt: 5 * hourMs })) } }
     expect(correctTimes(job, 20_000).state.active).toMatchObject([{ dueAt: 20_000, handlerMissingAt: 1_000 }])
   })
+  it('a run that waits for its pool, and is due by that clock only, is due now', () => {
+    const job = new JobHistory().define()
+    job.pause = { at: 0, isDrained: false }
+    const { active } = job.until(1_000).state
+    job.job = { ...job.job, state: { ...job.state, active: active.map((run) => ({ ...run, dueAt: 5 * hourMs })) } }
+    expect(correctTimes(job, 20_000).state.active).toMatchObject([{ dueAt: 20_000, poolPausedAt: 1_000 }])
+  })
   it('an interval from the end of a run continues, and a finished job is deleted in time', () => {
     const job = new JobHistory().define({ schedule: { everyMs: 10_000, from: 'END' } }).until(10_000)
     job.now = 5 * hourMs

@@ -146,6 +146,21 @@ describe('the owner', () => {
     const { state } = history
     expect(history.followWorkers().state).toBe(state)
   })
+  it('does not dispatch a run before its time because its clock was ahead', () => {
+    const history = waiting({ schedule: { at: 30_000 } }).until(30_000)
+    history.now = 10_000
+    expect(dispatches(resume(history))).toBe(0)
+    expect(history.state.active).toMatchObject([{ status: 'RETRY_WAIT', poolPausedAt: null }])
+    expect(history.until(30_000).dispatched).toMatchObject([{ attempt: 1, dueAt: 30_000, startDeadlineAt: 130_000 }])
+  })
+  it('does not dispatch a run hours late because its clock was ahead', () => {
+    const history = waiting({ schedule: { at: 5 * hour } })
+    history.until(5 * hour)
+    expect(history.state.active).toHaveLength(1)
+    history.now = 20_000
+    resume(history)
+    expect(history.dispatched).toMatchObject([{ attempt: 1, dueAt: 20_000, startDeadlineAt: 120_000 }])
+  })
   it('goes on after a restore', () => {
     const history = waiting().restore()
     expect(resume(history).dispatched).toHaveLength(1)
