@@ -251,6 +251,8 @@ export type Run = {
   startDeadlineAt?: string
   /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed. */
   waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null) | ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null)
+  /** While it waits for SLOT or RATE: its concurrencyKey, or the key of its rateLimit. */
+  limitKey?: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
@@ -472,6 +474,8 @@ export type RunDetail = {
   startDeadlineAt?: string
   /** While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed. */
   waitsFor?: ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null) | ('SLOT' | 'RATE' | 'HANDLER' | 'POOL_PAUSED' | null)
+  /** While it waits for SLOT or RATE: its concurrencyKey, or the key of its rateLimit. */
+  limitKey?: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */

@@ -60,6 +60,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView, stacks = fals
     dispatchedAt: isoTime(run.dispatchedAt),
     startDeadlineAt: isoTime(run.startDeadlineAt),
     waitsFor: run.waitsFor,
+    limitKey: limitKeyOf(run),
     startedAt: timeOrNull(run.startedAt),
     finishedAt: null,
     worker: run.worker,
@@ -69,6 +70,12 @@ export function activeRunToJson(jobId: string, run: ActiveRunView, stacks = fals
     result: null,
     errors: run.errors.map((error) => errorToJson(error, stacks)),
   }
+}
+
+/** Key of the limit that the run waits for. */
+function limitKeyOf({ waitsFor, limits }: ActiveRunView): string | null {
+  if (waitsFor === 'SLOT') return limits?.concurrencyKey ?? null
+  return waitsFor === 'RATE' ? (limits?.rateKey ?? null) : null
 }
 
 export function finishedRunToJson(jobId: string, run: FinishedRun, stacks = false): Json {

@@ -1,4 +1,5 @@
 /** Text that people and programs exchange: lossless JSON, times, problems, plurals, suggestions for mistyped names. */
+export { type ChangeWords, changeWords, nothingFound } from './change-words.ts'
 export { nearestOf, suggestion } from './did-you-mean.ts'
 export { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'
 export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson, writeJson } from './json-text.ts'

@@ -114,6 +114,25 @@ describe('runs', () => {
     expect((await system.api.instance.inject('/v1/jobs/a')).json().active).toMatchObject([shown, silent])
   })
 
+  it('names the limit that a run waits for, and no other', async () => {
+    await using system = createSystem()
+    const limits = {
+      concurrencyKey: 'crm',
+      concurrencyLimit: 1,
+      rateKey: 'mail',
+      rateLimit: 1,
+      ratePerMs: 1,
+      rank: 1,
+      startDeadlineMs: 1,
+    }
+    const waiting = (runNo: number, waitsFor: 'SLOT' | 'RATE' | null) => {
+      return { ...activeRun(runNo), status: waitsFor === null ? 'RUNNING' : 'WAITING', waitsFor, limits } as const
+    }
+    system.add('a', { active: [waiting(3, 'SLOT'), waiting(4, 'RATE'), waiting(5, null)] })
+    const { runs } = (await system.api.instance.inject('/v1/jobs/a/runs')).json() as { runs: { limitKey: unknown }[] }
+    expect(runs.map(({ limitKey }) => limitKey)).toEqual(['crm', 'mail', null])
+  })
+
   it('shows one run, active or ended', async () => {
     await using system = createSystem()
     system.add('a/b', { active: [activeRun(3)] })

@@ -32,6 +32,11 @@ it('changes all jobs of a filter, shows how many, and lists the operations', asy
   const shown = await bed.run('operations', 'get', String(removed?.id))
   expect(shown.out).toMatch(/action +DELETE where idPrefix=eu\/1\nstatus +DONE\nprogress +11 deleted/)
   expect((await bed.run('operations', 'cancel', String(removed?.id))).out).toMatch(/ is DONE: 11 deleted\.\n$/)
+  const none = { code: 0, out: 'No job to pause matches the filter; nothing was changed.\n' }
+  expect(await bed.run('jobs', 'pause', '--tag', 'asia')).toMatchObject(none)
+  expect(await bed.run('jobs', 'pause', '--tag', 'asia', '--dry-run')).toMatchObject(none)
+  const ofNone = await bed.run('jobs', 'pause', '--tag', 'asia', '--detach')
+  expect((await bed.run('operations', 'get', ofNone.out.trimEnd(), '--follow')).out).toBe(none.out)
   const detached = await bed.run('jobs', 'trigger', '--tag', 'eu', '--detach', '--json')
   const [begun] = detached.json()
   expect((await bed.run('operations', 'get', String(begun?.id), '--follow')).out).toBe('19 triggered.\n')

@@ -280,6 +280,7 @@ describe('the dashboard', () => {
     await second.goto(`${site.url}/jobs?new`)
     await second.getByText('Signed in as viewer').waitFor()
     await second.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
+    await second.getByText('Your role may read jobs and not create them.').waitFor()
     expect(await second.getByRole('heading', { name: 'New job' }).count()).toBe(0)
     await page.goto(`${site.url}/jobs/guarded`)
     await page.getByRole('heading', { name: 'guarded' }).waitFor()

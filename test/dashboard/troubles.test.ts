@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
-import type { Counts, OwnerState, StatsMessage } from '../../src/answers/answers.ts'
+import { describe, expect, it } from 'vitest'
+import type { Counts, Limit, OwnerState, Pool, StatsMessage } from '../../src/answers/answers.ts'
 import type { Rates } from '../../src/dashboard/model/rates.ts'
-import { stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
+import { type LimitsSeen, limitsSeen, overloadedMs, stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
 
 const fine: OwnerState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
@@ -51,6 +51,71 @@ it('names paused pools whose runs wait, with the sum of all partitions', () => {
   })
   const partitions = [{ pools: [of('mail', 2), of('idle', 0)] }, { pools: [of('mail', 1)] }, {}]
   expect(texts([stats(0, 0, partitions)])).toEqual(['The pool mail is paused, and 3 runs wait.'])
+})
+
+it('names pools without workers whose runs were dispatched, with the runs of now', () => {
+  const of = (pool: string, dispatched: number, waiting = 0) => ({ pool, dispatched, running: 0, waiting, withoutHandler: 0 })
+  const pool = (name: string, workers: number, state = 'ACTIVE') => ({ pool: name, workers, state, dispatched: 50 }) as Pool
+  const partitions = [{ pools: [of('mail', 2), of('far', 0, 7), of('busy', 4)] }, { pools: [of('mail', 1), of('held', 3)] }, {}]
+  const pools = [pool('busy', 1), pool('far', 0), pool('held', 0, 'PAUSED'), pool('idle', 0), pool('mail', 0)]
+  expect(troublesOf([stats(0, 0, partitions)], undefined, { pools })).toEqual([
+    { text: 'The pool mail has no workers, and 3 runs wait.', href: '/pools' },
+  ])
+  const one = [{ pools: [of('mail', 1)] }]
+  expect(troublesOf([stats(0, 0, one)], undefined, { pools })[0]?.text).toBe('The pool mail has no workers, and 1 run waits.')
+})
+
+describe('an overloaded limit', () => {
+  const limit = (key: string, waiting: number, more: Partial<Limit> = {}): Limit => {
+    return { partition: 0, key, limit: 2, held: 2, waiting, ...more }
+  }
+  const waiting = [{ underWay: { dispatched: 0, running: 2, waiting: 3 } }]
+  /** What Now says after these answers, each with its time. */
+  const said = (answers: [at: number, limits: Limit[]][], partitions: Partial<OwnerState>[] = waiting): string[] => {
+    let limits: LimitsSeen | undefined
+    for (const [at, given] of answers) limits = limitsSeen(limits, given, at)
+    return troublesOf([stats(0, 0, partitions)], undefined, { limits }).map(({ text }) => text)
+  }
+  const twice = (...limits: Limit[]) => said([1, 2].map((answer) => [answer * overloadedMs, limits]))
+
+  it('is full, and more runs wait than it has slots, in two answers in a row', () => {
+    expect(twice(limit('crm', 3))).toEqual(['The limit crm is overloaded: 3 runs wait.'])
+    expect(twice(limit('crm', 2), limit('free', 3, { held: 1 }))).toEqual([])
+    // The limit was made smaller.
+    expect(twice(limit('less', 2, { limit: 1 }))).toEqual(['The limit less is overloaded: 2 runs wait.'])
+    expect(said([[overloadedMs, [limit('crm', 3)]]])).toEqual([])
+  })
+
+  it('is none if a burst passes, if the page was hidden in between, or if nothing waits any more', () => {
+    const [crm, ms] = [[limit('crm', 3)], overloadedMs]
+    const begun: [number, Limit[]][] = [[0, crm]]
+    expect(said([...begun, [ms - 1, crm]])).toEqual([])
+    expect(said([...begun, [ms, []], [2 * ms, crm]])).toEqual([])
+    expect(said([...begun, [3_600_000, crm]])).toEqual([])
+    // The clock of the browser was set back.
+    expect(said([[9 * ms, crm], ...begun])).toEqual([])
+    expect(said([...begun, [ms, crm]])).toHaveLength(1)
+    expect(said([...begun, [ms, crm]], [{}])).toEqual([])
+  })
+
+  it('is named once for all its partitions, the three with most runs by name', () => {
+    const [here, there] = [limit('crm', 3), limit('crm', 4, { partition: 1 })]
+    const others = [limit('a', 9), limit('b', 5), limit('c\u202e', 6), limit('d', 3)]
+    expect(twice(here, there, ...others)).toEqual([
+      'The limit a is overloaded: 9 runs wait.',
+      'The limit crm is overloaded: 7 runs wait.',
+      'The limit c⟨202E⟩ is overloaded: 6 runs wait.',
+      '2 other limits are overloaded: 8 runs wait.',
+    ])
+    // Only one of its partitions is full: the runs of the other are not counted.
+    expect(twice(here, limit('crm', 2, { partition: 1 }))).toEqual(['The limit crm is overloaded: 3 runs wait.'])
+  })
+
+  it('waits for a decision and links to the view', () => {
+    const limits = limitsSeen(limitsSeen(undefined, [limit('crm', 3)], 0), [limit('crm', 3)], overloadedMs)
+    const [trouble] = troublesOf([stats(0, 0, waiting)], undefined, { limits })
+    expect(trouble).toEqual({ text: 'The limit crm is overloaded: 3 runs wait.', href: '/pools', waits: true })
+  })
 })
 
 it('names the partitions whose owner does not trust its clock, and gives each advice once', () => {

@@ -45,6 +45,9 @@ describe('words', () => {
     expect([waiting('SLOT'), waiting('RATE'), waiting('HANDLER')]).toEqual([
       ...['for a slot of its concurrency key', 'for its rate limit', 'for a worker that has its handler'],
     ])
+    const limited = (waitsFor: 'SLOT' | 'RATE', limitKey: string) => waitWords({ ...run('WAITING', 1, []), waitsFor, limitKey })
+    expect([limited('SLOT', 'crm'), limited('RATE', 'a\u202e')]).toEqual(['for a slot of crm', 'for the rate limit a⟨202E⟩'])
+    expect(waitWords({ ...run('WAITING', 1, []), waitsFor: 'POOL_PAUSED', limitKey: null })).toBe('until its pool is resumed')
   })
 
   it('describes when a schedule fires and what runs', () => {

@@ -68,6 +68,10 @@ export const runSchema = {
       description:
         'While WAITING: SLOT for a slot of its concurrencyKey, RATE for the start that its rateLimit gave it, HANDLER for a worker that has its handler, POOL_PAUSED until its pool is resumed.',
     },
+    limitKey: {
+      type: ['string', 'null'],
+      description: 'While it waits for SLOT or RATE: its concurrencyKey, or the key of its rateLimit.',
+    },
     startedAt: timeOrNull,
     finishedAt: timeOrNull,
     worker: { type: ['string', 'null'] },

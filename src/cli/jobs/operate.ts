@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Option } from 'commander'
+import { changeWords, nothingFound } from '../../../streams/text/index.ts'
 import type { Operation } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { ApiClient, path, type RemoteFlags, type Shell } from '../remote/index.ts'
@@ -55,16 +56,11 @@ export function choosesMany(ids: readonly string[], flags: FilterFlags): boolean
   return isMany
 }
 
-const pastTense: Record<string, string> = {
-  ...{ PAUSE: 'paused', RESUME: 'resumed', CANCEL: 'cancelled', TRIGGER: 'triggered', DELETE: 'deleted' },
-  ...{ REDRIVE: 'redriven', DISCARD: 'discarded', CANCEL_RUN: 'cancelled' },
-}
-
 /** What an operation has done, as a phrase. */
 export function operationText({ action, applied, refused, total }: Operation): string {
   const of = total === null || total === applied + refused ? '' : ` of ${numberText(total)}`
   const refusals = refused === 0 ? '' : `, ${countText(refused, 'refused')}`
-  return `${numberText(applied)}${of} ${pastTense[action] ?? action}${refusals}`
+  return `${numberText(applied)}${of} ${changeWords(action).done}${refusals}`
 }
 
 export interface Wanted {
@@ -83,13 +79,14 @@ export async function operate(
   const { api, json, terminal } = shell
   if (dryRun) {
     const counted = await api.post<{ count: number }>('/v1/operations/count', wanted)
-    terminal.stdout.write(
-      json ? `${JSON.stringify(counted)}\n` : `${numberText(counted.count)} would be ${pastTense[wanted.action]}.\n`,
-    )
+    if (json) return void terminal.stdout.write(`${JSON.stringify(counted)}\n`)
+    const text = `${numberText(counted.count)} would be ${changeWords(wanted.action).done}.`
+    terminal.stdout.write(`${counted.count === 0 ? nothingFound(wanted.action, wanted.filter) : text}\n`)
     return
   }
   const begun = await api.post<Operation>('/v1/operations', wanted, { 'idempotency-key': idempotencyKey })
-  if (detach) return void terminal.stdout.write(json ? `${JSON.stringify(begun)}\n` : `Operation ${begun.id} has begun.\n`)
+  // The ID alone, so that a script can keep it.
+  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}\n`)
   await follow(shell, begun, true)
 }
 
@@ -114,7 +111,8 @@ export async function follow(shell: Shell, begun: Operation, cancels: boolean): 
   progress?.stop()
   if (last.status !== 'DONE' || last.refused > 0) exit(exitCodes.failed.code)
   if (json) return void terminal.stdout.write(`${JSON.stringify(last)}\n`)
-  terminal.stdout.write(`${operationText(last)}.\n`)
+  const isEmpty = last.status === 'DONE' && last.total === 0
+  terminal.stdout.write(isEmpty ? `${nothingFound(last.action, last.filter)}\n` : `${operationText(last)}.\n`)
   tellReasons(terminal, last)
 }
 

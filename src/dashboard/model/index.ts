@@ -83,7 +83,7 @@ export { type RunLog, RunLogReader } from './run-log.ts'
 export { askOtherTabs, isAdmin, mayOperate, session, signIn, signOut, token } from './session.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { endedOf, runningMedian, trendOf } from './trend.ts'
-export { standingOf, stoppedOf, troublesOf } from './troubles.ts'
+export { type LimitsSeen, limitsSeen, standingOf, stoppedOf, troublesOf, type Waits } from './troubles.ts'
 export { type ViewHelp, viewHelp } from './view-help.ts'
 export { visible } from './visible.ts'
 export {
@@ -99,6 +99,7 @@ export {
   lateMsOf,
   rate,
   relative,
+  runsWait,
   scheduleWords,
   statusWord,
   targetWords,

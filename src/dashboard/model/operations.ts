@@ -1,5 +1,6 @@
 /** Operations: changes of many jobs or dead runs that go on at the server. */
 import { signal } from '@preact/signals'
+import { changeWords, nothingFound } from '../../../streams/text/index.ts'
 import type { Operation, OperationCount, OperationList, OperationRequest } from '../../answers/index.ts'
 import { confirmed, say } from './actions.ts'
 import { ask, path, RequestProblem } from './request.ts'
@@ -13,35 +14,26 @@ const lookMs = 500
 /** Operations that this page watches, newest last. */
 export const watched = signal<readonly Operation[]>([])
 
-const words: Record<OperationAction, { verb: string; done: string; thing: string; consequence: string }> = {
-  PAUSE: { verb: 'Pause', done: 'paused', thing: 'job', consequence: 'They do not fire until they are resumed.' },
-  RESUME: { verb: 'Resume', done: 'resumed', thing: 'job', consequence: 'catchUp decides about occurrences that were missed.' },
+const words: Record<OperationAction, { verb: string; consequence: string }> = {
+  PAUSE: { verb: 'Pause', consequence: 'They do not fire until they are resumed.' },
+  RESUME: { verb: 'Resume', consequence: 'catchUp decides about occurrences that were missed.' },
   CANCEL: {
-    ...{ verb: 'Cancel', done: 'cancelled', thing: 'job' },
+    verb: 'Cancel',
     consequence: 'Their active runs are cancelled, and they do not fire again until they get new definitions.',
   },
-  TRIGGER: { verb: 'Run', done: 'triggered', thing: 'job', consequence: 'Each gets one run now, outside its schedule.' },
-  DELETE: {
-    ...{ verb: 'Delete', done: 'deleted', thing: 'job' },
-    consequence: 'Deletes the jobs and their run history. This cannot be undone.',
-  },
-  REDRIVE: { verb: 'Redrive', done: 'redriven', thing: 'dead run', consequence: 'Each gets a new run with the same payload.' },
-  CANCEL_RUN: {
-    verb: 'Cancel',
-    done: 'cancelled',
-    thing: 'active run',
-    consequence: 'Their handlers get a signal to stop, and the runs are not retried.',
-  },
+  TRIGGER: { verb: 'Run', consequence: 'Each gets one run now, outside its schedule.' },
+  DELETE: { verb: 'Delete', consequence: 'Deletes the jobs and their run history. This cannot be undone.' },
+  REDRIVE: { verb: 'Redrive', consequence: 'Each gets a new run with the same payload.' },
+  CANCEL_RUN: { verb: 'Cancel', consequence: 'Their handlers get a signal to stop, and the runs are not retried.' },
   DISCARD: {
-    ...{ verb: 'Discard', done: 'discarded', thing: 'dead run' },
+    verb: 'Discard',
     consequence: 'They no longer count as dead and cannot be redriven. Their records stay in the topic of dead letters.',
   },
 }
 
 export const operationTitle = ({ action, total }: Operation): string => {
-  const known = words[action as OperationAction]
-  const size = total === null ? '' : ` ${counted(total, known?.thing ?? 'change')}`
-  return `${known?.verb ?? action}${size}`
+  const size = total === null ? '' : ` ${counted(total, changeWords(action).thing)}`
+  return `${words[action as OperationAction]?.verb ?? action}${size}`
 }
 
 /** Operations that go on, also those of other people and pages. */
@@ -52,12 +44,13 @@ export async function findOperations(): Promise<void> {
 
 /** Asks with the number of jobs or runs, starts the operation, and resolves when it has ended. False: it was not started. */
 export async function operate(request: OperationRequest): Promise<boolean> {
-  const { verb, thing, consequence } = words[request.action]
+  const { verb, consequence } = words[request.action]
+  const { thing } = changeWords(request.action)
   try {
     const listed = request.runIds?.length ?? (thing === 'job' ? request.jobIds?.length : undefined)
     const size = listed ?? (await ask<OperationCount>('/v1/operations/count', { method: 'POST', body: request })).count
     if (size === 0) {
-      say(`No ${thing} matches.`)
+      say(nothingFound(request.action, request.filter))
       return false
     }
     const title = `${verb} ${counted(size, thing)}`
@@ -99,8 +92,9 @@ function put(operation: Operation): void {
   watched.value = [...others, operation]
 }
 
-function tell({ action, applied, refused, reasons, status, problem }: Operation): void {
-  const { done = 'changed', thing = 'change' } = words[action as OperationAction] ?? {}
+function tell({ action, filter, total, applied, refused, reasons, status, problem }: Operation): void {
+  if (status === 'DONE' && total === 0) return say(nothingFound(action, filter))
+  const { done, thing } = changeWords(action)
   const [first] = reasons
   const left = refused === 0 ? '' : ` ${counted(refused, thing)} not: ${first?.reason ?? 'no reason was given.'}`
   const ended = status === 'DONE' ? '' : ` The operation was ${status.toLowerCase()}${problem === null ? '' : `: ${problem}`}.`

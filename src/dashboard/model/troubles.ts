@@ -1,9 +1,10 @@
 /** Current problems, the most urgent first. */
 
 import { duration } from '../../../streams/text/index.ts'
-import type { StatsMessage } from '../../answers/index.ts'
+import type { Limit, Pool, StatsMessage } from '../../answers/index.ts'
 import type { Rates } from './rates.ts'
-import { counted } from './words.ts'
+import { visible } from './visible.ts'
+import { counted, runsWait } from './words.ts'
 
 export interface Trouble {
   text: string
@@ -40,8 +41,40 @@ const resetShownMs = 86_400_000
 /** Timers and starts that are later than this are a problem. */
 const lateMs = 1_000
 
+/** Answers about pools and limits, which are no part of the stats messages. Undefined: not asked, or not answered. */
+export interface Waits {
+  pools?: readonly Pool[] | undefined
+  limits?: LimitsSeen | undefined
+}
+
+/** Limits as one answer showed them. */
+export interface LimitsSeen {
+  at: number
+  /** Since when and with how many waiting runs, for those that are more than full. By partition and key. */
+  full: ReadonlyMap<string, { limit: Limit; since: number }>
+}
+
+/**
+ * A limit is overloaded if more runs wait for it than it has slots, all slots are taken, and two answers in a row say so that are at least
+ * this far apart. A burst that passes sooner is what limits are for.
+ */
+export const overloadedMs = 9_000
+/** After a longer pause, as of a hidden page, it begins anew: nobody saw what was between. */
+const pauseMsMax = 60_000
+
+/** Adds an answer to what the answers before it showed. */
+export function limitsSeen(before: LimitsSeen | undefined, limits: readonly Limit[], at: number): LimitsSeen {
+  const isNext = before !== undefined && at >= before.at && at - before.at <= pauseMsMax
+  const more = limits.filter(({ held, waiting, limit }) => held >= limit && waiting > limit)
+  const full = more.map((limit) => {
+    const name = `${limit.partition} ${limit.key}`
+    return [name, { limit, since: (isNext ? before.full.get(name)?.since : undefined) ?? at }] as const
+  })
+  return { at, full: new Map(full) }
+}
+
 /** `kept`: the stats messages of the last 10 minutes, oldest first. */
-export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefined): Trouble[] {
+export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefined, waits: Waits = {}): Trouble[] {
   const [first, latest] = [kept[0], kept.at(-1)]
   if (first === undefined || latest === undefined) return []
   const { partitions } = latest
@@ -66,19 +99,19 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
     const over = duration(Math.max(1_000, latest.at - first.at))
     troubles.push({ text: `${counted(dead, 'new dead letter')} in the last ${over}.`, href: '/dead-letters' })
   }
-  return [...troubles, ...waitingOf(latest)]
+  return [...troubles, ...unservedOf(latest, waits.pools), ...waitingOf(latest, waits.limits)]
 }
 
 /** What stands until a person acts, independent of when this page was opened. */
-function waitingOf(latest: StatsMessage): Trouble[] {
+function waitingOf(latest: StatsMessage, limits: LimitsSeen | undefined): Trouble[] {
   const { deadRuns, deadJobs, invalid } = standingOf(latest)
   const troubles: Trouble[] = []
   const withoutHandler = latest.partitions.reduce((sum, { underWay }) => sum + (underWay.withoutHandler ?? 0), 0)
   if (withoutHandler > 0) {
-    const text = `${counted(withoutHandler, 'run')} ${withoutHandler === 1 ? 'waits' : 'wait'}, because no worker of the pool has the handler. Start a worker that has it.`
+    const text = `${runsWait(withoutHandler)}, because no worker of the pool has the handler. Start a worker that has it.`
     troubles.push({ text, href: '/runs' })
   }
-  troubles.push(...pausedOf(latest))
+  troubles.push(...pausedOf(latest), ...overloadedOf(latest, limits))
   if (deadRuns > 0) {
     const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
     troubles.push({ text, href: '/dead-letters', waits: true })
@@ -97,9 +130,38 @@ function pausedOf({ partitions }: StatsMessage): Trouble[] {
     for (const { pool, inPausedPools = 0 } of pools)
       if (inPausedPools > 0) waiting.set(pool, (waiting.get(pool) ?? 0) + inPausedPools)
   return Array.from(waiting, ([pool, runs]) => {
-    const text = `The pool ${pool} is paused, and ${counted(runs, 'run')} ${runs === 1 ? 'waits' : 'wait'}.`
-    return { text, href: '/pools', waits: true }
+    return { text: `The pool ${visible(pool)} is paused, and ${runsWait(runs)}.`, href: '/pools', waits: true }
   })
+}
+
+/** Pools without workers that have runs. The runs are those of now, the workers those of the last answer. */
+function unservedOf({ partitions }: StatsMessage, pools: readonly Pool[] = []): Trouble[] {
+  const unserved = pools.filter(({ workers, state }) => workers === 0 && state !== 'PAUSED')
+  return unserved.flatMap(({ pool }) => {
+    // Of the runs that wait, only these do nothing else until a worker comes.
+    const ofPool = partitions.flatMap(({ pools: all = [] }) => all.filter((each) => each.pool === pool))
+    const runs = ofPool.reduce((sum, { dispatched }) => sum + dispatched, 0)
+    return runs === 0 ? [] : [{ text: `The pool ${visible(pool)} has no workers, and ${runsWait(runs)}.`, href: '/pools' }]
+  })
+}
+
+/** Limits that are named; the others are counted. */
+const limitsNamed = 3
+
+/** A limit is counted in each partition by itself; it is named once. */
+function overloadedOf({ partitions }: StatsMessage, limits: LimitsSeen | undefined): Trouble[] {
+  // The stats are younger than the answer, and may say that nothing waits any more.
+  if (limits === undefined || partitions.every(({ underWay }) => underWay.waiting === 0)) return []
+  const waiting = new Map<string, number>()
+  for (const { limit, since } of limits.full.values())
+    if (limits.at - since >= overloadedMs) waiting.set(limit.key, (waiting.get(limit.key) ?? 0) + limit.waiting)
+  const all = [...waiting].sort(([, a], [, b]) => b - a)
+  const troubles = all.slice(0, limitsNamed).map(([key, runs]) => `The limit ${visible(key)} is overloaded: ${runsWait(runs)}.`)
+  const others = all.slice(limitsNamed)
+  const sum = others.reduce((total, [, runs]) => total + runs, 0)
+  if (others.length > 0)
+    troubles.push(`${counted(others.length, 'other limit')} ${others.length === 1 ? 'is' : 'are'} overloaded: ${runsWait(sum)}.`)
+  return troubles.map((text) => ({ text, href: '/pools', waits: true }))
 }
 
 const named = (some: StatsMessage['partitions']): string =>

@@ -47,6 +47,11 @@ export const viewHelp: Partial<Record<ViewName, ViewHelp>> = {
     page: 'docs/OPERATIONS.md',
     api: 'Dead letters',
   },
+  pools: {
+    text: 'A pool is a group of workers. A paused pool starts nothing; a drained one does what was dispatched. A limit is a concurrencyKey: its slots are counted in each partition by itself. Now says that it is overloaded if more runs wait for it than it has slots.',
+    page: 'docs/how-to/limits.md',
+    api: 'System',
+  },
   workers: {
     text: 'Processes that run handlers. Runs go only to workers that have their handler; point at the pools of a worker to see its handlers.',
     page: 'docs/how-to/workers.md',

@@ -1,11 +1,15 @@
 /** Texts for times, numbers, schedules and targets. */
 import { duration } from '../../../streams/text/index.ts'
 import type { Run, Schedule, Target } from '../../answers/index.ts'
+import { visible } from './visible.ts'
 
 const number = new Intl.NumberFormat('en')
 export const count = (value: number): string => number.format(value)
 /** 1 run, 2 runs. */
 export const counted = (value: number, thing: string): string => `${count(value)} ${thing}${value === 1 ? '' : 's'}`
+
+/** 1 run waits, 2 runs wait. */
+export const runsWait = (runs: number): string => `${counted(runs, 'run')} ${runs === 1 ? 'waits' : 'wait'}`
 
 /** A rate with about three significant digits. */
 export function rate(value: number): string {
@@ -102,12 +106,15 @@ export function failuresText(run: Run): string {
 }
 
 /** What a run that is not running waits for, in a few words. */
-export function waitWords({ status, waitsFor }: Run): string | undefined {
+export function waitWords({ status, waitsFor, limitKey }: Run): string | undefined {
   if (status === 'RETRY_WAIT') return 'for its next attempt'
   if (status === 'DISPATCHED') return 'for a worker'
   if (status !== 'WAITING') return undefined
   if (waitsFor === 'HANDLER') return 'for a worker that has its handler'
-  return waitsFor === 'RATE' ? 'for its rate limit' : 'for a slot of its concurrency key'
+  if (waitsFor === 'POOL_PAUSED') return 'until its pool is resumed'
+  // A server of an earlier version does not send the key.
+  if (limitKey == null) return waitsFor === 'RATE' ? 'for its rate limit' : 'for a slot of its concurrency key'
+  return waitsFor === 'RATE' ? `for the rate limit ${visible(limitKey)}` : `for a slot of ${visible(limitKey)}`
 }
 
 /** Start of the last attempt after its due time, in ms. Undefined if it has not started, or if its due time is unknown. */

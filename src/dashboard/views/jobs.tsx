@@ -64,6 +64,9 @@ export function JobsView({ query }: { query: URLSearchParams }) {
           </div>
         )}
       </Heading>
+      {query.has('new') && !mayOperate.value && (
+        <Empty>Your role may read jobs and not create them. An operator or an admin can.</Empty>
+      )}
       <OperationBar />
       <SearchForm key={key} label="Jobs" href="/jobs" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />

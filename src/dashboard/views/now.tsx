@@ -1,12 +1,17 @@
 /** The current state of the system: problems, figures, charts, and partitions. */
 import {
+  ask,
   axisDuration,
   count,
   counted,
   duration,
   instant,
   isAway,
+  type Limit,
+  type LimitsSeen,
   latest,
+  limitsSeen,
+  type Pool,
   type Rates,
   rate,
   ratesOver,
@@ -14,6 +19,8 @@ import {
   standingOf,
   statsHistory,
   troublesOf,
+  useResource,
+  type Waits,
 } from '../model/index.ts'
 import { Chart, Heading, Loading, PartitionTable, SeriesCharts } from '../parts/index.ts'
 
@@ -25,6 +32,25 @@ const ranges = [
   { value: 'hour', title: '1 h', href: '/' },
   { value: 'day', title: '24 h', href: '/?range=day' },
 ] as const
+
+/** Pools and limits are asked about as rarely as the charts of the last hour. */
+const waitsRefreshMs = 10_000
+/** Kept while other views are shown, so that an overload is known at once after the return. */
+let limitsBefore: LimitsSeen | undefined
+
+/** Asks only while runs wait, or were dispatched and not started. What is not answered is no trouble here; its own view shows why. */
+async function loadWaits(signal: AbortSignal): Promise<Waits> {
+  const partitions = latest.peek()?.partitions ?? []
+  const some = (of: (underWay: StatsMessage['partitions'][number]['underWay']) => number): boolean =>
+    partitions.some(({ underWay }) => of(underWay) > 0)
+  const [pools, limits] = await Promise.allSettled([
+    some(({ dispatched }) => dispatched) ? ask<{ pools: Pool[] }>('/v1/pools', { signal }) : undefined,
+    some(({ waiting }) => waiting) ? ask<{ limits: Limit[] }>('/v1/limits', { signal }) : undefined,
+  ])
+  const given = limits.status === 'fulfilled' ? limits.value?.limits : undefined
+  limitsBefore = given && limitsSeen(limitsBefore, given, Date.now())
+  return { pools: pools.status === 'fulfilled' ? pools.value?.pools : undefined, limits: limitsBefore }
+}
 
 export function NowView({ query }: { query: URLSearchParams }) {
   const range = ranges.find(({ value }) => value === query.get('range'))?.value ?? 'hour'
@@ -73,7 +99,8 @@ function Away({ at }: { at: number }) {
 }
 
 function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
-  const troubles = troublesOf(kept, rates)
+  const { value } = useResource('waits', loadWaits, waitsRefreshMs)
+  const troubles = troublesOf(kept, rates, value.value)
   const partitions = kept.at(-1)?.partitions.length ?? 0
   // Nothing is on time when nobody answers.
   const verb = isAway.value ? 'fired' : 'fire'

@@ -1,5 +1,16 @@
 /** The pools with their workers and runs, their pauses, and the concurrency keys that runs wait for. */
-import { ask, changePool, count, counted, type Limit, mayOperate, type Pool, useResource, visible } from '../model/index.ts'
+import {
+  ask,
+  changePool,
+  count,
+  counted,
+  type Limit,
+  mayOperate,
+  type Pool,
+  runsWait,
+  useResource,
+  visible,
+} from '../model/index.ts'
 import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, Table } from '../parts/index.ts'
 
 export function PoolsView() {
@@ -45,9 +56,7 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
       <td title={pausedBy === null ? undefined : `by ${visible(pausedBy)}`}>
         <PauseState state={state} since={stateSince} />
       </td>
-      <td class="number">
-        {workers === 0 && held > 0 ? <span class="status bad">0: {counted(held, 'run')} wait</span> : count(workers)}
-      </td>
+      <td class="number">{workers === 0 && held > 0 ? <span class="status bad">0: {runsWait(held)}</span> : count(workers)}</td>
       <td class="number">{slots === null ? '—' : count(slots)}</td>
       <td class="number">{count(dispatched)}</td>
       <td class="number">{count(running)}</td>
@@ -109,13 +118,7 @@ function Limits() {
               <td class="number">{count(limit)}</td>
               <td class="number">{count(waiting)}</td>
               <td>
-                {waiting > 0 ? (
-                  <span class="status warn">
-                    full: {counted(waiting, 'run')} {waiting === 1 ? 'waits' : 'wait'}
-                  </span>
-                ) : (
-                  <span class="status good">free</span>
-                )}
+                {waiting > 0 ? <span class="status warn">full: {runsWait(waiting)}</span> : <span class="status good">free</span>}
               </td>
             </tr>
           ))}
