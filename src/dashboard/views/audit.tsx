@@ -36,6 +36,9 @@ const fields = [
       'REDRIVE_MANY',
       'BACKFILL',
       'BATCH',
+      'OPERATION',
+      'CANCEL_OPERATION',
+      ...['PAUSE_POOL', 'DRAIN_POOL', 'RESUME_POOL', 'PAUSE_WORKER', 'DRAIN_WORKER', 'RESUME_WORKER'],
     ],
   },
 ] as const
@@ -90,8 +93,14 @@ function Verdict() {
   )
 }
 
+/** What was changed: a run, a job, or a pool or worker. */
+function Changed({ record: { jobId, runNo, target } }: { record: AuditRecord }) {
+  if (jobId !== null) return runNo === null ? <JobLink id={jobId} /> : <RunLink jobId={jobId} runNo={runNo} named />
+  return target == null ? <>—</> : <Text of={target} />
+}
+
 function Row({ record }: { record: AuditRecord }) {
-  const { at, actor, role, action, jobId, runNo, outcome, status, done, refused, address, requestId } = record
+  const { at, actor, role, action, outcome, status, done, refused, address, requestId } = record
   return (
     <tr>
       <td>
@@ -102,7 +111,9 @@ function Row({ record }: { record: AuditRecord }) {
         {role !== null && role !== actor && <span class="aside">{role}</span>}
       </td>
       <td class="code">{action}</td>
-      <td>{jobId === null ? '—' : runNo === null ? <JobLink id={jobId} /> : <RunLink jobId={jobId} runNo={runNo} named />}</td>
+      <td>
+        <Changed record={record} />
+      </td>
       <td>
         {outcome === 'DONE' ? <span class="status good">done</span> : <span class="status bad">{visible(outcome)}</span>}
         <span class="aside">
