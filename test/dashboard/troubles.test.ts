@@ -94,6 +94,7 @@ describe('an overloaded limit', () => {
     expect(said([...begun, [3_600_000, crm]])).toEqual([])
     // The clock of the browser was set back.
     expect(said([[9 * ms, crm], ...begun])).toEqual([])
+    expect(said([[9 * ms, crm], ...begun, [ms, crm]])).toHaveLength(1)
     expect(said([...begun, [ms, crm]])).toHaveLength(1)
     expect(said([...begun, [ms, crm]], [{}])).toEqual([])
   })
