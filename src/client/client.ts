@@ -106,7 +106,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
   retryRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult>
   /** Makes a new run of a dead one, with the same payload and target. Rejects with `not-found`, `command-refused`. */
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult>
-  /** Redrives up to 1,000 dead runs that match. `operate({ action: 'REDRIVE', filter })` redrives all, each once. */
+  /** Redrives the dead runs that match, if they are at most 1,000. Rejects with `command-refused` if more match: `operate({ action: 'REDRIVE', filter })` redrives any number, each once. */
   redriveMany(filter?: RunFilter & { max?: number }): Promise<RedriveResult>
   /** Changes many jobs or dead runs as one operation, which goes on in the background. Rejects with `overloaded`. */
   operate(request: OperationRequest, options?: CommandOptions): Promise<Operation>

@@ -1,7 +1,8 @@
 /** Commands besides trigger and pause: cancel, backfill, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
-import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
+import type { JobCommand, JobDefinition, OperationRequest } from '../../schemas/generated.ts'
 import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
+import type { Operation, Operations } from '../../src/ports/operations.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { attemptError } from '../tools/attempt-error.ts'
 import { activeRun, codecs, createSystem, execution, finishedRun, type MemorySystem, names, nowMs } from './system-in-memory.ts'
@@ -147,8 +148,8 @@ describe('a command that the owner refuses', () => {
 })
 
 describe('dead letters', () => {
-  const system = (): MemorySystem => {
-    const made = createSystem()
+  const system = (options: Parameters<typeof createSystem>[0] = {}): MemorySystem => {
+    const made = createSystem(options)
     made.add('a', { deadRuns: [1, 3] })
     made.owner.finished.set('a', [dead(3), finishedRun(2), dead(1)])
     made.add('b')
@@ -270,12 +271,56 @@ describe('dead letters', () => {
     const left = [{ runId: 'a/3', detail: expect.stringContaining('maxConcurrentRuns') }]
     expect((await post(made, '/v1/dead-letters/redrive')).json()).toEqual({ runIds: ['a/1', 'c/4'], left, more: false })
     expect(sent(made).map(({ runNo }) => runNo)).toEqual([1, 4])
+  })
+  it('are redriven by a request up to its limit, and beyond it none, whatever its max is', async () => {
+    await using made = system()
+    for (let job = 0; job < 99; job++) made.add(`many/${job}`, { deadRuns: Array.from({ length: 10 }, (_, index) => index + 1) })
+    // Three dead runs of system(), 990 of these.
+    made.add('last', { deadRuns: [1, 2, 3, 4, 5, 6, 7] })
+    const all = (await post(made, '/v1/dead-letters/redrive')).json()
+    expect([all.runIds.length, all.left, all.more]).toEqual([1_000, [], false])
+    const before = made.log.written.length
+    made.add('one-more', { deadRuns: [1] })
+    for (const body of [undefined, {}, { max: 10 }, { max: 1_000 }, { handler: 'noop' }]) {
+      const refused = (await post(made, '/v1/dead-letters/redrive', body)).json()
+      expect(refused).toMatchObject({ status: 409, code: 'command-refused' })
+      const { max: _, ...filter } = body ?? {}
+      expect(refused.detail).toContain(`POST {"action":"REDRIVE","filter":${JSON.stringify(filter)}} to /v1/operations`)
+    }
+    expect(made.log.written).toHaveLength(before)
+    expect((await post(made, '/v1/dead-letters/redrive', { tag: 'night' })).json().runIds).toEqual(['c/4'])
+  })
+  it('are redriven by the command line up to --max as one operation, which says if there are more', async () => {
+    const requests: OperationRequest[] = []
+    const operationOf = (request: OperationRequest): Operation => {
+      const total = request.runIds?.length ?? 0
+      const progress = { status: 'DONE', total, applied: total, refused: 0, reasons: [], parts: [], startedAt: 1, endedAt: 2 }
+      return { id: 'o', createdAt: 0, request, progress: { ...progress, problem: null, driver: '' }, cancel: undefined }
+    }
+    const operations: Operations = {
+      create: async (request) => operationOf(requests[requests.push(request) - 1] as OperationRequest),
+      count: async (request) => request.runIds?.length ?? expect.fail(),
+      get: async () => expect.fail(),
+      list: async () => expect.fail(),
+      cancel: async () => expect.fail(),
+    }
+    await using made = system({ operations })
     const env = { DUELOG_URL: await made.api.listen('127.0.0.1', 0) }
-    const ended = await duelogHere(['runs', 'redrive', '--dead', '--max', '1000'], { env })
-    expect([ended.code, ended.out]).toEqual([1, '2 redriven.\n'])
-    expect(ended.err).toMatch(
-      /^1 not redriven, because their jobs have too many active runs: .*maxConcurrentRuns.* Run the same command again/m,
-    )
+    const run = (...args: string[]) => duelogHere(['runs', 'redrive', ...args], { env })
+    const some = await run('--dead', '--max', '2')
+    expect([some.code, some.out]).toEqual([0, '2 redriven.\n'])
+    expect(some.err).toMatch(/^More than 2 dead runs match\. Without --max all are redriven, each once\./)
+    expect(await run('--dead', '--max', '3')).toMatchObject({ code: 0, out: '3 redriven.\n', err: '' })
+    expect(requests.map(({ action, runIds }) => [action, runIds])).toEqual([
+      ['REDRIVE', ['a/3', 'a/1']],
+      ['REDRIVE', ['a/3', 'a/1', 'c/4']],
+    ])
+    expect(await run('--dead', '--max', '1', '--tag', 'night', '--dry-run')).toMatchObject({ out: '1 would be redriven.\n' })
+    expect(await run('--dead', '--max', '1', '--tag', 'nobody')).toMatchObject({ code: 0, out: 'No dead runs.\n' })
+    for (const option of [['--dry-run'], ['--max', '1'], ['--detach'], ['--tag', 'night']])
+      expect(await run('a/1', ...option)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('needs --dead') })
+    expect(requests).toHaveLength(2)
+    expect(made.log.written).toEqual([])
   })
   it('are reported as left if their owner refused all of them', async () => {
     await using made = system()

@@ -25,7 +25,7 @@ export interface Ended {
 }
 
 /** Runs it in its own process, as a shell does. */
-export async function duelog(args: string[], { env = {}, input = '' }: Surroundings = {}): Promise<Ended> {
+export async function duelog(args: string[], { env = {}, input = '', interrupted }: Surroundings = {}): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } })
   const text = { out: '', err: '' }
   child.stdout.on('data', (chunk) => {
@@ -37,6 +37,7 @@ export async function duelog(args: string[], { env = {}, input = '' }: Surroundi
   // A command that reads nothing may have exited already.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
+  void interrupted?.then(() => child.kill('SIGINT'))
   const [code] = (await once(child, 'close')) as [number | null]
   return endedWith(code, text.out, text.err)
 }
@@ -51,6 +52,8 @@ export async function duelogHere(args: string[], { env = {}, input = '' }: Surro
 interface Surroundings {
   env?: Record<string, string>
   input?: string
+  /** Ctrl-C when it resolves, for a process of its own. */
+  interrupted?: Promise<unknown>
 }
 
 function endedWith(code: number | null, out: string, err: string): Ended {

@@ -1,6 +1,6 @@
 /** Writes, lists, batches and calculations of jobs. */
 export { type BatchCounts, batchAnswer } from './batch.ts'
-export { BulkRedrive } from './bulk-redrive.ts'
+export { BulkRedrive, deadJobs } from './bulk-redrive.ts'
 export { Commands, keyOf, type RunWait } from './commands.ts'
 export { chainText, cyclesInForce, cycleWarning, followersOf } from './cycles.ts'
 export { cursorAfter, listJobs } from './job-list.ts'

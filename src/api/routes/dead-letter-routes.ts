@@ -1,4 +1,4 @@
-/** Dead runs: lists of them, and the redrive of all that a filter matches. */
+/** Dead runs: lists of them, and the redrive of all that a filter matches if they are few. */
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -16,7 +16,7 @@ import {
   shownTo,
   whileAsked,
 } from '../http/index.ts'
-import { BulkRedrive, cursorAfter, listJobs } from '../jobs/index.ts'
+import { BulkRedrive, cursorAfter, deadJobs, listJobs } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
 import {
   deadLetterJobsAtOnce,
@@ -77,14 +77,12 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       const redrive = new BulkRedrive({ writes, owners }, request.actor)
       const reading = new ReadConsistency(owners)
       const more = await whileAsked(request, reply, async (asker) => {
-        let cursor: string | undefined
-        let more = false
-        do {
+        const pageAfter = (cursor: string | undefined): ReturnType<typeof listJobs> => {
           const wanted = { filter: { ...filter, dead: true }, limit: listLimitMax, cursor, asker }
-          const page = await lists.run(() => listJobs(reading, partitions, wanted), asker)
-          for (const job of page.jobs) more = (await redrive.of(job, max - redrive.asked)) || more
-          cursor = page.cursor
-        } while (cursor !== undefined && !more)
+          return lists.run(() => listJobs(reading, partitions, wanted), asker)
+        }
+        let more = false
+        for (const job of await deadJobs(pageAfter, filter)) more = (await redrive.of(job, max - redrive.asked)) || more
         return more
       })
       const { runIds, left } = await redrive.outcome()

@@ -57,9 +57,8 @@ export const deadLetterSchema = {
 export const redriveManySchema = {
   operationId: 'redriveDeadLetters',
   tags: ['Dead letters'],
-  summary: 'Redrive all dead runs that match a filter',
-  description:
-    'Each dead run is redriven once, even if the request is repeated. A repeat continues with the remaining runs, and with runs that have died since.',
+  summary: `Redrive all dead runs that match a filter, if they are at most ${redriveMax}`,
+  description: `If more match, it redrives none and is refused with \`command-refused\`: use \`POST /v1/operations\` with the action REDRIVE, which redrives any number, each once, with a total and progress. A repeat redrives the runs that remain, and those that have died since: runs that were redriven and failed again are among these.`,
   querystring: closed({}),
   body: {
     title: 'RedriveRequest',
@@ -67,7 +66,13 @@ export const redriveManySchema = {
     additionalProperties: false,
     properties: {
       ...jobFilter,
-      max: { type: 'integer', minimum: 1, maximum: redriveMax, default: redriveMax, description: 'Maximum number of runs.' },
+      max: {
+        type: 'integer',
+        minimum: 1,
+        maximum: redriveMax,
+        default: redriveMax,
+        description: 'Maximum number of runs, in the order of their jobs.',
+      },
     },
   },
   response: {

@@ -231,7 +231,7 @@ export const operationsCaughtUpMs = 5_000
 export const operationLimits = {
   ...{ operationsActiveMax, operationsKeptMax, operationsKeptMs, operationMsMax, operationsCaughtUpMs, recordBytesMax },
 } as const
-/** Maximum dead runs that one request redrives. */
+/** Maximum dead runs that one request redrives, and that may match its filter. */
 export const redriveMax = 1_000
 /** Maximum dead runs that the answer lists as left. */
 export const redrivesLeftMax = 1_000

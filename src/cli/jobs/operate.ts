@@ -11,6 +11,8 @@ import { countText, exitCodes, numberText, oneLine, type Progress, showProgress,
 const lookMs = 300
 /** Time for the cancellation after Ctrl-C. */
 const cancelMs = 5_000
+/** IDs in the list of one operation. */
+export const listedIdsMax = 10_000
 
 export interface FilterFlags extends RemoteFlags {
   all?: boolean
@@ -84,10 +86,20 @@ export async function operate(
     terminal.stdout.write(`${counted.count === 0 ? nothingFound(wanted.action, wanted.filter) : text}\n`)
     return
   }
-  const begun = await api.post<Operation>('/v1/operations', wanted, { 'idempotency-key': idempotencyKey })
+  const begun = await begin(shell, wanted, idempotencyKey)
   // The ID alone, so that a script can keep it.
-  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}\n`)
+  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}
+`)
   await follow(shell, begun, true)
+}
+
+async function begin({ api, terminal }: Shell, wanted: Wanted, key: string): Promise<Operation> {
+  try {
+    return await api.post<Operation>('/v1/operations', wanted, { 'idempotency-key': key })
+  } catch (error) {
+    if (api.signal.aborted) terminal.stderr.write('The operation may have begun; "duelog operations list --active" shows it.\n')
+    throw error
+  }
 }
 
 /** Shows the progress until the end. `cancels`: Ctrl-C cancels the operation, and not only this command. */
@@ -104,8 +116,8 @@ export async function follow(shell: Shell, begun: Operation, cancels: boolean): 
     }
   } catch (error) {
     progress?.stop()
-    if (!api.signal.aborted) throw error
-    await leave(shell, last, cancels)
+    if (cancels && api.signal.aborted) await cancel(shell, last)
+    else terminal.stderr.write(`Operation ${last.id} ${api.signal.aborted ? 'goes on' : 'may go on'}; ${laterText(last)}\n`)
     throw error
   }
   progress?.stop()
@@ -127,9 +139,11 @@ export function tellReasons({ stderr }: Pick<Terminal, 'stderr'>, { status, reas
 const progressText = (operation: Operation): string =>
   operation.problem === null ? operationText(operation) : oneLine(operation.problem)
 
+const laterText = ({ id }: Operation): string =>
+  `"duelog operations get ${id} --follow" follows it, "duelog operations cancel ${id}" cancels it.`
+
 /** After Ctrl-C requests need a signal of their own. */
-async function leave({ api, terminal }: Shell, { id }: Operation, cancels: boolean): Promise<void> {
-  if (!cancels) return void terminal.stderr.write(`Operation ${id} goes on.\n`)
+async function cancel({ api, terminal }: Shell, { id }: Operation): Promise<void> {
   const last = new ApiClient(api.address, AbortSignal.timeout(cancelMs))
   try {
     const cancelled = await last.post<Operation>(path`/v1/operations/${id}/cancel`)

@@ -5,11 +5,10 @@ import { DuelogError } from '../../errors/index.ts'
 import { pagesOf, type Shell } from '../remote/index.ts'
 import { countText, oneLine, painterOf } from '../terminal/index.ts'
 import type { JobText } from './job-files.ts'
-import { operate } from './operate.ts'
+import { listedIdsMax, operate } from './operate.ts'
 
-/** Bytes of ids in one operation, below the largest body; and their number. */
+/** Bytes of ids in one operation, below the largest body. */
 const idsBytesMax = 500_000
-const idsMax = 10_000
 const shownMax = 20
 
 export interface PruneFlags {
@@ -86,7 +85,7 @@ export async function prune(shell: Shell, ids: readonly string[]): Promise<void>
   for (let at = 0; at < ids.length; ) {
     const jobIds: string[] = []
     let bytes = 0
-    for (const id of ids.slice(at, at + idsMax)) {
+    for (const id of ids.slice(at, at + listedIdsMax)) {
       bytes += Buffer.byteLength(JSON.stringify(id)) + 1
       if (jobIds.length > 0 && bytes > idsBytesMax) break
       jobIds.push(id)

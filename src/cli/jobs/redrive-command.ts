@@ -1,23 +1,21 @@
 /** `duelog runs redrive` and `discard`: dead runs by their IDs, or all that match a filter. */
 import type { Command } from 'commander'
-import type { CommandResult } from '../../answers/index.ts'
+import type { CommandResult, Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
   type CommandFrame,
   forEach,
   idempotencyOf,
   idempotencyOption,
+  pagesOf,
   remoteCommand,
   remotely,
   type Shell,
 } from '../remote/index.ts'
-import { exitCodes, integer, numberText, oneLine, showProgress } from '../terminal/index.ts'
+import { integer, numberText } from '../terminal/index.ts'
 import { doneOf } from './change-commands.ts'
-import { type FilterFlags, operate, operateByFlags } from './operate.ts'
+import { type FilterFlags, listedIdsMax, operate, operateByFlags } from './operate.ts'
 import { routeOf } from './run-text.ts'
-
-/** Maximum of runs that one call of the API redrives. */
-const callMax = 1_000
 
 interface RedriveFlags extends FilterFlags {
   dead?: boolean
@@ -34,13 +32,13 @@ export function redriveCommand(frame: CommandFrame): Command {
     .option('--dead', 'redrive all dead runs that match the filters, each once, as one operation of the server')
     .option('--tag <tag>', 'with --dead: only runs of jobs with this tag')
     .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
-    .addOption(integer('--max <n>', 'with --dead: maximum number of runs; without an operation', undefined, 1, 100_000))
+    .addOption(integer('--max <n>', 'with --dead: only the first runs, as one operation', undefined, 1, listedIdsMax))
     .option('--dry-run', 'with --dead: only count the runs')
     .option('--detach', 'with --dead: print the ID of the operation and do not wait for its end')
     .addOption(idempotencyOption())
     .action((names: string[], flags: RedriveFlags) =>
       remotely(frame, flags, async (shell) => {
-        if (names.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
+        checkChoice(names, flags, ['tag', 'handler', 'max', 'dryRun', 'detach'])
         if (flags.dead && flags.max !== undefined) await redriveSome(shell, { ...flags, max: flags.max })
         else if (flags.dead) await operateByFlags(shell, 'REDRIVE', flags)
         else
@@ -62,54 +60,39 @@ export function discardCommand(frame: CommandFrame): Command {
     .option('--handler <name>', 'with --dead: only runs of jobs with this handler')
     .option('--dry-run', 'only count the runs')
     .option('--detach', 'print the ID of the operation and do not wait for its end')
-    .action((runIds: string[], flags: FilterFlags & { dead?: boolean }) =>
+    .action((runIds: string[], flags: RedriveFlags) =>
       remotely(frame, flags, async (shell) => {
-        if (runIds.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
+        checkChoice(runIds, flags, ['tag', 'handler'])
         if (flags.dead) await operateByFlags(shell, 'DISCARD', flags)
         else await operate(shell, { action: 'DISCARD', runIds }, flags)
       }),
     )
 }
 
-/** At most `max` runs. A later call may meet runs again that failed in between. */
-async function redriveSome(
-  { api, json, terminal, exit }: Shell,
-  { tag, handler, max }: RedriveFlags & { max: number },
-): Promise<void> {
-  const progress = showProgress(terminal, undefined)
-  const redriven = new Set<string>()
-  const left = new Map<string, string>()
-  let more = true
-  try {
-    while (more && redriven.size < max) {
-      const body = { tag, handler, max: Math.min(callMax, max - redriven.size) }
-      const answer = await api.post<{ runIds: string[]; left?: { runId: string; detail: string }[]; more: boolean }>(
-        '/v1/dead-letters/redrive',
-        body,
-      )
-      // The commands are durable, but their owners may not have applied them yet. A run found again is refused there, and not counted here.
-      const found = answer.runIds.filter((runId) => !redriven.has(runId))
-      for (const runId of found) {
-        redriven.add(runId)
-        if (json) terminal.stdout.write(`${JSON.stringify({ runId, ok: true })}\n`)
-      }
-      // Servers of earlier versions do not report it.
-      for (const { runId, detail } of answer.left ?? []) left.set(runId, detail)
-      more = answer.more
-      if (found.length === 0) break
-      progress.update(0, `${numberText(redriven.size)} redriven`)
-    }
-  } finally {
-    progress.stop()
-  }
-  for (const runId of redriven) left.delete(runId)
-  if (left.size > 0) exit(exitCodes.failed.code)
-  if (json) for (const [runId, detail] of left) terminal.stdout.write(`${JSON.stringify({ runId, ok: false, detail })}\n`)
-  else terminal.stdout.write(`${numberText(redriven.size)} redriven${more ? '; there are more, see --max' : ''}.\n`)
-  if (!json && left.size > 0) terminal.stderr.write(leftText(left))
+/** `needDead`: options that would have no effect beside IDs. */
+function checkChoice(runIds: readonly string[], flags: RedriveFlags, needDead: readonly (keyof RedriveFlags)[]): void {
+  if (runIds.length > 0 === (flags.dead === true)) throw new DuelogError('bad-usage', 'Give the IDs of runs, or --dead.')
+  const [without] = flags.dead ? [] : needDead.filter((name) => flags[name] !== undefined)
+  if (without === undefined) return
+  const option = without === 'dryRun' ? 'dry-run' : without
+  throw new DuelogError('bad-usage', `--${option} needs --dead; it has no effect on IDs of runs.`)
 }
 
-function leftText(left: ReadonlyMap<string, string>): string {
-  const [first = ''] = left.values()
-  return `${numberText(left.size)} not redriven, because their jobs have too many active runs: ${oneLine(first)} Run the same command again later; "duelog runs list --dead" shows them.\n`
+/** An operation on the first `max` runs that match. It has a list of them, so that its total is their number. */
+async function redriveSome(shell: Shell, flags: RedriveFlags & { max: number }): Promise<void> {
+  const { api, json, terminal } = shell
+  const { tag, handler, max, dryRun } = flags
+  const runIds: string[] = []
+  const take = ({ runId }: Run): void => void runIds.push(runId)
+  const more = await pagesOf<Run>(api, '/v1/dead-letters', { tag, handler }, 'runs', max, take)
+  if (runIds.length === 0) {
+    const none = dryRun ? `${JSON.stringify({ count: 0 })}\n` : ''
+    return void terminal.stdout.write(json ? none : 'No dead runs.\n')
+  }
+  if (more) {
+    terminal.stderr.write(
+      `More than ${numberText(max)} dead runs match. Without --max all are redriven, each once. With it, a repeat begins with the first ones again, also if they have been redriven and have failed.\n`,
+    )
+  }
+  await operate(shell, { action: 'REDRIVE', runIds }, flags)
 }
