@@ -573,7 +573,7 @@ export type DeadLetter = {
 export type RedriveRequest = {
   tag?: string
   handler?: string
-  /** Maximum number of runs. */
+  /** Maximum number of runs, in the order of their jobs. */
   max?: number
 }
 

@@ -88,8 +88,7 @@ export async function operate(
   }
   const begun = await begin(shell, wanted, idempotencyKey)
   // The ID alone, so that a script can keep it.
-  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}
-`)
+  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}\n`)
   await follow(shell, begun, true)
 }
 
