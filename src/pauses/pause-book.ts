@@ -7,7 +7,7 @@ import type { Pause, PauseInput } from '../../schemas/index.ts'
 import type { PoolPause } from '../../streams/state/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
-import { BoundedMap, RejoinTimer, withTimeout } from '../concurrency/index.ts'
+import { BoundedMap, type PartitionEnd, ReadPositions, RejoinTimer, withTimeout } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type {
@@ -51,11 +51,10 @@ export class PauseBook implements Pauses, PauseControl {
   readonly #known = new BoundedMap<string, KnownPause>(pausesMax)
   readonly #pools = new Map<string, PoolPause>()
   readonly #listeners = new Set<() => void>()
-  /** Next offset to read of each partition. */
-  readonly #next = new Map<number, number>()
-  readonly #waiting = new Set<() => void>()
+  readonly #positions: ReadPositions
   readonly #again: RejoinTimer
-  #begin: { partition: number; earliest: number; next: number }[] | undefined
+  /** What was there at the start. */
+  #begin: PartitionEnd[] | undefined
   #admin: LogAdmin | undefined
   #reader: GroupReader | undefined
   #version = 0
@@ -66,6 +65,7 @@ export class PauseBook implements Pauses, PauseControl {
 
   constructor(options: PauseBookOptions) {
     this.#options = options
+    this.#positions = new ReadPositions(options.clock)
     this.#again = new RejoinTimer(options.clock, againMsMin, againMsMax)
   }
 
@@ -74,7 +74,7 @@ export class PauseBook implements Pauses, PauseControl {
     const { clock, logger } = this.#options
     const opened = this.#open()
     opened.catch((error) => this.#failed(error))
-    const caughtUp = opened.then(() => this.#until(() => this.#isCaughtUp))
+    const caughtUp = opened.then(() => this.#positions.reached(this.#begin ?? [], startMsMax))
     await withTimeout(clock, startMsMax, caughtUp)
     if (!this.#isCaughtUp)
       logger.warn('The topic pauses has not been read yet. Until it is, no pool and no worker counts as paused.')
@@ -123,12 +123,13 @@ export class PauseBook implements Pauses, PauseControl {
   }
 
   async #write(key: string, value: Buffer | null): Promise<void> {
-    const { writer, names, clock } = this.#options
+    const { writer, names } = this.#options
     if (writer === undefined) throw new DuelogError('not-ready', 'This process changes no pauses.')
     const offsets = await writer.write([{ topic: names.pauses, key, value }])
-    const isRead = (): boolean =>
-      [...offsets].every(([place, offset]) => (this.#next.get(Number(place.slice(place.lastIndexOf('/') + 1))) ?? 0) > offset)
-    await withTimeout(clock, ownReadMsMax, this.#until(isRead))
+    const ends = Array.from(offsets, ([place, offset]) => {
+      return { partition: Number(place.slice(place.lastIndexOf('/') + 1)), earliest: 0, next: offset + 1 }
+    })
+    await this.#positions.reached(ends, ownReadMsMax)
   }
 
   async #open(): Promise<void> {
@@ -136,7 +137,7 @@ export class PauseBook implements Pauses, PauseControl {
     if (this.#stopped) return
     this.#admin ??= await log.admin()
     const ends = await this.#admin.offsets(names.pauses)
-    for (const { partition, earliest } of ends) if (!this.#next.has(partition)) this.#next.set(partition, earliest)
+    for (const { partition, earliest } of ends) this.#positions.advance(partition, earliest)
     this.#begin ??= ends
     const number = ++this.#readers
     const isLast = (): boolean => number === this.#readers
@@ -144,21 +145,18 @@ export class PauseBook implements Pauses, PauseControl {
       groupId: names.group(`control.pauses:${instance}`),
       topics: [names.pauses],
       instance,
-      onAssigned: () => ({
-        positions: Array.from(this.#next, ([partition, offset]) => ({ topic: names.pauses, partition, offset })),
-      }),
+      onAssigned: () => ({ positions: this.#positions.of(names.pauses) }),
       onBatch: (batch) => this.#take(batch, isLast),
       onPassed: ({ partition, offset }) => {
         if (!isLast()) return
-        this.#next.set(partition, Math.max(offset, this.#next.get(partition) ?? 0))
-        this.#settle()
+        this.#positions.advance(partition, offset)
+        this.#positions.wake()
       },
       onCrash: (error) => this.#failed(error),
     })
     await this.#reader.start()
     this.#again.reset()
     this.#hasFailed = false
-    this.#settle()
   }
 
   /** Logged once until it works again. */
@@ -178,15 +176,15 @@ export class PauseBook implements Pauses, PauseControl {
   async #take({ partition, records, highWatermark }: Batch, isLast: () => boolean): Promise<void> {
     if (!isLast()) return
     // The topic was created again, or has lost its end.
-    if (highWatermark < (this.#next.get(partition) ?? 0)) this.#next.set(partition, 0)
+    if (highWatermark < (this.#positions.get(partition) ?? 0)) this.#positions.set(partition, 0)
     for (const record of records) {
-      if (record.offset < (this.#next.get(partition) ?? 0)) continue
+      if (this.#positions.isRead(record)) continue
       const pause = record.value === null ? undefined : await this.#decoded(record.value)
       if (!isLast()) return
       this.#apply(record, pause)
-      this.#next.set(partition, record.offset + 1)
+      this.#positions.advance(partition, record.offset + 1)
     }
-    this.#settle()
+    this.#positions.wake()
   }
 
   #apply({ partition, offset, key, value }: RecordIn, pause: Pause | undefined): void {
@@ -236,24 +234,6 @@ export class PauseBook implements Pauses, PauseControl {
   }
 
   get #isCaughtUp(): boolean {
-    const isRead = ({ partition, earliest, next }: { partition: number; earliest: number; next: number }): boolean =>
-      next === earliest || (this.#next.get(partition) ?? 0) >= next
-    return this.#begin?.every(isRead) === true
-  }
-
-  #until(condition: () => boolean): Promise<void> {
-    if (condition()) return Promise.resolve()
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!condition()) return
-        this.#waiting.delete(look)
-        resolve()
-      }
-      this.#waiting.add(look)
-    })
-  }
-
-  #settle(): void {
-    for (const look of [...this.#waiting]) look()
+    return this.#begin !== undefined && this.#positions.hasReached(this.#begin)
   }
 }
