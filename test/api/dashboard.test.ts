@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -33,6 +33,15 @@ describe('the pages of the dashboard', () => {
     }
     const { etag } = (await system.api.instance.inject('/')).headers
     expect((await system.api.instance.inject({ url: '/', headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304)
+  })
+
+  it('are served for each link of the navigation', async () => {
+    await using system = createSystem({ dashboard: built() })
+    // The module runs in a browser, so its text is read.
+    const routes = readFileSync(new URL('../../src/dashboard/model/routes.ts', import.meta.url), 'utf8')
+    const links = Array.from(routes.matchAll(/href: '([^']+)', title:/g), ([, href = '']) => href)
+    expect(links).toContain('/settings')
+    for (const url of links) expect([url, (await system.api.instance.inject(url)).statusCode]).toEqual([url, 200])
   })
 
   it('have assets that may be cached for ever, compressed for clients that accept it', async () => {

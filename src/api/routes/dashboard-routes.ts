@@ -12,6 +12,7 @@ export const dashboardPages = [
   '/runs',
   '/history',
   '/dead-letters',
+  '/pools',
   '/workers',
   '/calendar',
   '/proof',

@@ -26,11 +26,11 @@ export function PauseButtons({ of, state, change }: PauseProps) {
       {text}
     </ActionButton>
   )
-  if (state !== 'ACTIVE') return button('resume', 'Resume')
+  if (state !== 'ACTIVE') return <div class="buttons">{button('resume', 'Resume')}</div>
   return (
-    <>
+    <div class="buttons">
       {button('pause', 'Pause')}
       {button('drain', 'Drain')}
-    </>
+    </div>
   )
 }

@@ -63,7 +63,7 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
       <td class="number" title={waitText(view)}>
         {count(waiting)}
       </td>
-      <td class="clip" title={handlers.map((name) => visible(name)).join(', ')}>
+      <td title={handlers.map((name) => visible(name)).join(', ')}>
         {handlers.length === 0 ? '—' : counted(handlers.length, 'handler')}
       </td>
       {mayOperate.value && (
