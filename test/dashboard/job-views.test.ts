@@ -34,7 +34,7 @@ describe('the views of jobs', () => {
     await page.getByRole('button', { name: 'Run now: first{x}' }).click()
     await row('first{x}').getByText('running').waitFor()
     await page.getByRole('button', { name: 'Run now: second{x}' }).click()
-    await row('second{x}').getByText('for a slot of its concurrency key').waitFor()
+    await row('second{x}').getByText('for a slot of crm{x}').waitFor()
     await expectAccessible(page, 'jobs-waiting')
     await row('first{x}').getByRole('link', { name: 'a⟨202E⟩b' }).click()
     await page.waitForURL('**/jobs?tag=a%E2%80%AEb')
