@@ -42,7 +42,8 @@ async function testCounts(args: string[]): Promise<Counts> {
     )
     return countsOf(report, passed)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    // A process that a test killed may still write to the cache. What is left lies in the system's temporary folder.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }).catch(() => undefined)
   }
 }
 

@@ -40,6 +40,7 @@ describe('of all routes', () => {
       '/runs',
       '/dead-letters',
       '/workers',
+      '/pools',
       '/calendar',
       '/proof',
       '/settings',
