@@ -7,6 +7,7 @@ import { clockAndAuditorMutations } from './lists/clock-and-auditor.ts'
 import { commitCycleMutations } from './lists/commit-cycle.ts'
 import { historyMutations } from './lists/history.ts'
 import { otherRoleMutations } from './lists/other-roles.ts'
+import { pauseMutations } from './lists/pauses.ts'
 import { positionMutations } from './lists/positions.ts'
 import { rulesMutations } from './lists/rules.ts'
 import { storageMutations } from './lists/storage.ts'
@@ -21,5 +22,6 @@ export const mutations: readonly Mutation[] = [
   ...historyMutations,
   ...clockAndAuditorMutations,
   ...rulesMutations,
+  ...pauseMutations,
   ...positionMutations,
 ]

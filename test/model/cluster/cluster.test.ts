@@ -8,6 +8,7 @@
  */
 import { describe, expect, it, vi } from 'vitest'
 import { deeds } from './doers.ts'
+import { called } from './handlers.ts'
 import { ahead, filled, followed, history, paused } from './history.ts'
 import { metrics } from './process.ts'
 import { Simulation } from './simulation.ts'
@@ -65,6 +66,7 @@ describe('a cluster under random histories', () => {
     expect(deeds.forwarder).toBeGreaterThan(20)
     expect(deeds.intake).toBeGreaterThan(50)
     expect(deeds.executor).toBeGreaterThan(200)
+    expect(called.handlers).toBeGreaterThan(200)
   })
   it('has pools that are paused while their runs are due', () => {
     if (histories < 100) return

@@ -81,8 +81,9 @@ export class Definitions {
   /** A definition of a burst: its runs are active at the same time. Where users have large payloads, it has the largest. */
   ofBurst(): JobDefinitionInput {
     const chance = this.#chance
+    const { nowMs } = this.#cluster.time
     return {
-      schedule: { at: this.#cluster.time.nowMs + chance.pick([0, 500, 3_000]) },
+      schedule: { at: nowMs + chance.pick([0, 500, 3_000]) },
       payload: this.#cluster.isHeavy ? heaviestPayload : this.payload(),
       target: { handler: 'noop' },
       retry: { maxAttempts: chance.int(1, 2), backoff: { fixed: { delayMs: chance.pick([0, 1_000]) } } },
@@ -92,6 +93,8 @@ export class Definitions {
       maxConcurrentRuns: 16,
       retainCompletedMs: chance.pick([0, 1_500]),
       retainFailedMs: chance.pick([0, 1_500]),
+      // Some expire while their pool is paused.
+      ...(this.#cluster.pauses && chance.happens(0.5) && { expireAt: nowMs + chance.int(2_000, 20_000) }),
     }
   }
 

@@ -206,7 +206,7 @@ export class Doers {
     return processClock({ clock, stepMsMax, needsProof: false, lookMs, metrics, logger: logger.child({ machine: name }) })
   }
 
-  #make(part: Part, instance: string, clock: GuardedClock, log: Log, { handle }: Scripted, handled: readonly string[]): Doing {
+  #make(part: Part, instance: string, clock: GuardedClock, log: Log, scripted: Scripted, handled: readonly string[]): Doing {
     const shared = { log, names, instance, clock, metrics, logger: logger.child({ machine: instance }) }
     const cluster = this.#cluster
     if (part === 'forwarder') {
@@ -221,10 +221,14 @@ export class Doers {
         ...shared,
         instance: worker,
         pauses: book,
-        codecs: { execution: asking(cluster, execution), control: asking(cluster, control as never), event: event as never },
+        codecs: {
+          execution: scripted.reading(asking(cluster, execution)),
+          control: asking(cluster, control as never),
+          event: event as never,
+        },
         pool: 'default',
         concurrency: cluster.chance.pick([1, 3, 20]),
-        handlers: Object.fromEntries(handled.map((handler) => [handler, handle])),
+        handlers: Object.fromEntries(handled.map((handler) => [handler, scripted.handle])),
         drainMs: cluster.chance.pick([0, 1_000, 5_000]),
         leadMs,
       })

@@ -3,6 +3,7 @@
 import type { Execution } from '../../../schemas/generated.ts'
 import type { Run } from '../../../src/executor/handlers/handler.ts'
 import { NonRetryableError, RetryLaterError } from '../../../src/executor/handlers/handler-errors.ts'
+import type { Codec } from '../../../src/ports/log.ts'
 import type { Machine } from '../../../src/testing/simulation/io.ts'
 import type { Heard } from './pauses.ts'
 import type { Cluster } from './process.ts'
@@ -22,12 +23,17 @@ const oddities = (): unknown[] => [
   10n,
 ]
 
+/** How many handlers were called, in all histories. */
+export const called = { handlers: 0 }
+
 export class Scripted {
   readonly #cluster: Cluster
   readonly #machine: Machine
   readonly #problems: string[]
   readonly #heard: Heard | undefined
   readonly #started = new Set<string>()
+  /** What the worker has read, by run and attempt. A handler does not see all of it. */
+  readonly #executions = new Map<string, Execution>()
   /** Ends the handlers that hang. */
   readonly #hanging = new Set<() => void>()
   /** Attempts whose handlers were called here, and the true time of the call. */
@@ -41,6 +47,20 @@ export class Scripted {
     this.#heard = heard
   }
 
+  /** The codec by which the worker reads what it runs. */
+  reading(codec: Codec<Execution, never>): Codec<Execution, never> {
+    const note = (execution: Execution): Execution => {
+      const { jobId, runNo, life, attempt } = execution
+      this.#executions.set(`${jobId}/${runNo}@${life} ${attempt}`, execution)
+      return execution
+    }
+    const decode = (bytes: Buffer) => {
+      const decoded = codec.decode(bytes)
+      return decoded instanceof Promise ? decoded.then(note) : note(decoded)
+    }
+    return { ...codec, decode }
+  }
+
   /** No more failures: the handlers that hang end. */
   rest(): void {
     this.peaceful = true
@@ -49,9 +69,13 @@ export class Scripted {
   }
 
   readonly handle = (run: Run): unknown => {
-    const { execution } = run as unknown as { execution: Execution }
     const { chance } = this.#cluster
     const { clock, name, alive } = this.#machine
+    const execution = this.#executions.get(`${run.executionId} ${run.attempt}`)
+    if (execution === undefined) {
+      this.#problems.push(`${name} started ${run.executionId}, which it had not read`)
+      return undefined
+    }
     const attempt = `${execution.jobId}/${execution.runNo}/${execution.attempt} of ${execution.specOffset}`
     if (!alive) this.#problems.push(`${name} started ${attempt} after its death`)
     if (clock.nowMs() < execution.dueAt)
@@ -59,6 +83,7 @@ export class Scripted {
     if (clock.nowMs() >= execution.startDeadlineAt) this.#problems.push(`${name} started ${attempt} after its start deadline`)
     if (this.#started.has(attempt)) this.#problems.push(`${name} started ${attempt} twice`)
     this.#started.add(attempt)
+    called.handlers++
     this.#heard?.began(name, execution)
     this.attempts.push({ execution, atMs: this.#cluster.time.nowMs })
     const fates: Partial<Record<SimulatedOutcome, number>> = this.peaceful

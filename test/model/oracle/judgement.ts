@@ -46,7 +46,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...foreignProblems(log),
     ...retryProblems(log, reports, facts),
     ...begunProblems(log, reports, facts),
-    ...pauseProblems(log, lives, ledger, transactions, facts),
+    ...pauseProblems(log, { lives, ledger, transactions, reports }, facts),
     ...sizeProblems(log, facts),
     ...attemptProblems(log, lives, ledger, reports),
   ]

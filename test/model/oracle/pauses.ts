@@ -9,6 +9,7 @@ import type { Facts, PauseRead } from './facts.ts'
 import type { Ledger } from './ledger.ts'
 import { type Lives, lifeNoOf } from './lives.ts'
 import { read, readable, shown, topics } from './reading.ts'
+import { attemptName, type Reports } from './reports.ts'
 import type { Change, Decided } from './transactions.ts'
 
 /** How long after the last fault all owners know a pause, and have acted on its end, in ms. */
@@ -19,8 +20,15 @@ const patienceMs = 1_000
 const nameOf = ({ jobId, specOffset, runNo, attempt }: Pick<Execution, 'jobId' | 'specOffset' | 'runNo' | 'attempt'>): string =>
   `${jobId}/${runNo}/${attempt} of ${specOffset}`
 
+interface Judged {
+  lives: Lives
+  ledger: Ledger
+  transactions: Decided[]
+  reports: Reports
+}
+
 /** The cluster must be at rest. */
-export function pauseProblems(log: MemoryLog, lives: Lives, ledger: Ledger, transactions: Decided[], facts: Facts): string[] {
+export function pauseProblems(log: MemoryLog, { lives, ledger, transactions, reports }: Judged, facts: Facts): string[] {
   const { pauses, nowMs, calms } = facts
   const problems = attemptProblems(transactions)
   if (pauses === undefined) return problems
@@ -35,7 +43,10 @@ export function pauseProblems(log: MemoryLog, lives: Lives, ledger: Ledger, tran
   }
   for (const decided of transactions) {
     const pause = known.get(decided.transaction as Transaction)
-    for (const change of decided.changes) judge(change, pause, lives, problems)
+    for (const change of decided.changes) {
+      judge(change, pause, lives, problems)
+      if (pause?.mode === 'DRAIN') checkDrain(change, reports, problems)
+    }
   }
   const resumedAt = Math.max(0, ...shown(log, topics.pauses).flatMap(({ record, at }) => (record?.value === null ? [at] : [])))
   const { fromMs = nowMs } = calms.at(-1) ?? {}
@@ -114,6 +125,16 @@ function judge(
   }
 }
 
+/** Workers do what was dispatched before a drain, so the owner takes nothing back that they do not give back. */
+function checkDrain({ jobId, before, after }: Change, reports: Reports, problems: string[]): void {
+  for (const run of after?.active ?? []) {
+    const was = before?.active.find(({ runNo }) => runNo === run.runNo)
+    if (was?.status !== 'DISPATCHED' || run.attempt === was.attempt || !isWaiting(run)) continue
+    const name = nameOf({ jobId, ...was })
+    if (!reports.has(attemptName({ jobId, ...was }))) problems.push(`${name} was taken back, and its pool was only drained`)
+  }
+}
+
 /** The time that was left for a start when the wait began is left when it ends, but never beyond the expiry of the job. */
 function checkTimeLeft(jobId: string, was: ActiveRun, run: ActiveRun, expiries: number[], problems: string[]): void {
   if (run.attempt !== was.attempt || (run.status !== 'DISPATCHED' && run.status !== 'WAITING')) return
@@ -121,6 +142,8 @@ function checkTimeLeft(jobId: string, was: ActiveRun, run: ActiveRun, expiries: 
   const name = nameOf({ jobId, ...run })
   if (run.startDeadlineAt < Math.min(run.dueAt + leftMs, ...expiries) && run.waitsFor !== 'RATE')
     problems.push(`${name} had ${leftMs} ms left for its start, and has ${run.startDeadlineAt - run.dueAt} after the pause`)
+  if (run.status === 'DISPATCHED' && run.dispatchedAt >= Math.max(...expiries))
+    problems.push(`${name} was dispatched at ${run.dispatchedAt}, after its expiry at ${Math.max(...expiries)}`)
   if (run.startDeadlineAt > Math.max(...expiries))
     problems.push(`${name} may start until ${run.startDeadlineAt}, after its expiry`)
 }

@@ -310,20 +310,6 @@ export const rulesMutations = [
         'workers whose announcements are wrong keep the owner busy',
       ],
       [
-        'pause-counts',
-        runs('paused-pool'),
-        'run.startDeadlineAt + pausedMs',
-        'run.startDeadlineAt',
-        'the time of a pause counts until the start deadline',
-      ],
-      [
-        'paused-at-its-deadline',
-        runs('paused-pool'),
-        'if (since >= run.startDeadlineAt) return false',
-        'return false',
-        'a dispatched run that nobody starts because of a pause expires',
-      ],
-      [
         'gone-with-its-reports',
         runs('missing-handler'),
         'if (goneAt > context.eventsReadUntil) draft',
