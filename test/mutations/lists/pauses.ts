@@ -89,8 +89,8 @@ export const pauseMutations = [
       [
         'late-position-counts',
         book,
-        '        if (!isLast()) return\n        this.#next',
-        '        this.#next',
+        '        if (!isLast()) return\n        this.#positions.advance',
+        '        this.#positions.advance',
         'the position of a lost reader lets the next one skip a pause',
       ],
       [
