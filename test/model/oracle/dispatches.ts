@@ -204,6 +204,8 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
   for (const { partition, log: changelog } of placesOf(log, topics.state)) {
     const mine = dispatches.filter(({ execution }) => partitionOfJob(execution.jobId, log.partitions) === partition)
     const specOffsets = new Map<string, number>()
+    /** All states, and whether an occurrence or a backfill waited in them. */
+    const states: { id: string; specOffset: number; sequence: number; waits: boolean }[] = []
     const claims: { sequence: number; order: number }[] = []
     for (const entry of changelog.archive.filter(isShown)) {
       const { key, value } = entry.record ?? {}
@@ -215,6 +217,8 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
       if (value) {
         const state = stateOf(value)
         specOffsets.set(id, Math.max(state?.specOffset ?? -1, specOffsets.get(id) ?? -1))
+        const { specOffset = -1, queuedFor = null, backfill = null } = state ?? {}
+        states.push({ id, specOffset, sequence, waits: queuedFor !== null || backfill !== null })
         continue
       }
       const gone = specOffsets.get(id) ?? -1
@@ -226,9 +230,13 @@ function checkDeletions(log: MemoryLog, dispatches: Judged[], problems: string[]
     }
     for (const dispatch of mine) {
       // A trigger and a deletion come from different topics. A trigger that was sent before the deletion may be read before it.
-      if (dispatch.execution.trigger !== 'SCHEDULE') continue
+      const { trigger, jobId, specOffset } = dispatch.execution
+      if (trigger !== 'SCHEDULE') continue
       const { endedBy } = dispatch.life
       const claim = claims.findLast(({ sequence }) => sequence < dispatch.sequence)
+      // A definition that lets waiting work go on comes before the deletion in the same topic. The order of records counts.
+      const before = claim && states.findLast(({ id, sequence }) => id === jobId && sequence < claim.sequence)
+      if (before?.waits && before.specOffset < specOffset) continue
       if (endedBy !== undefined && claim !== undefined && endedBy.order < claim.order)
         problems.push(`${nameOf(dispatch)} was dispatched by an owner that took over after its deletion`)
     }

@@ -125,11 +125,14 @@ function judge(
   }
 }
 
-/** Workers do what was dispatched before a drain, so the owner takes nothing back that they do not give back. */
+/**
+ * Workers do what was dispatched before a drain, so the owner takes nothing back that they do not give back. It takes back what went
+ * to one worker that has left.
+ */
 function checkDrain({ jobId, before, after }: Change, reports: Reports, problems: string[]): void {
   for (const run of after?.active ?? []) {
     const was = before?.active.find(({ runNo }) => runNo === run.runNo)
-    if (was?.status !== 'DISPATCHED' || run.attempt === was.attempt || !isWaiting(run)) continue
+    if (was?.status !== 'DISPATCHED' || was.routedTo !== null || run.attempt === was.attempt || !isWaiting(run)) continue
     const name = nameOf({ jobId, ...was })
     if (!reports.has(attemptName({ jobId, ...was }))) problems.push(`${name} was taken back, and its pool was only drained`)
   }
