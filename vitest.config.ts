@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/setup/longest-first.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/setup/global.ts'],
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // vitest's own value makes kafkajs retry as it does in its own tests.
     env: { NODE_ENV: 'production' },
     // Two cores carry the broker, the registry and the tests.

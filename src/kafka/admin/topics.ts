@@ -77,7 +77,8 @@ async function reportLost(admin: Admin, lost: string[], present: TopicPlan[], lo
 export async function createTopics(admin: Admin, plans: TopicPlan[], partitions: number, replication: number): Promise<string[]> {
   if (plans.length === 0) return []
   await checkBrokers(admin, replication)
-  const made = await admin.createTopics({
+  // kafkajs does not ask again when a broker did not answer. Topics that it had created meanwhile count as another process's.
+  const request = {
     timeout: createTimeoutMs,
     // kafkajs's own wait fails if the broker it asks has not received the topic's metadata yet.
     waitForLeaders: false,
@@ -87,7 +88,8 @@ export async function createTopics(admin: Admin, plans: TopicPlan[], partitions:
       replicationFactor: replication,
       configEntries: Object.entries(settingsOfNew(config, replication)).map(([name, value]) => ({ name, value })),
     })),
-  })
+  }
+  const made = await withRetry(() => admin.createTopics(request))
   await untilLed(
     admin,
     plans.map(({ topic }) => topic),
