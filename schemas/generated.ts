@@ -1279,6 +1279,8 @@ export interface OperationProgress {
   parts: OperationPart[]
   /** When it was begun. Unit: epoch ms. */
   startedAt: number
+  /** Since when it holds for all its jobs. PAUSE and CANCEL by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before. Unit: epoch ms. Default: null. */
+  effectiveAt: number | null
   /** When it ended; null before. Unit: epoch ms. Default: null. */
   endedAt: number | null
   /** Why it does not go on, or why it failed; null if it goes on. Default: null. */
@@ -1296,6 +1298,7 @@ export interface OperationProgressInput {
   reasons?: OperationReasonInput[] | undefined
   parts?: OperationPartInput[] | undefined
   startedAt: number
+  effectiveAt?: number | null | undefined
   endedAt?: number | null | undefined
   problem?: string | null | undefined
   driver?: string | undefined
@@ -4559,6 +4562,16 @@ export const operationSchema = {
               "type": "long",
               "unit": "epoch ms",
               "doc": "When it was begun."
+            },
+            {
+              "name": "effectiveAt",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Since when it holds for all its jobs. PAUSE and CANCEL by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before."
             },
             {
               "name": "endedAt",

@@ -1,6 +1,6 @@
 /**
  * operations: n jobs are paused, resumed and cancelled, each by one operation over HTTP, while other jobs fire once a second. The figures
- * are the time from the request to the end of the operation, and how late the runs of the others were in the log meanwhile.
+ * are the time from the request until it holds for all jobs, the time to the end of the operation, and how late the runs of the others were in the log meanwhile.
  */
 import { createClient } from '../../src/library/create-client.ts'
 import { type Bed, jobs, Stage } from '../tools/bed.ts'
@@ -17,7 +17,8 @@ interface Seen {
   total: number | null
   applied: number
   refused: number
-  startedAt: string
+  createdAt: string
+  effectiveAt: string | null
   endedAt: string | null
 }
 
@@ -40,9 +41,10 @@ export async function operations(bed: Bed, n = 1_000_000): Promise<Record<string
       const { seen, tookMs } = await operate(owner.url, action)
       windows[action] = { fromMs: beganMs, untilMs: Date.now() }
       const cpuMs = (await owner.report()).cpuMs - before.cpuMs
-      const { status, total, applied, refused } = seen
+      const { status, total, applied, refused, createdAt, effectiveAt } = seen
+      const effectiveMs = effectiveAt === null ? null : Date.parse(effectiveAt) - Date.parse(createdAt)
       const perSecond = Math.round((applied * 1_000) / tookMs)
-      figures[action] = { status, total, applied, refused, tookMs, perSecond, cpuMs: Math.round(cpuMs) }
+      figures[action] = { status, total, applied, refused, effectiveMs, tookMs, perSecond, cpuMs: Math.round(cpuMs) }
     }
     return { n, ...figures, neighbours: await neighbourReport(stage, windows) }
   } finally {

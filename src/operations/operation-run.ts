@@ -2,17 +2,19 @@
  * Carries out one operation. Before a page of changes is written, the record of progress says so. After a crash another process writes
  * the same page again: its commandIds are the same, so nothing happens twice, and the number of its changes is known.
  *
- *   cut-off and total ──► page: progress, changes, applied ──► next page … ──► DONE
- *                           └── dead runs whose jobs have no room: another round ──┘
+ *   announced, cut-off, total ──► page: progress, changes, applied ──► next page … ──► DONE
+ *                                   └── dead runs whose jobs have no room: another round ──┘
  */
 import type { OperationPart, OperationProgress } from '../../schemas/index.ts'
-import type { Semaphore } from '../concurrency/index.ts'
+import { Semaphore } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
-import type { LogWriter, Operation } from '../ports/index.ts'
+import type { CutOff, Operation } from '../ports/index.ts'
+import { Announcements } from './announcements.ts'
 import { partRecord } from './operation-records.ts'
-import type { Ask, OperationsOptions } from './options.ts'
-import { changeAll, type PageTools, type Refused } from './page-changes.ts'
-import { againMs, againMsMax, repeated, waitFor } from './repeated.ts'
+import type { Ask, RunTools } from './options.ts'
+import { changeAll, type PageTools } from './page-changes.ts'
+import { cutOffOf, noteRefusal, partOf, progressFrom } from './progress.ts'
+import { againMs, againMsMax, repeated, settledEach, waitFor } from './repeated.ts'
 import { Selection, withRoom } from './target-pages.ts'
 
 /** Delay before the next round of dead runs whose jobs had no room: it doubles up to the maximum while no run gets room. */
@@ -20,15 +22,10 @@ const roundMs = 500
 const roundMsMax = 30_000
 /** Rounds without a redrive, after which the rest is refused: about eight minutes. */
 const idleRoundsMax = 20
-const reasonsMax = 20
 /** Jobs of one call to an owner that changes them itself, so that progress and a cancellation need not wait for long. */
-const bulkJobs = 2_000
-
-export interface RunTools extends OperationsOptions {
-  writer: Pick<LogWriter, 'write'>
-  /** Pages of all operations of this process at once. */
-  pages: Semaphore
-}
+const bulkJobs = 5_000
+/** An owner that changes the jobs itself is asked again within a second, because until then nothing goes on. */
+const bulkAgainMsMax = 1_000
 
 export class OperationRun {
   readonly id: string
@@ -36,13 +33,17 @@ export class OperationRun {
   readonly #operation: Operation
   readonly #selection: Selection
   readonly #progress: OperationProgress
+  readonly #announcements: Announcements
   readonly #ending = new AbortController()
   readonly #cancelling = new AbortController()
   /** Aborted by the end of this run, and by a cancellation. */
   readonly #signal: AbortSignal
+  /** Beside the changes, the jobs of one partition after another are counted. */
+  readonly #counts = new Semaphore(1)
   /** Changes of this round. */
   #changed = 0
   #isWritten = false
+  #isEnding = false
   /** Partitions whose next jobs may be changed already, by a call whose answer is not in the progress. */
   readonly #repeats: Set<number>
 
@@ -52,12 +53,13 @@ export class OperationRun {
     this.#operation = operation
     this.#selection = new Selection(operation.id, operation.request, tools.partitions)
     this.#signal = AbortSignal.any([this.#ending.signal, this.#cancelling.signal])
-    const before = operation.progress
-    this.#progress = {
-      ...{ status: 'RUNNING', total: null, applied: 0, refused: 0, reasons: [], parts: [], endedAt: null },
-      ...{ startedAt: tools.clock.nowMs(), ...before },
-      ...{ problem: null, driver: tools.instance },
-    }
+    this.#progress = progressFrom(operation.progress, tools.clock.nowMs(), tools.instance)
+    this.#announcements = new Announcements({
+      operation: { ...this.#selection.change, createdAt: operation.createdAt },
+      ...{ partitions: tools.partitions, clock: tools.clock, caller: operation.id, signal: this.#signal },
+      asking: (partition) => this.#asking(partition),
+      onKnown: () => this.#allKnow(),
+    })
     this.#repeats = new Set(this.#progress.parts.map(({ partition }) => partition))
     if (operation.cancel !== undefined) this.#cancelling.abort()
   }
@@ -99,26 +101,42 @@ export class OperationRun {
   async #begin(): Promise<void> {
     const { partitions } = this.#tools
     const progress = this.#progress
-    const selection = this.#selection
     if (progress.parts.length === 0) {
-      const cutOffs = await this.#each(partitions, (partition) =>
-        this.#again(() => this.#asking(partition)((owner) => selection.cutOff(owner, partition))),
-      )
-      progress.parts = cutOffs.map(({ jobsOffset, at: startedAt }, partition) => {
-        return { partition, jobsOffset, startedAt, after: null, pendingTo: null, pending: 0, left: 0, ended: false }
-      })
+      const cutOffs = await settledEach(partitions, (partition) => this.#again(() => this.#cutOff(partition)))
+      progress.parts = cutOffs.map(partOf)
       await this.#save()
     }
-    if (progress.total === null) {
-      const counts = await this.#each(progress.parts.length, (index) => {
-        const part = progress.parts[index] as OperationPart
-        return this.#again(() =>
-          this.#tools.pages.run(() => selection.count(this.#asking(part.partition), part.partition, cutOffOf(part))),
-        )
-      })
-      progress.total = counts.reduce((sum, count) => sum + count, 0)
-      await this.#save()
-    }
+    if (this.#selection.isBulk) for (const part of progress.parts) void this.#announcements.keep(part)
+    if (progress.total !== null) return
+    const counted = this.#count()
+    if (!this.#selection.isImmediate) return await counted
+    // What is changed meanwhile is counted too.
+    counted.catch(() => undefined)
+  }
+
+  async #cutOff(partition: number): Promise<CutOff> {
+    const announced = this.#selection.isBulk ? await this.#announcements.first(partition) : undefined
+    return announced ?? (await this.#asking(partition)((owner) => this.#selection.cutOff(owner, partition)))
+  }
+
+  #allKnow(): void {
+    if (!this.#selection.isImmediate || this.#progress.effectiveAt !== null) return
+    this.#progress.effectiveAt = this.#tools.clock.nowMs()
+    if (this.#progress.parts.length > 0) void this.#save().catch(() => {})
+  }
+
+  async #count(): Promise<void> {
+    const { pages } = this.#tools
+    const progress = this.#progress
+    const asker = { caller: this.id, signal: this.#signal }
+    const counts = await settledEach(progress.parts.length, (index) => {
+      const part = progress.parts[index] as OperationPart
+      const count = () => this.#selection.count(this.#asking(part.partition), part.partition, cutOffOf(part), asker)
+      return this.#again(() => (this.#selection.isImmediate ? this.#counts : pages).run(count))
+    })
+    if (progress.endedAt !== null) return
+    progress.total = counts.reduce((sum, count) => sum + count, 0)
+    await this.#save()
   }
 
   /** Dead runs are redriven in rounds, because a job has room for some of its runs only. */
@@ -127,7 +145,7 @@ export class OperationRun {
     let waitMs = roundMs
     for (let idle = 0; ; idle++) {
       this.#changed = 0
-      await this.#each(parts.length, (index) => this.#part(parts[index] as OperationPart))
+      await settledEach(parts.length, (index) => this.#part(parts[index] as OperationPart))
       const left = parts.reduce((sum, part) => sum + part.left, 0)
       if (left === 0) return
       if (this.#changed > 0) {
@@ -171,7 +189,7 @@ export class OperationRun {
     if (!isRepeat || found.changed + refused >= bulkJobs) this.#repeats.delete(partition)
     this.#progress.applied += found.changed
     this.#progress.refused += refused
-    for (const { count, ...one } of found.refused) this.#note(one, count)
+    for (const { count, ...one } of found.refused) noteRefusal(this.#progress, one, count)
     part.after = found.next ?? part.after
     part.ended = found.next === undefined
     return true
@@ -195,7 +213,7 @@ export class OperationRun {
     this.#progress.applied += Math.max(0, pending - refused.length)
     this.#progress.refused += refused.length
     this.#changed += pending
-    for (const one of refused) this.#note(one, 1)
+    for (const one of refused) noteRefusal(this.#progress, one, 1)
     part.left += page.left
     Object.assign(part, { pendingTo: null, pending: 0 })
     if (again) part.after = end
@@ -224,6 +242,7 @@ export class OperationRun {
   #again<Result>(step: () => Promise<Result>): Promise<Result> {
     return repeated(step, {
       ...{ clock: this.#tools.clock, signal: this.#signal },
+      ...(this.#selection.isBulk && { waitMsMax: bulkAgainMsMax }),
       onResult: () => this.#tell(null),
       onFailure: (error) => {
         this.#tools.logger.debug({ err: error, operation: this.id }, 'A step of an operation failed and is tried again.')
@@ -232,27 +251,10 @@ export class OperationRun {
     })
   }
 
-  /** Fails as the first task that failed, when all have settled. */
-  async #each<Result>(count: number, task: (index: number) => Promise<Result>): Promise<Result[]> {
-    const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => task(index)))
-    return settled.map((one) => {
-      if (one.status === 'rejected') throw one.reason
-      return one.value
-    })
-  }
-
   #refuse(left: number): void {
     this.#progress.refused += left
     const reason = 'The job has as many active runs as its maxConcurrentRuns allows, and none of them ended for minutes.'
-    this.#note({ code: 'max-concurrent-runs', reason, example: '' }, left)
-  }
-
-  #note({ code, reason, example }: Refused, count: number): void {
-    const { reasons } = this.#progress
-    const known = reasons.find((one) => one.code === code)
-    if (known !== undefined) known.count += count
-    else if (reasons.length < reasonsMax) reasons.push({ code, reason: reason.slice(0, 1_000), count, example })
-    reasons.sort((a, b) => b.count - a.count)
+    noteRefusal(this.#progress, { code: 'max-concurrent-runs', reason, example: '' }, left)
   }
 
   /** A problem is shown as soon as it is there, and until it is over. */
@@ -263,9 +265,17 @@ export class OperationRun {
   }
 
   async #end(status: 'DONE' | 'CANCELLED' | 'FAILED', problem: string | null = null): Promise<void> {
-    if (this.#progress.endedAt !== null || this.#ending.signal.aborted) return
+    if (this.#isEnding || this.#ending.signal.aborted) return
+    this.#isEnding = true
     const { clock, logger } = this.#tools
-    Object.assign(this.#progress, { status, problem, endedAt: clock.nowMs() })
+    const progress = this.#progress
+    if (status !== 'DONE' && this.#selection.isBulk) progress.applied += await this.#announcements.release(progress.parts)
+    const endedAt = clock.nowMs()
+    Object.assign(progress, { status, problem, endedAt })
+    if (status === 'DONE') {
+      progress.effectiveAt ??= endedAt
+      progress.total ??= progress.applied + progress.refused
+    }
     for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, againMsMax)) {
       try {
         await this.#save()
@@ -288,5 +298,3 @@ export class OperationRun {
     await writer.write([partRecord({ codec: codecs.operation, names, partitions }, record)])
   }
 }
-
-const cutOffOf = ({ jobsOffset, startedAt: at }: OperationPart) => ({ jobsOffset, at })

@@ -3,10 +3,11 @@ import type { Logger } from 'pino'
 import type { JobCommand, JobCommandInput, OperationRecord, OperationRecordInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
-import type { Codec, Log, LogAdmin, PartitionQueries } from '../ports/index.ts'
+import type { Semaphore } from '../concurrency/index.ts'
+import type { Codec, Log, LogAdmin, LogWriter, PartitionQueries } from '../ports/index.ts'
 
 /** What operations ask the owner of a partition. */
-export type AskedOwner = Pick<PartitionQueries, 'targets' | 'change' | 'applied' | 'why' | 'job'>
+export type AskedOwner = Pick<PartitionQueries, 'targets' | 'change' | 'announce' | 'applied' | 'why' | 'job'>
 
 /** Rejects with `not-ready` if the partition has no owner that answers. */
 export type Ask = <Answer>(question: (owner: AskedOwner) => Promise<Answer>) => Promise<Answer>
@@ -24,6 +25,13 @@ export interface OperationsOptions {
   clock: Clock
   logger: Logger
   limits: OperationLimits
+}
+
+/** What one operation needs to be carried out. */
+export interface RunTools extends OperationsOptions {
+  writer: Pick<LogWriter, 'write'>
+  /** Pages of all operations of this process at once. */
+  pages: Semaphore
 }
 
 /** See src/api/schemas/limits.ts, which has the values. */

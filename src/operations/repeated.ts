@@ -11,15 +11,17 @@ const failuresMax = 5
 export interface Repeating {
   clock: Pick<Clock, 'nowMs' | 'at'>
   signal: AbortSignal
+  /** Longest delay. Default: againMsMax. */
+  waitMsMax?: number
   onResult(): void
   onFailure(error: unknown): void
 }
 
 /** Resolves with the first result. Rejects with the signal's reason, and with an error that a repeat does not mend. */
 export async function repeated<Result>(step: () => Promise<Result>, repeating: Repeating): Promise<Result> {
-  const { clock, signal, onResult, onFailure } = repeating
+  const { clock, signal, waitMsMax = againMsMax, onResult, onFailure } = repeating
   let failures = 0
-  for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, againMsMax)) {
+  for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, waitMsMax)) {
     signal.throwIfAborted()
     try {
       const result = await step()
@@ -51,5 +53,14 @@ export function waitFor(waitMs: number, clock: Pick<Clock, 'nowMs' | 'at'>, sign
     })
     signal.addEventListener('abort', aborted)
     if (signal.aborted) aborted()
+  })
+}
+
+/** The results of all tasks, which run at once. Fails as the first task that failed, when all have settled. */
+export async function settledEach<Result>(count: number, task: (index: number) => Promise<Result>): Promise<Result[]> {
+  const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => task(index)))
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
   })
 }

@@ -7,6 +7,7 @@ import {
   bulkActions,
   type ChangeQuery,
   type CutOff,
+  isImmediate,
   type JobFilter,
   type OperationAction,
   type Target,
@@ -50,6 +51,11 @@ export class Selection {
   /** Whether the owners change the jobs themselves. For a short list commands are as good. */
   get isBulk(): boolean {
     return this.#ids === undefined && (bulkActions as readonly string[]).includes(this.action)
+  }
+
+  /** Whether it holds for all its jobs as soon as the owners know of it. */
+  get isImmediate(): boolean {
+    return this.isBulk && isImmediate(this.action, this.#filter)
   }
 
   /** The same for each partition. */

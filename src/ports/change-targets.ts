@@ -50,6 +50,40 @@ export interface ChangeQuery {
   limit: number
 }
 
+const immediateActions: ReadonlySet<OperationAction> = new Set<OperationAction>(['PAUSE', 'CANCEL'])
+
+/**
+ * Whether a change holds for all its jobs from the moment their owners know of it: a job that comes up is changed first (ADR 0098). With
+ * another status a job does not fire, and if it left that status ahead of the walk, the walk would not find it to count it.
+ */
+export const isImmediate = (action: OperationAction, { status }: JobFilter): boolean =>
+  immediateActions.has(action) && (status === undefined || status === 'ACTIVE')
+
+/** Tells the owner of a partition of an operation, before its jobs are changed one after another. */
+export interface AnnounceQuery {
+  action: BulkAction
+  filter: JobFilter
+  commandId: string
+  /** When the operation was asked for, epoch ms. Several operations change a job in this order. */
+  createdAt: number
+  /** Default: now. */
+  cutOff?: CutOff
+  /** Jobs up to this one are done, in the order of their bytes. */
+  after?: string
+  /** The operation ends here: jobs that it has not changed stay as they are. */
+  isOver: boolean
+  /** 0: it is answered at once. Otherwise after this time, or as soon as the partition leaves this process, with `not-ready`. */
+  waitMs: number
+}
+
+export interface Announced {
+  cutOff: CutOff
+  /** Whether this process fires the partition now. It may be about to take it over. */
+  isActive: boolean
+  /** Jobs that were changed before the walk came to them, and that no answer of `change` has counted yet. */
+  ahead: number
+}
+
 export interface Changes {
   /** Number of jobs that are changed, by this call or an earlier one. */
   changed: number

@@ -1,11 +1,14 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export {
+  type Announced,
+  type AnnounceQuery,
   type BulkAction,
   bulkActions,
   type ChangeQuery,
   type ChangeRefusal,
   type Changes,
   type CutOff,
+  isImmediate,
   jobActions,
   type OperationAction,
   runActions,

@@ -2,7 +2,7 @@
 import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
-import type { ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
+import type { Announced, AnnounceQuery, ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
 import type { DueCounts, DueJobs, DueRange, JobFilter, LimitUse, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
 
 /** The last heartbeat of a running attempt. */
@@ -125,6 +125,12 @@ export interface PartitionQueries extends JobQueries {
    * it answers is committed. Rejects with `not-ready` if the partition moves or nothing is committed in time; a repeat is safe.
    */
   change(partition: number, query: ChangeQuery, asker?: Asker): Promise<Changes>
+  /**
+   * Makes an operation known to the owner for a minute, and a repeat for a minute more. If its action is immediate, each job that comes up
+   * in a commit cycle before `change` has come to it is changed first. Also answered by the next owner before it is active, if the cut-off
+   * is given.
+   */
+  announce(partition: number, query: AnnounceQuery, asker?: Asker): Promise<Announced>
   /** The concurrencyKeys in use with most waiting runs, at most 100. It reads at most 2,000 keys. */
   limits(partition: number): Promise<LimitUse[]>
   /** Workers that have sent reports since this owner has the partition, at most 1,000. */

@@ -67,6 +67,11 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return (await partitions.get(partition)?.change(query, asker)) ?? notActive(partition)
     },
 
+    async announce(partition, query, asker) {
+      const owner = partitions.get(partition)
+      return (await owner?.announce(query, cutOffNow(owner, clock), asker)) ?? notActive(partition)
+    },
+
     async limits(partition) {
       return limitUses(storeOf(partition), codecs)
     },

@@ -7,7 +7,7 @@ import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/own
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
-import type { Changes, TargetQuery, Targets } from '../../src/ports/change-targets.ts'
+import type { Announced, Changes, TargetQuery, Targets } from '../../src/ports/change-targets.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
 import type {
   ActiveRunView,
@@ -216,6 +216,10 @@ export class MemoryOwner implements PartitionQueries {
   async change(partition: number): Promise<Changes> {
     this.#check(partition)
     return { changed: 0, refused: [] }
+  }
+  async announce(partition: number): Promise<Announced> {
+    this.#check(partition)
+    return { cutOff: { jobsOffset: 0, at: 0 }, isActive: true, ahead: 0 }
   }
   /** The limits of the first partition. */
   limitUses: LimitUse[] = []

@@ -61,7 +61,7 @@ function following() {
   }
   const progress = {
     ...{ status: 'RUNNING', total: 30, applied: 10, refused: 0, reasons: [], parts: [], startedAt: 6 },
-    ...{ endedAt: null, problem: null, driver: 'w@h:1:b' },
+    ...{ effectiveAt: null, endedAt: null, problem: null, driver: 'w@h:1:b' },
   }
   const operation: Operation = { id: 'op-7', createdAt: 5, request, progress, cancel: undefined }
   const asked = Promise.withResolvers<void>()

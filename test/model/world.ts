@@ -36,6 +36,7 @@ import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
 import { Leases } from '../../src/scheduler/activity/leases.ts'
 import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
 import { WorkerWatch } from '../../src/scheduler/activity/worker-activity.ts'
+import { AnnouncedChanges } from '../../src/scheduler/commit/announced-changes.ts'
 import { BulkChanges } from '../../src/scheduler/commit/bulk-changes.ts'
 import type { CommitContext } from '../../src/scheduler/commit/commit-context.ts'
 import { batchRecordsMax, runCommitCycle } from '../../src/scheduler/commit/commit-cycle.ts'
@@ -284,6 +285,7 @@ class Owner {
     this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
     // Here there are no records that readers do not see.
     const reader = { isOpen: () => false, next: () => 0, reach: () => 0, end: () => 0 }
+    const announced = new AnnouncedChanges(this.#shared.clock)
     this.#context = {
       shared: this.#shared,
       partition: 0,
@@ -300,7 +302,8 @@ class Owner {
       admissionQueue: new AdmissionQueue(codecs),
       heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),
-      bulk: new BulkChanges(this.#shared.clock, () => {}),
+      bulk: new BulkChanges(this.#shared.clock, announced, () => {}),
+      announced,
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       resources: {
         nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },

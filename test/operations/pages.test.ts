@@ -5,7 +5,7 @@ import type { JobCommand, OperationProgress, OperationRecord, OperationRequest }
 import { DuelogError } from '../../src/errors/errors.ts'
 import { createOperations } from '../../src/operations/operations.ts'
 import type { AskedOwner } from '../../src/operations/options.ts'
-import type { ChangeQuery, Target, TargetQuery } from '../../src/ports/change-targets.ts'
+import type { AnnounceQuery, ChangeQuery, Target, TargetQuery } from '../../src/ports/change-targets.ts'
 import type { Codec, RecordOut } from '../../src/ports/log.ts'
 import type { Operation } from '../../src/ports/operations.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
@@ -57,21 +57,27 @@ class Bed {
     change: async () => {
       throw new DuelogError('not-found', 'There is no such route.')
     },
+    announce: async () => {
+      throw new DuelogError('not-found', 'There is no such route.')
+    },
     applied: async () => true,
     why: async () => ({ status: 'ACTIVE', reasons: [] }),
     job: async () => undefined,
   }
   readonly operations
 
-  constructor(log = new LoopbackLog(1)) {
+  constructor(log = new LoopbackLog(1), partitions = 1) {
     this.log = log
     this.log.nowMs = () => this.clock.nowMs()
     const writer = { write: async (records: RecordOut[]) => (await this.log.writer()).write(records), close: async () => {} }
     this.operations = createOperations(
       {
-        ...{ log: this.log, codecs, names, partitions: 1, instance: 'api@test:1:a', clock: this.clock, limits },
+        ...{ log: this.log, codecs, names, partitions, instance: 'api@test:1:a', clock: this.clock, limits },
         admin: {
-          offsets: async (topic) => [{ partition: 0, earliest: 0, next: this.log.records(topic, 0).length }],
+          offsets: async (topic) =>
+            Array.from({ length: partitions }, (_, partition) => ({
+              ...{ partition, earliest: 0, next: this.log.records(topic, partition).length },
+            })),
         },
         owners: { ask: async (_partition, question) => question(this.owner) },
         logger: pino({ level: 'silent' }),
@@ -186,6 +192,109 @@ it('an owner that changes the jobs itself is asked from where it stopped, and af
     expect(query).toMatchObject({ action: 'PAUSE', commandId: `operation/${id}/pause`, cutOff: { jobsOffset: 7, at: 5 } })
   expect(bed.commands()).toEqual([])
   await next.operations.stop()
+})
+
+/** A system with these partitions, of which an owner knows what it was told. */
+function announcing(partitions: number, log = new LoopbackLog(partitions)) {
+  const bed = new Bed(log, partitions)
+  const told: (AnnounceQuery & { partition: number })[] = []
+  const away = new Set<number>()
+  bed.owner.announce = async (partition, query, asker) => {
+    told.push({ partition, ...query })
+    if (away.has(partition)) throw new DuelogError('not-ready', 'The owner moves.')
+    if (query.waitMs > 0) {
+      const { promise, reject } = Promise.withResolvers<never>()
+      asker?.signal?.addEventListener('abort', () => reject(asker.signal?.reason))
+      return promise
+    }
+    return { cutOff: { jobsOffset: 7, at: 5 }, isActive: true, ahead: partition }
+  }
+  return { bed, told, away }
+}
+
+it('all owners know a pause before the first job is changed and counted, and it says since when', async () => {
+  const { bed, told, away } = announcing(3)
+  away.add(2)
+  const changed: number[] = []
+  bed.owner.change = async (partition) => {
+    changed.push(partition)
+    return { changed: 5, refused: [] }
+  }
+  bed.operations.start()
+  const { id, createdAt } = await bed.operations.create(pauseAll)
+  while (told.length < 4) {
+    await bed.clock.advance(500)
+    await rest()
+  }
+  // Two know it, the third has no owner: it is asked again, and the operation waits.
+  expect(told.slice(0, 3).map(({ partition }) => partition)).toEqual([0, 1, 2])
+  expect([changed, bed.asked]).toEqual([[], []])
+  expect((await bed.operations.get(id))?.progress?.effectiveAt ?? null).toBeNull()
+  away.delete(2)
+  const knownAtMs = bed.clock.nowMs()
+  const { progress } = await bed.ended(id)
+  expect(progress).toMatchObject({ status: 'DONE', total: 15, applied: 15 })
+  expect(progress?.effectiveAt).toBeGreaterThanOrEqual(knownAtMs)
+  expect(progress?.effectiveAt).toBeLessThanOrEqual(progress?.endedAt ?? 0)
+  expect(changed.sort()).toEqual([0, 1, 2])
+  for (const query of told)
+    expect(query).toMatchObject({ action: 'PAUSE', filter: {}, commandId: `operation/${id}/pause`, createdAt, isOver: false })
+  await bed.operations.stop()
+})
+
+it('an owner that loses its partition in the middle is followed by the next, which hears of it with cut-off and place', async () => {
+  const { bed, told } = announcing(1)
+  let leave: (error: DuelogError) => void = () => {}
+  const answer = bed.owner.announce
+  bed.owner.announce = (partition, query, asker) => {
+    if (query.waitMs === 0) return answer(partition, query, asker)
+    told.push({ partition, ...query })
+    const { promise, reject } = Promise.withResolvers<never>()
+    leave = reject
+    return promise
+  }
+  let calls = 0
+  bed.owner.change = async () => (++calls === 1 ? { changed: 2, refused: [], next: 'b' } : new Promise(() => {}))
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while (calls < 2) await rest()
+  const before = told.length
+  leave(away())
+  while (told.length === before) {
+    await bed.clock.advance(250)
+    await rest()
+  }
+  expect(told[before]).toMatchObject({ after: 'b', cutOff: { jobsOffset: 7, at: 5 }, waitMs: 0, isOver: false })
+  // Another process goes on: it tells the owners before it changes anything.
+  const next = announcing(1, bed.log)
+  next.bed.owner.change = async () => {
+    expect(next.told[0]).toMatchObject({ after: 'b', cutOff: { jobsOffset: 7, at: 5 } })
+    return { changed: 3, refused: [] }
+  }
+  next.bed.operations.start()
+  expect((await next.bed.ended(id)).progress).toMatchObject({ status: 'DONE', applied: 5 })
+  await next.bed.operations.stop()
+})
+
+it('a cancelled pause is over for all owners, and counts what they changed ahead', async () => {
+  const { bed, told } = announcing(3)
+  const answers: (() => void)[] = []
+  bed.owner.change = () => new Promise((resolve) => answers.push(() => resolve({ changed: 1, refused: [], next: 'b' })))
+  bed.operations.start()
+  const { id } = await bed.operations.create(pauseAll)
+  while (answers.length < 3) await rest()
+  await bed.operations.cancel(id, null)
+  while ((await bed.operations.get(id))?.cancel === undefined) await rest()
+  for (let rounds = 0; rounds < 20; rounds++) await rest()
+  for (const answer of answers) answer()
+  expect((await bed.ended(id)).progress).toMatchObject({ status: 'CANCELLED', applied: 6 })
+  const over = told.filter(({ isOver }) => isOver)
+  expect(over.map(({ partition, after }) => [partition, after])).toEqual([
+    [0, 'b'],
+    [1, 'b'],
+    [2, 'b'],
+  ])
+  await bed.operations.stop()
 })
 
 it('dead runs are redriven as their jobs have room, and each once', async () => {

@@ -15,6 +15,7 @@ export function operationToJson(operation: Operation) {
     problem,
     createdAt: isoTime(createdAt),
     startedAt: progress === undefined ? null : isoTime(progress.startedAt),
+    effectiveAt: progress?.effectiveAt == null ? null : isoTime(progress.effectiveAt),
     endedAt: progress?.endedAt == null ? null : isoTime(progress.endedAt),
     driver: driver === '' ? null : driver,
   }

@@ -4,6 +4,7 @@
  * are not part of the public API.
  */
 import {
+  type AnnounceQuery,
   type Asker,
   type AwaitedRun,
   bulkActions,
@@ -15,7 +16,16 @@ import {
   type PartitionQueries,
   type TargetQuery,
 } from '../../ports/index.ts'
-import { changesMax, changeWaitMs, closed, dueJobsMax, listChunkMax, runWaitMsMax, targetsMax } from '../schemas/index.ts'
+import {
+  announceWaitMsMax,
+  changesMax,
+  changeWaitMs,
+  closed,
+  dueJobsMax,
+  listChunkMax,
+  runWaitMsMax,
+  targetsMax,
+} from '../schemas/index.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
@@ -202,6 +212,35 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
       return queries.change(partition, { action, commandId, filter, ...place }, asker())
     },
   },
+  announce: {
+    path: '/:partition/announced',
+    audit: 'CHANGE_JOBS',
+    schema: schemaOf(
+      ofPartition,
+      closed(
+        {
+          ...{ action: { enum: bulkActions }, commandId: text, createdAt: integer(0), after: text, isOver: flag },
+          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
+          ...{ waitMs: { ...integer(0), maximum: announceWaitMsMax }, jobsOffset: integer(0), at: integer(0) },
+        },
+        ['action', 'commandId', 'createdAt', 'isOver', 'waitMs'],
+      ),
+    ),
+    request: (partition, { filter, cutOff, ...query }, asker) => ({
+      params: { partition },
+      query: { ...query, ...filter, ...cutOff },
+      waitMs: query.waitMs,
+      asker,
+    }),
+    answer: (queries, given: OfPartition & GivenAnnouncement, asker) => {
+      const { partition, action, commandId, createdAt, after, isOver, waitMs, jobsOffset, at, ...filter } = given
+      const place = {
+        ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
+        ...(after !== undefined && { after }),
+      }
+      return queries.announce(partition, { action, commandId, createdAt, filter, isOver, waitMs, ...place }, asker())
+    },
+  },
   limits: {
     path: '/:partition/limits',
     schema: schemaOf(ofPartition, closed({})),
@@ -256,6 +295,7 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
 }
 
 type GivenChange = Omit<ChangeQuery, 'filter' | 'cutOff'> & JobFilter & CutOff
+type GivenAnnouncement = Omit<AnnounceQuery, 'filter' | 'cutOff'> & JobFilter & Partial<CutOff>
 type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff'> & JobFilter & Partial<CutOff> & { ids?: string }
 
 /** The query of `targets` as its caller has it; as a query of HTTP it is flat. */

@@ -16,6 +16,7 @@ export { eventsSchema, internalCountsSchema, sessionSchema, statsMessageSchema }
 export { historyCountsSchema, historySchema, internalHistorySchema } from './history.ts'
 export { batchSchema, deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './jobs.ts'
 export {
+  announceWaitMsMax,
   appliedWaitMs,
   auditCaughtUpMs,
   auditKeptMax,

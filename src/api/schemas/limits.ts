@@ -216,6 +216,8 @@ export const targetsMax = 5_000
 /** Maximum jobs of one call of an operation that the owner changes itself, and how long the owner may take. */
 export const changesMax = 5_000
 export const changeWaitMs = 12_000
+/** How long an owner may be asked to tell when its partition leaves. */
+export const announceWaitMsMax = 30_000
 /** Maximum jobs or dead runs that one operation lists by their ids. */
 export const operationIdsMax = 10_000
 /** Maximum operations that have not ended. More are refused as `overloaded`. */

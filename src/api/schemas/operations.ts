@@ -89,12 +89,17 @@ export const operationSchema = {
       problem: { type: ['string', 'null'], description: 'Why it does not go on, or why it failed; null otherwise.' },
       createdAt: time,
       startedAt: timeOrNull,
+      effectiveAt: {
+        ...timeOrNull,
+        description:
+          'Since when it holds for all its jobs; null before. With PAUSE and CANCEL by filter this is long before all are changed: from then on, a job that would start a run is changed before, and starts none. Otherwise: when all were changed.',
+      },
       endedAt: timeOrNull,
       driver: { type: ['string', 'null'], description: 'The process that carries it out, or did.' },
     },
     [
       ...['id', 'action', 'filter', 'listed', 'actor', 'status', 'total', 'applied', 'refused', 'reasons', 'problem'],
-      ...['createdAt', 'startedAt', 'endedAt', 'driver'],
+      ...['createdAt', 'startedAt', 'effectiveAt', 'endedAt', 'driver'],
     ],
   ),
 } as const

@@ -135,8 +135,11 @@ export function tellReasons({ stderr }: Pick<Terminal, 'stderr'>, { status, reas
   if (status === 'FAILED' || status === 'CANCELLED') stderr.write(`Operation ${id} is ${status}. ${oneLine(problem ?? '')}\n`)
 }
 
-const progressText = (operation: Operation): string =>
-  operation.problem === null ? operationText(operation) : oneLine(operation.problem)
+function progressText(operation: Operation): string {
+  const { problem, effectiveAt } = operation
+  if (problem !== null) return oneLine(problem)
+  return `${operationText(operation)}${effectiveAt === null ? '' : ', in effect for all'}`
+}
 
 const laterText = ({ id }: Operation): string =>
   `"duelog operations get ${id} --follow" follows it, "duelog operations cancel ${id}" cancels it.`

@@ -42,7 +42,7 @@ function getCommand(frame: CommandFrame): Command {
         const operation = await api.get<Operation>(path`/v1/operations/${id}`)
         if (flags.follow) return await follow(shell, operation, false)
         if (json) return void terminal.stdout.write(`${JSON.stringify(operation)}\n`)
-        const { action, status, actor, createdAt, startedAt, endedAt, driver } = operation
+        const { action, status, actor, createdAt, startedAt, effectiveAt, endedAt, driver } = operation
         terminal.stdout.write(
           pairsText(
             [
@@ -53,6 +53,7 @@ function getCommand(frame: CommandFrame): Command {
               ['asked for by', actor ?? ''],
               ['created', createdAt],
               ['begun', startedAt ?? ''],
+              ['in effect', effectiveAt ?? ''],
               ['ended', endedAt ?? ''],
               ['carried out by', driver ?? ''],
             ],

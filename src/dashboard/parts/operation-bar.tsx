@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { cancelOperation, count, findOperations, mayOperate, operationTitle, visible, watched } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
+import { When } from './when.tsx'
 
 export function OperationBar() {
   useEffect(() => {
@@ -12,7 +13,7 @@ export function OperationBar() {
   return (
     <ul class="operations" aria-label="Operations">
       {watched.value.map((operation) => {
-        const { id, total, applied, refused, status, problem } = operation
+        const { id, total, applied, refused, status, problem, createdAt, effectiveAt } = operation
         return (
           <li key={id}>
             <span role="status">{operationTitle(operation)} …</span>
@@ -26,6 +27,11 @@ export function OperationBar() {
               {total !== null && ` of ${count(total)}`}
               {refused > 0 && `, ${count(refused)} refused`}
             </span>
+            {effectiveAt !== null && (
+              <span class="aside">
+                In effect for all since <When at={effectiveAt} onDayOf={createdAt} plain />
+              </span>
+            )}
             {problem !== null && <span class="aside warn">{visible(problem)}</span>}
             {mayOperate.value && (
               <ActionButton

@@ -18,6 +18,7 @@ import { poolOf } from '../activity/index.ts'
 import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
+import type { AnnouncedChange } from './announced-changes.ts'
 import { Effects } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
 import { type BatchResult, reportUnreadable } from './batch-result.ts'
@@ -66,7 +67,8 @@ export async function applyBatch(
     names: [],
     waitersTried: candidates.waiters.length,
     bulkLooked: batch.bulkIds.length,
-    bulk: { changed: 0, refused: [] },
+    bulk: { changed: 0, refused: [], before: 0 },
+    ahead: [],
     notes: [],
     dispatched: [],
     topicRecords: [],
@@ -75,7 +77,8 @@ export async function applyBatch(
     retries: 0,
     aheadUntil: 0,
   }
-  const batchStep = new BatchStep(context, batch.jobs, candidates, batchResult, now)
+  const announced = mayLog ? context.announced.inForce : []
+  const batchStep = new BatchStep(context, batch.jobs, candidates, batchResult, { now, announced })
   const budget = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
     if (mayEndAttempt(timer)) continue
@@ -128,6 +131,8 @@ class BatchStep {
   readonly #candidates: AdmissionCandidates
   readonly #batchResult: BatchResult
   readonly #now: number
+  /** Changes of many jobs that hold already, in their order. */
+  readonly #announced: readonly AnnouncedChange[]
   /** Jobs whose definition was accepted in this batch. */
   readonly #defined = new Set<string>()
 
@@ -136,20 +141,44 @@ class BatchStep {
     jobs: Map<string, Job>,
     candidates: AdmissionCandidates,
     batchResult: BatchResult,
-    now: number,
+    { now, announced }: { now: number; announced: readonly AnnouncedChange[] },
   ) {
     this.#context = context
     this.#jobs = jobs
     this.#candidates = candidates
     this.#batchResult = batchResult
     this.#now = now
+    this.#announced = announced
+  }
+
+  /** The job after the changes of many that concern it and whose walks have not come to it (ADR 0098). */
+  #changed(job: Job, end = this.#announced.length): Job {
+    let changed = job
+    for (let at = 0; at < end; at++) {
+      const change = this.#announced[at]
+      if (change?.concerns(changed) && !this.#isOvertaken(changed, at)) changed = this.#change(changed, change)
+    }
+    return changed
+  }
+
+  /** Whether a change that was asked for later has reached the job: what that did stays. */
+  #isOvertaken(job: Job, at: number): boolean {
+    return this.#announced.some(({ rule }, other) => other > at && rule.hasReached(job))
+  }
+
+  #change(job: Job, change: AnnouncedChange): Job {
+    const decision = this.#step(job, { kind: 'command', command: change.rule.command })
+    this.#batchResult.ahead.push(change)
+    this.#take(job, decision)
+    return decision.job
   }
 
   timer(timer: Timer): void {
-    const job = this.#jobs.get(timer.jobId) ?? { id: timer.jobId }
     const name = timerName(timer)
     const verdict = this.#context.failureIsolation.verdictOn(name)
     if (!verdict?.isPassedOver) this.#batchResult.names.push(name)
+    const loaded = this.#jobs.get(timer.jobId) ?? { id: timer.jobId }
+    const job = verdict === undefined ? this.#changed(loaded) : loaded
     const decision =
       verdict === undefined ? this.#step(job, { kind: 'timer', timer }) : this.#decisionForCulprit(job, verdict, timer.runNo)
     if (decision.deferUntil !== undefined) {
@@ -188,11 +217,13 @@ class BatchStep {
         this.#answer(inputRecord, { outcome: 'rejected', reason: inputRecord.refusal })
       return true
     }
-    const job = this.#jobs.get(inputRecord.jobId) ?? { id: inputRecord.jobId }
+    const verdict = this.#context.failureIsolation.verdictOn(name)
+    const loaded = this.#jobs.get(inputRecord.jobId) ?? { id: inputRecord.jobId }
+    const comesAfter = verdict === undefined && (inputRecord.input.kind === 'event' || inputRecord.input.kind === 'command')
+    const job = comesAfter ? this.#changed(loaded) : loaded
     if (inputRecord.input.kind === 'event') this.#reported(job, inputRecord.input.event, this.#now)
     const lateMs = startLatenessMs(job, inputRecord.input)
     if (lateMs !== undefined) this.#batchResult.startedLateMs.push(lateMs)
-    const verdict = this.#context.failureIsolation.verdictOn(name)
     if (verdict !== undefined) this.#passOver(inputRecord, verdict)
     const decision =
       verdict === undefined
@@ -228,9 +259,10 @@ class BatchStep {
     let fired = 0
     for (const jobId of this.#defined) {
       if (budget.isOver || fired === firedWithDefinitionMax) return
-      const job = this.#jobs.get(jobId)
+      const defined = this.#jobs.get(jobId)
       // The bytes of its Execution are not among those by which the batch was chosen.
-      if (job === undefined || job.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
+      if (defined === undefined || defined.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
+      const job = this.#changed(defined)
       const timer = timersOf(job).find(({ kind, dueAt }) => kind === timerKind.fire && dueAt <= this.#now)
       if (timer === undefined || failureIsolation.verdictOn(timerName(timer)) !== undefined) continue
       const decision = this.#step(job, { kind: 'timer', timer })
@@ -241,25 +273,39 @@ class BatchStep {
     }
   }
 
-  /** One job of a change of many, after all input records: a command to it that came before counts. */
+  /**
+   * One job of a change of many, after all input records: a command to it that came before counts. Operations change a job in the order in
+   * which they were asked for, whichever walk comes to it first.
+   */
   bulkChange(jobId: string, call: BulkCall): void {
-    const job = this.#jobs.get(jobId) ?? { id: jobId }
     const { bulk } = this.#batchResult
-    const judged = call.judge(job)
-    if (judged.kind === 'done') bulk.changed++
-    if (judged.kind === 'refused') bulk.refused.push({ jobId, code: judged.code })
-    if (judged.kind !== 'wanted') return
+    const loaded = this.#jobs.get(jobId) ?? { id: jobId }
+    const judged = call.rule.judge(loaded)
+    if (judged.kind === 'done' || judged.kind === 'refused') {
+      bulk.before++
+      if (judged.kind === 'done') bulk.changed++
+      else bulk.refused.push({ jobId, code: judged.code })
+      return
+    }
     const name = call.nameOf(jobId)
-    this.#batchResult.names.push(name)
     const verdict = this.#context.failureIsolation.verdictOn(name)
+    const at = this.#announced.findIndex(({ commandId }) => commandId === call.query.commandId)
+    const job = at > 0 && verdict === undefined ? this.#changed(loaded, at) : loaded
+    if (call.rule.judge(job).kind !== 'wanted' || (at >= 0 && this.#isOvertaken(job, at))) return
+    this.#batchResult.names.push(name)
     const decision =
       verdict === undefined
-        ? this.#step(job, { kind: 'command', command: call.command })
+        ? this.#step(job, { kind: 'command', command: call.rule.command })
         : this.#decisionForCulprit(job, verdict, 0)
     const code = verdict === undefined ? decision.refusal : 'refused-by-log'
     if (code === undefined) bulk.changed++
     else bulk.refused.push({ jobId, code })
     this.#take(job, decision)
+    // Their walks may have passed the job when it was not to be changed.
+    let changed = decision.job
+    for (const change of at < 0 ? [] : this.#announced.slice(at + 1)) {
+      if (change.isImmediate && change.rule.judge(changed).kind === 'wanted') changed = this.#change(changed, change)
+    }
   }
 
   #heartbeat(jobId: string, { event, heartbeat }: NonNullable<InputRecord['heartbeat']>): void {
@@ -295,10 +341,11 @@ class BatchStep {
     for (const waiter of waiters) {
       if (full.has(waiter.key)) continue
       admissionQueue.passed(waiter)
-      const job = this.#jobs.get(waiter.jobId) ?? { id: waiter.jobId }
       const name = waiterName(waiter)
       this.#batchResult.names.push(name)
       const verdict = this.#context.failureIsolation.verdictOn(name)
+      const loaded = this.#jobs.get(waiter.jobId) ?? { id: waiter.jobId }
+      const job = verdict === undefined ? this.#changed(loaded) : loaded
       const decision =
         verdict === undefined ? this.#step(job, { kind: 'admit', waiter }) : this.#decisionForCulprit(job, verdict, waiter.runNo)
       // Nothing is known about it, so it stays in the queue, and its key is not tried again before something changes.

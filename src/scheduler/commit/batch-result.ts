@@ -1,6 +1,7 @@
 /** The result of applying a batch. */
 import type { Receipt } from '../../../streams/jobs/index.ts'
 import type { Input, Job, Note, Timer } from '../../../streams/state/index.ts'
+import type { AnnouncedChange } from './announced-changes.ts'
 import type { Effects } from './batch-effects.ts'
 import type { SliceOutcome } from './bulk-changes.ts'
 import type { CommitContext } from './commit-context.ts'
@@ -24,6 +25,8 @@ export interface BatchResult {
   /** Jobs of a change of many that were looked at, and what was done to them. */
   bulkLooked: number
   bulk: SliceOutcome
+  /** Changes that reached a job ahead of their walk, once for each job. */
+  ahead: AnnouncedChange[]
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of users. */

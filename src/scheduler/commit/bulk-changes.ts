@@ -3,14 +3,13 @@
  * due timers and input records go with it. What is asked lives in memory only: the operation keeps how far it is, and each job that a
  * change has reached remembers its commandId, so a repeat after a crash or with another owner changes no job twice.
  */
-import type { JobCommand } from '../../../schemas/index.ts'
-import { completeCommand } from '../../../streams/definitions/index.ts'
 import { commandRefusalText } from '../../../streams/jobs/index.ts'
-import { type Job, markOf, pristineState } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Asker, ChangeQuery, Changes, PartitionStore } from '../../ports/index.ts'
-import { isChosen, type Walk, walkOf, wouldChange } from '../queries/index.ts'
+import { type Walk, walkOf } from '../queries/index.ts'
+import type { AnnouncedChanges } from './announced-changes.ts'
+import { ChangeRule } from './change-rule.ts'
 
 /** Jobs of one slice: alone, and beside due timers. A hundred take about 3 ms. */
 export const sliceJobs = { alone: 500, besideTimers: 100 }
@@ -25,6 +24,8 @@ const callsMax = 100
 export interface SliceOutcome {
   changed: number
   refused: { jobId: string; code: string }[]
+  /** Those of both that had taken the change before. */
+  before: number
 }
 
 /** Jobs of one call that a commit cycle looks at. */
@@ -35,22 +36,18 @@ export interface Slice {
   isLast: boolean
 }
 
-export type Verdict = { kind: 'wanted' } | { kind: 'done' } | { kind: 'refused'; code: string } | { kind: 'other' }
-
 /** One call, and how far it is. */
 export class BulkCall {
   readonly query: ChangeQuery
-  readonly command: JobCommand
+  readonly rule: ChangeRule
   readonly changes: Changes = { changed: 0, refused: [] }
   readonly walk: Walk
-  readonly #mark: number
   cursor: string | undefined
 
   constructor(query: ChangeQuery, nowMs: number) {
-    const { action, commandId, after, isRepeat, filter } = query
+    const { after, isRepeat, filter } = query
     this.query = query
-    this.command = completeCommand({ type: action, commandId, at: nowMs })
-    this.#mark = markOf(commandId)
+    this.rule = new ChangeRule(query, nowMs)
     this.cursor = after
     // Jobs that are changed already may no longer have the status that was asked for.
     const { status: _, ...lasting } = filter
@@ -60,17 +57,6 @@ export class BulkCall {
   /** A name that no other input of a cycle has. */
   nameOf(jobId: string): string {
     return `bulk ${this.query.commandId} ${jobId}`
-  }
-
-  judge(job: Job): Verdict {
-    const { action, filter, cutOff, commandId } = this.query
-    const { state: stored } = job
-    if (stored?.recentCommands.includes(this.#mark)) {
-      const refusal = stored.decisions.find((one) => one.commandId === commandId)
-      return refusal === undefined ? { kind: 'done' } : { kind: 'refused', code: refusal.reason }
-    }
-    const state = stored ?? pristineState(job)
-    return isChosen(job, state, { action, filter, cutOff }) && wouldChange(action, state) ? { kind: 'wanted' } : { kind: 'other' }
   }
 
   /** Counts what a committed slice did. */
@@ -99,12 +85,14 @@ interface Open {
 
 export class BulkChanges {
   readonly #clock: Clock
+  readonly #announced: AnnouncedChanges
   readonly #onBegin: () => void
   /** In the order in which they came. */
   #open: Open[] = []
 
-  constructor(clock: Clock, onBegin: () => void) {
+  constructor(clock: Clock, announced: AnnouncedChanges, onBegin: () => void) {
     this.#clock = clock
+    this.#announced = announced
     this.#onBegin = onBegin
   }
 
@@ -138,6 +126,7 @@ export class BulkChanges {
     const cancelTimer = this.#clock.at(nowMs + stuckAfterMs, () => settle(new DuelogError('not-ready', stuck)))
     const open: Open = { call: new BulkCall(query, nowMs), sinceMs: this.#clock.steadyMs(), settle, isOpen: () => isOpen }
     signal?.addEventListener('abort', onAbort)
+    this.#announced.walked(query.commandId, query.after, { isOver: false, counted: 0 })
     this.#open.push(open)
     this.#onBegin()
     return promise
@@ -157,6 +146,7 @@ export class BulkChanges {
     call.count(outcome)
     const isOver = isLast && count === ids.length
     call.cursor = ids[count - 1] ?? call.cursor
+    this.#announced.walked(call.query.commandId, call.cursor, { isOver, counted: outcome.before })
     const open = this.#open.find((one) => one.call === call)
     if (open?.isOpen() !== true) return
     const isDue = this.#clock.steadyMs() - open.sinceMs >= answeredAfterMs

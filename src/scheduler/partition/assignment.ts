@@ -7,7 +7,7 @@ import { type Semaphore, WakeSignal } from '../../concurrency/index.ts'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
 import type { LogWriter, PositionReset } from '../../ports/index.ts'
 import { JobWaits, Leases, WorkerWatch } from '../activity/index.ts'
-import { batchRecordsMax, FailureIsolation } from '../commit/index.ts'
+import { AnnouncedChanges, batchRecordsMax, FailureIsolation } from '../commit/index.ts'
 import {
   type AppliedOffsets,
   AppliedWaits,
@@ -93,6 +93,8 @@ export class Assignment {
     () => this.resources.readingPace.hurry(),
   )
   readonly jobWaits = new JobWaits()
+  /** Operations that a partition knows across reopens, and before it is active. */
+  readonly announced: AnnouncedChanges
   /** The next offsets that are part of the store, by the latest opening. */
   applied: Readonly<AppliedOffsets> = { jobs: 0, commands: 0, events: 0, state: 0 }
   role: PartitionRole
@@ -123,6 +125,7 @@ export class Assignment {
     this.resources = resources
     this.storeFailures = new StoreFailures(shared.clock)
     this.signal = new WakeSignal(shared.clock)
+    this.announced = new AnnouncedChanges(shared.clock)
   }
 
   get phase(): Phase {
@@ -173,6 +176,7 @@ export class Assignment {
   /** The partition is handed over: it fires for at most handoffMs more. */
   handOver(): void {
     this.#leavingAt = this.shared.clock.steadyMs() + handoffMs
+    this.announced.leave()
     this.signal.wake()
   }
 
@@ -185,6 +189,7 @@ export class Assignment {
   beginClose(): void {
     this.#closing = true
     this.#closed.reject(new Closed())
+    this.announced.leave()
     this.signal.wake()
   }
 

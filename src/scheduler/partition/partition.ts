@@ -19,7 +19,17 @@
 import { counted } from '../../../streams/text/index.ts'
 import { type Semaphore, Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { Asker, Batch, ChangeQuery, Changes, PartitionStore, PartitionView } from '../../ports/index.ts'
+import type {
+  Announced,
+  AnnounceQuery,
+  Asker,
+  Batch,
+  ChangeQuery,
+  Changes,
+  CutOff,
+  PartitionStore,
+  PartitionView,
+} from '../../ports/index.ts'
 import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import {
   type LogPositions,
@@ -202,6 +212,14 @@ export class Partition {
   /** See BulkChanges. Undefined: it is not active. */
   change(query: ChangeQuery, asker?: Asker): Promise<Changes> | undefined {
     return this.phase === 'active' ? this.#context?.bulk.begin(query, asker) : undefined
+  }
+
+  /** See AnnouncedChanges. Undefined: this process does not own the partition, and will not. */
+  async announce(query: AnnounceQuery, now: CutOff, asker?: Asker): Promise<Announced | undefined> {
+    if (this.role !== 'owner' || this.closing || !this.#isCurrent) return undefined
+    const isActive = this.phase === 'active'
+    const announced = await this.#assignment.announced.announce(query, isActive ? now : undefined, asker)
+    return { ...announced, isActive: isActive && this.store !== undefined }
   }
 
   /** See JobWaits. */

@@ -1,7 +1,7 @@
 /** The jobs and dead runs of a partition that an operation changes, in the order of job ids, with bounded work for each call. */
 import type { JobState } from '../../../schemas/index.ts'
 import { deadRunsBy } from '../../../streams/runs/index.ts'
-import { type Job, pristineState } from '../../../streams/state/index.ts'
+import { type Job, markOf, pristineState } from '../../../streams/state/index.ts'
 import type { CutOff, JobFilter, OperationAction, PartitionStore, Target, TargetQuery, Targets } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
@@ -24,6 +24,8 @@ export async function changeTargets(place: Place, query: Query): Promise<Targets
   const { cutOff, limit, until, countOnly = false } = query
   const found: Targets = { targets: [], count: 0, cutOff }
   if (limit === 0) return found
+  // While owners change jobs, those that are changed already are counted too.
+  const mark = countOnly ? markOf(`${query.commandPrefix}${query.action.toLowerCase()}`) : undefined
   let jobs = 0
   let read = 0
   let cursor = query.after
@@ -32,7 +34,7 @@ export async function changeTargets(place: Place, query: Query): Promise<Targets
       if (until !== undefined && byBytes(job.id, until) > 0) return found
       cursor = job.id
       read++
-      const target = await targetOf(place, job, query)
+      const target = await targetOf(place, job, query, mark)
       if (target === undefined) continue
       jobs++
       found.count += target.runs?.length ?? 1
@@ -66,13 +68,14 @@ const narrowed = (filter: JobFilter, action: OperationAction): JobFilter =>
   action === 'REDRIVE' || action === 'DISCARD' ? { ...filter, dead: true } : filter
 
 /** Undefined: the job is not changed. */
-async function targetOf(place: Place, job: Job, query: Query): Promise<Target | undefined> {
+async function targetOf(place: Place, job: Job, query: Query, mark: number | undefined): Promise<Target | undefined> {
   const { action, filter, cutOff, commandPrefix } = query
   const { definition } = job
   if (definition === undefined) return undefined
   const state = job.state ?? pristineState(job)
-  if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
   const target = { id: job.id, offset: definition.offset }
+  if (mark !== undefined && state.recentCommands.includes(mark)) return target
+  if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
   if (action === 'CANCEL_RUN') {
     const runs = activeRunsBy(state, query)
     return runs.length === 0 ? undefined : { ...target, runs }

@@ -1,6 +1,9 @@
 /** The commands of an operator: a run besides the schedule, a pause, an end. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinitionInput } from '../../../schemas/generated.ts'
+import { Chance } from '../../../src/testing/simulation/chance.ts'
+import { randomCommand, randomReport } from '../random-acts.ts'
+import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from '../runs/history.ts'
 
 const everySecond = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
@@ -287,4 +290,44 @@ describe('a pause of a job that is INVALID', () => {
     expect(job.last).toMatchObject({ refusal: 'invalid-definition', out: [] })
     expect(job.state.decisions.at(-1)).toMatchObject({ reason: 'invalid-definition', commandId: 'a' })
   })
+})
+
+describe('a pause or cancellation in the moment before a job fires', () => {
+  it.each(['PAUSE', 'CANCEL'] as const)(
+    '%s: no occurrence starts a run, in any history, and a repeat changes nothing',
+    (type) => {
+      let wouldHave = 0
+      for (let seed = 1; seed <= 1_500; seed++) {
+        const history = (): { job: JobHistory; chance: Chance } => {
+          const chance = new Chance(seed)
+          const job = new JobHistory({ leadMs: chance.pick([0, 100]) })
+          job.definition({ spec: randomDefinition(chance, job.now) })
+          for (let acts = chance.int(0, 8); acts > 0; acts--) {
+            const kind = chance.weighted({ time: 4, command: 2, report: 3 })
+            if (kind === 'time') job.until(job.now + chance.int(0, 3_000))
+            else if (kind === 'report') randomReport(job, chance)
+            else randomCommand(job, chance)
+          }
+          return { job, chance }
+        }
+        const occurrences = ({ job, chance }: ReturnType<typeof history>): number => {
+          const [before, sent] = [job.job.state?.runNo ?? 0, job.dispatched.length]
+          for (let acts = 0; acts < 6; acts++) {
+            if (chance.happens(0.5)) randomReport(job, chance)
+            job.until(job.now + 2_000)
+          }
+          return job.dispatched.slice(sent).filter(({ runNo, trigger }) => runNo > before && trigger === 'SCHEDULE').length
+        }
+        wouldHave += occurrences(history())
+        const lived = history()
+        lived.job.command(type, { commandId: 'operation/o' })
+        expect([seed, occurrences(lived)]).toEqual([seed, 0])
+        const { state } = lived.job.job
+        lived.job.command(type, { commandId: 'operation/o' })
+        expect(lived.job.job.state).toBe(state)
+      }
+      // Without it they would have fired.
+      expect(wouldHave).toBeGreaterThan(1_000)
+    },
+  )
 })

@@ -1,0 +1,98 @@
+/**
+ * Makes an operation known to the owners of all partitions at once, before their jobs are changed one after another (ADR 0098). From then
+ * on an owner changes each job that comes up before it fires. An owner that takes a partition over hears of it while it takes over: a
+ * question is always open, and is answered when the partition leaves.
+ */
+import type { OperationPart } from '../../schemas/index.ts'
+import type { Clock } from '../clock/index.ts'
+import { withTimeout } from '../concurrency/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Announced, AnnounceQuery, CutOff } from '../ports/index.ts'
+import type { Ask } from './options.ts'
+import { waitFor } from './repeated.ts'
+
+/** How long one question stays open. Owners forget an operation later than that. */
+const openMs = 10_000
+/** Delay until an owner is asked again that did not answer, and until one that does not know the question is asked again. */
+const againMs = 250
+const unknownAgainMs = 10_000
+/** An owner that answers too soon is not asked all the time. */
+const answeredAgainMs = 1_000
+/** How long the end of an operation waits for the owners. */
+const releaseMs = 2_000
+
+export interface AnnouncementOptions {
+  operation: Pick<AnnounceQuery, 'action' | 'filter' | 'commandId' | 'createdAt'>
+  partitions: number
+  asking: (partition: number) => Ask
+  caller: string
+  clock: Clock
+  signal: AbortSignal
+  /** Called once, when the owners of all partitions know it. */
+  onKnown(): void
+}
+
+export class Announcements {
+  readonly #options: AnnouncementOptions
+  /** Partitions whose active owner knows the operation, or has known it. */
+  readonly #known = new Set<number>()
+
+  constructor(options: AnnouncementOptions) {
+    this.#options = options
+  }
+
+  /** Resolves with what exists now. Undefined: the owner is of an earlier version. */
+  async first(partition: number): Promise<CutOff | undefined> {
+    return (await this.#tell(partition, { waitMs: 0, isOver: false }))?.cutOff
+  }
+
+  /** Keeps it known until the partition is done or the signal comes. It never rejects. */
+  async keep(part: OperationPart): Promise<void> {
+    const { clock, signal } = this.#options
+    let waitMs = this.#known.has(part.partition) ? openMs : 0
+    while (!part.ended && !signal.aborted) {
+      const askedAtMs = clock.steadyMs()
+      const again = await this.#tell(part.partition, { ...placeOf(part), waitMs, isOver: false }).then(
+        (answer) => (answer === undefined ? unknownAgainMs : 2 * (clock.steadyMs() - askedAtMs) < waitMs ? answeredAgainMs : 0),
+        () => againMs,
+      )
+      waitMs = again === againMs ? 0 : openMs
+      if (again > 0) await waitFor(again, clock, signal).catch(() => undefined)
+    }
+  }
+
+  /** The operation ends early. Resolves with the number of jobs that were changed and are not counted. It never rejects. */
+  async release(parts: readonly OperationPart[]): Promise<number> {
+    const { clock } = this.#options
+    let ahead = 0
+    const released = parts
+      .filter(({ ended }) => !ended)
+      .map(async (part) => {
+        const answer = await this.#tell(part.partition, { ...placeOf(part), waitMs: 0, isOver: true }, false)
+        ahead += answer?.ahead ?? 0
+      })
+    await withTimeout(clock, releaseMs, Promise.allSettled(released))
+    return ahead
+  }
+
+  async #tell(
+    partition: number,
+    place: Omit<AnnounceQuery, keyof AnnouncementOptions['operation']>,
+    mayEnd = true,
+  ): Promise<Announced | undefined> {
+    const { operation, partitions, asking, caller, signal, onKnown } = this.#options
+    const asker = { caller, ...(mayEnd && { signal }) }
+    try {
+      const answer = await asking(partition)((owner) => owner.announce(partition, { ...operation, ...place }, asker))
+      if (answer.isActive && !this.#known.has(partition) && this.#known.add(partition).size === partitions) onKnown()
+      return answer
+    } catch (error) {
+      if (error instanceof DuelogError && error.code === 'not-found') return undefined
+      throw error
+    }
+  }
+}
+
+function placeOf({ jobsOffset, startedAt: at, after }: OperationPart): Pick<AnnounceQuery, 'cutOff' | 'after'> {
+  return { cutOff: { jobsOffset, at }, ...(after !== null && { after }) }
+}
