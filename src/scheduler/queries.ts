@@ -56,21 +56,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
       return { definition: known, ...(state !== undefined && { state }) }
     },
 
-    targets: (partition, query, asker) =>
-      lists.run(async () => {
-        const cutOff = query.cutOff ?? cutOffNow(partitions.get(partition), clock)
-        return changeTargets({ store: storeOf(partition), codecs }, { ...query, cutOff })
-      }, asker),
-
-    async change(partition, query, asker) {
-      storeOf(partition)
-      return (await partitions.get(partition)?.change(query, asker)) ?? notActive(partition)
-    },
-
-    async announce(partition, query, asker) {
-      const owner = partitions.get(partition)
-      return (await owner?.announce(query, cutOffNow(owner, clock), asker)) ?? notActive(partition)
-    },
+    ...operationQueries(partitions, options, { storeOf, lists }),
 
     async limits(partition) {
       return limitUses(storeOf(partition), codecs)
@@ -100,6 +86,30 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
         return runEndOf(job, finished, awaited, clock.nowMs())
       }
       return await endedInTime(owner, id, awaited, look, { clock, timeoutMs, signal: asker?.signal })
+    },
+  }
+}
+
+function operationQueries(
+  partitions: ReadonlyMap<number, Partition>,
+  { codecs, clock }: SchedulerOptions,
+  { storeOf, lists }: { storeOf: QuerySource['storeOf']; lists: FairSlots },
+): Pick<PartitionQueries, 'targets' | 'change' | 'announce'> {
+  return {
+    targets: (partition, query, asker) =>
+      lists.run(async () => {
+        const cutOff = query.cutOff ?? cutOffNow(partitions.get(partition), clock)
+        return changeTargets({ store: storeOf(partition), codecs }, { ...query, cutOff })
+      }, asker),
+
+    async change(partition, query, asker) {
+      storeOf(partition)
+      return (await partitions.get(partition)?.change(query, asker)) ?? notActive(partition)
+    },
+
+    async announce(partition, query, asker) {
+      const owner = partitions.get(partition)
+      return (await owner?.announce(query, cutOffNow(owner, clock), asker)) ?? notActive(partition)
     },
   }
 }

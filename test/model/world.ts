@@ -285,7 +285,6 @@ class Owner {
     this.#taker = new TimerSource(index, crashing, this.#shared, heavyJobs)
     // Here there are no records that readers do not see.
     const reader = { isOpen: () => false, next: () => 0, reach: () => 0, end: () => 0 }
-    const announced = new AnnouncedChanges(this.#shared.clock)
     this.#context = {
       shared: this.#shared,
       partition: 0,
@@ -302,8 +301,7 @@ class Owner {
       admissionQueue: new AdmissionQueue(codecs),
       heavyJobs,
       failureIsolation: new FailureIsolation(batchRecordsMax),
-      bulk: new BulkChanges(this.#shared.clock, announced, () => {}),
-      announced,
+      bulk: new BulkChanges(this.#shared.clock, new AnnouncedChanges(this.#shared.clock), () => {}),
       writer: { commit: (records) => this.#commit(records), close: async () => {} },
       resources: {
         nonTransactionalWriter: { write: (records) => this.#write(records), close: async () => {} },

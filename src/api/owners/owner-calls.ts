@@ -3,57 +3,15 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import {
-  type AnnounceQuery,
-  type Asker,
-  type AwaitedRun,
-  bulkActions,
-  type ChangeQuery,
-  type CutOff,
-  type DueRange,
-  type JobFilter,
-  type JobQueries,
-  type PartitionQueries,
-  type TargetQuery,
-} from '../../ports/index.ts'
-import {
-  announceWaitMsMax,
-  changesMax,
-  changeWaitMs,
-  closed,
-  dueJobsMax,
-  listChunkMax,
-  runWaitMsMax,
-  targetsMax,
-} from '../schemas/index.ts'
+import type { Asker, AwaitedRun, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
+import { closed, dueJobsMax, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
+import { flag, integer, type OfPartition, type OwnerCall, ofPartition, type Request, schemaOf, text } from './call-parts.ts'
+import { operationCalls } from './operation-calls.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
 export const partitionsPath = '/internal/v1/partitions'
 /** A call ends after this wait at the latest. */
 const appliedWaitMsMax = 60_000
-
-export type Values = Record<string, string | number | boolean | undefined>
-
-/** What the caller sends. `waitMs`: how long the owner may take in addition to the usual time limit. */
-interface Request {
-  params: Values
-  query?: Values
-  waitMs?: number
-  asker?: Asker | undefined
-}
-
-interface OwnerCall<Name extends keyof PartitionQueries> {
-  path: string
-  /** Only of a call that changes something: its name in the audit trail. Default: it is a GET. */
-  audit?: 'CHANGE_JOBS'
-  schema: { hide: true; params: object; querystring: object }
-  /** Field of the body that holds the answer. Absent: the body is the answer. */
-  field?: string
-  /** What the caller makes of the arguments. */
-  request: (...args: PartitionQueries[Name] extends (...args: infer Args) => unknown ? Args : never) => Request
-  /** What the owner does with params and query. `asker` is called only by long queries, because it watches the connection. */
-  answer: (queries: PartitionQueries, given: never, asker: () => Asker) => Promise<unknown>
-}
 
 /** The same, of a standby too: with `stale=true` in the query, any store of the process may answer. */
 interface StandbyCall<Name extends keyof JobQueries> extends Omit<OwnerCall<Name>, 'answer'> {
@@ -68,18 +26,11 @@ export interface AnyCall {
   request: (...args: never[]) => Request
 }
 
-type OwnerName = Exclude<keyof PartitionQueries, keyof JobQueries | 'copies' | 'partitions'>
+type OwnerName = Exclude<keyof PartitionQueries, keyof JobQueries | keyof typeof operationCalls | 'copies' | 'partitions'>
 
-const integer = (minimum: number) => ({ type: 'integer', minimum }) as const
-const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
-const ofPartition = closed({ partition: integer(0) }, ['partition'])
 const ofJob = closed({ partition: integer(0), id: text }, ['partition', 'id'])
-const schemaOf = (params: object, querystring: object) => ({ hide: true, params, querystring }) as const
 const stale = { stale: flag }
 
-interface OfPartition {
-  partition: number
-}
 type OfJob = OfPartition & { id: string }
 
 export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
@@ -139,7 +90,7 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
   },
 }
 
-export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
+export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } & typeof operationCalls = {
   stored: {
     path: '/:partition/jobs/:id/stored',
     schema: schemaOf(ofJob, closed({})),
@@ -165,82 +116,7 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
     answer: (queries, { partition, ...range }: OfPartition & { from: number; to: number; limit: number }, asker) =>
       queries.dueJobs(partition, range, asker()),
   },
-  targets: {
-    path: '/:partition/targets',
-    schema: schemaOf(
-      ofPartition,
-      closed(
-        {
-          ...{ action: text, commandPrefix: text, ids: text, after: text, until: text, countOnly: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text, runStatus: text, dead: flag },
-          ...{ limit: { ...integer(0), maximum: targetsMax }, jobsOffset: integer(0), at: integer(0) },
-        },
-        ['action', 'commandPrefix', 'limit'],
-      ),
-    ),
-    request: (partition, { filter, ids, cutOff, ...query }, asker) => ({
-      params: { partition },
-      query: { ...query, ...filter, ...cutOff, ids: ids && JSON.stringify(ids) },
-      asker,
-    }),
-    answer: (queries, { partition, ...given }: OfPartition & GivenTargets, asker) =>
-      queries.targets(partition, targetQueryOf(given), asker()),
-  },
-  change: {
-    path: '/:partition/changes',
-    audit: 'CHANGE_JOBS',
-    schema: schemaOf(
-      ofPartition,
-      closed(
-        {
-          ...{ action: { enum: bulkActions }, commandId: text, after: text, isRepeat: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
-          ...{ limit: { ...integer(1), maximum: changesMax }, jobsOffset: integer(0), at: integer(0) },
-        },
-        ['action', 'commandId', 'isRepeat', 'limit', 'jobsOffset', 'at'],
-      ),
-    ),
-    request: (partition, { filter, cutOff, ...query }, asker) => ({
-      params: { partition },
-      query: { ...query, ...filter, ...cutOff },
-      waitMs: changeWaitMs,
-      asker,
-    }),
-    answer: (queries, given: OfPartition & GivenChange, asker) => {
-      const { partition, action, commandId, after, isRepeat, limit, jobsOffset, at, ...filter } = given
-      const place = { cutOff: { jobsOffset, at }, isRepeat, limit, ...(after !== undefined && { after }) }
-      return queries.change(partition, { action, commandId, filter, ...place }, asker())
-    },
-  },
-  announce: {
-    path: '/:partition/announced',
-    audit: 'CHANGE_JOBS',
-    schema: schemaOf(
-      ofPartition,
-      closed(
-        {
-          ...{ action: { enum: bulkActions }, commandId: text, createdAt: integer(0), after: text, isOver: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
-          ...{ waitMs: { ...integer(0), maximum: announceWaitMsMax }, jobsOffset: integer(0), at: integer(0) },
-        },
-        ['action', 'commandId', 'createdAt', 'isOver', 'waitMs'],
-      ),
-    ),
-    request: (partition, { filter, cutOff, ...query }, asker) => ({
-      params: { partition },
-      query: { ...query, ...filter, ...cutOff },
-      waitMs: query.waitMs,
-      asker,
-    }),
-    answer: (queries, given: OfPartition & GivenAnnouncement, asker) => {
-      const { partition, action, commandId, createdAt, after, isOver, waitMs, jobsOffset, at, ...filter } = given
-      const place = {
-        ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
-        ...(after !== undefined && { after }),
-      }
-      return queries.announce(partition, { action, commandId, createdAt, filter, isOver, waitMs, ...place }, asker())
-    },
-  },
+  ...operationCalls,
   limits: {
     path: '/:partition/limits',
     schema: schemaOf(ofPartition, closed({})),
@@ -292,22 +168,6 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } = {
       return queries.ended(partition, id, awaited as AwaitedRun, timeoutMs, asker())
     },
   },
-}
-
-type GivenChange = Omit<ChangeQuery, 'filter' | 'cutOff'> & JobFilter & CutOff
-type GivenAnnouncement = Omit<AnnounceQuery, 'filter' | 'cutOff'> & JobFilter & Partial<CutOff>
-type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff'> & JobFilter & Partial<CutOff> & { ids?: string }
-
-/** The query of `targets` as its caller has it; as a query of HTTP it is flat. */
-function targetQueryOf({ ids, jobsOffset, at, action, commandPrefix, after, until, limit, countOnly, ...filter }: GivenTargets) {
-  return {
-    ...{ action, commandPrefix, limit, filter },
-    ...(ids !== undefined && { ids: JSON.parse(ids) as string[] }),
-    ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
-    ...(after !== undefined && { after }),
-    ...(until !== undefined && { until }),
-    ...(countOnly !== undefined && { countOnly }),
-  }
 }
 
 /** JSON between processes, with bytes as {"$bytes": base64}. A user's object of that form is never affected, because payloads are bytes. */

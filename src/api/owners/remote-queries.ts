@@ -6,17 +6,10 @@ import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
 import { answerText } from '../../network/index.ts'
 import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
+import type { Values } from './call-parts.ts'
 import type { HistoryQuery, RemoteHistory } from './history-directory.ts'
 import type { Owner, RemoteOwner } from './owner.ts'
-import {
-  type AnyCall,
-  callerHeader,
-  decodeInternalJson,
-  ownerCalls,
-  partitionsPath,
-  standbyCalls,
-  type Values,
-} from './owner-calls.ts'
+import { type AnyCall, callerHeader, decodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from './owner-calls.ts'
 import type { ProcessCounts } from './process-counts.ts'
 import type { RemoteProof } from './proof-directory.ts'
 

@@ -77,7 +77,7 @@ export async function applyBatch(
     retries: 0,
     aheadUntil: 0,
   }
-  const announced = mayLog ? context.announced.inForce : []
+  const announced = mayLog ? context.bulk.announced.inForce : []
   const batchStep = new BatchStep(context, batch.jobs, candidates, batchResult, { now, announced })
   const budget = new SearchBudget(cycleStepsMax)
   for (const timer of batch.timers) {
@@ -259,16 +259,16 @@ class BatchStep {
     let fired = 0
     for (const jobId of this.#defined) {
       if (budget.isOver || fired === firedWithDefinitionMax) return
-      const defined = this.#jobs.get(jobId)
+      const job = this.#jobs.get(jobId)
       // The bytes of its Execution are not among those by which the batch was chosen.
-      if (defined === undefined || defined.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
-      const job = this.#changed(defined)
-      const timer = timersOf(job).find(({ kind, dueAt }) => kind === timerKind.fire && dueAt <= this.#now)
+      if (job === undefined || job.unreadable !== undefined || heavyJobs.of(jobId) > 0) continue
+      const changed = this.#changed(job)
+      const timer = timersOf(changed).find(({ kind, dueAt }) => kind === timerKind.fire && dueAt <= this.#now)
       if (timer === undefined || failureIsolation.verdictOn(timerName(timer)) !== undefined) continue
-      const decision = this.#step(job, { kind: 'timer', timer })
+      const decision = this.#step(changed, { kind: 'timer', timer })
       if (decision.deferUntil !== undefined || decision.awaitsEventsUntil !== undefined || decision.failed) continue
       this.#batchResult.names.push(timerName(timer))
-      this.#take(job, decision)
+      this.#take(changed, decision)
       fired++
     }
   }

@@ -85,14 +85,15 @@ interface Open {
 
 export class BulkChanges {
   readonly #clock: Clock
-  readonly #announced: AnnouncedChanges
+  /** All operations of which the owner knows. */
+  readonly announced: AnnouncedChanges
   readonly #onBegin: () => void
   /** In the order in which they came. */
   #open: Open[] = []
 
   constructor(clock: Clock, announced: AnnouncedChanges, onBegin: () => void) {
     this.#clock = clock
-    this.#announced = announced
+    this.announced = announced
     this.#onBegin = onBegin
   }
 
@@ -126,7 +127,7 @@ export class BulkChanges {
     const cancelTimer = this.#clock.at(nowMs + stuckAfterMs, () => settle(new DuelogError('not-ready', stuck)))
     const open: Open = { call: new BulkCall(query, nowMs), sinceMs: this.#clock.steadyMs(), settle, isOpen: () => isOpen }
     signal?.addEventListener('abort', onAbort)
-    this.#announced.walked(query.commandId, query.after, { isOver: false, counted: 0 })
+    this.announced.walked(query.commandId, query.after, { isOver: false, counted: 0 })
     this.#open.push(open)
     this.#onBegin()
     return promise
@@ -146,7 +147,7 @@ export class BulkChanges {
     call.count(outcome)
     const isOver = isLast && count === ids.length
     call.cursor = ids[count - 1] ?? call.cursor
-    this.#announced.walked(call.query.commandId, call.cursor, { isOver, counted: outcome.before })
+    this.announced.walked(call.query.commandId, call.cursor, { isOver, counted: outcome.before })
     const open = this.#open.find((one) => one.call === call)
     if (open?.isOpen() !== true) return
     const isDue = this.#clock.steadyMs() - open.sinceMs >= answeredAfterMs

@@ -7,7 +7,6 @@ import type { AdmissionQueue } from '../limits/index.ts'
 import type { Shared } from '../options/index.ts'
 import type { HeavyJobs } from '../state/index.ts'
 import type { TimeIndex, ZoneRulesState } from '../timers/index.ts'
-import type { AnnouncedChanges } from './announced-changes.ts'
 import type { BulkChanges } from './bulk-changes.ts'
 import type { FailureIsolation } from './failure-isolation.ts'
 
@@ -38,7 +37,6 @@ export interface CommitContext {
   heavyJobs: HeavyJobs
   failureIsolation: FailureIsolation
   bulk: BulkChanges
-  announced: AnnouncedChanges
   /** Undefined until the partition is claimed: nothing may be logged before that. */
   writer: TransactionalWriter | undefined
   resources: {

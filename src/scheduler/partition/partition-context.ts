@@ -11,7 +11,6 @@ import type { WakeSignal } from '../../concurrency/index.ts'
 import type { PartitionStore, TransactionalWriter } from '../../ports/index.ts'
 import { ActiveRuns, type JobWaits, type Leases, StandingJobs, type WorkerWatch } from '../activity/index.ts'
 import {
-  type AnnouncedChanges,
   BulkChanges,
   type CommitContext,
   type CycleOptions,
@@ -70,7 +69,6 @@ export class PartitionContext implements CommitContext {
   readonly heavyJobs = new HeavyJobs()
   readonly admissionQueue: AdmissionQueue
   readonly bulk: BulkChanges
-  readonly announced: AnnouncedChanges
   readonly reports: EventsWatermark
   readonly restoreProgress: RestoreProgress
   readonly tombstoneGuard: TombstoneGuard
@@ -115,7 +113,6 @@ export class PartitionContext implements CommitContext {
     this.inputBuffer = new InputBuffer(resources.inputBufferBytesMax)
     this.backpressure = new Backpressure(this.inputBuffer, partitionReader, shared.clock)
     this.admissionQueue = new AdmissionQueue(shared.codecs)
-    this.announced = assignment.announced
     this.bulk = new BulkChanges(shared.clock, assignment.announced, () => this.signal.wake())
     this.reports = new EventsWatermark(this)
     this.tombstoneGuard = new TombstoneGuard(shared.clock, shared.tombstoneRetentionMs)
