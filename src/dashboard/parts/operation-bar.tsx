@@ -27,7 +27,7 @@ export function OperationBar() {
               {total !== null && ` of ${count(total)}`}
               {refused > 0 && `, ${count(refused)} refused`}
             </span>
-            {effectiveAt !== null && (
+            {effectiveAt && (
               <span class="aside">
                 In effect for all since <When at={effectiveAt} onDayOf={createdAt} plain />
               </span>
