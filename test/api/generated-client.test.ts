@@ -102,7 +102,17 @@ const operation: Operation = {
     ...{ idContains: null, runStatus: null, actor: null },
   },
   progress: {
-    ...{ status: 'RUNNING', total: 3, applied: 1, refused: 1, parts: [], startedAt: 6, effectiveAt: 7, endedAt: null, problem: null },
+    ...{
+      status: 'RUNNING',
+      total: 3,
+      applied: 1,
+      refused: 1,
+      parts: [],
+      startedAt: 6,
+      effectiveAt: 7,
+      endedAt: null,
+      problem: null,
+    },
     ...{ driver: 'w@h:1:b', reasons: [{ reason: 'It is COMPLETED.', code: 'completed', count: 1, example: 'a' }] },
   },
 }

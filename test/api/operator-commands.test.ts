@@ -294,7 +294,17 @@ describe('dead letters', () => {
     const requests: OperationRequest[] = []
     const operationOf = (request: OperationRequest): Operation => {
       const total = request.runIds?.length ?? 0
-      const progress = { status: 'DONE', total, applied: total, refused: 0, reasons: [], parts: [], startedAt: 1, effectiveAt: 2, endedAt: 2 }
+      const progress = {
+        status: 'DONE',
+        total,
+        applied: total,
+        refused: 0,
+        reasons: [],
+        parts: [],
+        startedAt: 1,
+        effectiveAt: 2,
+        endedAt: 2,
+      }
       return { id: 'o', createdAt: 0, request, progress: { ...progress, problem: null, driver: '' }, cancel: undefined }
     }
     const operations: Operations = {
