@@ -17,7 +17,7 @@ import { helpCommand } from './help-command.ts'
 import { historyCommand, jobsCommand, operationsCommand, poolsCommand, runsCommand, workersCommand } from './jobs/index.ts'
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
-import { exitCodeOf, exitTable, processTerminal, type Terminal } from './terminal/index.ts'
+import { exitCodeOf, exitTable, oneLine, processTerminal, severalLines, type Terminal, writeAsJson } from './terminal/index.ts'
 
 /** Runs one command line (without the program's name) and resolves with the exit code. It never throws and never exits. */
 export async function main(args: string[], terminal: Terminal = processTerminal): Promise<number> {
@@ -31,10 +31,10 @@ export async function main(args: string[], terminal: Terminal = processTerminal)
   } catch (error) {
     // Commander has already written its errors, help and version.
     if (error instanceof CommanderError) return exitCodeOf(error)
-    terminal.stderr.write(`duelog: ${sentenceOf(error)}\n`)
+    terminal.stderr.write(`duelog: ${oneLine(sentenceOf(error))}\n`)
     // A program reads the output; the sentence beside it is for people.
-    if (args.includes('--json')) terminal.stdout.write(`${JSON.stringify(failureOf(error))}\n`)
-    if (wantsStack(args, terminal)) terminal.stderr.write(`${stackOf(error)}\n`)
+    if (args.includes('--json')) writeAsJson(terminal.stdout, failureOf(error))
+    if (wantsStack(args, terminal)) terminal.stderr.write(`${severalLines(stackOf(error))}\n`)
     else if (!(error instanceof DuelogError)) terminal.stderr.write('Run it again with --debug to see where it happened.\n')
     return exitCodeOf(error)
   }

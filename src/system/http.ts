@@ -14,6 +14,7 @@ import {
   urlOfPeer,
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
+import { SharedAnswer } from '../concurrency/index.ts'
 import { effectiveSettings } from '../config/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
@@ -35,6 +36,7 @@ export async function startHttp(
   undo.push(() => writer.close())
   const admin = await log.admin()
   undo.push(() => admin.close())
+  const topics = new SharedAnswer(() => log.topics())
   const ranges = log.ranges()
   undo.push(() => ranges.close())
   const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
@@ -66,6 +68,7 @@ export async function startHttp(
     history: histories,
     localHistory: history,
     admin,
+    existingTopics: () => topics.get(),
     trail,
     runLogs: { ranges, codec: codecs.runLog },
     instance,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newMetrics } from '../../src/metrics/metrics.ts'
-import { atNoon, createSystem, nowMs } from './system-in-memory.ts'
+import { topicsOfPool } from '../../streams/topics/topics.ts'
+import { atNoon, createSystem, names, nowMs } from './system-in-memory.ts'
 
 const isoAt = (afterMs: number): string => new Date(nowMs + afterMs).toISOString()
 
@@ -181,6 +182,29 @@ describe('probes, metrics and partitions', () => {
     const refused = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload })
     expect(refused.json()).toMatchObject({ status: 400, problems: [{ field: 'maxFires' }] })
     expect(system.log.written).toEqual([])
+  })
+
+  it('a plan warns of pools and topics that do not exist, and of limits that other partitions do not share', async () => {
+    const existing = [...topicsOfPool(names, 'default'), ...topicsOfPool(names, 'half').slice(1), 'orders']
+    await using system = createSystem({ existingTopics: async () => existing })
+    const jobs = [
+      { ...atNoon, id: 'pool', target: { handler: 'h', pool: 'reports' } },
+      { ...atNoon, id: 'half', target: { handler: 'h', pool: 'half' } },
+      { ...atNoon, id: 'topic', target: { topic: { name: 'order' } } },
+      { ...atNoon, id: 'there', target: { topic: { name: 'orders' } } },
+      { ...atNoon, id: 'limited', concurrencyKey: 'k' },
+      { id: 'bad', target: { pool: 'reports' } },
+    ]
+    const plan = (await system.api.instance.inject({ method: 'POST', url: '/v1/jobs/plan', payload: { jobs } })).json()
+    expect(plan.jobs.map(({ warnings }: { warnings?: string[] }) => warnings)).toEqual([
+      [expect.stringMatching(/^Pool reports has no topics \(/)],
+      [expect.stringMatching(/^Pool half has no topics \(/)],
+      [expect.stringMatching(/^Topic order does not exist/)],
+      undefined,
+      [expect.stringMatching(/^The limit of concurrencyKey /)],
+      undefined,
+    ])
+    expect(plan.jobs[0].warnings[0]).toContain('`duelog topics apply --pools reports`')
   })
 
   it('previews a schedule strictly after its start', async () => {

@@ -54,6 +54,45 @@ describe('lines of a run', () => {
     await harness.stop()
   })
 
+  it('say what the result of the handler has lost, because JSON cannot hold it', async () => {
+    const result = () => ({
+      mean: Number.NaN,
+      at: new Date(Number.NaN),
+      ids: new Set([1]),
+      kept: [undefined, 1.5],
+      none: undefined,
+    })
+    const harness = await started({
+      result,
+      whole: () => Number.POSITIVE_INFINITY,
+      lazy: () => ({ body: Promise.resolve(1), error: new Error('x'), send: () => {} }),
+      many: () => Array.from({ length: 9 }, () => Number.NaN),
+      fine: () => [undefined, null, { at: new Date(0), none: undefined, error: { message: 'x' } }],
+      nothing: () => () => 1,
+    })
+    for (const handler of ['result', 'whole', 'lazy', 'many', 'fine', 'nothing']) harness.put({ jobId: handler, handler })
+    await rest()
+    await harness.clock.advance(20)
+    const lost = 'The result is not kept as the handler returned it:'
+    expect(linesIn(harness)).toEqual([
+      `result/1 warn ${lost} "mean" is NaN, which JSON has as null; "at" is an invalid Date, which JSON has as null; "ids" is a Map or Set, which JSON has as {}.`,
+      `whole/1 warn ${lost} it is Infinity, which JSON has as null.`,
+      `lazy/1 warn ${lost} "body" is a promise that nobody waits for, which JSON has as {}; "error" is an Error, which JSON has without its message; "send" is a function, which JSON leaves out.`,
+      expect.stringMatching(/^many\/1 warn .*: "0" is NaN.*; "4" is NaN, which JSON has as null\. There are more\.$/),
+      `nothing/1 warn ${lost} it is a function, which JSON leaves out.`,
+    ])
+    const ended = harness.events().map(({ jobId, type, result }) => [jobId, type, result?.toString()])
+    expect(ended).toEqual([
+      ['result', 'SUCCEEDED', '{"mean":null,"at":null,"ids":{},"kept":[null,1.5]}'],
+      ['whole', 'SUCCEEDED', 'null'],
+      ['lazy', 'SUCCEEDED', '{"body":{},"error":{}}'],
+      ['many', 'SUCCEEDED', '[null,null,null,null,null,null,null,null,null]'],
+      ['fine', 'SUCCEEDED', '[null,null,{"at":"1970-01-01T00:00:00.000Z","error":{"message":"x"}}]'],
+      ['nothing', 'SUCCEEDED', undefined],
+    ])
+    await harness.stop()
+  })
+
   it('are sent within a second while the handler runs, and continue their numbers', async () => {
     const ends: (() => void)[] = []
     const slow: Handler = async ({ log }) => {

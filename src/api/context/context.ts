@@ -67,6 +67,8 @@ export interface ApiOptions {
   local?: PartitionQueries | undefined
   /** Owned by the caller as well. */
   admin: Pick<LogAdmin, 'groups' | 'groupMembers' | 'offsets'>
+  /** The names of all topics that this process may see. Absent: a plan does not look whether targets are there. */
+  existingTopics?: (() => Promise<string[]>) | undefined
   /** Reads the audit trail. Owned by the caller as well. */
   trail: AuditTrail
   /** Where the lines of runs are. Owned by the caller as well. Absent: this process serves none. */

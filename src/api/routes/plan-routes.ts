@@ -1,7 +1,7 @@
 /** Plans: what definitions would change, and how much is due. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { definitionToJson } from '../../../streams/definitions/index.ts'
+import { definitionToJson, limitWarnings } from '../../../streams/definitions/index.ts'
 import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/index.ts'
 import { emptyValue, type Job } from '../../../streams/state/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
@@ -20,7 +20,7 @@ import {
   timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { type Computation, cyclesInForce, cycleWarning, EventLoopYielder, followersOf } from '../jobs/index.ts'
+import { type Computation, cyclesInForce, cycleWarning, EventLoopYielder, followersOf, targetWarning } from '../jobs/index.ts'
 import { dueJobsOf, forecastOf } from '../owners/index.ts'
 import { dueJobsSchema, forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
@@ -35,7 +35,10 @@ interface DueJobsQuery {
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
-export function planRoutes(instance: FastifyInstance, { owners, partitions, clock, computeQueue }: ApiContext): void {
+export function planRoutes(
+  instance: FastifyInstance,
+  { owners, partitions, clock, computeQueue, names, existingTopics }: ApiContext,
+): void {
   const config = { role: 'viewer' } as const
 
   const planOne = async (
@@ -62,7 +65,7 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     }
   }
 
-  /** Warns of cycles that the definitions close, among each other or with existing jobs. */
+  /** Warns of limits that other partitions do not share, of targets that are not there, and of cycles that the definitions close, among each other or with existing jobs. */
   const warn = async (
     plans: Shown[],
     planned: ReadonlyMap<string, JobDefinition>,
@@ -72,14 +75,21 @@ export function planRoutes(instance: FastifyInstance, { owners, partitions, cloc
     // A dropped definition leaves the one in force; an invalid one is not in the plan.
     const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
     for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
+    const existing = written.length === 0 || existingTopics === undefined ? undefined : new Set(await existingTopics())
     const yielder = new EventLoopYielder()
     for (const plan of written) {
       await yielder.yieldIfDue()
       gone?.throwIfAborted()
       const definition = planned.get(String(plan.id))
-      if (definition === undefined || followersOf(definition).length === 0) continue
-      const { path } = await cycles.through(String(plan.id))
-      if (path !== undefined) plan.warnings = [cycleWarning(path)]
+      if (definition === undefined) continue
+      const warnings = limitWarnings(String(plan.id), definition, partitions)
+      const ofTarget = existing && targetWarning(definition, existing, names)
+      if (ofTarget !== undefined) warnings.push(ofTarget)
+      if (followersOf(definition).length > 0) {
+        const { path } = await cycles.through(String(plan.id))
+        if (path !== undefined) warnings.push(cycleWarning(path))
+      }
+      if (warnings.length > 0) plan.warnings = warnings
     }
   }
 

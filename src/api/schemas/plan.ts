@@ -65,7 +65,7 @@ const plannedJobSchema = {
       type: 'array',
       items: { type: 'string' },
       description:
-        'Allowed but probably unintended: a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched.',
+        'Allowed but probably unintended: a limit shared by jobs of several partitions, a pool or topic that does not exist, or a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched.',
     },
     problems: { type: 'array', items: fieldProblemSchema },
   },

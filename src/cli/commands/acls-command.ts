@@ -4,7 +4,7 @@ import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../../
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
 
 const roles = Object.keys(accessRoles) as AccessRole[]
 const settings = [
@@ -40,7 +40,7 @@ export function aclsCommand(frame: CommandFrame): Command {
           'bad-usage',
           `--principal is ${JSON.stringify(principal)}; Kafka requires a type before the name, such as User:${principal}.`,
         )
-      if (flags.json) for (const entry of entries) terminal.stdout.write(`${JSON.stringify(entry)}\n`)
+      if (flags.json) for (const entry of entries) writeAsJson(terminal.stdout, entry)
       else if (typeof principal === 'string') {
         const config = flags.commandConfig === undefined ? '' : ` --command-config ${quoted(String(flags.commandConfig))}`
         const program = `kafka-acls.sh --bootstrap-server ${quoted(String(flags.bootstrapServer))}${config}`

@@ -3,7 +3,16 @@ import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, number, numberText, settingOptions, showProgress, watchSignals } from '../terminal/index.ts'
+import {
+  exitCodes,
+  jsonText,
+  number,
+  numberText,
+  settingOptions,
+  severalLines,
+  showProgress,
+  watchSignals,
+} from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 interface AuditFlags extends Record<string, unknown> {
@@ -53,7 +62,9 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
         signal: signals.stop,
       })
       progress?.stop()
-      terminal.stdout.write(flags.json ? `${JSON.stringify({ clean: isClean(verdict), ...verdict })}\n` : auditText(verdict))
+      terminal.stdout.write(
+        flags.json ? jsonText({ clean: isClean(verdict), ...verdict }, terminal.stdout) : severalLines(auditText(verdict)),
+      )
       if (!isClean(verdict)) exit(exitCodes.failed.code)
     } catch (error) {
       if (signals.exitCode === undefined) throw error

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import type { SubjectStanding } from '../../cluster/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [...kafkaSettings, 'DUELOG_POOLS']
@@ -33,7 +33,7 @@ function schemaCommand(frame: CommandFrame, name: 'list' | 'repair', description
     .action(async (flags: Record<string, unknown>) => {
       const standings = await standingsOf({ ...frame.terminal.env, ...environmentOf(flags) }, name)
       const { terminal } = frame
-      if (flags.json) for (const standing of standings) terminal.stdout.write(`${JSON.stringify(standing)}\n`)
+      if (flags.json) for (const standing of standings) writeAsJson(terminal.stdout, standing)
       else terminal.stdout.write(textOf(standings, name, painterOf(terminal.stdout, terminal.env)))
       if (name === 'list' && standings.some(wantsRepair)) frame.exit(exitCodes.failed.code)
     })
@@ -57,7 +57,7 @@ function textOf(standings: readonly SubjectStanding[], name: 'list' | 'repair', 
     versions
       .filter(isForeign)
       .map(({ version, id, reason }) => [
-        paint(name === 'list' ? 'red' : 'yellow', name === 'list' ? 'foreign' : 'removed'),
+        { shown: paint(name === 'list' ? 'red' : 'yellow', name === 'list' ? 'foreign' : 'removed') },
         subject,
         String(version),
         String(id),

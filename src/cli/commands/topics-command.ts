@@ -4,7 +4,7 @@ import { counted } from '../../../streams/text/index.ts'
 import type { TopicChange } from '../../cluster/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText } from '../terminal/index.ts'
+import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [
@@ -37,7 +37,7 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
       const changes = await changesOf(env, name)
       const ignored = ignoredCount(env.DUELOG_PARTITIONS, changes)
       if (ignored !== undefined) terminal.stderr.write(`${ignored}\n`)
-      if (flags.json) for (const change of changes) terminal.stdout.write(`${JSON.stringify(change)}\n`)
+      if (flags.json) for (const change of changes) writeAsJson(terminal.stdout, change)
       else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
       if (changes.some(({ action }) => action === 'refuse')) frame.exit(exitCodes.failed.code)
     })
@@ -86,7 +86,7 @@ function textOf(changes: readonly TopicChange[], name: 'plan' | 'apply', paint: 
   const rows = changes.flatMap(({ topic, action, partitions, replicas, settings, reason }) => {
     if (action === 'keep') return []
     const size = [String(partitions), replicas === undefined ? '' : String(replicas)]
-    return [[paint(colors[action], action), topic, ...size, reason ?? settings.map(settingText).join(', ')]]
+    return [[{ shown: paint(colors[action], action) }, topic, ...size, reason ?? settings.map(settingText).join(', ')]]
   })
   const counts = (['create', 'change', 'refuse', 'keep'] as const).flatMap((action) => {
     const count = changes.filter((change) => change.action === action).length

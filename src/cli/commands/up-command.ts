@@ -7,7 +7,7 @@ import { type Config, environmentOf, readConfig } from '../../config/index.ts'
 import { limitRecordLogs } from '../../process/index.ts'
 import type { System, startSystem } from '../../system/index.ts'
 import { withExamples } from '../remote/index.ts'
-import { type Output, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
+import { type Output, oneLine, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
 import { keepCompiledCode, loadSystem } from './compiled-code.ts'
 
 export function upCommand(terminal: Terminal, exit: (code: number) => void): Command {
@@ -69,12 +69,12 @@ export async function up(options: UpOptions): Promise<number> {
       // The start may wait for unreachable brokers. Everything that it has started ends with the process.
       starting.catch(() => {})
       const cause = await ended.promise
-      if (cause !== undefined) terminal.stderr.write(`duelog: ${cause.message}\n`)
+      if (cause !== undefined) terminal.stderr.write(`duelog: ${oneLine(cause.message)}\n`)
       say(`Stopped before the start was complete (waited ${startMsMax / 1_000} s for it).`)
       return cause === undefined ? 0 : 1
     }
     const end = await Promise.race([ended.promise, announce(system, config, logger, say).then(() => ended.promise)])
-    if (end !== undefined) terminal.stderr.write(`duelog: ${end.message}\n`)
+    if (end !== undefined) terminal.stderr.write(`duelog: ${oneLine(end.message)}\n`)
     await system.stop()
     say('Stopped.')
     return end === undefined ? 0 : 1

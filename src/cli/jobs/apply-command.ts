@@ -11,7 +11,7 @@ import {
   type Shell,
   uploadLines,
 } from '../remote/index.ts'
-import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showProgress } from '../terminal/index.ts'
+import { countText, exitCodes, inputOf, oneLine, type Progress, painterOf, showProgress, writeAsJson } from '../terminal/index.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
 import { type PruneFlags, Pruning, prune, pruneOptions } from './prune.ts'
 
@@ -95,8 +95,8 @@ class Report {
     const place = this.#waiting.get(sentAs) ?? { file: '?', line: sentAs }
     this.#waiting.delete(sentAs)
     if (result.ok) this.#accepted++
-    else this.#refuse(`${place.file}:${place.line} ${oneLine(result.id ?? '(no id)')}: ${oneLine(result.detail ?? '')}`)
-    if (this.#shell.json) this.#shell.terminal.stdout.write(`${JSON.stringify({ ...place, ...result })}\n`)
+    else this.#refuse(`${oneLine(place.file)}:${place.line} ${oneLine(result.id ?? '(no id)')}: ${oneLine(result.detail ?? '')}`)
+    if (this.#shell.json) writeAsJson(this.#shell.terminal.stdout, { ...place, ...result })
   }
 
   /** Whether each job has been accepted. */
@@ -112,7 +112,7 @@ class Report {
     }
     const invalid = this.applied?.invalid ?? []
     if (this.#refused + invalid.length > 0) exit(exitCodes.failed.code)
-    if (json) for (const job of invalid) terminal.stdout.write(`${JSON.stringify({ ...job, status: 'INVALID' })}\n`)
+    if (json) for (const job of invalid) writeAsJson(terminal.stdout, { ...job, status: 'INVALID' })
     if (json || this.#accepted + this.#refused === 0) return
     const paint = painterOf(terminal.stderr, terminal.env)
     for (const refusal of this.#refusals) terminal.stderr.write(`${paint('red', 'refused')} ${refusal}\n`)

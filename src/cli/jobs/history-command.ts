@@ -1,10 +1,19 @@
 /** `duelog history`: ended runs, and their number by time. */
 import { type Command, Option } from 'commander'
-import { writeJson } from '../../../streams/text/index.ts'
 import type { HistoryCounts, HistoryRun } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { hasReader, integer, numberText, type Paint, painterOf, statusText, tableText } from '../terminal/index.ts'
+import {
+  type Cell,
+  hasReader,
+  integer,
+  numberText,
+  type Paint,
+  painterOf,
+  statusCell,
+  tableText,
+  writeAsJson,
+} from '../terminal/index.ts'
 
 interface HistoryFlags extends RemoteFlags {
   from?: string
@@ -64,10 +73,10 @@ async function list(shell: Shell, flags: HistoryFlags): Promise<void> {
   const { api, json, terminal } = shell
   if (flags.bucketMs !== undefined) throw new DuelogError('bad-usage', '--bucket-ms needs --counts.')
   const { limit = rowsDefault } = flags
-  const rows: string[][] = []
+  const rows: Cell[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
   const take = (run: HistoryRun): void => {
-    if (json) terminal.stdout.write(`${writeJson(run)}\n`)
+    if (json) writeAsJson(terminal.stdout, run)
     else rows.push(rowOf(run, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
@@ -77,10 +86,10 @@ async function list(shell: Shell, flags: HistoryFlags): Promise<void> {
   if (more) terminal.stderr.write(`There may be more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
-function rowOf(run: HistoryRun, paint: Paint): string[] {
+function rowOf(run: HistoryRun, paint: Paint): Cell[] {
   return [
     run.runId,
-    statusText(run.outcome, paint),
+    statusCell(run.outcome, paint),
     run.scheduledFor,
     run.finishedAt,
     run.durationMs === null ? '' : String(run.durationMs),
@@ -94,7 +103,7 @@ async function count(shell: Shell, flags: HistoryFlags): Promise<void> {
   const { api, json, terminal } = shell
   if (flags.limit !== undefined) throw new DuelogError('bad-usage', '--limit is not possible with --counts.')
   const counts = await api.get<HistoryCounts>('/v1/history/counts', { ...queryOf(flags), bucketMs: flags.bucketMs })
-  if (json) return void terminal.stdout.write(`${writeJson(counts)}\n`)
+  if (json) return writeAsJson(terminal.stdout, counts)
   const names = Object.keys(counts.total).sort()
   if (names.length === 0) terminal.stdout.write('No runs.\n')
   else {

@@ -6,7 +6,17 @@ import { changeWords, nothingFound } from '../../../streams/text/index.ts'
 import type { Operation } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { ApiClient, path, type RemoteFlags, type Shell } from '../remote/index.ts'
-import { countText, exitCodes, numberText, oneLine, type Progress, showProgress, type Terminal } from '../terminal/index.ts'
+import {
+  countText,
+  exitCodes,
+  jsonText,
+  numberText,
+  oneLine,
+  type Progress,
+  showProgress,
+  type Terminal,
+  writeAsJson,
+} from '../terminal/index.ts'
 
 const lookMs = 300
 /** Time for the cancellation after Ctrl-C. */
@@ -81,14 +91,14 @@ export async function operate(
   const { api, json, terminal } = shell
   if (dryRun) {
     const counted = await api.post<{ count: number }>('/v1/operations/count', wanted)
-    if (json) return void terminal.stdout.write(`${JSON.stringify(counted)}\n`)
+    if (json) return writeAsJson(terminal.stdout, counted)
     const text = `${numberText(counted.count)} would be ${changeWords(wanted.action).done}.`
     terminal.stdout.write(`${counted.count === 0 ? nothingFound(wanted.action, wanted.filter) : text}\n`)
     return
   }
   const begun = await begin(shell, wanted, idempotencyKey)
   // The ID alone, so that a script can keep it.
-  if (detach) return void terminal.stdout.write(`${json ? JSON.stringify(begun) : begun.id}\n`)
+  if (detach) return void terminal.stdout.write(json ? jsonText(begun, terminal.stdout) : `${oneLine(begun.id)}\n`)
   await follow(shell, begun, true)
 }
 
@@ -116,12 +126,13 @@ export async function follow(shell: Shell, begun: Operation, cancels: boolean): 
   } catch (error) {
     progress?.stop()
     if (cancels && api.signal.aborted) await cancel(shell, last)
-    else terminal.stderr.write(`Operation ${last.id} ${api.signal.aborted ? 'goes on' : 'may go on'}; ${laterText(last)}\n`)
+    else
+      terminal.stderr.write(`Operation ${oneLine(last.id)} ${api.signal.aborted ? 'goes on' : 'may go on'}; ${laterText(last)}\n`)
     throw error
   }
   progress?.stop()
   if (last.status !== 'DONE' || last.refused > 0) exit(exitCodes.failed.code)
-  if (json) return void terminal.stdout.write(`${JSON.stringify(last)}\n`)
+  if (json) return writeAsJson(terminal.stdout, last)
   const isEmpty = last.status === 'DONE' && last.total === 0
   terminal.stdout.write(isEmpty ? `${nothingFound(last.action, last.filter)}\n` : `${operationText(last)}.\n`)
   tellReasons(terminal, last)
@@ -132,7 +143,8 @@ export function tellReasons({ stderr }: Pick<Terminal, 'stderr'>, { status, reas
     const first = example === '' ? '' : ` (first: ${example})`
     stderr.write(`${numberText(count)} refused: ${oneLine(`${reason}${first}`)}\n`)
   }
-  if (status === 'FAILED' || status === 'CANCELLED') stderr.write(`Operation ${id} is ${status}. ${oneLine(problem ?? '')}\n`)
+  if (status === 'FAILED' || status === 'CANCELLED')
+    stderr.write(`${oneLine(`Operation ${id} is ${status}. ${problem ?? ''}`)}\n`)
 }
 
 function progressText(operation: Operation): string {
@@ -142,7 +154,7 @@ function progressText(operation: Operation): string {
 }
 
 const laterText = ({ id }: Operation): string =>
-  `"duelog operations get ${id} --follow" follows it, "duelog operations cancel ${id}" cancels it.`
+  oneLine(`"duelog operations get ${id} --follow" follows it, "duelog operations cancel ${id}" cancels it.`)
 
 /** After Ctrl-C requests need a signal of their own. */
 async function cancel({ api, terminal }: Shell, { id }: Operation): Promise<void> {
@@ -150,10 +162,10 @@ async function cancel({ api, terminal }: Shell, { id }: Operation): Promise<void
   try {
     const cancelled = await last.post<Operation>(path`/v1/operations/${id}/cancel`)
     terminal.stderr.write(
-      `Operation ${id} is cancelled; ${operationText(cancelled)} by now. "duelog operations get ${id}" shows the end.\n`,
+      `${oneLine(`Operation ${id} is cancelled; ${operationText(cancelled)} by now. "duelog operations get ${id}" shows the end.`)}\n`,
     )
   } catch {
-    terminal.stderr.write(`Operation ${id} could not be cancelled; use "duelog operations cancel ${id}".\n`)
+    terminal.stderr.write(`${oneLine(`Operation ${id} could not be cancelled; use "duelog operations cancel ${id}".`)}\n`)
   }
 }
 

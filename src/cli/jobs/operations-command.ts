@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import type { Operation } from '../../answers/index.ts'
 import { type CommandFrame, forEach, path, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { integer, oneLine, painterOf, pairsText, tableText } from '../terminal/index.ts'
+import { integer, jsonText, oneLine, painterOf, pairsText, tableText, writeAsJson } from '../terminal/index.ts'
 import { follow, operationText, tellReasons } from './operate.ts'
 
 export function operationsCommand(frame: CommandFrame): Command {
@@ -19,7 +19,7 @@ function listCommand(frame: CommandFrame): Command {
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const { active, limit } = flags
         const { operations } = await api.get<{ operations: Operation[] }>('/v1/operations', { active, limit })
-        if (json) return void terminal.stdout.write(operations.map((operation) => `${JSON.stringify(operation)}\n`).join(''))
+        if (json) return void terminal.stdout.write(operations.map((operation) => jsonText(operation, terminal.stdout)).join(''))
         const rows = operations.map((operation) => [
           ...[operation.id, operation.action, choiceText(operation), operation.status, operationText(operation)],
           ...[operation.actor ?? '', operation.createdAt],
@@ -41,7 +41,7 @@ function getCommand(frame: CommandFrame): Command {
         const { api, json, terminal } = shell
         const operation = await api.get<Operation>(path`/v1/operations/${id}`)
         if (flags.follow) return await follow(shell, operation, false)
-        if (json) return void terminal.stdout.write(`${JSON.stringify(operation)}\n`)
+        if (json) return writeAsJson(terminal.stdout, operation)
         const { action, status, actor, createdAt, startedAt, effectiveAt, endedAt, driver } = operation
         terminal.stdout.write(
           pairsText(

@@ -8,6 +8,7 @@ import {
   exitCodes,
   inputOf,
   integer,
+  jsonText,
   number,
   numberText,
   type Progress,
@@ -16,7 +17,7 @@ import {
 } from '../terminal/index.ts'
 import { formatOption } from './apply-command.ts'
 import { type Format, type JobSource, type JobText, openJobs } from './job-files.ts'
-import { type PlanAnswer, type PlannedJob, planLines, totalsText } from './plan-text.ts'
+import { type PlanAnswer, planLines, totalsText } from './plan-text.ts'
 import { type PruneFlags, Pruning, pruneOptions, tellSurplus } from './prune.ts'
 
 /** Limits of one call of the API: definitions, their bytes, and times compared in total. */
@@ -66,7 +67,9 @@ async function plan(shell: Shell, { jobs, bytes }: JobSource, { days, times }: P
     for await (const call of callsOf(jobs, Math.floor(callTimesMax / times))) {
       const body = { jobs: call.definitions, horizonMs: Math.round(days * dayMs), maxFires: times }
       const answer = await api.post<PlanAnswer>('/v1/jobs/plan', body)
-      const texts = answer.jobs.map((job, at) => (json ? jsonLine(call.places[at], job) : planLines(call.places[at], job, paint)))
+      const texts = answer.jobs.map((job, at) =>
+        json ? jsonText({ ...call.places[at], ...job }, terminal.stdout) : planLines(call.places[at], job, paint),
+      )
       progress?.stop()
       terminal.stdout.write(texts.join(''))
       for (const [name, count] of Object.entries(answer.totals)) totals[name] = (totals[name] ?? 0) + count
@@ -106,10 +109,6 @@ async function* callsOf(jobs: AsyncIterable<JobText>, jobsMax: number): AsyncGen
     bytes += size
   }
   if (call.definitions.length > 0) yield { ...call, last: true }
-}
-
-function jsonLine(place: Pick<JobText, 'file' | 'line'> | undefined, job: PlannedJob): string {
-  return `${JSON.stringify({ ...place, ...job })}\n`
 }
 
 /** Checks only the JSON; the server validates the definition. */

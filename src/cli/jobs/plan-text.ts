@@ -33,7 +33,7 @@ export function planLines(place: { file: string; line: number } | undefined, job
     .join('')
   if (action === 'UNCHANGED') return warned === '' ? '' : `${paint('dim', 'same')}     ${oneLine(id ?? '')}\n${warned}`
   const what = [changed.length > 0 ? `(${changed.join(', ')})` : '', reason ?? '', ...problems.map(({ message }) => message)]
-  const at = action === 'INVALID' && place !== undefined ? ` ${place.file}:${place.line}` : ''
+  const at = action === 'INVALID' && place !== undefined ? ` ${oneLine(place.file)}:${place.line}` : ''
   const head = `${paint(colors[action], action.toLowerCase().padEnd(8))}${at} ${oneLine([id ?? '(no id)', ...what].filter(Boolean).join(' '))}\n`
   if (fires === undefined) return `${head}${warned}`
   const moved = fires.moved.map(({ from, to }) => `${from} -> ${to}`)
@@ -41,7 +41,7 @@ export function planLines(place: { file: string; line: number } | undefined, job
 }
 
 function timesText(times: readonly string[], painted: string): string {
-  const lines = times.slice(0, timesShownMax).map((time) => `  ${painted} ${time}\n`)
+  const lines = times.slice(0, timesShownMax).map((time) => `  ${painted} ${oneLine(time)}\n`)
   const more = times.length - lines.length
   return `${lines.join('')}${more > 0 ? `  ${painted} and ${numberText(more)} more\n` : ''}`
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { Pool, Worker } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, forEach, path, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { numberText, painterOf, tableText } from '../terminal/index.ts'
+import { jsonText, numberText, painterOf, tableText } from '../terminal/index.ts'
 
 export function poolsCommand(frame: CommandFrame): Command {
   const group = new Command('pools').description('List, pause, drain and resume pools of workers.')
@@ -98,7 +98,7 @@ async function workerOf({ api }: Shell, word: string): Promise<string> {
 }
 
 function show<Item>({ json, terminal }: Shell, items: Item[], head: string[], row: (item: Item) => string[]): void {
-  if (json) return void terminal.stdout.write(items.map((item) => `${JSON.stringify(item)}\n`).join(''))
+  if (json) return void terminal.stdout.write(items.map((item) => jsonText(item, terminal.stdout)).join(''))
   const text = tableText(head, items.map(row), painterOf(terminal.stdout, terminal.env))
   terminal.stdout.write(items.length === 0 ? 'There are none.\n' : text)
 }

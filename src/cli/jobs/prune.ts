@@ -3,7 +3,7 @@ import { Option } from 'commander'
 import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { pagesOf, type Shell } from '../remote/index.ts'
-import { countText, oneLine, painterOf } from '../terminal/index.ts'
+import { countText, jsonText, oneLine, painterOf } from '../terminal/index.ts'
 import type { JobText } from './job-files.ts'
 import { listedIdsMax, operate } from './operate.ts'
 
@@ -73,7 +73,7 @@ export class Pruning {
 
 /** Shows what is deleted: the first ids, and how many there are. With --json all of them. */
 export function tellSurplus({ terminal, json }: Shell, ids: readonly string[], word: string): void {
-  if (json) return void terminal.stdout.write(ids.map((id) => `${JSON.stringify({ id, change: 'DELETE' })}\n`).join(''))
+  if (json) return void terminal.stdout.write(ids.map((id) => jsonText({ id, change: 'DELETE' }, terminal.stdout)).join(''))
   const paint = painterOf(terminal.stdout, terminal.env)
   for (const id of ids.slice(0, shownMax)) terminal.stdout.write(`${paint('red', word)} ${oneLine(id)}\n`)
   if (ids.length > shownMax) terminal.stdout.write(`and ${countText(ids.length - shownMax, 'more')}; use --json to see all.\n`)

@@ -1,7 +1,7 @@
 /** `duelog jobs get`, `list` and `why`. */
 import { type Command, Option } from 'commander'
 import { withoutDefaults } from '../../../streams/definitions/index.ts'
-import { counted, writeJson } from '../../../streams/text/index.ts'
+import { counted } from '../../../streams/text/index.ts'
 import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -16,15 +16,21 @@ import {
   staleQueryOf,
 } from '../remote/index.ts'
 import {
+  type Cell,
   hasReader,
   integer,
+  jsonText,
   numberText,
+  type Output,
   oneLine,
   type Paint,
   painterOf,
   pairsText,
+  statusCell,
   statusText,
+  type Terminal,
   tableText,
+  writeAsJson,
 } from '../terminal/index.ts'
 import { scheduleText, targetText } from './job-text.ts'
 import { runPairs } from './run-text.ts'
@@ -44,9 +50,9 @@ export function getCommand(frame: CommandFrame): Command {
     .action((id: string, flags: RemoteFlags & { definition?: boolean; all?: boolean; stale?: boolean }) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const job = await api.get<Job>(path`/v1/jobs/${id}`, staleQueryOf(flags))
-        if (flags.definition) terminal.stdout.write(definitionText(job, json, flags.all === true))
-        else if (json) terminal.stdout.write(`${writeJson(job)}\n`)
-        else terminal.stdout.write(jobText(job, painterOf(terminal.stdout, terminal.env)))
+        if (flags.definition) terminal.stdout.write(definitionText(job, terminal.stdout, json, flags.all === true))
+        else if (json) writeAsJson(terminal.stdout, job)
+        else terminal.stdout.write(jobText(job, terminal))
       }),
     )
 }
@@ -63,10 +69,10 @@ export function whyCommand(frame: CommandFrame): Command {
           path`/v1/jobs/${id}/why`,
           staleQueryOf(flags),
         )
-        if (json) return void terminal.stdout.write(`${JSON.stringify(answer)}\n`)
+        if (json) return writeAsJson(terminal.stdout, answer)
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(`${oneLine(id)} is ${statusText(answer.status, paint)}.\n`)
-        for (const { text, at } of answer.why) terminal.stdout.write(`${at === null ? '' : `${at}  `}${oneLine(text)}\n`)
+        for (const { text, at } of answer.why) terminal.stdout.write(`${at === null ? '' : `${oneLine(at)}  `}${oneLine(text)}\n`)
       }),
     )
 }
@@ -101,10 +107,10 @@ export function listCommand(frame: CommandFrame): Command {
 
 async function list(shell: Shell, { status, tag, handler, idContains, dueBefore, limit, ...flags }: ListFlags): Promise<void> {
   const { api, json, terminal } = shell
-  const rows: string[][] = []
+  const rows: Cell[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
   const take = (job: Job): void => {
-    if (json) terminal.stdout.write(`${writeJson(job)}\n`)
+    if (json) writeAsJson(terminal.stdout, job)
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
@@ -118,11 +124,12 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
   if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
-function rowOf(job: Job, paint: Paint): string[] {
-  const last = job.lastRun === null ? '' : `${statusText(job.lastRun.status, paint)} ${job.lastRun.finishedAt ?? ''}`
+function rowOf(job: Job, paint: Paint): Cell[] {
+  const last =
+    job.lastRun === null ? '' : { shown: `${statusText(job.lastRun.status, paint)} ${oneLine(job.lastRun.finishedAt ?? '')}` }
   return [
     job.id,
-    statusText(job.status, paint),
+    statusCell(job.status, paint),
     job.nextFireAt ?? '',
     scheduleText(job.definition),
     targetText(job.definition),
@@ -130,16 +137,17 @@ function rowOf(job: Job, paint: Paint): string[] {
   ]
 }
 
-function definitionText({ id, definition, reason }: Job, oneJsonLine: boolean, all: boolean): string {
+function definitionText({ id, definition, reason }: Job, output: Output, oneJsonLine: boolean, all: boolean): string {
   if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
-  return `${writeJson({ id, ...(all ? definition : withoutDefaults(definition)) }, oneJsonLine ? 0 : 2)}\n`
+  return jsonText({ id, ...(all ? definition : withoutDefaults(definition)) }, output, oneJsonLine ? 0 : 2)
 }
 
-function jobText(job: Job, paint: Paint): string {
+function jobText(job: Job, { stdout, env }: Terminal): string {
+  const paint = painterOf(stdout, env)
   const { succeeded, failed, skipped, cancelled } = job
-  const pairs: [string, string][] = [
+  const pairs: [string, Cell][] = [
     ['id', job.id],
-    ['status', statusText(job.status, paint)],
+    ['status', statusCell(job.status, paint)],
     ['reason', job.reason ?? ''],
     ['schedule', scheduleText(job.definition)],
     ['target', targetText(job.definition)],
@@ -153,6 +161,6 @@ function jobText(job: Job, paint: Paint): string {
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
   const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
-  const definition = writeJson(job.definition === null ? null : withoutDefaults(job.definition), 2)
-  return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}\n`
+  const definition = jsonText(job.definition === null ? null : withoutDefaults(job.definition), stdout, 2)
+  return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}`
 }

@@ -12,7 +12,7 @@ import {
   remotely,
   type Shell,
 } from '../remote/index.ts'
-import { integer, numberText } from '../terminal/index.ts'
+import { integer, jsonText, numberText } from '../terminal/index.ts'
 import { doneOf } from './change-commands.ts'
 import { type FilterFlags, listedIdsMax, operate, operateByFlags } from './operate.ts'
 import { routeOf } from './run-text.ts'
@@ -86,7 +86,7 @@ async function redriveSome(shell: Shell, flags: RedriveFlags & { max: number }):
   const take = ({ runId }: Run): void => void runIds.push(runId)
   const more = await pagesOf<Run>(api, '/v1/dead-letters', { tag, handler }, 'runs', max, take)
   if (runIds.length === 0) {
-    const none = dryRun ? `${JSON.stringify({ count: 0 })}\n` : ''
+    const none = dryRun ? jsonText({ count: 0 }, terminal.stdout) : ''
     return void terminal.stdout.write(json ? none : 'No dead runs.\n')
   }
   if (more) {

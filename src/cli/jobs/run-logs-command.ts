@@ -1,6 +1,6 @@
 /** `duelog runs logs`. */
 import type { Command } from 'commander'
-import { counted, writeJson } from '../../../streams/text/index.ts'
+import { counted } from '../../../streams/text/index.ts'
 import type { RunLogLine, RunLogPage } from '../../answers/index.ts'
 import { systemClock } from '../../clock/index.ts'
 import { runLinePages } from '../../remote/index.ts'
@@ -13,7 +13,7 @@ import {
   staleOption,
   staleQueryOf,
 } from '../remote/index.ts'
-import { hasReader, integer, numberText, oneLine, type Paint, painterOf } from '../terminal/index.ts'
+import { hasReader, integer, jsonText, numberText, oneLine, type Paint, painterOf } from '../terminal/index.ts'
 import { logsRouteOf } from './run-text.ts'
 
 interface LogsFlags extends RemoteFlags {
@@ -53,7 +53,7 @@ async function show({ api, json, terminal }: Shell, name: string, flags: LogsFla
   for await (const page of pages) {
     const lines = page.lines.slice(0, limit - shown)
     if (shown === 0 && lines.length > 0 && !json) terminal.stdout.write(`${paint('dim', head)}\n`)
-    for (const line of lines) terminal.stdout.write(json ? `${writeJson(line)}\n` : `${lineText(line, paint)}\n`)
+    for (const line of lines) terminal.stdout.write(json ? jsonText(line, terminal.stdout) : `${lineText(line, paint)}\n`)
     shown += lines.length
     unreadable += page.unreadable
     isMore = shown >= limit && (lines.length < page.lines.length || !page.caughtUp)
@@ -71,7 +71,7 @@ function lineText({ at, attempt, level, text, fields }: RunLogLine, paint: Paint
   const shownLevel = level.padEnd(5)
   const color = ({ error: 'red', warn: 'yellow' } as const)[level as 'error' | 'warn']
   const painted = color === undefined ? shownLevel : paint(color, shownLevel)
-  return `${String(at).padEnd(24)}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
+  return `${oneLine(String(at)).padEnd(24)}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
 }
 
 const fieldText = ([name, value]: [string, unknown]): string => `${name}=${JSON.stringify(value)}`

@@ -3,7 +3,7 @@ import { writeJson } from '../../../streams/text/index.ts'
 import type { Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { path } from '../remote/index.ts'
-import { type Paint, statusText } from '../terminal/index.ts'
+import { type Cell, type Paint, statusCell } from '../terminal/index.ts'
 
 /** API path of a run ID as typed by the user. Throws `bad-usage` for an invalid one. */
 export function routeOf(name: string): string {
@@ -29,11 +29,11 @@ function partsOf(name: string): { jobId: string; runNo: string } {
   return { jobId, runNo }
 }
 
-export function runPairs(run: Run, paint: Paint): [string, string][] {
+export function runPairs(run: Run, paint: Paint): [string, Cell][] {
   const progress = run.progress == null ? '' : `${Math.round(run.progress * 100)} % ${run.message ?? ''}`
-  const pairs: [string, string | null | undefined][] = [
+  const pairs: [string, Cell | null | undefined][] = [
     ['run', run.runId],
-    ['status', statusText(run.status, paint)],
+    ['status', statusCell(run.status, paint)],
     ['scheduled for', run.scheduledFor],
     ['trigger', run.trigger],
     ['attempts', String(run.attempts)],
@@ -44,17 +44,17 @@ export function runPairs(run: Run, paint: Paint): [string, string][] {
     ['result', run.result == null ? '' : writeJson(run.result)],
     ...run.errors.map(({ attempt, at, type, message }): [string, string] => [`attempt ${attempt}`, `${at} ${type}: ${message}`]),
   ]
-  return pairs.flatMap(([name, value]): [string, string][] => (value == null || value === '' ? [] : [[name, value]]))
+  return pairs.flatMap(([name, value]): [string, Cell][] => (value == null || value === '' ? [] : [[name, value]]))
 }
 
 export const runHead = ['RUN', 'STATUS', 'SCHEDULED FOR', 'ATTEMPTS', 'STARTED', 'FINISHED', 'LAST ERROR']
 
-export function runRow(run: Run, paint: Paint): string[] {
+export function runRow(run: Run, paint: Paint): Cell[] {
   const error = run.errors.at(-1)
   const errorText = error === undefined ? '' : `${error.type}: ${error.message}`
   return [
     run.runId,
-    statusText(run.status, paint),
+    statusCell(run.status, paint),
     run.scheduledFor,
     String(run.attempts),
     run.startedAt ?? '',

@@ -1,6 +1,5 @@
 /** `duelog runs …`. */
 import { Command, Option } from 'commander'
-import { writeJson } from '../../../streams/text/index.ts'
 import type { CommandResult, Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -16,7 +15,7 @@ import {
   staleOption,
   staleQueryOf,
 } from '../remote/index.ts'
-import { integer, numberText, painterOf, pairsText, tableText } from '../terminal/index.ts'
+import { integer, jsonText, numberText, painterOf, pairsText, tableText, writeAsJson } from '../terminal/index.ts'
 import { laterText } from './change-commands.ts'
 import { discardCommand, redriveCommand } from './redrive-command.ts'
 import { logsCommand } from './run-logs-command.ts'
@@ -73,7 +72,7 @@ function listCommand(frame: CommandFrame): Command {
         const more = id === undefined && (await pagesOf<Run>(api, route, query, 'runs', limit, (run) => runs.push(run)))
         if (id !== undefined) runs.push(...(await api.get<{ runs: Run[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
-        if (json) for (const run of runs) terminal.stdout.write(`${writeJson(run)}\n`)
+        if (json) for (const run of runs) writeAsJson(terminal.stdout, run)
         else if (runs.length === 0) terminal.stdout.write(`${noRunsText(id, dead)}\n`)
         else
           terminal.stdout.write(
@@ -101,7 +100,7 @@ function getCommand(frame: CommandFrame): Command {
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const run = await api.get<Run>(routeOf(name), staleQueryOf(flags))
         const paint = painterOf(terminal.stdout, terminal.env)
-        terminal.stdout.write(json ? `${writeJson(run)}\n` : pairsText(runPairs(run, paint), paint))
+        terminal.stdout.write(json ? jsonText(run, terminal.stdout) : pairsText(runPairs(run, paint), paint))
       }),
     )
 }

@@ -4,7 +4,17 @@ import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type Address, ApiClient } from '../../remote/index.ts'
-import { exitCodeOf, exitCodes, oneLine, painterOf, refusedOption, type Terminal, watchSignals } from '../terminal/index.ts'
+import {
+  exitCodeOf,
+  exitCodes,
+  jsonText,
+  oneLine,
+  painterOf,
+  refusedOption,
+  type Terminal,
+  watchSignals,
+  writeAsJson,
+} from '../terminal/index.ts'
 
 export interface RemoteFlags {
   url?: string
@@ -125,14 +135,14 @@ export async function forEach(
     try {
       const { facts, text } = await act(name)
       terminal.stdout.write(
-        json ? `${JSON.stringify({ [field]: name, ok: true, ...facts })}\n` : `${oneLine(`${name} ${text}`)}\n`,
+        json ? jsonText({ [field]: name, ok: true, ...facts }, terminal.stdout) : `${oneLine(`${name} ${text}`)}\n`,
       )
     } catch (error) {
       // With a single name, its error is the error of the command.
       if (!(error instanceof DuelogError) || error.code === 'unreachable' || (names.length === 1 && !json)) throw error
       codes.add(exitCodeOf(error))
       const { code, message: detail, retriable } = error
-      if (json) terminal.stdout.write(`${JSON.stringify({ [field]: name, ok: false, code, detail, retriable })}\n`)
+      if (json) writeAsJson(terminal.stdout, { [field]: name, ok: false, code, detail, retriable })
       else terminal.stderr.write(`${paint('red', 'failed')} ${oneLine(`${name}: ${detail}`)}\n`)
     }
   }

@@ -7,7 +7,7 @@ import type { Job } from '../../answers/index.ts'
 import { zoneRulesVersion } from '../../process/index.ts'
 import { scheduleText } from '../jobs/index.ts'
 import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { exitCodes, hasReader, integer, numberText, painterOf, tableText } from '../terminal/index.ts'
+import { exitCodes, hasReader, integer, numberText, painterOf, severalLines, tableText, writeAsJson } from '../terminal/index.ts'
 import { type JobMove, moveOf } from './job-move.ts'
 import { ZoneDifferences } from './zone-differences.ts'
 
@@ -49,7 +49,7 @@ async function diff(shell: Shell, limit: number): Promise<void> {
     zones.count(move.timezone, moves)
     if (shown === limit) return
     shown++
-    if (json) terminal.stdout.write(`${JSON.stringify(lineOf(job, move, since))}\n`)
+    if (json) writeAsJson(terminal.stdout, lineOf(job, move, since))
     else rows.push(rowOf(job, move, since))
   }
   const page: Job[] = []
@@ -69,7 +69,7 @@ async function diff(shell: Shell, limit: number): Promise<void> {
         ),
       )
     }
-    terminal.stdout.write(`${zones.text()}${summaryOf(totals, theirs)}\n`)
+    terminal.stdout.write(severalLines(`${zones.text()}${summaryOf(totals, theirs)}\n`))
   }
   if (found > shown) terminal.stderr.write(`${numberText(found - shown)} more are not shown; see --limit.\n`)
   if (found > 0) shell.exit(exitCodes.failed.code)

@@ -4,7 +4,7 @@ import { zoneOf } from '../../../streams/schedules/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { timeOf } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { integer, painterOf, tableText } from '../terminal/index.ts'
+import { integer, painterOf, tableText, writeAsJson } from '../terminal/index.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags {
@@ -53,7 +53,7 @@ function previewCommand(frame: CommandFrame): Command {
         const { fires } = await api
           .post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
           .catch(asUsageError)
-        if (json) for (const fire of fires) terminal.stdout.write(`${JSON.stringify(fire)}\n`)
+        if (json) for (const fire of fires) writeAsJson(terminal.stdout, fire)
         else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
           const zone = zoneIn(body.schedule)

@@ -3,5 +3,18 @@ export { exitCodeOf, exitCodes, exitTable } from './exit-codes.ts'
 export { integer, number, refusedOption, settingOptions } from './options.ts'
 export { countText, type Progress, showProgress } from './progress.ts'
 export { type Signals, watchSignals } from './signals.ts'
-export { numberText, oneLine, type Paint, painterOf, pairsText, statusText, tableText } from './style.ts'
+export {
+  type Cell,
+  jsonText,
+  numberText,
+  oneLine,
+  type Paint,
+  painterOf,
+  pairsText,
+  severalLines,
+  statusCell,
+  statusText,
+  tableText,
+  writeAsJson,
+} from './style.ts'
 export { allRead, hasReader, inputOf, letReadersLeave, type Output, processTerminal, type Terminal } from './terminal.ts'

@@ -14,7 +14,8 @@ import type { AttemptLog } from './attempt-log.ts'
 const progressMessageMax = 1_000
 
 export type Outcome =
-  | { type: 'SUCCEEDED'; result: Buffer | null }
+  /** `loss`: a sentence about values that the result has lost. */
+  | { type: 'SUCCEEDED'; result: Buffer | null; loss?: string | undefined }
   | { type: 'FAILED'; error: RunError }
   | { type: 'RELEASED' }
   | { type: 'CANCELLED' }

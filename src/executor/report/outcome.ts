@@ -1,4 +1,5 @@
 /** Converts a handler's return value to the outcome in the report. */
+import { types } from 'node:util'
 import { executionEventSchema } from '../../../schemas/index.ts'
 import { errorOf, outcomesProblem, runError } from '../handlers/index.ts'
 import { type Outcome, succeededWithoutResult } from './attempt.ts'
@@ -8,22 +9,50 @@ const resultField = executionEventSchema.fields.find((field) => field.name === '
 /** From the schema: 64 KB of JSON. */
 export const resultBytesMax: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
 
+/** Values that a result has lost are named up to this number. */
+const lossesNamedMax = 5
+const lossCharsMax = 80
+
 /**
- * `undefined` is no result. A result that is not JSON, or too large, fails the attempt for good: a retry would return the same.
+ * `undefined` is no result. A result that is not JSON, or too large, fails the attempt for good: a retry would return the same. Values
+ * that JSON changes or leaves out do not fail it, because they may depend on the data, and the work is done. They are told.
  */
 export function succeeded(returned: unknown): Outcome {
   if (returned === undefined) return succeededWithoutResult
+  const losses: string[] = []
   let json: string | undefined
   try {
-    json = JSON.stringify(returned)
+    json = JSON.stringify(returned, function (this: unknown, name, value: unknown) {
+      const loss = lossOf(value, (this as Record<string, unknown>)[name])
+      if (loss !== undefined && losses.length <= lossesNamedMax)
+        losses.push(name === '' ? `it is ${loss}` : `${JSON.stringify(name.slice(0, lossCharsMax).toWellFormed())} is ${loss}`)
+      return value
+    })
   } catch (error) {
     return { type: 'FAILED', error: { ...errorOf(error), type: 'ResultNotJson', retryable: false, retryAfterMs: null } }
   }
-  if (json === undefined) return succeededWithoutResult
+  const loss = losses.length === 0 ? undefined : lossText(losses)
+  if (json === undefined) return { type: 'SUCCEEDED', result: null, loss }
   const result = Buffer.from(json)
-  if (result.length <= resultBytesMax) return { type: 'SUCCEEDED', result }
+  if (result.length <= resultBytesMax) return { type: 'SUCCEEDED', result, loss }
   const message = `the handler's result is ${result.length} bytes of JSON, more than ${resultBytesMax}; store it elsewhere and return where`
   return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
+}
+
+/** What JSON makes of a value without an error, if that is not the value. `undefined` in an object is left out, as everybody expects. */
+function lossOf(value: unknown, original: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}, which JSON has as null`
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}, which JSON leaves out`
+  if (typeof original !== 'object' || original === null) return undefined
+  if (value === null && types.isDate(original)) return 'an invalid Date, which JSON has as null'
+  if (types.isPromise(value)) return 'a promise that nobody waits for, which JSON has as {}'
+  if (types.isMap(value) || types.isSet(value)) return 'a Map or Set, which JSON has as {}'
+  return types.isNativeError(value) ? 'an Error, which JSON has without its message' : undefined
+}
+
+function lossText(losses: readonly string[]): string {
+  const more = losses.length > lossesNamedMax ? ' There are more.' : ''
+  return `The result is not kept as the handler returned it: ${losses.slice(0, lossesNamedMax).join('; ')}.${more}`
 }
 
 /** The outcome of each run of a batch, by its index, from the handler's return value. */

@@ -86,8 +86,11 @@ export class RunLogSender {
     else this.#linger(logLingerMs)
   }
 
-  /** The outcome of the attempt is known: its lines go now. */
-  ended({ lines }: Attempt): void {
+  /** The outcome of the attempt is known: its lines go now. What its result has lost is one of them. */
+  ended(attempt: Attempt): void {
+    const { outcome } = attempt
+    if (outcome?.type === 'SUCCEEDED' && outcome.loss !== undefined) this.add(attempt, 'warn', outcome.loss, undefined)
+    const { lines } = attempt
     if (lines === undefined || lines.hasEnded) return
     lines.hasEnded = true
     if (!this.#isPaused) this.#send([lines])
