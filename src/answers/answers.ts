@@ -703,7 +703,7 @@ export type PlannedJob = {
   /** Why it would be DROPPED, or the job INVALID. */
   reason?: string | null
   fires?: PlannedFires
-  /** Allowed but probably unintended: a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched. */
+  /** Allowed but probably unintended: a limit shared by jobs of several partitions, a pool or topic that does not exist, or a cycle of onSuccess and onFailure through this plan and the existing jobs. At most 1,000 jobs outside the plan are searched. */
   warnings?: string[]
   problems?: FieldProblem[]
 }
