@@ -35,10 +35,8 @@ interface DueJobsQuery {
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
-export function planRoutes(
-  instance: FastifyInstance,
-  { owners, partitions, clock, computeQueue, names, existingTopics }: ApiContext,
-): void {
+export function planRoutes(instance: FastifyInstance, context: ApiContext): void {
+  const { owners, partitions, clock, computeQueue } = context
   const config = { role: 'viewer' } as const
 
   const planOne = async (
@@ -65,34 +63,6 @@ export function planRoutes(
     }
   }
 
-  /** Warns of limits that other partitions do not share, of targets that are not there, and of cycles that the definitions close, among each other or with existing jobs. */
-  const warn = async (
-    plans: Shown[],
-    planned: ReadonlyMap<string, JobDefinition>,
-    gone: AbortSignal | undefined,
-  ): Promise<void> => {
-    const cycles = cyclesInForce({ owners, partitions }, planCycleJobsMax)
-    // A dropped definition leaves the one in force; an invalid one is not in the plan.
-    const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
-    for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
-    const existing = written.length === 0 || existingTopics === undefined ? undefined : new Set(await existingTopics())
-    const yielder = new EventLoopYielder()
-    for (const plan of written) {
-      await yielder.yieldIfDue()
-      gone?.throwIfAborted()
-      const definition = planned.get(String(plan.id))
-      if (definition === undefined) continue
-      const warnings = limitWarnings(String(plan.id), definition, partitions)
-      const ofTarget = existing && targetWarning(definition, existing, names)
-      if (ofTarget !== undefined) warnings.push(ofTarget)
-      if (followersOf(definition).length > 0) {
-        const { path } = await cycles.through(String(plan.id))
-        if (path !== undefined) warnings.push(cycleWarning(path))
-      }
-      if (warnings.length > 0) plan.warnings = warnings
-    }
-  }
-
   instance.post<PlanBody>('/v1/jobs/plan', { config, schema: planSchema }, async (request, reply) => {
     const { jobs, horizonMs, maxFires } = request.body
     if (jobs.length * maxFires > planTimesMax)
@@ -110,10 +80,39 @@ export function planRoutes(
         )),
       )
     }
-    await warn(plans, seen, asker.signal)
+    await warn(context, plans, seen, asker.signal)
     return { from: isoTime(from), to: isoTime(range.to), jobs: plans, totals: totalsOf(plans) }
   })
   forecastRoute(instance, { owners, partitions, clock })
+}
+
+/** Warns of limits that other partitions do not share, of targets that are not there, and of cycles that the definitions close, among each other or with existing jobs. */
+async function warn(
+  { owners, partitions, names, existingTopics }: ApiContext,
+  plans: Shown[],
+  planned: ReadonlyMap<string, JobDefinition>,
+  gone: AbortSignal | undefined,
+): Promise<void> {
+  const cycles = cyclesInForce({ owners, partitions }, planCycleJobsMax)
+  // A dropped definition leaves the one in force; an invalid one is not in the plan.
+  const written = plans.filter(({ action }) => action !== 'DROPPED' && action !== 'INVALID')
+  for (const { id } of written) cycles.set(String(id), planned.get(String(id)) as JobDefinition)
+  const existing = written.length === 0 || existingTopics === undefined ? undefined : new Set(await existingTopics())
+  const yielder = new EventLoopYielder()
+  for (const plan of written) {
+    await yielder.yieldIfDue()
+    gone?.throwIfAborted()
+    const definition = planned.get(String(plan.id))
+    if (definition === undefined) continue
+    const warnings = limitWarnings(String(plan.id), definition, partitions)
+    const ofTarget = existing && targetWarning(definition, existing, names)
+    if (ofTarget !== undefined) warnings.push(ofTarget)
+    if (followersOf(definition).length > 0) {
+      const { path } = await cycles.through(String(plan.id))
+      if (path !== undefined) warnings.push(cycleWarning(path))
+    }
+    if (warnings.length > 0) plan.warnings = warnings
+  }
 }
 
 function forecastRoute(
