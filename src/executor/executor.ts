@@ -15,10 +15,10 @@ import { type AbsenceReason, type Clock, ClockAbsence } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { Codec, Log, Pauses, RecordIn } from '../ports/index.ts'
+import { type Codec, GroupNotKept, type Log, type Pauses, type RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
-import { announcedHandlers, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
+import { Announcement, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
 import { handBack, lastReportsMsMax, PoolPauseWatch, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
 
@@ -80,6 +80,7 @@ export class Executor {
   /** Runs that are not due yet. */
   readonly #held: TimerQueue<Entry>
   readonly #pinned = new PinnedRuns()
+  readonly #announcement: Announcement
   readonly #control: ControlConsumer
   readonly #consumer: ExecutionConsumer
   readonly #absence: ClockAbsence
@@ -94,6 +95,7 @@ export class Executor {
     const { pool, clock, metrics, names, instance, log, codecs } = options
     const logger = options.logger.child({ pool })
     this.#logger = logger
+    this.#announcement = new Announcement(options.handlers, { pool, logger })
     this.#committer = new OffsetCommitter(clock, logger, async (positions) => {
       await this.#consumer.commit(positions)
       this.#consumer.committed()
@@ -127,7 +129,7 @@ export class Executor {
     // A run that was cancelled in the backlog would start before its cancellation is read.
     await withTimeout(this.#options.clock, cancelsReadMsMax, this.#control.caughtUp())
     if (this.#stopping !== undefined) return
-    await this.#consumer.start()
+    await this.#consumer.start().catch((error: unknown) => this.#startUnannounced(error))
     this.#absence.start()
     this.#pause.start()
   }
@@ -139,6 +141,12 @@ export class Executor {
   stop(): Promise<void> {
     this.#stopping ??= this.#isStarted ? this.#stop() : Promise.resolve()
     return this.#stopping
+  }
+
+  /** Without this worker's announcement the group may be small enough. */
+  #startUnannounced(error: unknown): Promise<void> {
+    if (!(error instanceof GroupNotKept && this.#announcement.end())) throw error
+    return this.#consumer.start()
   }
 
   /** Aborts the signals of all handlers now, and gives their attempts back. */
@@ -206,11 +214,11 @@ export class Executor {
 
   #newExecutionConsumer(): ExecutionConsumer {
     const { log, codecs, names, pool, concurrency, instance, clock, metrics, leadMs = leadMsDefault } = this.#options
-    const handlers = announcedHandlers(this.#options.handlers)
     return new ExecutionConsumer({
       ...{ log, codec: codecs.execution, names, pool, instance, leadMs, clock, metrics, logger: this.#logger },
-      userData: () => ({ instance, pool, concurrency, version, handlers }),
+      userData: () => ({ instance, pool, concurrency, version, handlers: this.#announcement.handlers }),
       onRebalance: () => void this.#committer.commitNow(),
+      onNotKept: () => void this.#announcement.end(),
       onTaken: (entry, record) => this.#runner.givesBack(entry, record) || this.#taken(entry),
       onBatchTaken: () => this.#runner.pump(),
       onDone: (lane) => this.#committer.touch(lane),

@@ -1,5 +1,21 @@
 /** What the members of a pool's group announce about themselves. Part of log.ts. */
 
+import { DuelogError } from '../errors/index.ts'
+
+/**
+ * The brokers cannot keep a group and give no reason. Nearly always the user data of its members is together larger than a record may be:
+ * a broker writes all of it as one record. Then no member can join, and those that were there have lost their partitions.
+ */
+export class GroupNotKept extends DuelogError {
+  constructor(groupId: string, cause: unknown) {
+    super(
+      'broker-unavailable',
+      `The brokers cannot keep group ${groupId} and give no reason. Usually its members announce more together than message.max.bytes of the brokers allows (default 1 MiB).`,
+      { cause },
+    )
+  }
+}
+
 /** Names that are read of one member; our own workers announce fewer. Any client may join a group. */
 const handlersReadMax = 1_000
 

@@ -1,6 +1,8 @@
 /** The executor on a real broker. */
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { Handler } from '../../src/executor/handlers/handler.ts'
+import { openLog, Watcher } from '../kafka/harness.ts'
 import { openCluster, partitionCount } from './cluster.ts'
 
 const countsOf = (ids: Iterable<string>): Map<string, number> => {
@@ -99,4 +101,33 @@ it('loses nothing when a second worker joins in between', async () => {
   await until(() => new Set(events.filter(({ type }) => type === 'SUCCEEDED').map(({ jobId }) => jobId)).size === 2_000)
   expect(new Set([...(byWorker[0] ?? []), ...(byWorker[1] ?? [])]).size).toBe(2_000)
   expect(byWorker.every((mine) => mine.size > 0)).toBe(true)
+})
+
+/** The brokers of the tests take records of 4 MiB. Room for the member itself is left, and none for 16 KiB more. */
+const otherBytes = 4 * 1024 * 1024 - 6_000
+
+it('joins without an announcement if the brokers cannot keep the group with it, and runs what it can', async () => {
+  const cluster = await openCluster()
+  const { names } = cluster
+  const groupId = names.group('exec.default')
+  const userData = () => ({ filler: 'x'.repeat(otherBytes) })
+  const other = new Watcher({ topics: [names.events], groupId, instance: 'other@h:1:a', assignment: 'open', userData })
+  await other.reader.start()
+  const said: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) })
+  const long = Array.from({ length: 127 }, (_, index) => `${index}`.padEnd(128, 'h'))
+  const noop: Handler = () => undefined
+  const executor = cluster.executor({ handlers: Object.fromEntries(['noop', ...long].map((name) => [name, noop])), logger })
+  await executor.start()
+  expect(said.filter((text) => /announces its handlers no more/.test(text))).toHaveLength(1)
+  // The other one has lost the group too. Our workers join again by themselves.
+  await other.until(() => other.crashes.length > 0)
+  expect(other.crashes[0]?.message).toMatch(/^The brokers cannot keep group .*message\.max\.bytes/)
+  const admin = await openLog().admin()
+  const [member, ...more] = await admin.groupMembers(groupId)
+  await admin.close()
+  expect([member?.userData, more]).toEqual([expect.objectContaining({ handlers: null }), []])
+  const { events, until } = await cluster.watchEvents()
+  await cluster.dispatch([cluster.record({ jobId: 'one' })])
+  await until(() => events.some(({ type }) => type === 'SUCCEEDED'))
 })

@@ -14,6 +14,7 @@ import {
   type Batch,
   type Codec,
   decodeExecution,
+  GroupNotKept,
   type GroupReader,
   type Log,
   type Position,
@@ -50,6 +51,8 @@ export interface ExecutionConsumerOptions {
   onDone(lane: Lane): void
   /** Completed entries should be committed now. */
   onRebalance(): void
+  /** The brokers cannot keep the group. It is joined again; `userData` is read again then. */
+  onNotKept(): void
 }
 
 export class ExecutionConsumer {
@@ -118,9 +121,7 @@ export class ExecutionConsumer {
   /** Leaves the group: others get the partitions. */
   async leave(): Promise<void> {
     await this.#reader?.stop()
-    if (!this.#away) return
-    this.#loseAll()
-    this.#generation = -1
+    if (this.#away) this.#loseAll()
   }
 
   async commit(positions: Position[]): Promise<void> {
@@ -167,19 +168,18 @@ export class ExecutionConsumer {
   }
 
   #loseAll(): void {
+    this.#generation = -1
     for (const lane of this.#lanes.values()) if (lane.owned) lane.lose()
   }
 
   /** The reader cannot recover: restart as a new member. */
   #crashed(error: unknown): void {
     this.#loseAll()
-    this.#generation = -1
     if (this.#stopped || this.#away) return
     const { logger, pool } = this.#options
-    const { delayMs } = this.#rejoinTimer
-    logger.error({ err: error, pool, delayMs }, 'The worker lost its group session and joins again.')
-    const crashed = this.#crashed.bind(this)
-    this.#rejoinTimer.start(() => this.start(), crashed)
+    if (error instanceof GroupNotKept) this.#options.onNotKept()
+    logger.error({ err: error, pool, delayMs: this.#rejoinTimer.delayMs }, 'The worker lost its group session and joins again.')
+    this.#rejoinTimer.start(() => this.start(), this.#crashed.bind(this))
   }
 
   #lane(topic: string, partition: number): Lane {

@@ -1,5 +1,5 @@
 /** The interface of handlers, and the handlers that every worker has. */
-export { announcedHandlers } from './announced.ts'
+export { Announcement } from './announced.ts'
 export { builtInHandlers } from './built-in.ts'
 export {
   type BatchHandler,

@@ -43,6 +43,9 @@ export const isUnanswered = (thrown: unknown): boolean => thrown instanceof Type
 export const isWithoutPartitions = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
 
+/** A broker failed and gives no reason. */
+export const isUnexplained = (thrown: unknown): boolean => rootOf(thrown).type === 'UNKNOWN'
+
 /** The innermost error, which holds the real reason below kafkajs's wrappers. */
 function rootOf(thrown: unknown): Fault {
   let fault = thrown as Fault

@@ -13,10 +13,17 @@
  */
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
-import type { Batch, GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
+import {
+  type Batch,
+  GroupNotKept,
+  type GroupReader,
+  type GroupReaderOptions,
+  type Position,
+  type TopicPartition,
+} from '../../ports/index.ts'
 import type { PartitionCounts } from '../admin/index.ts'
 import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
-import { faultOf } from '../errors/index.ts'
+import { faultOf, isUnexplained } from '../errors/index.ts'
 import { type AssignerKind, assignerOf, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
@@ -250,6 +257,7 @@ export class KafkaGroupReader implements GroupReader {
   async #faultOf(thrown: unknown): Promise<DuelogError> {
     const { groupId } = this.#options
     const error = await unveiled(this.#kafka, thrown, 'group', groupId)
+    if (isUnexplained(error)) return new GroupNotKept(groupId, error)
     return faultOn(this.#kafka, error, `Reading as a member of group ${groupId}`)
   }
 
