@@ -76,9 +76,14 @@ export function checkedWait(options: WaitOptions | undefined): { timeoutMs: numb
   const { timeoutMs = waitMsDefault, signal } = callOptions<WaitOptions>('a wait', options, { timeoutMs: true, signal: true })
   if (!Number.isFinite(timeoutMs) || timeoutMs < 1 || timeoutMs > waitMsMax)
     throw refused(`timeoutMs is ${quoted(timeoutMs)}; allowed: 1 to ${waitMsMax}`)
-  if (signal !== undefined && typeof (signal as { addEventListener?: unknown } | null)?.addEventListener !== 'function')
-    throw refused(`signal is ${quoted(signal)}; give the signal of an AbortController`)
+  checkSignal(signal)
   return { timeoutMs, signal }
+}
+
+/** Throws `bad-request`. */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || typeof (signal as { addEventListener?: unknown } | null)?.addEventListener === 'function') return
+  throw refused(`signal is ${quoted(signal)}; give the signal of an AbortController`)
 }
 
 /** Throws `bad-request` unless exactly one of its fields is given, and is allowed. */
@@ -91,13 +96,24 @@ export function checkedRunOf(which: AwaitedRunOf | undefined): AwaitedRunOf {
   )
   const given = [runNo, commandId, etag].filter((value) => value !== undefined)
   if (given.length !== 1) throw refused('Give awaitRun exactly one of runNo, commandId and etag, such as { runNo: 1 }.')
-  if (runNo !== undefined && (!Number.isSafeInteger(runNo) || runNo < 1))
-    throw refused(`runNo of awaitRun is ${quoted(runNo)}; allowed: a whole number from 1`)
+  if (runNo !== undefined) checkedRunNo('awaitRun', runNo)
   if (commandId !== undefined && (typeof commandId !== 'string' || commandId === ''))
     throw refused(`commandId of awaitRun is ${quoted(commandId)}; give the one of the answer to the command`)
   if (etag !== undefined && (typeof etag !== 'string' || !/^"?\d{1,16}\.\d{1,16}"?$/.test(etag)))
     throw refused(`etag of awaitRun is ${quoted(etag)}; give the etag of the job, such as "0.12"`)
   return which as AwaitedRunOf
+}
+
+/** Throws `bad-request`. */
+export function checkedRunNo(call: string, runNo: unknown): void {
+  if (Number.isSafeInteger(runNo) && Number(runNo) >= 1) return
+  throw refused(`runNo of ${call} is ${quoted(runNo)}; allowed: a whole number from 1`)
+}
+
+/** Throws `bad-request` unless these are jobs that can be read one after the other. */
+export function checkedJobs(jobs: unknown): void {
+  const areJobs = typeof jobs === 'object' && jobs !== null && (Symbol.iterator in jobs || Symbol.asyncIterator in jobs)
+  if (!areJobs) throw refused(`The jobs of scheduleMany are ${quoted(jobs)}; give an array, or another iterable, of jobs`)
 }
 
 /** Throws `bad-request`. */

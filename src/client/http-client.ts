@@ -35,6 +35,7 @@ import {
   checkedDelete,
   checkedFilter,
   checkedId,
+  checkedJobs,
   checkedOnRejected,
   checkedSchedule,
   checkedTrigger,
@@ -111,6 +112,7 @@ class HttpClient implements Client, JobRecords {
     options?: Parameters<Client['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     const onRejected = checkedOnRejected(options)
+    checkedJobs(jobs)
     const kafka = this.#kafka
     if (kafka !== undefined) return this.#during(() => kafka.scheduleMany(jobs, onRejected === undefined ? {} : { onRejected }))
     const checker = this.#checker

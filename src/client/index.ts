@@ -19,10 +19,12 @@ export {
   checkedDelete,
   checkedFilter,
   checkedId,
+  checkedRunNo,
   checkedRunOf,
   checkedSchedule,
   checkedTrigger,
   checkedWait,
+  checkSignal,
 } from './call-checks.ts'
 export type { Client, JobRecords, KafkaClient } from './client.ts'
 export { createHttpClient } from './http-client.ts'

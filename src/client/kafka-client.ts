@@ -15,7 +15,7 @@ import {
   type Written,
 } from './answers.ts'
 import { BatchSender } from './batch-sender.ts'
-import { checkedId, checkedOnRejected } from './call-checks.ts'
+import { checkedId, checkedJobs, checkedOnRejected } from './call-checks.ts'
 import type { KafkaClient } from './client.ts'
 import { DefinitionReader } from './definition-reader.ts'
 import type { Job } from './job.ts'
@@ -70,6 +70,7 @@ class DefinitionWriter implements KafkaClient {
     options?: Parameters<KafkaClient['scheduleMany']>[1],
   ): Promise<ScheduledMany> {
     const onRejected = checkedOnRejected(options)
+    checkedJobs(jobs)
     const ports = await this.#ports()
     const given = jobs as Iterable<Job> | AsyncIterable<Job>
     if (ports.checker === undefined) return scheduleMany(ports, given, onRejected)

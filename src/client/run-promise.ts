@@ -1,4 +1,5 @@
 /** Waits for the end of a run: what `result` and `run` of a request that makes one do. */
+import { counted } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { RunInfo } from './answers.ts'
 import type { AwaitedRunOf, WaitOptions } from './options.ts'
@@ -42,10 +43,12 @@ export function runPromise<Answer>(
 /** Throws RunFailedError unless the run has succeeded. */
 function resultOf(run: RunInfo): unknown {
   if (run.status === 'SUCCEEDED') return run.result
-  const { runId, status, attempts, errors } = run
+  const { runId, status, attempts, startedAt, errors } = run
   const last = errors.at(-1)
   const why = last === undefined ? '' : ` The last error is ${last.type}: ${last.message}`
   if (status === 'DISPATCHED')
     throw new RunFailedError(`Run ${runId} has no result: trackRuns of its job is false, so workers send no reports.`, run)
-  throw new RunFailedError(`Run ${runId} is ${status} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}.${why}`, run)
+  // The attempt that was dispatched counts, also if no worker began it.
+  if (startedAt === null && last === undefined) throw new RunFailedError(`Run ${runId} is ${status}: its handler never started.`, run)
+  throw new RunFailedError(`Run ${runId} is ${status} after ${counted(attempts, 'attempt')}.${why}`, run)
 }

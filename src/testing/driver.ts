@@ -20,9 +20,18 @@ export interface DriverOptions {
   stepsMax: number
 }
 
+/** A call that waits while another call moves time. */
+interface Waiting {
+  /** Time does not pass this instant without a rest there. */
+  untilMs: number
+  isOver: () => boolean
+  resolve: () => void
+}
+
 export class Driver {
   readonly #options: DriverOptions
   #driving: Promise<void> | undefined
+  readonly #waiting = new Set<Waiting>()
   /** An error of a process; every later call rejects with it. */
   failure: Error | undefined
 
@@ -30,14 +39,15 @@ export class Driver {
     this.#options = options
   }
 
-  /** Lets time pass to this instant, and everything happen that is due by then. Only one such call runs at a time. */
+  /** Lets time pass to this instant, and everything happen that is due by then. One call moves time; the others wait for their instant. */
   async advance(untilMs: number): Promise<void> {
     if (this.#options.calls.isInside)
       throw new DuelogError(
         'bad-request',
         'A handler cannot move virtual time, because time waits for it. Use sleep to wait for time.',
       )
-    while (this.#driving !== undefined) await this.#driving.catch(() => undefined)
+    const isThere = (): boolean => this.nowMs >= untilMs
+    while (this.#driving !== undefined) if (await this.#rested(this.#driving, untilMs, isThere)) return
     await this.#drive(untilMs, () => true)
   }
 
@@ -62,9 +72,23 @@ export class Driver {
     }
     do {
       if (this.#driving === undefined) await this.#drive(this.nowMs, () => isOver, patience)
-      else await this.#driving.catch(() => undefined)
+      else await this.#rested(this.#driving, Number.POSITIVE_INFINITY, () => isOver)
     } while (!isOver)
     return work
+  }
+
+  /** Waits for the first instant at which this is over and nothing more can happen; false if the other call ends before. */
+  async #rested(driving: Promise<void>, untilMs: number, isOver: () => boolean): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const waiting = { untilMs, isOver, resolve: () => resolve(true) }
+    this.#waiting.add(waiting)
+    const ended = (): void => resolve(false)
+    driving.then(ended, ended)
+    try {
+      return await promise
+    } finally {
+      this.#waiting.delete(waiting)
+    }
   }
 
   /** Lets time pass until this holds; false if it does not hold in time. */
@@ -100,6 +124,7 @@ export class Driver {
         await calls.change()
         continue
       }
+      if (this.#released()) continue
       const wantedMs = time.nowMs < untilMs ? untilMs : isDone() ? time.nowMs : patientUntilMs
       if (wantedMs === time.nowMs) return
       const nextMs = this.#nextMs
@@ -108,9 +133,27 @@ export class Driver {
           'internal',
           `The test system waits for something that never comes, at ${isoTime(time.nowMs)}. Please report it.`,
         )
-      time.nowMs = Math.min(Math.max(nextMs, time.nowMs), wantedMs)
+      time.nowMs = Math.min(Math.max(nextMs, time.nowMs), wantedMs, this.#nextRestMs)
       this.#endSessions()
     }
+  }
+
+  /** Ends the waits that are over at this instant; false if there is none. */
+  #released(): boolean {
+    let isOne = false
+    for (const waiting of this.#waiting) {
+      if (!waiting.isOver()) continue
+      this.#waiting.delete(waiting)
+      waiting.resolve()
+      isOne = true
+    }
+    return isOne
+  }
+
+  get #nextRestMs(): number {
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const { untilMs } of this.#waiting) nextMs = Math.min(nextMs, Math.max(untilMs, this.nowMs))
+    return nextMs
   }
 
   /** One thing that can happen now; false if there is none. */

@@ -84,10 +84,28 @@ function checkedOverrides<Payload>(overrides: FakeRunOverrides<Payload> | undefi
   for (const name of ['jobId', 'executionId'] as const)
     if (set[name] !== undefined && typeof set[name] !== 'string')
       throw refused(`${name} of fakeRun is ${quoted(set[name])}; it must be text`)
-  if (set.signal !== undefined && !(set.signal instanceof AbortSignal))
-    throw refused(`signal of fakeRun is ${quoted(set.signal)}; give the signal of an AbortController`)
+  for (const [name, isSo, what] of forms)
+    if (set[name] !== undefined && !isSo(set[name])) throw refused(`${name} of fakeRun is ${quoted(set[name])}; ${what}`)
   return set
 }
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Overrides whose form is checked: a handler would fail on others far from their cause. */
+const forms: readonly [name: keyof Run, isSo: (value: unknown) => boolean, what: string][] = [
+  ['signal', (value) => value instanceof AbortSignal, 'give the signal of an AbortController'],
+  ['heartbeat', (value) => typeof value === 'function', 'give a function'],
+  ['log', (value) => typeof value === 'function', 'give a function'],
+  [
+    'logger',
+    (value) => isObject(value) && typeof (value as { info?: unknown }).info === 'function',
+    'give a logger such as one of pino',
+  ],
+  ['headers', isObject, 'give an object of headers by name'],
+  ['http', (value) => value === null || isObject(value), 'give an object with method and url, or null'],
+  ['payloadBytes', (value) => value === null || value instanceof Uint8Array, 'give a Buffer, or null'],
+  ['contentType', (value) => value === null || typeof value === 'string', 'give text, or null'],
+]
 
 const overridable = {
   ...{ executionId: true, jobId: true, runNo: true, attempt: true, scheduledFor: true, dueAt: true, payload: true },

@@ -64,7 +64,7 @@ function builtIns(sleeps: Sleeps, clock: ManualClock, writer: () => Promise<LogW
   }
   return {
     ...builtInHandlers({ httpDeny: [], httpSigningKey: undefined, writer: open, prefix, clock }),
-    sleep: ({ payload, signal }: Run) => sleeps.sleep((payload as { ms?: number } | null)?.ms ?? Number.NaN, signal),
+    sleep: ({ payload, signal }: Run) => sleeps.sleep((payload as { ms?: number } | null)?.ms ?? Number.NaN, { signal }),
     [httpHandlerName]: ({ http }: Run) => {
       throw new NonRetryableError(
         `testSystem makes no HTTP requests, such as ${http?.method} ${http?.url}. Give it a handler named ${httpHandlerName} that answers instead.`,

@@ -2,15 +2,15 @@
 import { type Logger, pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
 import { type TopicNames, tombstoneRetentionMs, topicNames } from '../../streams/topics/index.ts'
-import { DuelogError } from '../errors/index.ts'
 import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../executor/index.ts'
 import { type Codecs, codecsWithoutRegistry } from '../kafka/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
-import type { Log, PartitionQueries, PartitionStores, TargetTopics } from '../ports/index.ts'
+import type { Log, PartitionStores, TargetTopics } from '../ports/index.ts'
 import { zoneRulesVersion } from '../process/index.ts'
 import { Retrier } from '../retrier/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
 import type { HandlerCalls } from './handler-calls.ts'
+import { OwnerCalls } from './owner-calls.ts'
 import { type Brokers, Machine, type Member, type MemoryStore, memoryStore, simulatedLog } from './simulation/index.ts'
 
 export const prefix: string = settingsSchema.properties.DUELOG_TOPIC_PREFIX.default
@@ -41,6 +41,8 @@ export interface SimulatedWorker extends SimulatedProcess {
   /** Name of the worker in runs: name@host:pid:boot. */
   instance: string
   executor: Executor
+  /** Resolves when its machine dies: what it was asked for then gets no answer. */
+  died: Promise<void>
 }
 
 export interface ProcessesOptions {
@@ -65,7 +67,9 @@ export class Processes {
   /** Those that run. */
   #all: SimulatedProcess[] = []
   readonly workers: SimulatedWorker[] = []
-  #scheduler: { process: SimulatedProcess; scheduler: Scheduler } | undefined
+  readonly owner = new OwnerCalls()
+  #scheduler: SimulatedProcess | undefined
+  readonly #deaths = new Map<Machine, () => void>()
   #number = 0
 
   constructor(options: ProcessesOptions) {
@@ -76,11 +80,6 @@ export class Processes {
   /** The readers of all processes that run. */
   *members(): Generator<Member> {
     for (const { machine, members } of this.#all) if (machine.alive) yield* members
-  }
-
-  get queries(): PartitionQueries {
-    if (this.#scheduler === undefined) throw new DuelogError('not-ready', 'The test system has not started.')
-    return this.#scheduler.scheduler.queries
   }
 
   /** A machine, and the log as a process on it sees it. */
@@ -100,7 +99,8 @@ export class Processes {
     return { machine, members, log }
   }
 
-  async startScheduler(): Promise<void> {
+  /** Resolves once a scheduler fires: this one, or its successor if it dies before. */
+  startScheduler(): Promise<void> {
     const { machine, members, log } = this.machine('scheduler')
     const { brokers } = this.#options
     const scheduler = new Scheduler({
@@ -119,16 +119,18 @@ export class Processes {
       spare: { rest: () => new Promise<void>(setImmediate) },
       onFatal: (error) => this.#options.onFailure(error),
     })
-    this.#scheduler = { process: { machine, members }, scheduler }
-    await scheduler.start()
-    await scheduler.ready()
+    this.#scheduler = { machine, members }
+    this.owner.began({ queries: scheduler.queries, ready: scheduler.start().then(() => scheduler.ready()) })
+    return this.owner.ask(async () => {})
   }
 
   /** The scheduler dies, and another one starts; with an empty disk if the store is lost. */
   async replaceScheduler(storeLost: boolean): Promise<void> {
-    if (this.#scheduler !== undefined) this.kill(this.#scheduler.process)
+    if (this.#scheduler !== undefined) this.kill(this.#scheduler)
     if (storeLost) this.#disk.clear()
-    await this.startScheduler()
+    const started = this.startScheduler()
+    this.owner.ended()
+    await started
   }
 
   async startRetrier(): Promise<void> {
@@ -149,9 +151,11 @@ export class Processes {
       leadMs: 0,
       reportLingerMs: 0,
     })
-    const worker = { machine, members, pool, instance, executor }
+    const { promise: died, resolve } = Promise.withResolvers<void>()
+    this.#deaths.set(machine, resolve)
+    const worker = { machine, members, pool, instance, executor, died }
     this.workers.push(worker)
-    await executor.start()
+    await Promise.race([executor.start(), died])
     return worker
   }
 
@@ -165,6 +169,8 @@ export class Processes {
     this.#all = this.#all.filter((process) => process.machine !== machine)
     const at = this.workers.findIndex((worker) => worker.machine === machine)
     if (at >= 0) this.workers.splice(at, 1)
+    this.#deaths.get(machine)?.()
+    this.#deaths.delete(machine)
   }
 
   #instance(name: string): string {

@@ -1,6 +1,6 @@
 /** All runs of a test system, from the log of decisions: unlike an owner, it keeps every ended run with its errors. */
 import type { FinishedRun, JobState, StateEntry } from '../../schemas/index.ts'
-import { jobIdOfKey } from '../../streams/state/index.ts'
+import { jobIdOfKey, prefix } from '../../streams/state/index.ts'
 import { codecs, names } from './processes.ts'
 import type { MemoryLog } from './simulation/index.ts'
 
@@ -21,7 +21,7 @@ export class RunHistory {
     return [...(this.#ended.get(id)?.values() ?? [])]
   }
 
-  /** The last decision about a job; undefined if there is none. */
+  /** The last decision about a job; undefined if there is none, or the job is deleted. */
   state(id: string): JobState | undefined {
     this.#read()
     return this.#states.get(id)
@@ -33,8 +33,11 @@ export class RunHistory {
         .at(names.state, partition)
         .read(this.#next.get(partition) ?? 0, Number.POSITIVE_INFINITY)
       this.#next.set(partition, next)
-      for (const { key, value } of records)
-        if (key !== null && value !== null) this.#take(key, codecs().state.decode(value) as StateEntry)
+      for (const { key, value } of records) {
+        if (key === null) continue
+        if (value !== null) this.#take(key, codecs().state.decode(value) as StateEntry)
+        else if (key[0] === prefix.state) this.#states.delete(jobIdOfKey(key))
+      }
     }
   }
 

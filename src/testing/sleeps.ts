@@ -1,5 +1,6 @@
 /** Sleeps in virtual time, of handlers and of tests. */
-import { DuelogError } from '../errors/index.ts'
+import { checkSignal } from '../client/index.ts'
+import { callOptions, DuelogError } from '../errors/index.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import type { ManualClock } from './simulation/index.ts'
 
@@ -21,7 +22,10 @@ export class Sleeps {
     this.#calls = calls
   }
 
-  async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Rejects with `bad-request`, and with the reason of the signal. */
+  async sleep(ms: number, options: { signal?: AbortSignal } | undefined): Promise<void> {
+    const { signal } = callOptions<{ signal?: AbortSignal }>('sleep', options, { signal: true })
+    checkSignal(signal)
     if (ms !== Number.POSITIVE_INFINITY) checkMs(ms, 'ms of sleep')
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -1,5 +1,6 @@
 /** Duelog in memory and in virtual time, for tests of handlers, schedules and flows: no Kafka, no network, no files, no waiting. */
-import type { AnyPayloads, Time } from '../client/index.ts'
+import { quoted } from '../../streams/text/index.ts'
+import { type AnyPayloads, checkedRunNo, type Time } from '../client/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
 import type { Driver } from './driver.ts'
@@ -68,38 +69,41 @@ class System extends TestClient implements TestSystem {
     await this.#driver.advance(this.now() + ms)
   }
 
-  readonly sleep = (ms: number, options: { signal?: AbortSignal } = {}): Promise<void> => this.#sleeps.sleep(ms, options.signal)
+  readonly sleep = (ms: number, options?: { signal?: AbortSignal }): Promise<void> => this.#sleeps.sleep(ms, options)
 
   records(topic: string): Promise<TestRecord[]> {
-    return this.#settled(() => recordsOf(this.#log, topic))
+    return this.#settled(() => recordsOf(this.#log, checkedTopic(topic)))
   }
 
   logs(id: string, runNo: number): Promise<TestLogLine[]> {
-    return this.#settled(() => logLinesOf(this.#log, this.partitionOf(id), id, runNo))
+    return this.#settled(() => {
+      checkedRunNo('logs', runNo)
+      return logLinesOf(this.#log, this.partitionOf(id), id, runNo)
+    })
   }
 
   workers(): Promise<TestWorker[]> {
     return this.#settled(() => this.#faults.list())
   }
 
-  startWorker({ pool = 'default', name = 'worker' }: { pool?: string; name?: string } = {}): Promise<string> {
-    return this.#faults.start(pool, name)
+  startWorker(options?: { pool?: string; name?: string }): Promise<string> {
+    return this.#faults.start(options)
   }
 
   stopWorker(name?: string): Promise<void> {
     return this.#faults.stop(name)
   }
 
-  crashWorker(name?: string, { restart = true }: { restart?: boolean } = {}): Promise<void> {
-    return this.#faults.crash(name, restart)
+  crashWorker(name?: string, options?: { restart?: boolean }): Promise<void> {
+    return this.#faults.crash(name, options)
   }
 
   loseLease(id: string): Promise<void> {
     return this.#faults.loseLease(id)
   }
 
-  crashScheduler({ storeLost = false }: { storeLost?: boolean } = {}): Promise<void> {
-    return this.#faults.crashScheduler(storeLost)
+  crashScheduler(options?: { storeLost?: boolean }): Promise<void> {
+    return this.#faults.crashScheduler(options)
   }
 
   /** What this sees once everything has happened that is due now. */
@@ -108,6 +112,11 @@ class System extends TestClient implements TestSystem {
     await this.#driver.during(Promise.resolve())
     return look()
   }
+}
+
+function checkedTopic(topic: unknown): string {
+  if (typeof topic === 'string' && topic !== '') return topic
+  throw new DuelogError('bad-request', `The topic of records is ${quoted(topic)}; give its name`)
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,6 +1,8 @@
 /** What a test does to the processes of its system: workers that start, stop, crash or are cut off, and owners that crash. */
 import type { JobState } from '../../schemas/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { quoted } from '../../streams/text/index.ts'
+import { checkedId } from '../client/index.ts'
+import { callOptions, DuelogError } from '../errors/index.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import type { Processes, SimulatedWorker } from './processes.ts'
@@ -44,27 +46,37 @@ export class WorkerFaults {
     })
   }
 
-  async start(pool: string, name: string): Promise<string> {
+  async start(options: { pool?: string; name?: string } | undefined): Promise<string> {
     const { driver, processes, pools, started } = this.#parts
-    if (!pools.includes(pool)) throw refused(`There is no pool ${JSON.stringify(pool)}; give its name to testSystem in pools.`)
+    const known = { pool: true, name: true } as const
+    const { pool = 'default', name = 'worker' } = callOptions<{ pool?: string; name?: string }>('startWorker', options, known)
+    if (!pools.includes(pool)) throw refused(`There is no pool ${quoted(pool)}; give its name to testSystem in pools.`)
     if (typeof name !== 'string' || !/^[^@:\s]{1,255}$/.test(name))
-      throw refused(`The name of a worker is ${JSON.stringify(name)}; allowed: 1 to 255 characters without "@", ":" and spaces.`)
+      throw refused(`The name of a worker is ${quoted(name)}; allowed: 1 to 255 characters without "@", ":" and spaces.`)
     await started()
     return (await driver.during(processes.startWorker(pool, name))).instance
   }
 
   /** Ends it as SIGTERM does; time passes while its handlers run. */
   async stop(name: string | undefined): Promise<void> {
-    const { driver, processes, started } = this.#parts
+    const { driver, processes, calls, started } = this.#parts
     await started()
-    for (const worker of this.#chosen(name)) {
-      await driver.during(worker.executor.stop(), Number.POSITIVE_INFINITY)
-      processes.kill(worker)
+    // A handler that stops its own worker waits for the end of its drain.
+    const sleep = calls.sleeping()
+    try {
+      for (const worker of this.#chosen(name)) {
+        await driver.during(Promise.race([worker.executor.stop(), worker.died]), Number.POSITIVE_INFINITY)
+        processes.kill(worker)
+      }
+    } finally {
+      sleep.wake()
     }
   }
 
   /** Ends it as a power cut does. With `restart`, another worker of the same pool and name starts at once. */
-  async crash(name: string | undefined, restart: boolean): Promise<void> {
+  async crash(name: string | undefined, options: { restart?: boolean } | undefined): Promise<void> {
+    const { restart = true } = callOptions<{ restart?: boolean }>('crashWorker', options, { restart: true })
+    checkBoolean('restart of crashWorker', restart)
     const { driver, processes, calls, clock, started } = this.#parts
     await started()
     const crashed = this.#chosen(name)
@@ -87,7 +99,10 @@ export class WorkerFaults {
    * No other worker replaces it: it would begin what the cut off worker has not committed yet a second time, and renew the lease.
    */
   async loseLease(jobId: string): Promise<void> {
-    const { driver, processes, history, started } = this.#parts
+    const { driver, calls, processes, history, started } = this.#parts
+    checkedId(jobId)
+    if (calls.isInside)
+      throw refused('A handler cannot lose its own lease, because time passes until it is lost. Call loseLease in the test.')
     await started()
     const run = history.state(jobId)?.active.find(({ status }) => status === 'RUNNING')
     const worker = processes.workers.find(({ instance }) => instance === run?.worker)
@@ -108,7 +123,9 @@ export class WorkerFaults {
   }
 
   /** The owner of all partitions dies, and another one takes over. `storeLost`: from the log alone. */
-  async crashScheduler(storeLost: boolean): Promise<void> {
+  async crashScheduler(options: { storeLost?: boolean } | undefined): Promise<void> {
+    const { storeLost = false } = callOptions<{ storeLost?: boolean }>('crashScheduler', options, { storeLost: true })
+    checkBoolean('storeLost of crashScheduler', storeLost)
     const { driver, processes, started } = this.#parts
     await started()
     await driver.during(processes.replaceScheduler(storeLost))
@@ -120,7 +137,7 @@ export class WorkerFaults {
     const chosen = workers.filter(({ instance }) => name === undefined || instance === name || nameIn(instance) === name)
     if (chosen.length > 0) return chosen
     const names = workers.map(({ instance }) => instance).join(', ') || 'none'
-    throw refused(`There is no worker ${name ?? ''}; there are: ${names}.`)
+    throw refused(`There is no worker${name === undefined ? '' : ` ${quoted(name)}`}; there are: ${names}.`)
   }
 }
 
@@ -128,6 +145,10 @@ type LeasedRun = JobState['active'][number]
 
 function hasLease(state: JobState | undefined, { runNo, attempt }: LeasedRun): boolean {
   return state?.active.some((run) => run.runNo === runNo && run.attempt === attempt && run.status === 'RUNNING') === true
+}
+
+function checkBoolean(what: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw refused(`${what} is ${quoted(value)}; allowed: true or false`)
 }
 
 const nameIn = (instance: string): string => instance.slice(0, instance.indexOf('@'))

@@ -18,12 +18,27 @@ it('takes overrides, and refuses those that no run has', () => {
   expect(() => fakeRun({ n: 1n })).toThrow('the payload of fakeRun must be a JSON value')
 })
 
-it.each([null, 5, 'x', [1], { attempt: '2' }, { attempt: 0 }, { runNo: 1.5 }, { jobId: 5 }, { signal: null }, { lines: [] }])(
-  'refuses the overrides %j in a sentence',
-  (overrides) => {
-    expect(() => fakeRun(1, overrides as never)).toThrow(DuelogError)
-  },
-)
+it.each([
+  null,
+  5,
+  'x',
+  [1],
+  { attempt: '2' },
+  { attempt: 0 },
+  { runNo: 1.5 },
+  { jobId: 5 },
+  { signal: null },
+  { lines: [] },
+  { heartbeat: null },
+  { log: 5 },
+  { logger: {} },
+  { headers: null },
+  { http: 'x' },
+  { payloadBytes: 'x' },
+  { contentType: 5 },
+])('refuses the overrides %j in a sentence', (overrides) => {
+  expect(() => fakeRun(1, overrides as never)).toThrow(DuelogError)
+})
 
 it('leaves out overrides that are undefined, and aborts beside a signal of the test', () => {
   expect(fakeRun(1, { jobId: undefined, payload: undefined })).toMatchObject({ jobId: 'job', payload: 1 })

@@ -53,7 +53,9 @@ it('runs that are due while no worker is there wait for one', async () => {
   await duelog.advanceBy(3_600_000)
   expect(await duelog.run('a', 1)).toMatchObject({ status: 'DISPATCHED', attempts: 1 })
   expect(began).toEqual([])
-  await expect(duelog.crashWorker()).rejects.toThrow('there are: none')
+  await expect(duelog.crashWorker()).rejects.toThrow('There is no worker; there are: none')
+  const expires = duelog.schedule({ ...job, id: 'b', startDeadlineMs: 5_000 }).result({ timeoutMs: 60_000 })
+  await expect(expires).rejects.toThrow('Run b/1 is EXPIRED: its handler never started.')
   await duelog.startWorker({ name: 'late' })
   await duelog.advanceBy(60_000)
   expect(await duelog.run('a', 1)).toMatchObject({ status: 'SUCCEEDED', attempts: 1, worker: expect.stringMatching(/^late@/) })
@@ -145,4 +147,51 @@ it('a handler that crashes its own worker does so again and again, and time goes
   expect(began).toBeGreaterThan(1)
   expect(began).toBeLessThanOrEqual(20)
   expect((await duelog.run('a', 1))?.finishedAt).toBeNull()
+})
+
+it('calls and waits outlive a scheduler that dies before it has answered', async () => {
+  const { duelog, job } = sleepers()
+  const scheduled = duelog.schedule(job)
+  const result = scheduled.result({ timeoutMs: 3_600_000 })
+  const late = scheduled.result({ timeoutMs: 30_000 }).catch((error: unknown) => error)
+  await scheduled
+  const [, , paused] = await Promise.all([
+    duelog.crashScheduler({ storeLost: true }),
+    duelog.crashScheduler(),
+    duelog.pause('a'),
+    duelog.why('a'),
+  ])
+  expect([paused.status, (await duelog.resume('a')).status]).toEqual(['PAUSED', 'ACTIVE'])
+  expect(await late).toMatchObject({ code: 'wait-timeout' })
+  expect(duelog.now()).toBe(Date.UTC(2027, 0, 1) + 30_000)
+  expect(await result).toBe(1)
+})
+
+it('workers may be stopped, crashed and cut off at the same time', async () => {
+  const { duelog, job } = sleepers()
+  await duelog.schedule(job)
+  await duelog.advanceBy(1_000)
+  await Promise.all([duelog.loseLease('a'), duelog.stopWorker(), duelog.crashWorker()])
+  expect(await duelog.workers()).toHaveLength(1)
+  await Promise.all([duelog.crashWorker(), duelog.crashWorker()])
+  expect(await duelog.workers()).toHaveLength(1)
+  await duelog.schedule({ ...job, id: 'b' })
+  await duelog.advanceBy(1_000)
+  await Promise.all([duelog.loseLease('b'), duelog.delete('b')])
+})
+
+it('a handler may stop its own worker, but not lose its own lease', async () => {
+  const duelog = testSystem({
+    handlers: (system) => ({
+      stops: async ({ attempt }: Run) => {
+        if (attempt > 1) return 'by the next worker'
+        await expect(system.loseLease('a')).rejects.toThrow('A handler cannot lose its own lease')
+        await system.stopWorker()
+        await system.startWorker()
+        return 'too late'
+      },
+    }),
+  })
+  const result = duelog.schedule({ id: 'a', schedule: soon, target: { handler: 'stops' } }).result({ timeoutMs: 3_600_000 })
+  expect(await result).toBe('by the next worker')
 })

@@ -99,6 +99,26 @@ it('takes calls at the same time', async () => {
   for (const { id } of jobs) expect((await duelog.runs(id)).at(0)).toMatchObject({ status: 'SUCCEEDED' })
 })
 
+it('takes other calls at their instant while a result is awaited', async () => {
+  const duelog = testSystem({ handlers: { greet: () => 'hello' } })
+  const began = duelog.now()
+  const job = duelog.schedule({ id: 'a', schedule: { delayMs: 60_000 }, target: { handler: 'greet' } })
+  const result = job.result({ timeoutMs: 3_600_000 })
+  await job
+  const instants: number[] = []
+  for (const call of [
+    () => duelog.advanceBy(5_000),
+    () => duelog.pause('a'),
+    () => duelog.advanceBy(100_000),
+    () => duelog.resume('a'),
+  ]) {
+    await call()
+    instants.push(duelog.now() - began)
+  }
+  expect(instants).toEqual([5_000, 5_000, 105_000, 105_000])
+  expect([await result, duelog.now() - began]).toEqual(['hello', 105_000])
+})
+
 it('rejects a call that would never end', async () => {
   const duelog = testSystem({ handlers: {}, stepsMax: 2_000 })
   await duelog.schedule({ id: 'a', schedule: { everyMs: 1_000 }, target: { handler: 'noop' } })
