@@ -49,6 +49,7 @@ function resultOf(run: RunInfo): unknown {
   if (status === 'DISPATCHED')
     throw new RunFailedError(`Run ${runId} has no result: trackRuns of its job is false, so workers send no reports.`, run)
   // The attempt that was dispatched counts, also if no worker began it.
-  if (startedAt === null && last === undefined) throw new RunFailedError(`Run ${runId} is ${status}: its handler never started.`, run)
+  if (startedAt === null && last === undefined)
+    throw new RunFailedError(`Run ${runId} is ${status}: its handler never started.`, run)
   throw new RunFailedError(`Run ${runId} is ${status} after ${counted(attempts, 'attempt')}.${why}`, run)
 }

@@ -31,7 +31,9 @@ it('has tests that compile and pass', async () => {
     expect((await run(process.execPath, [compiler, '-p', folder]).catch(told)).stdout).toBe('')
     // The runner marks its children by NODE_TEST_CONTEXT, which would change what they print.
     const { NODE_TEST_CONTEXT: _, ...env } = duelogEnvironment()
-    const { stdout } = await run(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=tap', ...files], { env }).catch(told)
+    const { stdout } = await run(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=tap', ...files], {
+      env,
+    }).catch(told)
     expect(stdout).toContain('\n# fail 0\n')
     expect(Number(/^# pass (\d+)$/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(6)
   } finally {
