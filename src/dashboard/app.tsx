@@ -13,6 +13,7 @@ import {
   type Session,
   session,
   token,
+  visible,
 } from './model/index.ts'
 import { ConfirmDialog, Frame, JobDialogs, NoticeBar, Palette } from './parts/index.ts'
 import {
@@ -111,7 +112,7 @@ function View() {
   }, [location])
   useEffect(() => {
     const name = runNo === undefined ? jobId : `${jobId}/${runNo}`
-    document.title = `${name || (pages.find((page) => page.view === view)?.title ?? 'Page not found')} · Duelog`
+    document.title = `${visible(name) || (pages.find((page) => page.view === view)?.title ?? 'Page not found')} · Duelog`
   }, [location])
   switch (view) {
     case 'now':

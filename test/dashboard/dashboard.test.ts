@@ -64,6 +64,8 @@ describe('the dashboard', () => {
     await page.getByRole('rowheader', { name: 'daily-report' }).waitFor()
     await expectAccessible(page, 'jobs')
     await expectFocusOn(page, 'Jobs')
+    await page.locator('.skip').press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('content')
     await page.getByLabel('ID contains').fill('atche')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/jobs?idContains=atche')
@@ -165,6 +167,10 @@ describe('the dashboard', () => {
     await page.getByRole('progressbar', { name: 'Progress of run endless/1' }).waitFor()
     await page.getByText('still there').waitFor()
     await expectAccessible(page, 'runs')
+    await view(page, 'Workers').click()
+    await page.getByRole('link', { name: 'Run endless/1' }).click()
+    await page.waitForURL('**/jobs/endless/runs/1')
+    await view(page, 'Runs').click()
     await page.getByLabel('Status').selectOption('RETRY_WAIT')
     await page.getByText('No matching active runs').waitFor()
     await page.getByRole('link', { name: 'Clear filters' }).click()
@@ -185,6 +191,11 @@ describe('the dashboard', () => {
     await view(page, 'Now').click()
     const standing = page.getByText('3 dead letters of 3 jobs wait for a decision.')
     await standing.waitFor()
+    await page.goto(`${site.url}/jobs?idPrefix=doomed-1`)
+    await page.getByRole('link', { name: '1 dead' }).click()
+    await page.waitForURL('**/jobs/doomed-1#dead')
+    await page.locator('#dead:focus').waitFor()
+    await view(page, 'Now').click()
     await process.kill()
     await page.getByText(/Reconnecting|Disconnected/).waitFor()
     await page.getByRole('alert').filter({ hasText: 'Duelog is not responding' }).waitFor()
@@ -291,6 +302,14 @@ describe('the dashboard', () => {
     expect((await fetch(`${site.url}/v1/jobs/guarded`, { method: 'DELETE', headers })).status).toBe(403)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await second.getByLabel('Token').waitFor()
+    expect(await second.getByRole('alert').innerText()).toBe('')
+    await page.getByLabel('Token').fill(tokens.admin)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
+    // A token that is not valid any more: the page says so, and goes on where it was.
+    await page.route('**/v1/**', (route) => route.fulfill({ status: 401, json: { status: 401, code: 'unauthorized' } }))
+    await page.getByText('Your session has ended').waitFor()
+    await page.unrouteAll()
     await page.getByLabel('Token').fill(tokens.admin)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
@@ -336,9 +355,15 @@ async function usesPalette(page: Page, id: string): Promise<void> {
 }
 
 /** Back leads to where the list was scrolled. */
-async function restoresScroll(page: Page, { put }: DashboardSite): Promise<void> {
+async function restoresScroll(page: Page, { put, url }: DashboardSite): Promise<void> {
   for (let index = 0; index < 40; index++)
     await put(`row-${index}`, { schedule: { at: '2031-01-31T08:00:00Z' }, target: { handler: 'noop' } })
+  // All that match are those of the address, also by the beginning of their IDs.
+  await page.goto(`${url}/jobs?idPrefix=row-1`)
+  await page.getByRole('checkbox', { name: 'All that match the filter' }).check()
+  await page.getByRole('button', { name: 'Pause all matching' }).click()
+  await page.getByRole('heading', { name: 'Pause 11 jobs?' }).waitFor()
+  await page.keyboard.press('Escape')
   await view(page, 'Jobs').click()
   const link = page.getByRole('link', { name: 'row-9', exact: true })
   await link.scrollIntoViewIfNeeded()

@@ -49,6 +49,7 @@ export async function edit(page: Page, { put }: DashboardSite): Promise<void> {
   await page.getByLabel('Payload (JSON)').fill('{ "n": 9007199254740993 }')
   expect(await text.inputValue()).toContain('{"n":9007199254740993}')
   await page.getByLabel('Payload (JSON)').fill('{ "to": "a@example.org" }')
+  await undoes(page, text)
   await completes(page, text)
   await problems.getByRole('listitem').waitFor({ state: 'detached' })
   await expect.poll(() => review.isEnabled(), { timeout: stepMs }).toBe(true)
@@ -99,11 +100,44 @@ export async function endsDrafts(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Definition as JSON' }).waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'Continue editing' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('sign out')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('dialog').getByText('1 draft that you have not saved').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Discard and sign out' }).click()
   await page.getByLabel('Token').waitFor()
   expect(await page.evaluate('sessionStorage.getItem("duelog.drafts")')).toBeNull()
+}
+
+/** By keyboard, whether the form or the text made a change, from both of them, and the same again. */
+async function undoes(page: Page, text: Locator): Promise<void> {
+  const texts = [await text.inputValue()]
+  await page.getByLabel('Missed occurrences').selectOption('SKIP')
+  texts.push(await text.inputValue())
+  const interval = page.getByLabel('Interval in ms')
+  await interval.fill('7000')
+  texts.push(await text.inputValue())
+  await text.press('Control+Home')
+  await page.keyboard.type(' ')
+  for (const before of texts.toReversed()) {
+    await text.press('Control+z')
+    expect(await text.inputValue()).toBe(before)
+  }
+  await interval.press('Control+Shift+Z')
+  await interval.press('Control+y')
+  expect(await text.inputValue()).toBe(texts[2])
+  expect(await interval.inputValue()).toBe('7000')
+  // What is typed and no JSON yet is the field's own.
+  const payload = page.getByLabel('Payload (JSON)')
+  await payload.press('End')
+  await page.keyboard.type('{')
+  await payload.press('Control+z')
+  expect(await text.inputValue()).toBe(texts[2])
+  await interval.press('Control+z')
+  await interval.press('Control+z')
+  expect(await text.inputValue()).toBe(texts[0])
 }
 
 /** By keyboard alone: a field and its value from the suggestions, and back again. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergeInto, prettyJson, same, withMember } from '../../src/dashboard/model/json-edit.ts'
+import { isLongerThan, mergeInto, prettyJson, same, withMember } from '../../src/dashboard/model/json-edit.ts'
 import { JsonText } from '../../streams/text/index.ts'
 
 type Json = Record<string, unknown>
@@ -77,6 +77,39 @@ it('writes the objects of a long list on one line each, so that the text has few
   const text = prettyJson({ rows, ids: rows.map(({ id, tags }) => ({ id, tags })) })
   expect(JSON.parse(text)).toEqual({ rows, ids: rows.map(({ id, tags }) => ({ id, tags })) })
   expect(text).toContain('\n    { "id": 7, "tags": ["a", "b"] },\n')
+})
+
+it('writes a long object with long lines as fast as any other', () => {
+  // A pattern with two ways to match a space needs 4^30 steps for each of these lines.
+  const value = { payload: Object.fromEntries(Array.from({ length: 3_000 }, (_, id) => [`key-${id}`, ' , {'.repeat(20)])) }
+  expect(JSON.parse(prettyJson(value))).toEqual(value)
+})
+
+it('knows whether the JSON of a value is longer, without writing it', () => {
+  const list = fc.array(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.string({ unit: fc.constantFrom('a', ' ') }), fc.constant([])))
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c'), list), fc.nat(60), (value, chars) => {
+      const { length } = JSON.stringify(value, null, 2)
+      if (isLongerThan(chars, value)) expect(length).toBeGreaterThan(chars)
+      if (length > 12 * chars + 30) expect(isLongerThan(chars, value)).toBe(true)
+    }),
+  )
+  expect(isLongerThan(20_000, new JsonText('1'.repeat(20_001)))).toBe(true)
+  expect(isLongerThan(20_000, { rows: 'x'.repeat(19_000) })).toBe(false)
+  expect(isLongerThan(20_000, undefined)).toBe(false)
+})
+
+it('compares two values as their JSON would be compared', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+      expect(same(a, b)).toBe(JSON.stringify(a) === JSON.stringify(b))
+      expect(same(a, JSON.parse(JSON.stringify(a)))).toBe(true)
+    }),
+  )
+  expect(same({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(false)
+  expect(same({ a: [1, { b: 2 }] }, { a: [1, { b: 3 }] })).toBe(false)
+  expect(same([1], [1, 2])).toBe(false)
+  expect(same(undefined, {})).toBe(false)
 })
 
 it('takes white space between values for no difference, and that inside strings for one', () => {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Counts, Limit, OwnerState, Pool, StatsMessage } from '../../src/answers/answers.ts'
 import type { Rates } from '../../src/dashboard/model/rates.ts'
-import { type LimitsSeen, limitsSeen, overloadedMs, stoppedOf, troublesOf } from '../../src/dashboard/model/troubles.ts'
+import {
+  hasUnserved,
+  type LimitsSeen,
+  limitsSeen,
+  overloadedMs,
+  stoppedOf,
+  troublesOf,
+} from '../../src/dashboard/model/troubles.ts'
 
 const fine: OwnerState = {
   ...{ partition: 0, phase: 'active', restoreRemaining: 0, mailboxDepth: 0, jobsOffset: 0, overdueMs: 0, restoreTotal: 0 },
@@ -63,6 +70,11 @@ it('names pools without workers whose runs were dispatched, with the runs of now
   ])
   const one = [{ pools: [of('mail', 1)] }]
   expect(troublesOf([stats(0, 0, one)], undefined, { pools })[0]?.text).toBe('The pool mail has no workers, and 1 run waits.')
+  // Then the pools are asked about sooner.
+  expect(hasUnserved(stats(0, 0, one), pools)).toBe(true)
+  expect(hasUnserved(stats(0, 0), pools)).toBe(false)
+  expect(hasUnserved(stats(0, 0, one), undefined)).toBe(false)
+  expect(hasUnserved(undefined, pools)).toBe(false)
 })
 
 describe('an overloaded limit', () => {

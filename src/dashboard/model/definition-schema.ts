@@ -1,5 +1,6 @@
 /** The fields of a definition with their defaults and descriptions, as the OpenAPI document of the server has them. */
 import { jsonType } from '../../../streams/text/index.ts'
+import { same } from './json-edit.ts'
 
 export interface FieldSchema {
   type?: string | string[]
@@ -63,7 +64,7 @@ function stripped(value: Json, schema: FieldSchema | undefined, schemas: FieldSc
       const field = schema?.properties?.[name]
       if (field === undefined) return [[name, member]]
       const usual = defaultOf(field)
-      if (usual !== undefined && JSON.stringify(usual) === JSON.stringify(member)) return []
+      if (usual !== undefined && same(usual, member)) return []
       const inner = resolved(schemas, field)
       // Which of several fields is set must stay visible, so an object without members stays.
       return [[name, inner?.properties !== undefined && isObject(member) ? stripped(member, inner, schemas) : member]]

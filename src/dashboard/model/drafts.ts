@@ -3,7 +3,9 @@
  * discarded, or their user signs out. The browser asks before it closes a page with drafts. Another user of the tab does not see them.
  */
 import { computed, effect, signal } from '@preact/signals'
-import { session } from './session.ts'
+import { confirmed } from './actions.ts'
+import { session, signOut } from './session.ts'
+import { counted } from './words.ts'
 
 export interface Draft {
   text: string
@@ -31,7 +33,7 @@ const mine = computed(() => new Map([...drafts.value].filter(([, draft]) => (dra
 /** Without subscribing: an editor reads its draft once. */
 export const draftOf = (id: string): Draft | undefined => mine.peek().get(id)
 export const hasDraft = (id: string): boolean => mine.value.has(id)
-export const draftCount = (): number => mine.value.size
+const draftCount = (): number => mine.value.size
 
 /** Undefined: there is nothing that is not saved. */
 export function keepDraft(id: string, draft: Draft | undefined): void {
@@ -44,9 +46,19 @@ export function keepDraft(id: string, draft: Draft | undefined): void {
   if (draft === undefined) write()
 }
 
-export function discardDrafts(): void {
+function discardDrafts(): void {
   drafts.value = new Map()
   write()
+}
+
+/** Signs out. Drafts end with the session, as the next user of the tab may be another, so it asks first. */
+export async function leave(): Promise<void> {
+  const count = draftCount()
+  const consequence = `${counted(count, 'draft')} that you have not saved will be lost.`
+  const isSure = count === 0 || (await confirmed({ title: 'Discard your changes?', consequence, yes: 'Discard and sign out' }))
+  if (!isSure) return
+  discardDrafts()
+  signOut()
 }
 
 /** A draft that is too long stays in the memory of the page alone. */

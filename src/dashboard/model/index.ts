@@ -46,7 +46,7 @@ export {
   withDefaults,
   withoutDefaults,
 } from './definition-schema.ts'
-export { type Draft, discardDrafts, draftCount, draftOf, hasDraft, keepDraft } from './drafts.ts'
+export { type Draft, draftOf, hasDraft, keepDraft, leave } from './drafts.ts'
 export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
 export { fieldSchemas } from './field-schemas.ts'
 export { useHeld } from './held.ts'
@@ -65,7 +65,17 @@ export {
 } from './job-commands.ts'
 export { type ColoredPart, coloredParts } from './json-colors.ts'
 export { type Completion, completionsAt, type KnownNames } from './json-completion.ts'
-export { changesOf, type Merged, mergeInto, prettyJson, same, valueAt, withMember, withoutSpace } from './json-edit.ts'
+export {
+  changesOf,
+  isLongerThan,
+  type Merged,
+  mergeInto,
+  prettyJson,
+  same,
+  valueAt,
+  withMember,
+  withoutSpace,
+} from './json-edit.ts'
 export { placeAt } from './json-place.ts'
 export { nodeOfField, parseSource, placeOf } from './json-source.ts'
 export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listOfFilter } from './kept-filters.ts'
@@ -80,10 +90,11 @@ export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'
 export { followLink, go, jobHref, pages, route, runHref, shownPages } from './routes.ts'
 export { type RunLog, RunLogReader } from './run-log.ts'
-export { askOtherTabs, isAdmin, mayOperate, session, signIn, signOut, token } from './session.ts'
+export { askOtherTabs, isAdmin, mayOperate, session, signIn, token, wasRefused } from './session.ts'
+export { TextHistory, type UndoStep } from './text-history.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { endedOf, runningMedian, trendOf } from './trend.ts'
-export { type LimitsSeen, limitsSeen, standingOf, stoppedOf, troublesOf, type Waits } from './troubles.ts'
+export { hasUnserved, type LimitsSeen, limitsSeen, standingOf, stoppedOf, troublesOf, type Waits } from './troubles.ts'
 export { type ViewHelp, viewHelp } from './view-help.ts'
 export { visible } from './visible.ts'
 export {

@@ -1,5 +1,5 @@
 /** Changes of single members of a JSON text. All else stays as it was written: order, white space, numbers, and fields that nobody here knows. */
-import { writeJson } from '../../../streams/text/index.ts'
+import { JsonText, writeJson } from '../../../streams/text/index.ts'
 import { type JsonMember, type JsonNode, parseSource } from './json-source.ts'
 
 /** Sets a member, or removes it if the value is undefined. Objects on the way are made. A text that is no JSON stays as it is. */
@@ -54,8 +54,8 @@ const lineCharsMax = 72
 /** A list of plain values that has a line for each. Strings have no line breaks, so none begins inside a string. */
 const plainList = /\[\n\s*((?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)(?:,\n\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)){0,30})\n\s*\]/g
 
-/** An object that has a line for each member, and none with a bracket of objects. */
-const plainObject = /\{\n\s*([^\n{}]+(?:,\n\s*[^\n{}]+){0,30})\n\s*\}/g
+/** An object that has a line for each member, and none with a bracket of objects. A member begins behind the spaces, so there is one way to match. */
+const plainObject = /\{\n *([^\n{} ][^\n{}]*(?:,\n *[^\n{} ][^\n{}]*){0,30})\n *\}/g
 /** A text with more lines has its plain objects on one line each: browsers take long to lay out a text of many lines. */
 const linesMax = 2_000
 
@@ -91,9 +91,37 @@ export function changesOf(before: unknown, after: unknown, path: string[] = []):
   )
 }
 
-/** White space between values makes no difference. */
-export const same = (a: unknown, b: unknown): boolean =>
-  a === b || (a !== undefined && b !== undefined && withoutSpace(writeJson(a)) === withoutSpace(writeJson(b)))
+/** White space between values makes no difference, and the order of members does. Only texts and unequal values are written. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => same(item, b[index]))
+  if (isObject(a) && isObject(b)) {
+    const [names, others] = [Object.keys(a), Object.keys(b)]
+    return names.length === others.length && names.every((name, index) => name === others[index] && same(a[name], b[name]))
+  }
+  return a !== undefined && b !== undefined && withoutSpace(writeJson(a)) === withoutSpace(writeJson(b))
+}
+
+/** Whether the JSON of a value has more characters. It looks at no more values than that. */
+export function isLongerThan(chars: number, value: unknown): boolean {
+  const left = [value]
+  let sum = 0
+  for (let each = left.pop(); sum <= chars; each = left.pop()) {
+    if (typeof each === 'string') sum += each.length + 2
+    else if (each instanceof JsonText) sum += each.text.length
+    else if (Array.isArray(each)) {
+      sum += each.length + 1
+      for (let index = 0; index < each.length && index <= chars; index++) left.push(each[index])
+    } else if (isObject(each)) {
+      for (const [name, member] of Object.entries(each)) {
+        sum += name.length + 4
+        left.push(member)
+      }
+    } else sum += 1
+    if (left.length === 0) return sum > chars
+  }
+  return true
+}
 
 /** A JSON text without the white space between its values. */
 export const withoutSpace = (text: string): string =>

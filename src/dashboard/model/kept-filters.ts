@@ -29,7 +29,11 @@ export const listOf = ({ href }: KeptFilter): string => href.split('?', 1)[0] ??
 
 function write(kept: readonly KeptFilter[]): void {
   keptFilters.value = kept
-  localStorage.setItem(storageKey, JSON.stringify(kept))
+  try {
+    localStorage.setItem(storageKey, JSON.stringify(kept))
+  } catch {
+    // A browser that stores nothing keeps them until the page is closed.
+  }
 }
 
 /** Other pages of this origin may have written anything there. */

@@ -23,10 +23,15 @@ const pauseMsMax = 15_000
 /** Requests the data. It may pass partial data to `tell`, which is shown until the first complete answer. */
 export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
 
-/** Another `key` starts a new resource. `live`: false, so that only `refresh` requests again, or the shortest pause in ms. */
-export function useResource<Value>(key: string, load: Load<Value>, live: boolean | number = true): Resource<Value> {
+/** Another `key` starts a new resource. `live`: false, so that only `refresh` requests again and a failed request is repeated, or the shortest pause in ms, which may change. */
+export function useResource<Value>(
+  key: string,
+  load: Load<Value>,
+  live: boolean | number | (() => number) = true,
+): Resource<Value> {
   // The key identifies what `load` requests.
-  const resource = useMemo(() => new PolledResource(load, typeof live === 'number' ? live : refreshEachMs), [key])
+  const resource = useMemo(() => new PolledResource(load), [key])
+  resource.eachMs = typeof live === 'function' ? live() : typeof live === 'number' ? live : refreshEachMs
   useEffect(() => {
     void resource.refresh()
     return () => resource.end()
@@ -35,29 +40,37 @@ export function useResource<Value>(key: string, load: Load<Value>, live: boolean
   current.value = resource
   useSignalEffect(() => {
     void nowMs.value
-    if (live !== false && document.visibilityState === 'visible' && actionsAwaited.peek() === 0) current.value.refreshIfDue()
+    const isWanted = live !== false || isTransient(current.value.problem.peek())
+    if (isWanted && document.visibilityState === 'visible' && actionsAwaited.peek() === 0) current.value.refreshIfDue()
   })
   return resource
 }
 
+/** No answer came, or none of the data. What is asked only once is then asked again. */
+const isTransient = (problem: RequestProblem | undefined): boolean =>
+  problem !== undefined && (problem.status === 0 || problem.status === 429 || problem.status >= 500)
+
 class PolledResource<Value> implements Resource<Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly problem = signal<RequestProblem | undefined>(undefined)
+  /** The shortest pause between two requests. */
+  eachMs = refreshEachMs
   readonly #load: Load<Value>
-  readonly #eachMs: number
   readonly #end = new AbortController()
   #pending: Promise<void> | undefined
-  #nextRequestMs = 0
+  #endedMs = Number.NEGATIVE_INFINITY
+  /** Pause after the last request for its duration and its length. */
+  #costMs = 0
   #answered = false
 
-  constructor(load: Load<Value>, eachMs: number) {
+  constructor(load: Load<Value>) {
     this.#load = load
-    this.#eachMs = eachMs
   }
 
   /** Requests the data again if the pause is over. */
   refreshIfDue(): void {
-    if (this.#pending === undefined && performance.now() >= this.#nextRequestMs) void this.refresh()
+    if (this.#pending === undefined && performance.now() >= this.#endedMs + Math.max(this.eachMs - 100, this.#costMs))
+      void this.refresh()
   }
 
   /** What is shown after an action must not wait for the pause. */
@@ -87,9 +100,9 @@ class PolledResource<Value> implements Resource<Value> {
       if (this.#end.signal.aborted) return
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
-      const endedMs = performance.now()
+      this.#endedMs = performance.now()
       const longMs = Math.min(pauseMsMax, (charsRead - charsBefore) / charsPerMs)
-      this.#nextRequestMs = endedMs + Math.max(this.#eachMs - 100, (endedMs - startedMs) * pauseFactor, longMs)
+      this.#costMs = Math.max((this.#endedMs - startedMs) * pauseFactor, longMs)
     }
   }
 }

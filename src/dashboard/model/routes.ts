@@ -112,6 +112,21 @@ addEventListener('popstate', () => {
   restoreScroll()
 })
 
+/** Goes to an element of the view once it is there: the focus too, so that the keyboard continues from it. */
+function showPlace(id: string): void {
+  const entry = here.value
+  const until = performance.now() + restoreMsMax
+  const look = (): void => {
+    const place = document.getElementById(id)
+    if (place !== null) {
+      place.scrollIntoView()
+      place.focus({ preventScroll: true })
+    } else if (here.value === entry && performance.now() < until) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}
+if (location.hash.length > 1) showPlace(location.hash.slice(1))
+
 /** Links within the page change the view without a reload. The browser handles all other links, and clicks that open a new tab. */
 export function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null
@@ -119,5 +134,7 @@ export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   if (routeOf(link.pathname).view === 'not-found') return
   event.preventDefault()
-  go(link.pathname + link.search)
+  const address = link.pathname + link.search
+  go(address + link.hash, { replace: address === here.value })
+  if (link.hash.length > 1) showPlace(link.hash.slice(1))
 }

@@ -36,19 +36,27 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
 })
 
 export function signIn(given: string, as: Session): void {
+  wasRefused.value = false
   session.value = as
   token.value = given
   tell({ kind: 'token', token: given })
 }
 
 export function signOut(): void {
+  wasRefused.value = false
   token.value = null
   tell({ kind: 'sign-out' })
 }
 
+/** Whether the session ended because the API accepts its token no longer. */
+export const wasRefused = signal(false)
+
 /** The API has refused the present token. */
 export function forgetToken(): void {
-  if (token.value !== null) refused.add(token.value)
+  if (token.value !== null) {
+    refused.add(token.value)
+    wasRefused.value = true
+  }
   token.value = null
 }
 

@@ -134,6 +134,10 @@ function pausedOf({ partitions }: StatsMessage): Trouble[] {
   })
 }
 
+/** Whether the answer about pools is what says that a pool has no workers, which may be over before the next one. */
+export const hasUnserved = (latest: StatsMessage | undefined, pools: readonly Pool[] | undefined): boolean =>
+  latest !== undefined && unservedOf(latest, pools).length > 0
+
 /** Pools without workers that have runs. The runs are those of now, the workers those of the last answer. */
 function unservedOf({ partitions }: StatsMessage, pools: readonly Pool[] = []): Trouble[] {
   const unserved = pools.filter(({ workers, state }) => workers === 0 && state !== 'PAUSED')

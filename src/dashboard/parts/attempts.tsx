@@ -33,7 +33,7 @@ export function Attempts({ run }: { run: RunDetail }) {
       </Table>
       <p class="aside">
         From the first of these due times to the end: {duration(to - from)}.
-        {first > 1 && ` Attempts 1 to ${first - 1} are no longer kept.`}
+        {first > 1 && (first === 2 ? ' Attempt 1 is no longer kept.' : ` Attempts 1 to ${first - 1} are no longer kept.`)}
       </p>
     </>
   )

@@ -138,9 +138,14 @@ function Details({ run }: { run: Run }) {
       {execution !== undefined && (
         <>
           <p class="aside">
-            Scheduled for <When at={scheduledFor} plain />; target {targetWords(execution.target)}; definition at offset{' '}
-            {execution.specOffset}
-            {execution.contentType !== undefined && <>; {execution.contentType}</>}. Payload of this run:
+            Scheduled for <When at={scheduledFor} plain />; target <Text of={targetWords(execution.target)} />; definition at
+            offset {execution.specOffset}
+            {execution.contentType !== undefined && (
+              <>
+                ; <Text of={execution.contentType} />
+              </>
+            )}
+            . Payload of this run:
           </p>
           <CodeBlock label={`Payload of run ${visible(runId)}`} text={payloadText(execution.payload, execution.payloadBase64)} />
           {Object.keys(execution.headers).length > 0 && (

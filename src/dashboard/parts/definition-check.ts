@@ -112,7 +112,20 @@ interface DefinitionRead {
   problems: readonly FieldProblem[]
 }
 
+/** The last texts and what they say: at each key the editor asks about the present text, and about the one that it began with. */
+const known = new Map<string, DefinitionRead>()
+const knownMax = 3
+
 function readDefinition(text: string): DefinitionRead {
+  const read = known.get(text) ?? readText(text)
+  known.delete(text)
+  known.set(text, read)
+  const [oldest] = known.keys()
+  if (known.size > knownMax && oldest !== undefined) known.delete(oldest)
+  return read
+}
+
+function readText(text: string): DefinitionRead {
   const refused = (message: string): DefinitionRead => ({ problems: [{ field: '', limit: '', message }] })
   try {
     const { value, problems } = readJson(text)

@@ -1,5 +1,6 @@
 /** Editor of a definition: a form for the common fields beside its JSON. Both are one text. What is wrong is shown in both, by field and by line. */
 import { type Signal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import {
   type FieldSchemas,
@@ -15,6 +16,7 @@ import { DefinitionForm } from './definition-form.tsx'
 import { JsonEditor, type Mark } from './json-editor.tsx'
 import { useKnownNames } from './known-names.ts'
 import { ClampedText } from './text.tsx'
+import { type Undo, undoKeyOf } from './undo.ts'
 
 export const textOf = (definition: object | null | undefined): string => prettyJson(definition ?? {})
 
@@ -37,18 +39,48 @@ interface DefinitionEditorProps {
   schemas: FieldSchemas | null
   /** Whether fields that have their default are shown too. */
   all: Signal<boolean>
+  undo: Undo
 }
 
 export function DefinitionEditor(props: DefinitionEditorProps) {
   const { text, check, schemas } = props
   const known = useKnownNames()
-  if (schemas === null) return <JsonSide {...props} known={known} />
+  const area = useRef<HTMLTextAreaElement>(null)
   return (
-    <div class="editor">
-      <DefinitionForm text={text} check={check} schemas={schemas} known={known} />
-      <JsonSide {...props} known={known} />
+    <div class={schemas === null ? undefined : 'editor'} {...useUndoEvents(props.undo, area)}>
+      {schemas !== null && <DefinitionForm text={text} check={check} schemas={schemas} known={known} />}
+      <JsonSide {...props} known={known} area={area} />
     </div>
   )
+}
+
+/** The browser forgets the history of a text field when the form changes its text, so the editor has its own. */
+function useUndoEvents(undo: Undo, area: RefObject<HTMLTextAreaElement | null>) {
+  const take = (event: Event, isRedo: boolean): void => {
+    if (event.target instanceof HTMLElement && event.target.dataset.ownUndo !== undefined) return
+    event.preventDefault()
+    const step = undo(isRedo)
+    const field = area.current
+    if (step === undefined || field === null) return
+    if (document.activeElement === field) {
+      field.value = step.text
+      field.setSelectionRange(step.caret, step.caret)
+    }
+    // The field of the form that had the focus may be gone.
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) field.focus()
+    })
+  }
+  return {
+    onKeyDown: (event: KeyboardEvent): void => {
+      const isRedo = undoKeyOf(event)
+      if (isRedo !== undefined) take(event, isRedo)
+    },
+    // From the menu of the browser.
+    onBeforeInput: (event: InputEvent): void => {
+      if (event.inputType === 'historyUndo' || event.inputType === 'historyRedo') take(event, event.inputType === 'historyRedo')
+    },
+  }
 }
 
 function JsonSide({
@@ -57,8 +89,8 @@ function JsonSide({
   schemas,
   all,
   known,
-}: DefinitionEditorProps & { known: KnownNames }) {
-  const area = useRef<HTMLTextAreaElement>(null)
+  area,
+}: DefinitionEditorProps & { known: KnownNames; area: RefObject<HTMLTextAreaElement | null> }) {
   useEffect(forgetError, [text.value])
   const show = (mark: Mark): void => {
     const before = text.value.split('\n').slice(0, (mark.line ?? 1) - 1)

@@ -30,7 +30,7 @@ export function DefinitionForm({ text, check: { definition, marks }, schemas, kn
   // While the JSON cannot be read, the fields keep what they had.
   const last = useRef(definition)
   last.current = definition ?? last.current
-  const form: Form = { definition: last.current, schemas, marks, set }
+  const form: Form = { definition: last.current, schemas, marks, source: text, set }
   const isTopic = fieldValue(form, 'target.topic') != null
   return (
     <fieldset class="form" disabled={definition === undefined}>

@@ -1,5 +1,5 @@
 /** One field of the form for a definition. Its kind, default and explanation come from the schema that the server serves. */
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { defaultOf, duration, type FieldSchemas, fieldAt, type JobDefinition, resolved, valueAt } from '../model/index.ts'
 import type { Mark } from './json-editor.tsx'
@@ -9,6 +9,8 @@ export interface Form {
   definition: JobDefinition | undefined
   schemas: FieldSchemas
   marks: readonly Mark[]
+  /** The text of the definition. */
+  source: Signal<string>
   /** Undefined removes the field. */
   set: (path: readonly string[], value: unknown) => void
 }
@@ -60,6 +62,7 @@ export function Field({ form, path, label, isSuggested = false, example, change 
     >
       {schema?.enum === undefined ? (
         <TextInput
+          form={form}
           path={path}
           isWrong={marksOf(form, path).length > 0}
           text={types.includes('array') ? listText(value) : plainText(value)}
@@ -119,7 +122,18 @@ export function Labelled({ form, path, label, description, aside = '', children 
   )
 }
 
+/** What stands in a field, and the text of the definition that it made. */
+export interface Typed {
+  value: string
+  source: string
+}
+
+/** What the user types stays as typed until the field is left, or the definition is changed elsewhere. */
+export const typedIn = ({ source }: Form, typed: Typed | undefined): string | undefined =>
+  typed?.source === source.value ? typed.value : undefined
+
 interface TextInputProps {
+  form: Form
   path: string
   text: string
   isWrong: boolean
@@ -128,9 +142,9 @@ interface TextInputProps {
   set: (text: string) => void
 }
 
-/** Each key changes the JSON. What the user types stays as typed until the field is left. */
-function TextInput({ path, text, isWrong, placeholder, list, set }: TextInputProps) {
-  const typed = useSignal<string | undefined>(undefined)
+/** Each key changes the JSON. */
+function TextInput({ form, path, text, isWrong, placeholder, list, set }: TextInputProps) {
+  const typed = useSignal<Typed | undefined>(undefined)
   return (
     <input
       id={`field-${path}`}
@@ -140,12 +154,12 @@ function TextInput({ path, text, isWrong, placeholder, list, set }: TextInputPro
       spellcheck={false}
       list={list}
       placeholder={placeholder}
-      value={typed.value ?? text}
+      value={typedIn(form, typed.value) ?? text}
       aria-invalid={isWrong}
       aria-describedby={isWrong ? `wrong-${path}` : undefined}
       onInput={({ currentTarget: { value } }) => {
-        typed.value = value
         set(value.trim())
+        typed.value = { value, source: form.source.peek() }
       }}
       onBlur={() => {
         typed.value = undefined

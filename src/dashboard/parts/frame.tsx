@@ -2,18 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import {
   chooseTheme,
-  confirmed,
   connection,
-  counted,
-  discardDrafts,
-  draftCount,
   duration,
   latest,
+  leave,
   route,
   type Session,
   session,
   shownPages,
-  signOut,
   staleMs,
   stoppedOf,
   type Theme,
@@ -54,7 +50,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Connection />
         </div>
       </header>
-      <main id="content">
+      <main id="content" tabIndex={-1}>
         {view !== 'now' && <Stopped />}
         {children}
       </main>
@@ -143,16 +139,6 @@ function ThemeChoice() {
 
 /** The name says nothing more if it is that of the role. */
 const who = ({ name, role }: Session): string => (name === null || name === role ? role : `${visible(name)} (${role})`)
-
-/** Drafts end with the session, as the next user of the tab may be another. */
-async function leave(): Promise<void> {
-  const drafts = draftCount()
-  const consequence = `${counted(drafts, 'draft')} that you have not saved will be lost.`
-  const isSure = drafts === 0 || (await confirmed({ title: 'Discard your changes?', consequence, yes: 'Discard and sign out' }))
-  if (!isSure) return
-  discardDrafts()
-  signOut()
-}
 
 function Role() {
   if (session.value?.authentication !== true) return null

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks'
 import { backfill, cancelJob, type Job, jobHref, pause, remove, resume, runNow, visible } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
 import { Modal } from './modal.tsx'
+import { latestTime } from './search-form.tsx'
 
 interface JobActionsProps {
   job: Job
@@ -152,11 +153,11 @@ function BackfillForm({ job: { id }, changed }: JobActionsProps) {
       <div class="filters">
         <label>
           From
-          <input name="from" type="datetime-local" step={1} required />
+          <input name="from" type="datetime-local" step={1} max={latestTime} required />
         </label>
         <label>
           To (exclusive)
-          <input name="to" type="datetime-local" step={1} required />
+          <input name="to" type="datetime-local" step={1} max={latestTime} required />
         </label>
       </div>
       <div class="buttons end">

@@ -23,10 +23,10 @@ export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
         columns={[
           mayOperate.value && { title: 'Select', unseen: true, width: '28px' },
           'Job',
-          { title: 'Status', width: '100px' },
-          { title: 'Schedule', width: '13%' },
-          { title: 'Next fire', width: 'max(138px, 14%)' },
-          { title: 'Last run', width: 'max(152px, 14%)' },
+          { title: 'Status', width: '92px' },
+          { title: 'Schedule', width: '11%' },
+          { title: 'Next fire', width: 'max(134px, 14%)' },
+          { title: 'Last run', width: 'max(138px, 14%)' },
           { title: 'Target', width: '10%', wideOnly: true },
           mayOperate.value && { title: 'Actions', unseen: true, width: '166px' },
         ]}
@@ -99,8 +99,8 @@ function Row({ job, changed, chosen, choose }: RowProps) {
         )}
       </td>
       <td class="wide-only">
-        <span class="clip" title={definition === null ? undefined : targetWords(definition.target)}>
-          {definition === null ? '' : targetWords(definition.target)}
+        <span class="clip" title={definition === null ? undefined : visible(targetWords(definition.target))}>
+          {definition !== null && <Text of={targetWords(definition.target)} />}
         </span>
         {definition?.target.pool !== undefined && definition.target.pool !== 'default' && (
           <span class="aside clip">pool {definition.target.pool}</span>

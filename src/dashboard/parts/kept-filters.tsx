@@ -1,5 +1,6 @@
 /** Saved filters of a list: links to them, and the form that saves the present one. */
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { forgetFilter, keepFilter, keptFilters, listOfFilter, visible } from '../model/index.ts'
 
 interface KeptFiltersProps {
@@ -14,9 +15,18 @@ export function KeptFilters({ href, query, names }: KeptFiltersProps) {
   const own = keptFilters.value.filter((filter) => listOfFilter(filter) === href)
   const present = new URLSearchParams([...query].filter(([name]) => names.includes(name)))
   const save = (): void => {
+    if ((naming.value ?? '').trim() === '') return
     keepFilter(naming.value ?? '', `${href}?${present}`)
     naming.value = undefined
   }
+  const isNaming = naming.value !== undefined
+  const before = useRef(isNaming)
+  const [field, button] = [useRef<HTMLInputElement>(null), useRef<HTMLButtonElement>(null)]
+  // Either one takes the place of the other, and with it the focus.
+  useLayoutEffect(() => {
+    if (before.current !== isNaming) (isNaming ? field : button).current?.focus()
+    before.current = isNaming
+  }, [isNaming])
   return (
     <>
       {own.map((filter) => (
@@ -36,6 +46,7 @@ export function KeptFilters({ href, query, names }: KeptFiltersProps) {
       ))}
       {present.size > 0 && naming.value === undefined && (
         <button
+          ref={button}
           type="button"
           class="link"
           onClick={() => {
@@ -50,15 +61,17 @@ export function KeptFilters({ href, query, names }: KeptFiltersProps) {
           Name of the filter
           <input
             id="filter-name"
+            ref={field}
             maxLength={40}
             autocomplete="off"
             onInput={(event) => {
               naming.value = event.currentTarget.value
             }}
             onKeyDown={(event) => {
-              if (event.key !== 'Enter') return
+              if (event.key !== 'Enter' && event.key !== 'Escape') return
               event.preventDefault()
-              save()
+              if (event.key === 'Enter') save()
+              else naming.value = undefined
             }}
           />
         </label>

@@ -1,7 +1,7 @@
 /** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it. ? shows what the view is for, and all keys. */
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { chooseTheme, go, jobHref, mayOperate, question, route, session, shownPages, signOut, viewHelp } from '../model/index.ts'
+import { chooseTheme, go, jobHref, leave, mayOperate, question, route, session, shownPages, viewHelp } from '../model/index.ts'
 
 const open = signal<'palette' | 'keys' | undefined>(undefined)
 
@@ -25,7 +25,7 @@ function entriesOf(text: string): Entry[] {
     })),
     { title: 'Help on this view, and keyboard shortcuts', hint: 'Action', run: showHelp },
     { title: 'Documentation of the API', hint: 'Link', run: () => location.assign('/docs') },
-    ...(session.value?.authentication === true ? [{ title: 'Sign out', hint: 'Action', run: signOut }] : []),
+    ...(session.value?.authentication === true ? [{ title: 'Sign out', hint: 'Action', run: () => void leave() }] : []),
   ]
   const matching = [...views, ...actions].filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
   if (wanted === '') return matching

@@ -129,7 +129,7 @@ function RunButtons({ run, redrivable, gone, changed }: Omit<RowProps, 'named' |
   return (
     <div class="buttons tight">
       {run.status === 'RETRY_WAIT' && !gone && (
-        <ActionButton label={`Retry run ${runId} now`} run={() => retryNow(run).then(changed)}>
+        <ActionButton label={`Retry now: run ${runId}`} run={() => retryNow(run).then(changed)}>
           Retry now
         </ActionButton>
       )}

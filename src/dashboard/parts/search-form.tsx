@@ -36,6 +36,8 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
       const text = String(new FormData(form).get(name) ?? '').trim()
       if (text !== '') wanted.set(name, kind === 'time' ? new Date(text).toISOString() : text)
     }
+    const order = query.get('order')
+    if (order !== null) wanted.set('order', order)
     go(wanted.size === 0 ? href : `${href}?${wanted}`)
   }
   return (
@@ -57,6 +59,9 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
     </form>
   )
 }
+
+/** Longer years are no dates for every part of the system. */
+export const latestTime = '9999-12-31T23:59:59'
 
 /** `2026-11-25T01:30:00` in the viewer's zone, as a browser's field wants it. */
 function localText(iso: string): string {
@@ -95,7 +100,8 @@ function Field({ field, value, search }: { field: SearchField; value: string; se
 
 function Input({ field: { name, kind, code }, value }: { field: SearchField; value: string }) {
   const id = `search-${name}`
-  if (kind === 'time') return <input id={id} name={name} type="datetime-local" step={1} defaultValue={localText(value)} />
+  if (kind === 'time')
+    return <input id={id} name={name} type="datetime-local" step={1} max={latestTime} defaultValue={localText(value)} />
   if (kind === 'number') return <input id={id} name={name} type="number" min={0} defaultValue={value} />
   const more = { autocomplete: 'off', spellcheck: false, class: code ? 'code' : undefined } as const
   return <input id={id} name={name} type="search" defaultValue={value} {...more} />

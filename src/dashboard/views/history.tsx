@@ -1,4 +1,6 @@
 /** History of ended runs: a search with counts over time, newest first, or the loaded page by another column. */
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import {
   ask,
   count,
@@ -12,6 +14,7 @@ import {
   visible,
 } from '../model/index.ts'
 import {
+  ActionButton,
   ClampedText,
   Empty,
   Heading,
@@ -58,11 +61,24 @@ const orders = [
 export function HistoryView({ query }: { query: URLSearchParams }) {
   const search = new URLSearchParams([...query].filter(([name]) => name !== 'order'))
   const key = search.toString()
-  const { value, problem } = useResource(key, (signal) => pageOf(search, signal), false)
+  const list = useResource(key, (signal) => pageOf(search, signal), false)
+  const { value, problem } = list
   const page = value.value
+  const looks = useSignal(0)
+  // The counts are asked for with the page, and stay in view until they come.
+  const look = async (): Promise<void> => {
+    await list.refresh()
+    looks.value++
+  }
   return (
     <>
-      <Heading title="History" />
+      <Heading title="History">
+        {page !== undefined && (
+          <div class="buttons end">
+            <ActionButton run={look}>Refresh</ActionButton>
+          </div>
+        )}
+      </Heading>
       <SearchForm key={key} label="History" href="/history" fields={fields} query={query} />
       <Problem problem={problem.value} known={page !== undefined} />
       {page === undefined && problem.value === undefined && <Loading what="the history" />}
@@ -71,7 +87,7 @@ export function HistoryView({ query }: { query: URLSearchParams }) {
           {visible(page.problem)}
         </p>
       )}
-      {page !== undefined && <Counts query={search} />}
+      {page !== undefined && <Counts query={search} looks={looks} />}
       {page?.runs.length === 0 && (
         <Empty>
           {isSearched(fields, query) ? 'No matching runs' : 'No runs have ended yet'}
@@ -189,13 +205,17 @@ function bucketMsOf(wanted: Record<string, string>): number {
 }
 
 /** Ended runs by time, with their outcomes: of the range of the search, or of the last 24 h. */
-function Counts({ query }: { query: URLSearchParams }) {
+function Counts({ query, looks }: { query: URLSearchParams; looks: ReadonlySignal<number> }) {
   const wanted = wantedOf(fields, query)
-  const { value, problem } = useResource(
+  const resource = useResource(
     `counts ${query}`,
     (signal) => ask<HistoryCounts>(path(['history', 'counts'], { ...wanted, bucketMs: bucketMsOf(wanted) }), { signal }),
     false,
   )
+  const { value, problem } = resource
+  useEffect(() => {
+    if (looks.value > 0) void resource.refresh()
+  }, [looks.value])
   const counts = value.value
   if (counts === undefined) return <Problem problem={problem.value} known={false} />
   if (counts.buckets.length === 0) return null

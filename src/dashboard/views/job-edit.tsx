@@ -30,6 +30,7 @@ import {
   textOf,
   useDefinitionCheck,
   useFieldSchemas,
+  useUndo,
 } from '../parts/index.ts'
 
 interface JobEditProps {
@@ -95,6 +96,7 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
   const reviewing = useSignal(false)
   const saving = useSignal(false)
   const check = useDefinitionCheck(job.id, text)
+  const undo = useUndo(text)
   const save = async (): Promise<void> => {
     if (saving.value) return
     saving.value = true
@@ -132,7 +134,7 @@ function Editor({ job, done, refresh, schemas }: JobEditProps & { schemas: Field
           check={check}
         />
       ) : (
-        <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
+        <DefinitionEditor text={text} check={check} schemas={schemas} all={all} undo={undo} />
       )}
       <EditButtons label={reviewing.value ? 'Save' : 'Review changes'} refusal={refusal} saving={saving.value} cancel={cancel}>
         {reviewing.value && (

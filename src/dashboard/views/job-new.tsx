@@ -11,6 +11,7 @@ import {
   textOf,
   useDefinitionCheck,
   useFieldSchemas,
+  useUndo,
 } from '../parts/index.ts'
 
 const template = textOf({ schedule: { cron: '0 9 * * MON-FRI', timezone: 'UTC' }, target: { handler: 'log' }, payload: {} })
@@ -30,6 +31,7 @@ export function JobNewView() {
   const saving = useSignal(false)
   const name = id.value.trim()
   const check = useDefinitionCheck(name, text)
+  const undo = useUndo(text)
   const why = refusal(name, check)
   const isEmpty = (): boolean => text.value === template && id.value === ''
   useSignalEffect(() => {
@@ -71,7 +73,7 @@ export function JobNewView() {
         {schemas === undefined ? (
           <Loading what="the editor" />
         ) : (
-          <DefinitionEditor text={text} check={check} schemas={schemas} all={all} />
+          <DefinitionEditor text={text} check={check} schemas={schemas} all={all} undo={undo} />
         )}
         <EditButtons label="Create job" refusal={why} saving={saving.value} cancel={cancel} />
       </form>

@@ -190,7 +190,7 @@ function Facts({ job }: { job: Job }) {
       <div>
         <dt>Target</dt>
         <dd>
-          {definition === null ? '—' : targetWords(definition.target)}
+          {definition === null ? '—' : <Text of={targetWords(definition.target)} />}
           {definition?.target.pool !== undefined && <span class="aside">pool {definition.target.pool}</span>}
         </dd>
       </div>
@@ -199,7 +199,7 @@ function Facts({ job }: { job: Job }) {
       <Count name="Skipped" value={job.skipped} />
       <Count name="Cancelled" value={job.cancelled} />
       {job.deadRuns.length > 0 && (
-        <div id="dead">
+        <div id="dead" tabIndex={-1}>
           <dt>Dead runs</dt>
           <dd>
             {job.deadRuns.toReversed().map((runNo) => (

@@ -19,6 +19,7 @@ import {
 const pageSize = 50
 const fields = [
   { name: 'idContains', label: 'ID contains', code: true },
+  { name: 'idPrefix', label: 'ID begins with', code: true },
   { name: 'tag', label: 'Tag' },
   { name: 'handler', label: 'Handler' },
   { name: 'status', label: 'Status', choices: ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID'] },
@@ -120,7 +121,7 @@ function JobsOf({ jobs, query, filter, changed }: JobsOfProps) {
 /** Sends requests until the page is full or all jobs were searched. Each request takes the owners a bounded time. */
 async function pageOf(query: URLSearchParams, signal: AbortSignal, tell: (page: Shown) => void): Promise<Shown> {
   const jobs: JobPage['jobs'] = []
-  const wanted = { ...wantedOf(fields, query), idPrefix: query.get('idPrefix') ?? undefined }
+  const wanted = wantedOf(fields, query)
   let searched = 0
   let cursor = query.get('cursor') ?? undefined
   for (;;) {

@@ -1,10 +1,12 @@
 /** The current state of the system: problems, figures, charts, and partitions. */
+import { useSignal } from '@preact/signals'
 import {
   ask,
   axisDuration,
   count,
   counted,
   duration,
+  hasUnserved,
   instant,
   isAway,
   type Limit,
@@ -35,6 +37,8 @@ const ranges = [
 
 /** Pools and limits are asked about as rarely as the charts of the last hour. */
 const waitsRefreshMs = 10_000
+/** While a pool has no workers, somebody may be starting one and watching this page. */
+const unservedRefreshMs = 2_000
 /** Kept while other views are shown, so that an overload is known at once after the return. */
 let limitsBefore: LimitsSeen | undefined
 
@@ -99,8 +103,10 @@ function Away({ at }: { at: number }) {
 }
 
 function Troubles({ kept, rates }: { kept: readonly StatsMessage[]; rates: Rates | undefined }) {
-  const { value } = useResource('waits', loadWaits, waitsRefreshMs)
+  const unserved = useSignal(false)
+  const { value } = useResource('waits', loadWaits, () => (unserved.value ? unservedRefreshMs : waitsRefreshMs))
   const troubles = troublesOf(kept, rates, value.value)
+  unserved.value = hasUnserved(kept.at(-1), value.value?.pools)
   const partitions = kept.at(-1)?.partitions.length ?? 0
   // Nothing is on time when nobody answers.
   const verb = isAway.value ? 'fired' : 'fire'

@@ -1,6 +1,6 @@
 /** Results of the auditors: how much they judged, since when, and the faults they found. */
 import { ask, count, counted, duration, jobHref, nowMs, type Proof, useResource } from '../model/index.ts'
-import { Heading, Loading, Problem, Table, When } from '../parts/index.ts'
+import { Heading, Loading, Problem, Table, Text, When } from '../parts/index.ts'
 
 /** Descriptions of the kinds of faults. */
 const kindWords: Record<string, string> = {
@@ -125,10 +125,14 @@ function Faults({ recent }: { recent: Proof['recent'] }) {
               <When at={fault.at} />
             </td>
             <th scope="row" class="code">
-              <a href={jobHref(jobIdOf(fault.what))}>{fault.what}</a>
+              <a href={jobHref(jobIdOf(fault.what))}>
+                <Text of={fault.what} />
+              </a>
             </th>
             <td>{kindWords[fault.kind] ?? fault.kind}</td>
-            <td>{fault.detail}</td>
+            <td>
+              <Text of={fault.detail} />
+            </td>
           </tr>
         ))}
       </Table>

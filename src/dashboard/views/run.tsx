@@ -87,7 +87,7 @@ function Actions({ run, changed }: { run: RunDetail; changed: () => Promise<void
         </ActionButton>
       )}
       {mayOperate.value && run.status === 'RETRY_WAIT' && (
-        <ActionButton label={`Retry run ${visible(runId)} now`} run={() => retryNow(run).then(changed)}>
+        <ActionButton label={`Retry now: run ${visible(runId)}`} run={() => retryNow(run).then(changed)}>
           Retry now
         </ActionButton>
       )}

@@ -1,10 +1,12 @@
 /** Sign-in form for a token, which is kept until the tab is closed, and shared with other tabs of this browser. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { problemOf, type Session, signIn } from '../model/index.ts'
+import { problemOf, type Session, signIn, wasRefused } from '../model/index.ts'
 
 export function SignInView() {
-  const problem = useSignal('')
+  const problem = useSignal(
+    wasRefused.value ? 'Your session has ended: the token is not valid any more. Sign in again to continue here.' : '',
+  )
   const busy = useSignal(false)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])

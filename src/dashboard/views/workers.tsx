@@ -1,6 +1,6 @@
 /** The workers of all pools: their hosts, their runs and their last reports. */
-import { ask, changeWorker, count, jobHref, mayOperate, useResource, type Worker } from '../model/index.ts'
-import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, Table, When } from '../parts/index.ts'
+import { ask, changeWorker, count, mayOperate, useResource, visible, type Worker } from '../model/index.ts'
+import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, RunLink, Table, Text, When } from '../parts/index.ts'
 
 export function WorkersView() {
   const resource = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
@@ -47,16 +47,20 @@ function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void>
   const slots = pools.reduce((sum, pool) => sum + (pool.slots ?? 0), 0)
   return (
     <tr>
-      <th scope="row" class="code" title={instance}>
-        {host === null ? instance : `${host}:${pid}`}
-        {name !== null && <span class="tags">{name}</span>}
+      <th scope="row" class="code" title={visible(instance)}>
+        <Text of={host === null ? instance : `${host}:${pid}`} />
+        {name !== null && (
+          <span class="tags">
+            <Text of={name} />
+          </span>
+        )}
       </th>
       <td>{connectedText(worker)}</td>
       <td title={handlersText(pools)}>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
       <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
-      <td>{version ?? '—'}</td>
+      <td>{version === null ? '—' : <Text of={version} />}</td>
       <td class="code">
         {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}
         {running > runsNamed && <span class="aside">and {count(running - runsNamed)} more</span>}
@@ -67,7 +71,7 @@ function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void>
       {mayOperate.value && (
         <td>
           <PauseButtons
-            of={`the worker ${instance}`}
+            of={`the worker ${visible(instance)}`}
             state={state}
             change={async (word) => {
               if (await changeWorker(instance, word)) await refresh()
@@ -88,12 +92,18 @@ function connectedText({ connected, state }: Worker) {
 const runsNamed = 4
 
 const handlersText = (pools: Worker['pools']): string =>
-  pools.map(({ pool, handlers }) => `${pool}: ${handlers === null ? 'handlers unknown' : handlers.join(', ')}`).join('\n')
+  pools
+    .map(
+      ({ pool, handlers }) =>
+        `${pool}: ${handlers === null ? 'handlers unknown' : handlers.map((name) => visible(name)).join(', ')}`,
+    )
+    .join('\n')
 
 function Run({ runId }: { runId: string }) {
+  const at = runId.lastIndexOf('/')
   return (
-    <a class="line" href={jobHref(runId.slice(0, runId.lastIndexOf('/')))}>
-      {runId}
-    </a>
+    <span class="line">
+      <RunLink jobId={runId.slice(0, at)} runNo={Number(runId.slice(at + 1))} named />
+    </span>
   )
 }
