@@ -142,7 +142,7 @@ describe('the views of jobs', () => {
     await page.getByRole('img', { name: 'Ended runs over time: 2 succeeded' }).waitFor()
     await page.unrouteAll()
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
-    await page.getByRole('row').filter({ hasText: 'PUT' }).filter({ hasText: 'good' }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'PUT' }).filter({ hasText: 'good' }).first().waitFor()
     await page.getByRole('link', { name: /verdict|faults found/ }).waitFor()
     await expectAccessible(page, 'audit')
     await page.getByLabel('Action').selectOption('PAUSE')

@@ -1,5 +1,5 @@
 /** Charts of the last hour or the last 24 h from the server, with marks of starts, takeovers and deploys. */
-import { ask, axisDuration, count, duration, path, rate, type Series, useResource } from '../model/index.ts'
+import { ask, axisDuration, count, duration, isAway, path, rate, type Series, useResource } from '../model/index.ts'
 import { Chart, type ChartMark, type Line } from './chart.tsx'
 import { Empty, Loading, Problem } from './states.tsx'
 import { When } from './when.tsx'
@@ -67,7 +67,9 @@ export function SeriesCharts({ range }: { range: 'hour' | 'day' }) {
     refreshMs[range],
   )
   const series = value.value
-  if (series === undefined) return problem.value === undefined ? <Loading what="charts" /> : <Problem problem={problem.value} />
+  // The view says already that no answer comes.
+  const shown = isAway.value && problem.value?.status === 0 ? undefined : problem.value
+  if (series === undefined) return shown === undefined ? <Loading what="charts" /> : <Problem problem={shown} />
   if (series.from === null)
     return <Empty>The first values of the {range === 'hour' ? 'hour' : 'day'} come within a minute.</Empty>
   const from = Date.parse(series.from)
@@ -75,7 +77,7 @@ export function SeriesCharts({ range }: { range: 'hour' | 'day' }) {
   const marks = series.marks.map(({ at, text }) => ({ atMs: Date.parse(at), text }))
   return (
     <>
-      <Problem problem={problem.value} known />
+      <Problem problem={shown} known />
       <div class="charts">
         {plans.map((plan) => (
           <SeriesChart key={plan.title} plan={plan} series={series} times={times} marks={marks} />
