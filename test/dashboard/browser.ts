@@ -114,6 +114,9 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
 /** Link to a view. */
 export const view = (page: Page, name: string) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name })
 
+/** The notice of what an action did. */
+export const said = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).waitFor()
+
 /** After navigation the focus is on the heading of the new view. */
 export async function expectFocusOn(page: Page, heading: string): Promise<void> {
   await expect.poll(() => page.evaluate('document.activeElement.textContent'), { timeout: stepMs }).toBe(heading)

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyFirst } from '../tools/copied-record.ts'
-import { expectAccessible, expectFocusOn, openBrowser, openPage, stepMs, view } from './browser.ts'
+import { expectAccessible, expectFocusOn, openBrowser, openPage, said, stepMs, view } from './browser.ts'
 import { edit, endsDrafts, watched } from './editor-steps.ts'
+import { pausesPools } from './pool-steps.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
 import { buildDashboard, type DashboardSite, openDashboardSite } from './site.ts'
 
@@ -15,7 +16,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-const said = (page: Page, text: string | RegExp) => page.locator('.notice').filter({ hasText: text }).waitFor()
 const succeeded = async ({ get }: DashboardSite, id: string) => (await get<{ succeeded: number }>(`/v1/jobs/${id}`)).succeeded
 const fact = (page: Page, name: string) => page.locator('.facts > div', { hasText: name }).locator('dd')
 
@@ -458,62 +458,4 @@ async function opensCells(page: Page): Promise<void> {
   await table.getByRole('link', { name: 'group-1.0', exact: true }).waitFor()
   await table.getByRole('link', { name: 'group-2.0', exact: true }).waitFor()
   expect(await table.getByRole('link', { name: 'group-4.0', exact: true }).count()).toBe(0)
-}
-
-/** A pool is paused, its runs wait, and a limit is full; then it is resumed. A viewer has no buttons, which the matrix of roles tests. */
-async function pausesPools(page: Page, { put, get }: DashboardSite): Promise<void> {
-  await view(page, 'Pools and limits').click()
-  const pool = page.getByRole('region', { name: 'Table of pools' }).getByRole('row').filter({ hasText: 'default' })
-  await pool.getByRole('button', { name: 'Pause the pool default' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Pause pool' }).click()
-  await said(page, 'The pool default is PAUSED.')
-  await pool.getByText('PAUSED').waitFor()
-  await put('{pools}held', { schedule: { delayMs: 0 }, target: { handler: 'noop' } })
-  await expect.poll(() => get<object>('/v1/jobs/%7Bpools%7Dheld/runs')).toMatchObject({ runs: [{ waitsFor: 'POOL_PAUSED' }] })
-  await expectAccessible(page, 'pools')
-  await view(page, 'Now').click()
-  const trouble = page.locator('.troubles li', { hasText: 'The pool default is paused, and 1 run waits.' })
-  await trouble.getByRole('link', { name: 'View' }).click()
-  await pool.getByRole('button', { name: 'Resume the pool default' }).click()
-  await pool.getByText('ACTIVE').waitFor()
-  await expect.poll(() => get<object>('/v1/jobs/%7Bpools%7Dheld/runs')).toMatchObject({ runs: [{ status: 'SUCCEEDED' }] })
-  const limited = { schedule: { delayMs: 0 }, target: { handler: 'sleep' }, payload: { ms: 60_000 }, concurrencyKey: 'crm' }
-  await put('{pools}1', limited)
-  await put('{pools}2', limited)
-  const limit = page.getByRole('region', { name: 'Table of limits' }).getByRole('row').filter({ hasText: 'crm' })
-  await limit.getByText('full: 1 run waits').waitFor()
-  await put('{pools}3', limited)
-  await limit.getByText('full: 2 runs wait').waitFor()
-  await namesTroubles(page, { put, get })
-}
-
-/** The worker leaves its pool while a run waits in it, and a limit has more waiting runs than slots. Now says both, and where to look. */
-async function namesTroubles(page: Page, { put, get }: Pick<DashboardSite, 'put' | 'get'>): Promise<void> {
-  await view(page, 'Workers').click()
-  await page.getByRole('button', { name: /^Drain the worker/ }).click()
-  await page.getByRole('button', { name: /^Resume the worker/ }).waitFor()
-  await put('unserved', { schedule: { delayMs: 0 }, target: { handler: 'noop' } })
-  await expect.poll(() => get<object>('/v1/jobs/unserved/runs')).toMatchObject({ runs: [{ status: 'DISPATCHED' }] })
-  const asked = page.waitForResponse('**/v1/limits')
-  await view(page, 'Now').click()
-  await asked
-  await page.locator('.figures div', { hasText: /^Backlog1/ }).waitFor()
-  // The next look is 10 s after the first one: the page believes that they are over.
-  await page.evaluate(`for (const clock of [Date, performance]) {
-    const now = clock.now.bind(clock)
-    clock.now = () => now() + 10_000
-  }`)
-  const trouble = (text: string) => page.locator('.troubles li', { hasText: text }).getByRole('link', { name: 'View' })
-  await trouble('The pool default has no workers, and 1 run waits.').waitFor()
-  await trouble('The limit crm is overloaded: 2 runs wait.').click()
-  await page.getByRole('heading', { name: 'Pools and limits' }).waitFor()
-  await page.getByRole('row').filter({ hasText: 'default' }).getByText('0: ').waitFor()
-  await view(page, 'Workers').click()
-  await page.getByRole('button', { name: /^Resume the worker/ }).click()
-  await page.getByRole('button', { name: /^Drain the worker/ }).waitFor()
-  await expect
-    .poll(() => get<object>('/v1/jobs/unserved/runs'), { timeout: stepMs })
-    .toMatchObject({
-      runs: [{ status: 'SUCCEEDED' }],
-    })
 }

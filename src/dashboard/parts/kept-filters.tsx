@@ -11,22 +11,8 @@ interface KeptFiltersProps {
 }
 
 export function KeptFilters({ href, query, names }: KeptFiltersProps) {
-  const naming = useSignal<string | undefined>(undefined)
   const own = keptFilters.value.filter((filter) => listOfFilter(filter) === href)
   const present = new URLSearchParams([...query].filter(([name]) => names.includes(name)))
-  const save = (): void => {
-    if ((naming.value ?? '').trim() === '') return
-    keepFilter(naming.value ?? '', `${href}?${present}`)
-    naming.value = undefined
-  }
-  const isNaming = naming.value !== undefined
-  const before = useRef(isNaming)
-  const [field, button] = [useRef<HTMLInputElement>(null), useRef<HTMLButtonElement>(null)]
-  // Either one takes the place of the other, and with it the focus.
-  useLayoutEffect(() => {
-    if (before.current !== isNaming) (isNaming ? field : button).current?.focus()
-    before.current = isNaming
-  }, [isNaming])
   return (
     <>
       {own.map((filter) => (
@@ -44,43 +30,59 @@ export function KeptFilters({ href, query, names }: KeptFiltersProps) {
           </button>
         </span>
       ))}
-      {present.size > 0 && naming.value === undefined && (
-        <button
-          ref={button}
-          type="button"
-          class="link"
-          onClick={() => {
-            naming.value = ''
+      {present.size > 0 && <SaveFilter address={`${href}?${present}`} />}
+    </>
+  )
+}
+
+/** A button, and in its place the field for the name. The focus goes from one to the other. */
+function SaveFilter({ address }: { address: string }) {
+  const name = useSignal<string | undefined>(undefined)
+  const isNaming = name.value !== undefined
+  const before = useRef(isNaming)
+  const [field, button] = [useRef<HTMLInputElement>(null), useRef<HTMLButtonElement>(null)]
+  useLayoutEffect(() => {
+    if (before.current !== isNaming) (isNaming ? field : button).current?.focus()
+    before.current = isNaming
+  }, [isNaming])
+  const save = (): void => {
+    if ((name.value ?? '').trim() === '') return
+    keepFilter(name.value ?? '', address)
+    name.value = undefined
+  }
+  if (!isNaming) {
+    const begin = (): void => {
+      name.value = ''
+    }
+    return (
+      <button ref={button} type="button" class="link" onClick={begin}>
+        Save filter
+      </button>
+    )
+  }
+  return (
+    <>
+      <label htmlFor="filter-name">
+        Name of the filter
+        <input
+          id="filter-name"
+          ref={field}
+          maxLength={40}
+          autocomplete="off"
+          onInput={(event) => {
+            name.value = event.currentTarget.value
           }}
-        >
-          Save filter
-        </button>
-      )}
-      {naming.value !== undefined && (
-        <label htmlFor="filter-name">
-          Name of the filter
-          <input
-            id="filter-name"
-            ref={field}
-            maxLength={40}
-            autocomplete="off"
-            onInput={(event) => {
-              naming.value = event.currentTarget.value
-            }}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' && event.key !== 'Escape') return
-              event.preventDefault()
-              if (event.key === 'Enter') save()
-              else naming.value = undefined
-            }}
-          />
-        </label>
-      )}
-      {naming.value !== undefined && (
-        <button type="button" disabled={naming.value.trim() === ''} onClick={save}>
-          Save
-        </button>
-      )}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' && event.key !== 'Escape') return
+            event.preventDefault()
+            if (event.key === 'Enter') save()
+            else name.value = undefined
+          }}
+        />
+      </label>
+      <button type="button" disabled={name.value?.trim() === ''} onClick={save}>
+        Save
+      </button>
     </>
   )
 }
