@@ -4,7 +4,7 @@
  * Durations are from 0 to 60 s, most of them short.
  */
 import type { EndedRun } from '../../schemas/generated.ts'
-import { filled } from '../../src/history/databases/failed-runs.ts'
+import { filled, filledTags } from '../../src/history/databases/failed-runs.ts'
 import { indexes } from '../../src/history/databases/migrations.ts'
 import { columns } from '../../src/history/databases/rows.ts'
 import type { Sql } from '../../src/history/databases/sql.ts'
@@ -64,6 +64,7 @@ export function fillingOf(dialect: Sql['dialect'], n: number): string[] {
     ...Object.keys(indexes).map((name) => `DROP INDEX duelog_runs_${name}`),
     `INSERT INTO duelog_runs (${columns.join(', ')}) SELECT ${columns.map((name) => values[name]).join(', ')} FROM (${mixed}) run`,
     filled,
+    filledTags(dialect),
     `INSERT INTO duelog_run_tags (tag, id) SELECT tag, id FROM (${tagged}) y ORDER BY tag, id`,
     `INSERT INTO duelog_run_counts (hour, outcome, handler, pool, runs) ${counted}`,
     ...Object.entries(indexes).map(([name, index]) => rebuilt(name, index)),

@@ -125,7 +125,7 @@ it('reads a topic from its beginning if its own position is not in it', async ()
   // The same file with a position beyond the end, as after the topic was deleted and created again.
   const { DatabaseSync } = await import('node:sqlite')
   const file = new DatabaseSync(bed.path)
-  file.exec('UPDATE duelog_topic_positions SET next_offset = 1000')
+  file.exec('UPDATE duelog_run_positions SET next_offset = 1000')
   file.close()
   await bed.write(bed.record({ jobId: 'b' }))
   const second = await bed.start()

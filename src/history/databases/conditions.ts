@@ -13,7 +13,7 @@ export interface Condition {
   field: keyof HistoryFilter
   text: string
   values: SqlValue[]
-  /** The same by an index and the id of the run alone. Absent: no index has it. */
+  /** The same by an index and the id of the run alone. Absent: no index has it. `{range}` is where the ids can be. */
   probe?: string
 }
 
@@ -50,29 +50,30 @@ export function rowsFor({ outcome, errorType, errorText }: HistoryFilter, isFill
 
 export function planOf(given: HistoryFilter, dialect: Sql['dialect'], rows: Plan['rows']): Plan {
   const filter = withCleanTexts(given)
-  const conditions = conditionsOf(filter, dialect)
-  const ways = conditions.flatMap(({ field }) => wayOf(field, filter, dialect) ?? [])
+  const tags = rows === 'duelog_failed_runs' ? 'duelog_failed_run_tags' : 'duelog_run_tags'
+  const conditions = conditionsOf(filter, dialect, tags)
+  const ways = conditions.flatMap(({ field }) => wayOf(field, filter, dialect, tags) ?? [])
   const fields = conditions.map(({ field }) => field).filter((field) => field !== 'tag')
   const all: Way = { table: `${rows} e`, fields, isOrdered: true, isExact: conditions.length === 0, isTable: true }
   return { conditions, ways: [...ways, all], rows, dialect }
 }
 
-function conditionsOf(filter: HistoryFilter, dialect: Sql['dialect']): Condition[] {
+function conditionsOf(filter: HistoryFilter, dialect: Sql['dialect'], tags: string): Condition[] {
   const { idPrefix, errorText, minDurationMs, maxDurationMs } = filter
   const conditions: Condition[] = []
   const byIndex = (field: 'jobId' | 'handler' | 'pool' | 'outcome' | 'errorType', index: string, column: string): void => {
     const value = filter[field]
     if (value === undefined) return
-    const part = partOf(field, 'x')
+    const part = partOf(field, 'x', dialect)
     const all = [`x.${column} = ?`, ...(part === undefined ? [] : [part]), 'x.id = {e}.id'].join(' AND ')
-    const probe = `EXISTS (SELECT 1 FROM duelog_runs x${forced(index, dialect)} WHERE ${all})`
+    const probe = `EXISTS (SELECT 1 FROM duelog_runs x${forced(index, dialect)} WHERE ${all}{range})`
     // The index of outcomes lacks runs that succeeded, because nearly all did.
     const isIndexed = value !== 'SUCCEEDED' || field !== 'outcome'
     conditions.push({ field, text: `{e}.${column} = ?`, values: [value], ...(isIndexed && { probe }) })
   }
   byIndex('jobId', 'job', 'job_id')
   if (filter.tag !== undefined) {
-    const text = 'EXISTS (SELECT 1 FROM duelog_run_tags x WHERE x.tag = ? AND x.id = {e}.id)'
+    const text = `EXISTS (SELECT 1 FROM ${tags} x WHERE x.tag = ? AND x.id = {e}.id{range})`
     conditions.push({ field: 'tag', text: '{e}.tag = ?', values: [filter.tag], probe: text })
   }
   byIndex('errorType', 'error', 'error_type')
@@ -103,8 +104,12 @@ function conditionsOf(filter: HistoryFilter, dialect: Sql['dialect']): Condition
 const forced = (index: string, dialect: Sql['dialect']): string =>
   dialect === 'sqlite' ? ` INDEXED BY duelog_runs_${index}` : ''
 
-/** The condition of an index that has only a part of the runs. */
-function partOf(field: keyof HistoryFilter, table: string): string | undefined {
+/**
+ * The condition of an index that has only a part of the runs. PostgreSQL finds it in the condition of the field, and would expect a
+ * hundredth of the runs if it had both.
+ */
+function partOf(field: keyof HistoryFilter, table: string, dialect: Sql['dialect']): string | undefined {
+  if (dialect === 'postgres') return undefined
   if (field === 'errorType') return `${table}.error_type IS NOT NULL`
   if (field === 'outcome') return `${table}.outcome <> 'SUCCEEDED'`
   return field === 'minDurationMs' ? `${table}.duration_ms IS NOT NULL` : undefined
@@ -116,13 +121,13 @@ const indexOf: Partial<Record<keyof HistoryFilter, string>> = {
 }
 
 /** Undefined: no index has the field. */
-function wayOf(field: keyof HistoryFilter, { outcome }: HistoryFilter, dialect: Sql['dialect']): Way | undefined {
+function wayOf(field: keyof HistoryFilter, { outcome }: HistoryFilter, dialect: Sql['dialect'], tags: string): Way | undefined {
   const isOrdered = field !== 'idPrefix' && field !== 'minDurationMs'
-  if (field === 'tag') return { table: 'duelog_run_tags e', fields: [field], isOrdered, isExact: true, isTable: false }
+  if (field === 'tag') return { table: `${tags} e`, fields: [field], isOrdered, isExact: true, isTable: false }
   const index = indexOf[field]
   if (index === undefined || (field === 'outcome' && outcome === 'SUCCEEDED')) return undefined
   const table = `duelog_runs e${forced(index, dialect)}`
-  const also = partOf(field, 'e')
+  const also = partOf(field, 'e', dialect)
   return { table, fields: [field], ...(also !== undefined && { also }), isOrdered, isExact: true, isTable: false }
 }
 
@@ -181,11 +186,13 @@ export function sourceOf(plan: Plan, way: Way, range: Range | RangeColumns, need
       ? rest.filter(({ field }) => field !== 'tag')
       : rest.filter(({ probe }) => probe === undefined)
   const probes = rest.filter((condition) => !asked.includes(condition))
-  const probed = probes.map(({ probe = '', ...condition }) => ({ ...condition, text: probe }))
+  const bounds = boundsOf('x', range, dialect)
+  const probed = probes.map(({ probe = '', ...condition }) => ({ ...condition, text: probe.replace('{range}', bounds) }))
   // SQLite takes the tables of a CROSS JOIN in this order.
   const join = dialect === 'sqlite' ? 'CROSS JOIN' : 'JOIN'
   const joins = !way.isTable && (needsRow || asked.length > 0 || rows === 'duelog_failed_runs')
-  const source = built(way, [...own, ...probed], asked, range, joins ? ` ${join} ${rows} r ON r.id = e.id` : '')
+  const joined = ` ${join} ${rows} r ON r.id = e.id${boundsOf('r', range, dialect)}`
+  const source = built(way, [...own, ...probed], asked, range, joins ? joined : '')
   return { ...source, row: way.isTable ? 'e' : joins ? 'r' : undefined }
 }
 
@@ -205,6 +212,11 @@ function built(
     values: [...bounds, ...own.flatMap(({ values }) => values), ...asked.flatMap(({ values }) => values)],
     row: undefined,
   }
+}
+
+/** With the range on both sides of a join PostgreSQL merges two indexes. SQLite looks each id up, and needs no range. */
+function boundsOf(table: string, { low, high }: Range | RangeColumns, dialect: Sql['dialect']): string {
+  return dialect === 'postgres' ? ` AND ${table}.id >= ${low} AND ${table}.id < ${high}` : ''
 }
 
 function idsOf(range: Range | RangeColumns | undefined): string[] {

@@ -1,9 +1,10 @@
 /** The history in one of the databases: what the role and the API ask of it. */
 import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
+import { searchCounts } from './counts.ts'
 import { fillFailed } from './failed-runs.ts'
 import { migrate, type Origin } from './migrations.ts'
 import type { RunRow } from './rows.ts'
-import { type SearchClock, searchCounts, searchPage } from './search.ts'
+import { type SearchClock, searchPage } from './search.ts'
 import type { Database } from './sql.ts'
 import { type BatchPlace, readPositions, removeOld, type WrittenBatch, writeBatch } from './writes.ts'
 

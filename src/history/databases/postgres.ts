@@ -19,6 +19,8 @@ export function openPostgres(url: string, statementMs = statementMsMax): Databas
     statement_timeout: statementMs,
     query_timeout: statementMs + 5_000,
     keepAlive: true,
+    // Compiling a statement takes longer than any of ours should. Not as an option of the connection, which poolers refuse.
+    onConnect: async (client) => void (await client.query('SET jit = off')),
   })
   // A connection that breaks while nobody uses it: the next statement gets another one.
   pool.on('error', () => undefined)

@@ -55,7 +55,7 @@ export function writeBatch(database: Database, place: BatchPlace, rows: readonly
     await writeTags(sql, stored)
     await writeCounts(sql, stored)
     if (place.next === undefined) return { stored: stored.length, refused }
-    const insert = 'INSERT INTO duelog_topic_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
+    const insert = 'INSERT INTO duelog_run_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
     const set = 'ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset'
     await sql.all(`${insert} ${set}`, [place.topic, place.partition, place.next])
     return { stored: stored.length, refused }
@@ -151,7 +151,8 @@ export function removeOld(database: Database, beforeMs: number, limit: number): 
     )
     const list = sql.dialect === 'sqlite' ? 'VALUES ' : ''
     for (const some of slices(tags, rowsPerStatement))
-      await sql.all(`DELETE FROM duelog_run_tags WHERE (tag, id) IN (${list}${placesOf(some.length, 2)})`, some.flat())
+      for (const table of ['duelog_run_tags', 'duelog_failed_run_tags'])
+        await sql.all(`DELETE FROM ${table} WHERE (tag, id) IN (${list}${placesOf(some.length, 2)})`, some.flat())
     for (const table of ['duelog_runs', 'duelog_failed_runs'])
       await sql.all(`DELETE FROM ${table} WHERE id <= ?`, [BigInt(last.id as bigint)])
     return old.length
@@ -159,6 +160,6 @@ export function removeOld(database: Database, beforeMs: number, limit: number): 
 }
 
 export async function readPositions(sql: Sql, topic: string): Promise<Map<number, number>> {
-  const rows = await sql.all('SELECT partition, next_offset FROM duelog_topic_positions WHERE topic = ?', [topic])
+  const rows = await sql.all('SELECT partition, next_offset FROM duelog_run_positions WHERE topic = ?', [topic])
   return new Map(rows.map(({ partition, next_offset: next }) => [Number(partition), Number(next)]))
 }

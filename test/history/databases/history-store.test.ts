@@ -59,12 +59,22 @@ async function countsOf(store: HistoryStore, filter: HistoryFilter & { from: num
   )
 }
 
-/** The tables as the first release left them. */
+/** The tables as the second release left them, and from there as the first one did. */
+const toSecondRelease = [
+  'DROP TABLE duelog_failed_run_tags',
+  'ALTER TABLE duelog_run_positions RENAME TO duelog_topic_positions',
+  "UPDATE duelog_history SET value = '2' WHERE name = 'schema'",
+]
 const toFirstRelease = [
+  ...toSecondRelease,
   'DROP TABLE duelog_failed_runs',
   'ALTER TABLE duelog_topic_positions RENAME TO duelog_positions',
   'CREATE INDEX duelog_runs_failed ON duelog_runs (finished_at) WHERE error_type IS NOT NULL',
   "UPDATE duelog_history SET value = '1' WHERE name = 'schema'",
+]
+const earlierReleases: [string, string[]][] = [
+  ['first', toFirstRelease],
+  ['second', toSecondRelease],
 ]
 
 const keysOf = (runs: readonly EndedRun[]): string[] => runs.map(({ jobId, life, runNo }) => `${jobId} ${life} ${runNo}`)
@@ -141,6 +151,12 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     { tag: 'b', jobId: 'mail-x-7' },
     { idPrefix: 'mail', pool: 'default', tag: 'a', maxDurationMs: 2_000 },
     { handler: 'send', errorType: 'Refused', tag: 'b' },
+    { outcome: 'DEAD', tag: 'a' },
+    { outcome: 'DEAD', tag: 'a', jobId: 'mail-x-7' },
+    { tag: 'a', errorText: 'timed' },
+    { idPrefix: 'mail', tag: 'b' },
+    { minDurationMs: 100, outcome: 'SUCCEEDED' },
+    { idPrefix: 'mail', minDurationMs: 100 },
   ]
   it('finds and counts the same runs as a plain filter, page by page in the order of their ends', async () => {
     const store = (await openPlace()).open()
@@ -160,41 +176,45 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     }
   })
 
-  it('brings a filled database of the first release to this one in steps, while it is written and searched', async () => {
-    const place = await openPlace()
-    const runs = manyRuns(4_000, 6, 5 * hourMs)
-    const added = manyRuns(400, 7, 10 * hourMs).map((run) => ({ ...run, life: '1.1' }))
-    const first = place.open()
-    await first.write(0, 4_000, rowsOf(runs))
-    await first.close()
-    await place.run(toFirstRelease)
-    const check = async (of: HistoryStore, all: readonly EndedRun[]): Promise<void> => {
-      for (const filter of [
-        { outcome: 'DEAD' },
-        { errorText: 'OUT after' },
-        { errorType: 'Refused', tag: 'ä', handler: 'send' },
-      ]) {
-        const wanted = all.filter((run) => fits(run, filter)).sort(newestFirst)
-        expect(keysOf(await allOf(of, filter)), JSON.stringify(filter)).toEqual(keysOf(wanted))
+  it.each(earlierReleases)(
+    'brings a filled database of the %s release to this one in steps, while it is written and searched',
+    async (_release, toRelease) => {
+      const place = await openPlace()
+      const runs = manyRuns(4_000, 6, 5 * hourMs)
+      const added = manyRuns(400, 7, 10 * hourMs).map((run) => ({ ...run, life: '1.1' }))
+      const first = place.open()
+      await first.write(0, 4_000, rowsOf(runs))
+      await first.close()
+      await place.run(toRelease)
+      const check = async (of: HistoryStore, all: readonly EndedRun[]): Promise<void> => {
+        for (const filter of [
+          { outcome: 'DEAD' },
+          { errorText: 'OUT after' },
+          { errorType: 'Refused', tag: 'ä', handler: 'send' },
+          { outcome: 'DEAD', tag: 'a' },
+        ]) {
+          const wanted = all.filter((run) => fits(run, filter)).sort(newestFirst)
+          expect(keysOf(await allOf(of, filter)), JSON.stringify(filter)).toEqual(keysOf(wanted))
+        }
       }
-    }
-    const second = place.open()
-    await check(second, runs)
-    expect(await second.positions()).toEqual(new Map([[0, 4_000]]))
-    for (let step = 0; step < 3; step++) expect(await second.fill(700)).toBe(true)
-    await second.write(0, 4_400, rowsOf(added), 4_000)
-    await check(second, [...runs, ...added])
-    await second.close()
-    const third = place.open()
-    let steps = 0
-    while (await third.fill(700)) steps++
-    // Some of those that were added later are looked at too.
-    expect(steps).toBeGreaterThanOrEqual(3)
-    expect(await third.fill(700)).toBe(false)
-    await check(third, [...runs, ...added])
-    await third.write(0, 4_401, rowsOf([endedRun({ jobId: 'last', outcome: 'EXPIRED' })]), 4_400)
-    expect((await third.page({ outcome: 'EXPIRED', jobId: 'last' }, 9, null)).runs).toHaveLength(1)
-  })
+      const second = place.open()
+      await check(second, runs)
+      expect(await second.positions()).toEqual(new Map([[0, 4_000]]))
+      for (let step = 0; step < 3; step++) expect(await second.fill(700)).toBe(true)
+      await second.write(0, 4_400, rowsOf(added), 4_000)
+      await check(second, [...runs, ...added])
+      await second.close()
+      const third = place.open()
+      let steps = 0
+      while (await third.fill(700)) steps++
+      // Some of those that were added later are looked at too.
+      expect(steps).toBeGreaterThanOrEqual(3)
+      expect(await third.fill(700)).toBe(false)
+      await check(third, [...runs, ...added])
+      await third.write(0, 4_401, rowsOf([endedRun({ jobId: 'last', outcome: 'EXPIRED' })]), 4_400)
+      expect((await third.page({ outcome: 'EXPIRED', jobId: 'last' }, 9, null)).runs).toHaveLength(1)
+    },
+  )
 
   it('takes no batch of a writer who knows of a later position, because then it lacks what was written before', async () => {
     const store = (await openPlace()).open()

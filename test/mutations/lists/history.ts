@@ -44,6 +44,13 @@ export const historyMutations = [
         'runs of an earlier release are not found until the table of failed runs is filled',
       ],
       [
+        'failed-tags-unwritten',
+        databases('failed-runs'),
+        'await sql.all(`${filledTags(sql.dialect)} AND ${condition} ON CONFLICT (tag, id) DO NOTHING`, values)',
+        '',
+        'failed runs of a tag are not found',
+      ],
+      [
         'failed-kept',
         databases('writes'),
         "for (const table of ['duelog_runs', 'duelog_failed_runs'])",
@@ -66,8 +73,8 @@ export const historyMutations = [
       [
         'nearest-way',
         databases('search'),
-        'bottom < furthest.bottom) furthest',
-        'bottom > furthest.bottom) furthest',
+        'furthest === undefined || bottom < furthest.bottom',
+        'furthest === undefined || bottom > furthest.bottom',
         'a search walks the common runs in place of the rare ones',
       ],
       [
@@ -79,14 +86,14 @@ export const historyMutations = [
       ],
       [
         'dispatched-as-succeeded',
-        databases('search'),
+        databases('counts'),
         "outcome = 'DISPATCHED' LIMIT 1\"",
         "outcome = 'DISPATCHED' LIMIT 0\"",
         'runs that were only dispatched count as succeeded',
       ],
       [
         'failed-as-succeeded',
-        databases('search'),
+        databases('counts'),
         "counts.plus(Number(bucket), 'SUCCEEDED', -Number(runs))",
         "counts.plus(Number(bucket), 'SUCCEEDED', 0)",
         'failed runs count as succeeded too',
