@@ -24,6 +24,7 @@ import { precision } from './cases/precision.ts'
 import { recurring } from './cases/recurring.ts'
 import { restart } from './cases/restart.ts'
 import { restore } from './cases/restore.ts'
+import { results as resultsCase } from './cases/results.ts'
 import { scale } from './cases/scale.ts'
 import { stores } from './cases/stores.ts'
 import { storm } from './cases/storm.ts'
@@ -46,6 +47,7 @@ const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promi
   restart,
   idle,
   api,
+  results: resultsCase,
   bulk,
   operations,
   list,

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel'
 import { loadSystem } from '../../src/cli/commands/compiled-code.ts'
 import { boundHeap } from '../../src/cli/memory.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { startChannel } from './path-marks.ts'
+import { startChannel, steadyMs } from './path-marks.ts'
 import type { ChildReport } from './processes.ts'
 import { Timings } from './timings.ts'
 
@@ -38,7 +38,12 @@ const fail = (run: Parameters<typeof counted>[0]): never => {
   counted(run)
   throw new Error('as the benchmark wants it')
 }
-const system = await startSystem({ config, handlers: { bench: counted, fail } })
+/** Says when it returned, by the steady clock of this machine. */
+const answer = (run: Parameters<typeof counted>[0]): { returnedMs: number } => {
+  counted(run)
+  return { returnedMs: steadyMs() }
+}
+const system = await startSystem({ config, handlers: { bench: counted, fail, answer } })
 await system.ready()
 
 function report(): ChildReport {

@@ -4,7 +4,7 @@ import { settingsSchema } from '../../schemas/index.ts'
 import { type TopicNames, tombstoneRetentionMs, topicNames } from '../../streams/topics/index.ts'
 import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../executor/index.ts'
 import { type Codecs, codecsWithoutRegistry } from '../kafka/index.ts'
-import { type Metrics, newMetrics } from '../metrics/index.ts'
+import { type Metrics, silentMetrics } from '../metrics/index.ts'
 import type { Log, PartitionStores, TargetTopics } from '../ports/index.ts'
 import { zoneRulesVersion } from '../process/index.ts'
 import { Retrier } from '../retrier/index.ts'
@@ -24,7 +24,7 @@ export function codecs(): Codecs {
   return sharedCodecs
 }
 function metrics(): Metrics {
-  sharedMetrics ??= newMetrics()
+  sharedMetrics ??= silentMetrics()
   return sharedMetrics
 }
 

@@ -54,6 +54,28 @@ test('the end of the first run of a definition is told, with its result', async 
   expect(heard.end?.run).toMatchObject({ runNo: 1, status: 'SUCCEEDED', result: Buffer.from('{"sent":3}'), specOffset: since })
 })
 
+test('a report whose end is awaited is committed at once, although the owner has just committed something', async () => {
+  const { driver, owner } = await ownerOf()
+  const runs = []
+  for (const id of ['a', 'b']) {
+    driver.define(id, { schedule: soon(driver), target })
+    runs.push(await dispatched(driver, id))
+  }
+  const [awaited, other] = runs as [(typeof runs)[number], (typeof runs)[number]]
+  const heard = listen(owner, 'a', { runNo: 1 })
+  const status = async (): Promise<unknown> => (await owner.scheduler.queries.job(0, 'b'))?.lastRun?.status
+  driver.report(other, 'STARTED')
+  driver.report(awaited, 'STARTED')
+  await driver.settle()
+  // Nobody waits for this one: it comes with the next commit.
+  driver.report(other, 'SUCCEEDED')
+  await driver.settle()
+  expect(await status()).toBeUndefined()
+  driver.report(awaited, 'SUCCEEDED')
+  await driver.settle()
+  expect([heard.end?.run?.status, await status()]).toEqual(['SUCCEEDED', 'SUCCEEDED'])
+})
+
 test('a caller that asks after the end hears of it at once, by number, by command and by definition', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: { at: driver.time.nowMs + 10_000_000 }, target })

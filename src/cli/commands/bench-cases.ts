@@ -14,7 +14,7 @@ export const benchCases = [
     'restart',
   ] as const),
   ...(['idle', 'api', 'bulk', 'list', 'audit', 'heavy', 'heavy-whole', 'stores', 'history', 'history-postgres'] as const),
-  ...(['operations', 'encode', 'test-systems', 'peers'] as const),
+  ...(['operations', 'results', 'encode', 'test-systems', 'peers'] as const),
   ...(['flood-keys', 'flood-rates', 'flood-backfill', 'flood-retries', 'flood-triggers', 'flood-sockets'] as const),
   ...(['flood-lists', 'flood-rules'] as const),
 ] as const

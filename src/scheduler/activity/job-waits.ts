@@ -39,6 +39,10 @@ export class JobWaits {
     return { changed: promise, end }
   }
 
+  has(jobId: string): boolean {
+    return this.#waiting.has(jobId)
+  }
+
   /** These jobs are in the store as they are now. */
   changed(jobIds: Iterable<string>): void {
     if (this.#size === 0) return

@@ -27,6 +27,8 @@ export interface InputRecord {
   replyTo?: ReplyTo | undefined
   /** Without `input`: a heartbeat of an attempt that is not known to be active. */
   heartbeat?: { event: ExecutionEvent; heartbeat: Heartbeat }
+  /** Of a report: somebody waits for the end of a run of this job. */
+  isAwaited?: boolean
   /** Without `input`: why the record cannot be applied. */
   refusal?: string
 }
@@ -66,7 +68,7 @@ export class InputBuffer {
   readonly #records = new Fifo<InputRecord>()
   #bytes = 0
   #paused = false
-  #commands = 0
+  #urgent = 0
   #definitions = 0
   #definitionsOnly = false
   /** Number of records that the last `take` returned. */
@@ -86,9 +88,9 @@ export class InputBuffer {
     return this.#records.first?.offset ?? Number.POSITIVE_INFINITY
   }
 
-  /** Whether the buffer holds commands. Their senders wait for an answer, so the batch should not linger. */
+  /** Whether the buffer holds commands, or reports of runs whose end is awaited. Somebody waits for an answer, so the batch should not linger. */
   get urgent(): boolean {
-    return this.#commands > 0
+    return this.#urgent > 0
   }
 
   /** Whether the buffer holds a record of jobs, which needs no commit by itself. */
@@ -163,7 +165,7 @@ export class InputBuffer {
   clear(): void {
     this.#records.clear()
     this.#bytes = 0
-    this.#commands = 0
+    this.#urgent = 0
     this.#definitions = 0
     this.#definitionsOnly = false
     this.#hasWaited = false
@@ -184,9 +186,9 @@ export class InputBuffer {
     return undefined
   }
 
-  #count({ source, bytes }: InputRecord, sign: 1 | -1): void {
+  #count({ source, bytes, isAwaited }: InputRecord, sign: 1 | -1): void {
     this.#bytes += sign * bytes
-    if (source === 'commands') this.#commands += sign
+    if (source === 'commands' || isAwaited) this.#urgent += sign
     if (source === 'jobs') this.#definitions += sign
   }
 }

@@ -86,7 +86,12 @@ export class Receiver {
       }
       // The input was reopened in between: the record is delivered again.
       if (openings !== partitionReader.openings(source)) return
-      if (inputRecord.input?.kind === 'event') this.#context.positions.reportRead()
+      if (inputRecord.input?.kind === 'event') {
+        this.#context.positions.reportRead()
+        // The report of a start changes nothing for those who wait for the end.
+        const { type } = inputRecord.input.event
+        inputRecord.isAwaited = type !== 'STARTED' && this.#context.jobWaits.has(inputRecord.jobId)
+      }
       inputBuffer.put(inputRecord)
       partitionReader.received(source, record.offset + 1)
     }

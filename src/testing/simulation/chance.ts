@@ -23,13 +23,18 @@ export class Chance {
   }
 
   /** One of the keys, each as often as its weight says. */
-  weighted<Name extends string>(heavyJobs: Partial<Record<Name, number>>): Name | undefined {
-    const entries = (Object.entries(heavyJobs) as [Name, number][]).filter(([, weight]) => weight > 0)
-    let left = this.share() * entries.reduce((sum, [, weight]) => sum + weight, 0)
-    for (const [name, weight] of entries) {
+  weighted<Name extends string>(weights: Partial<Record<Name, number>>): Name | undefined {
+    let sum = 0
+    for (const name in weights) sum += Math.max(0, weights[name] ?? 0)
+    let left = this.share() * sum
+    let last: Name | undefined
+    for (const name in weights) {
+      const weight = weights[name] ?? 0
+      if (weight <= 0) continue
+      last = name
       left -= weight
       if (left < 0) return name
     }
-    return entries.at(-1)?.[0]
+    return last
   }
 }

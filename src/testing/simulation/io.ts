@@ -63,14 +63,17 @@ export class Io {
   }
 
   get ready(): number {
-    return this.#waiting.filter(({ machine }) => !machine.frozen).length
+    let ready = 0
+    for (const { machine } of this.#waiting) if (!machine.frozen) ready++
+    return ready
   }
 
   /** Lets one of the waiting effects happen. Returns its description. */
   step(): string {
-    const candidates = this.#waiting.filter(({ machine }) => !machine.frozen)
-    const chosen = this.#chance.pick(candidates)
-    this.#waiting = this.#waiting.filter((other) => other !== chosen)
+    // Among those of machines that are not frozen. This runs at every step, so no lists are made.
+    let left = this.#chance.int(0, this.ready - 1)
+    const at = this.#waiting.findIndex(({ machine }) => !machine.frozen && left-- === 0)
+    const [chosen] = this.#waiting.splice(at, 1) as [Waiting]
     chosen.happen()
     return `${chosen.machine.name} ${chosen.name}`
   }
