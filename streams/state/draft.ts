@@ -4,7 +4,7 @@
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { fnv } from '../hashing/index.ts'
 import { dueAtOf, firstFire } from '../schedules/index.ts'
-import type { Decision, Job } from './job.ts'
+import type { Decision, Job, KnownDefinition } from './job.ts'
 import { lifeOf } from './run-identity.ts'
 
 /** Errors of failed attempts that a run keeps. */
@@ -34,8 +34,20 @@ export function draftOf(job: Job): Decision {
   }
 }
 
+/** The last pristine state: the same decision asks for it several times, and its hash takes longer than the rest of a pause. */
+let lastPristine: { id: string; definition: KnownDefinition; state: JobState } | undefined
+
 /** The state of a job before the first decision about it: a pure function of its definition. */
 export function pristineState(job: Job): JobState {
+  const { id, definition } = job
+  if (definition === undefined) return pristineOf(job)
+  if (lastPristine?.definition !== definition || lastPristine.id !== id) {
+    lastPristine = { id, definition, state: pristineOf(job) }
+  }
+  return lastPristine.state
+}
+
+function pristineOf(job: Job): JobState {
   const definition = job.definition
   const spec = definition?.spec
   const nextFireAt = definition !== undefined && spec !== undefined ? firstFire(spec, definition.appendedAt) : null

@@ -291,7 +291,8 @@ class BatchStep {
     const verdict = this.#context.failureIsolation.verdictOn(name)
     const at = this.#announced.findIndex(({ commandId }) => commandId === call.query.commandId)
     const job = at > 0 && verdict === undefined ? this.#changed(loaded, at) : loaded
-    if (call.rule.judge(job).kind !== 'wanted' || (at >= 0 && this.#isOvertaken(job, at))) return
+    const { kind } = job === loaded ? judged : call.rule.judge(job)
+    if (kind !== 'wanted' || (at >= 0 && this.#isOvertaken(job, at))) return
     this.#batchResult.names.push(name)
     const decision =
       verdict === undefined

@@ -18,7 +18,7 @@ const timerShare = 0.7
 /** Number of jobs in the first slice, while their sizes are unknown, and target bytes of later slices. */
 const sliceJobsFirst = 16
 const sliceBytes = 2 * 1024 * 1024
-const sliceJobsMax = 64
+const sliceJobsMax = 256
 
 interface Loading {
   store: PartitionStore

@@ -11,8 +11,8 @@ import { type Walk, walkOf } from '../queries/index.ts'
 import type { AnnouncedChanges } from './announced-changes.ts'
 import { ChangeRule } from './change-rule.ts'
 
-/** Jobs of one slice: alone, and beside due timers. A hundred take about 3 ms. */
-export const sliceJobs = { alone: 500, besideTimers: 100 }
+/** Jobs of one slice: alone, and beside due timers. Two hundred take about 10 ms; the lead follows how long cycles take (ADR 0079). */
+export const sliceJobs = { alone: 500, besideTimers: 250 }
 /** An answer comes after about this time. */
 const answeredAfterMs = 1_000
 /** A call of which nothing is committed for this long is given up. */
