@@ -38,8 +38,8 @@ async function asked(driver: SchedulerDriver, { scheduler }: Process, query: Cha
   return answer
 }
 
-test('1,200 jobs are paused in slices, a job of others fires between them, and jobs that came after the cut-off are left alone', async () => {
-  const { driver, owner, inStatus } = await bed(1_200)
+test('1,800 jobs are paused in slices, a job of others fires between them, and jobs that came after the cut-off are left alone', async () => {
+  const { driver, owner, inStatus } = await bed(1_800)
   const every = { maxConcurrentRuns: 100, catchUp: 'ALL', catchUpMax: 100 } as const
   driver.define('neighbour', { schedule: { everyMs: 1_000 }, target: { handler: 'x' }, ...every })
   await driver.advance(1_500)
@@ -69,10 +69,10 @@ test('1,200 jobs are paused in slices, a job of others fires between them, and j
     paused.push(inStatus(owner, 'PAUSED').length)
   }
   release()
-  expect([isOver, changed]).toEqual([true, 1_200])
+  expect([isOver, changed]).toEqual([true, 1_800])
   // More than one slice, and no commit has all.
   expect(new Set(paused).size).toBeGreaterThan(3)
-  expect(inStatus(owner, 'PAUSED')).toHaveLength(1_200)
+  expect(inStatus(owner, 'PAUSED')).toHaveLength(1_800)
   expect(driver.state(owner, 'job-late')?.status ?? 'ACTIVE').toBe('ACTIVE')
   await driver.advance(60_000)
   const fired = driver.executions()
