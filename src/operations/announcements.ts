@@ -13,8 +13,11 @@ import { waitFor } from './repeated.ts'
 
 /** How long one question stays open. Owners forget an operation later than that. */
 const openMs = 10_000
-/** Delay until an owner is asked again that did not answer, and until one that does not know the question is asked again. */
+/** Delay until an owner is asked again that did not answer: the longer one for a partition that has been without an owner for long. */
 const againMs = 250
+const againMsMax = 2_000
+const soonTries = 40
+/** Delay until an owner is asked again that does not know the question. */
 const unknownAgainMs = 10_000
 /** An owner that answers too soon is not asked all the time. */
 const answeredAgainMs = 1_000
@@ -50,13 +53,17 @@ export class Announcements {
   async keep(part: OperationPart): Promise<void> {
     const { clock, signal } = this.#options
     let waitMs = this.#known.has(part.partition) ? openMs : 0
-    while (!part.ended && !signal.aborted) {
+    for (let failures = 0; !part.ended && !signal.aborted; ) {
       const askedAtMs = clock.steadyMs()
       const again = await this.#tell(part.partition, { ...placeOf(part), waitMs, isOver: false }).then(
-        (answer) => (answer === undefined ? unknownAgainMs : 2 * (clock.steadyMs() - askedAtMs) < waitMs ? answeredAgainMs : 0),
-        () => againMs,
+        (answer) => {
+          failures = 0
+          if (answer === undefined) return unknownAgainMs
+          return 2 * (clock.steadyMs() - askedAtMs) < waitMs ? answeredAgainMs : 0
+        },
+        () => (++failures > soonTries ? againMsMax : againMs),
       )
-      waitMs = again === againMs ? 0 : openMs
+      waitMs = failures > 0 ? 0 : openMs
       if (again > 0) await waitFor(again, clock, signal).catch(() => undefined)
     }
   }

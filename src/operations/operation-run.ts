@@ -24,8 +24,8 @@ const roundMsMax = 30_000
 const idleRoundsMax = 20
 /** Jobs of one call to an owner that changes them itself, so that progress and a cancellation need not wait for long. */
 const bulkJobs = 5_000
-/** An owner that changes the jobs itself is asked again within a second, because until then nothing goes on. */
-const bulkAgainMsMax = 1_000
+/** An owner that changes the jobs itself is asked again within this time, because until then nothing goes on. */
+const bulkAgainMsMax = 2_000
 
 export class OperationRun {
   readonly id: string
