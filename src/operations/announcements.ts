@@ -12,7 +12,7 @@ import type { Ask } from './options.ts'
 import { waitFor } from './repeated.ts'
 
 /** How long one question stays open. Owners forget an operation later than that. */
-const openMs = 10_000
+const openMs = 5_000
 /** Delay until an owner is asked again that did not answer: the longer one for a partition that has been without an owner for long. */
 const againMs = 250
 const againMsMax = 2_000

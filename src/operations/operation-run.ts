@@ -274,7 +274,8 @@ export class OperationRun {
     Object.assign(progress, { status, problem, endedAt })
     if (status === 'DONE') {
       progress.effectiveAt ??= endedAt
-      progress.total ??= progress.applied + progress.refused
+      // Jobs that were deleted after their change may not have been counted.
+      progress.total = Math.max(progress.total ?? 0, progress.applied + progress.refused)
     }
     for (let waitMs = againMs; ; waitMs = Math.min(2 * waitMs, againMsMax)) {
       try {

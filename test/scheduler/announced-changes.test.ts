@@ -93,6 +93,15 @@ for (const action of ['PAUSE', 'CANCEL'] as const) {
   })
 }
 
+test('jobs that were changed ahead of the walk, and deleted before it came to them, are counted too', async () => {
+  const { driver, owner, ids } = await bed(30, { ...secondly, retainCompletedMs: 0, retainFailedMs: 0 })
+  const cancelling = operation('CANCEL', 1)
+  await announce(owner, cancelling)
+  await driver.advance(3_000, 250)
+  expect(ids.map((id) => driver.state(owner, id))).toEqual(ids.map(() => undefined))
+  expect(await walked(driver, owner, cancelling)).toEqual({ changed: 30, refused: [] })
+})
+
 test('an operation that ends early counts what it changed ahead of its walk, and changes nothing more', async () => {
   const { driver, owner, ids } = await bed(20)
   const pausing = operation('PAUSE', 1)

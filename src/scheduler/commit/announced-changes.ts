@@ -86,15 +86,16 @@ export class AnnouncedChanges {
     return { cutOff: change.cutOff, ahead: change.ahead }
   }
 
-  /** The walk of an operation was asked for, or has come to this job. */
-  walked(commandId: string, jobId: string | undefined, { isOver, counted }: { isOver: boolean; counted: number }): void {
+  /** The walk of an operation was asked for, or has come to this job. Returns how many it has not counted of those that were changed ahead. */
+  walked(commandId: string, jobId: string | undefined, { isOver, counted }: { isOver: boolean; counted: number }): number {
     const change = this.#known.find((known) => known.commandId === commandId)
-    if (change === undefined) return
+    if (change === undefined) return 0
     change.heardAtMs = this.#clock.steadyMs()
     change.walkedTo(jobId)
     change.isOver ||= isOver
     // A repeated walk counts jobs once more.
     change.ahead = Math.max(0, change.ahead - counted)
+    return change.ahead
   }
 
   /** The partition leaves this process: who waits asks the next owner. */

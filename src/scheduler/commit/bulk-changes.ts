@@ -147,7 +147,9 @@ export class BulkChanges {
     call.count(outcome)
     const isOver = isLast && count === ids.length
     call.cursor = ids[count - 1] ?? call.cursor
-    this.announced.walked(call.query.commandId, call.cursor, { isOver, counted: outcome.before })
+    const gone = this.announced.walked(call.query.commandId, call.cursor, { isOver, counted: outcome.before })
+    // Jobs that were changed ahead of the walk, and deleted or no longer found when it came to their place.
+    if (isOver) call.changes.changed += gone
     const open = this.#open.find((one) => one.call === call)
     if (open?.isOpen() !== true) return
     const isDue = this.#clock.steadyMs() - open.sinceMs >= answeredAfterMs

@@ -244,6 +244,7 @@ export class Partition {
     partitionReader.isSilent = role === 'standby' && phase === 'active'
     if (assignment.role === role) return
     assignment.role = role
+    if (role === 'standby') assignment.announced.leave()
     // A firing partition continues whatever its next role is. A current standby takes over with its store. Any other partition
     // restarts; one whose store is being opened notices it then.
     if (phase === 'active' || phase === 'following') assignment.signal.wake()
