@@ -284,11 +284,8 @@ export class OperationRun {
         return this.#ending.abort()
       } catch (error) {
         logger.warn({ err: error, operation: this.id }, 'The end of an operation could not be written yet; it is written again.')
-        const isLeft = await waitFor(waitMs, clock, this.#ending.signal).then(
-          () => false,
-          () => true,
-        )
-        if (isLeft) return
+        await waitFor(waitMs, clock, this.#ending.signal).catch(() => undefined)
+        if (this.#ending.signal.aborted) return
       }
     }
   }
