@@ -136,6 +136,8 @@ function namesAfter(text: string, offset: number): string[] {
 const colon = /\s*:/y
 
 function nameOf(quoted: string): string {
+  // A definition of 400 kB has 20,000 names, and few of them escapes.
+  if (!quoted.includes('\\')) return quoted.slice(1, quoted.length > 1 && quoted.endsWith('"') ? -1 : undefined)
   try {
     return JSON.parse(quoted) as string
   } catch {

@@ -43,7 +43,8 @@ interface Open {
 
 const code = { quote: 0x22, backslash: 0x5c, space: 0x20, open: 0x7b, close: 0x7d } as const
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y
-const blank = /[ \t\r\n]*/y
+
+const isBlank = (char: number): boolean => char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 
 export function parseSource(text: string): JsonSource {
   return new Parser(text).run()
@@ -63,8 +64,7 @@ class Parser {
   run(): JsonSource {
     const text = this.#text
     for (;;) {
-      blank.lastIndex = this.#at
-      this.#at += blank.exec(text)?.[0].length ?? 0
+      while (isBlank(text.charCodeAt(this.#at))) this.#at++
       if (this.#at >= text.length) {
         if (this.#expected === 'end' && this.#root !== undefined) return { root: this.#root }
         return { fault: { at: text.length, text: this.#endsEarly() } }
@@ -96,7 +96,8 @@ class Parser {
     const inside = this.#open.at(-1)
     if (inside !== undefined) {
       inside.nameFrom = this.#at
-      inside.name = JSON.parse(this.#text.slice(this.#at, end)) as string
+      const quoted = this.#text.slice(this.#at, end)
+      inside.name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
     }
     this.#at = end
     this.#expected = 'colon'

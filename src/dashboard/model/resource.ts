@@ -19,6 +19,8 @@ const pauseFactor = 10
 /** A long answer is requested less often: this many characters a millisecond on average, but every 15 s at least. */
 const charsPerMs = 20
 const pauseMsMax = 15_000
+/** What is asked once is repeated more and more rarely: a list may have a hundred of these, and the part that answers may never come. */
+const onceMsMax = 60_000
 
 /** Requests the data. It may pass partial data to `tell`, which is shown until the first complete answer. */
 export type Load<Value> = (signal: AbortSignal, tell: (part: Value) => void) => Promise<Value>
@@ -31,7 +33,8 @@ export function useResource<Value>(
 ): Resource<Value> {
   // The key identifies what `load` requests.
   const resource = useMemo(() => new PolledResource(load), [key])
-  resource.eachMs = typeof live === 'function' ? live() : typeof live === 'number' ? live : refreshEachMs
+  if (live === false) resource.eachMs = Math.min(onceMsMax, refreshEachMs * 2 ** resource.failures.value)
+  else resource.eachMs = typeof live === 'function' ? live() : typeof live === 'number' ? live : refreshEachMs
   useEffect(() => {
     void resource.refresh()
     return () => resource.end()
@@ -53,6 +56,8 @@ const isTransient = (problem: RequestProblem | undefined): boolean =>
 class PolledResource<Value> implements Resource<Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly problem = signal<RequestProblem | undefined>(undefined)
+  /** Requests in a row without an answer. */
+  readonly failures = signal(0)
   /** The shortest pause between two requests. */
   eachMs = refreshEachMs
   readonly #load: Load<Value>
@@ -96,8 +101,10 @@ class PolledResource<Value> implements Resource<Value> {
       })
       this.#answered = true
       this.problem.value = undefined
+      this.failures.value = 0
     } catch (error) {
       if (this.#end.signal.aborted) return
+      this.failures.value++
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
       this.#endedMs = performance.now()
