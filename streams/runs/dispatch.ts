@@ -1,7 +1,7 @@
 /** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
-import { chosenOf, routeOf, waits } from './routing.ts'
+import { chosenOf, routeOf, startDeadlineOf, waits } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
 /** The maximum of DUELOG_LEAD_MS_MAX. A decision that is further ahead was made by a clock that was ahead. */
@@ -98,16 +98,12 @@ export function dispatch(draft: Decision, run: ActiveRun, context: Context): voi
     // It was released before its time and would be behind later runs, so it waits for the usual lead.
     return void patchRun(draft, run, { status: 'RETRY_WAIT', parked: true, tellAt: null, startedAt: null, worker: null })
   }
-  const startDeadlineMs = run.startDeadlineAt - Math.max(run.dueAt, run.dispatchedAt)
-  // The gate has set it for a run with limits. Waiting for a slot, a start or a handler does not change it.
-  const isSet = run.limits !== null || run.handlerMissingAt !== null
   const dispatched = patchRun(draft, run, {
     status: 'DISPATCHED',
     parked: false,
     dispatchedAt: now,
     startDeadlineAt: Math.min(
-      isSet ? run.startDeadlineAt : Math.max(run.dueAt, now) + startDeadlineMs,
-      draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY,
+      startDeadlineOf(draft, run, now),
       to === null ? keptUntil(pool, run.dueAt, context) : Number.POSITIVE_INFINITY,
     ),
     waitsFor: null,

@@ -25,7 +25,7 @@ import {
 } from '../state/index.ts'
 import { recordBytes } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
-import { routeOf, waits } from './routing.ts'
+import { expireAtOf, routeOf, waits } from './routing.ts'
 import { topicRecord } from './topic-record.ts'
 
 /** Begins the current attempt of a run, at once or as soon as its limits allow. */
@@ -131,7 +131,7 @@ function slotsTaken(draft: Decision, key: string, context: Context): { held: num
 
 /** Start deadline of the attempt. A run keeps it that only checks its topic again, or whether a worker has its handler, that goes to another worker, or whose pool was paused. */
 function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
-  const expireAt = draft.job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
+  const expireAt = expireAtOf(draft)
   if (run.handlerMissingAt !== null || run.poolPausedAt !== null || run.status === 'DISPATCHED')
     return Math.min(run.startDeadlineAt, expireAt)
   if (run.status === 'RETRY_WAIT' && !mayBeEarly(draft.job, run)) return run.startDeadlineAt

@@ -14,7 +14,7 @@ import { executionOf } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
 import { followPool } from './paused-pool.ts'
-import { handlerCheckOf, routeOf, waitForHandler, waits } from './routing.ts'
+import { expireAtOf, handlerCheckOf, routeOf, waitForHandler, waits } from './routing.ts'
 
 /** The error type by which a worker says that it lacks the handler (docs/PROTOCOL.md). */
 const handlerMissingType = 'handler-missing'
@@ -51,7 +51,7 @@ const isEarly = ({ dueAt }: ActiveRun, { now, leadMs }: Context): boolean => due
 
 /** No worker has the handler yet, and the job does not end sooner than it did. */
 function stillWaits({ job }: Decision, run: ActiveRun, context: Context): boolean {
-  if ((job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY) < run.startDeadlineAt) return false
+  if (expireAtOf({ job }) < run.startDeadlineAt) return false
   return routeOf(executionOf(job, run, context.now), run.worker, context) === 'none'
 }
 

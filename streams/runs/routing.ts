@@ -109,12 +109,12 @@ export function waitForPool(draft: Decision, run: ActiveRun, { now }: Context, s
   draft.notes.push({ kind: 'waiting', reason: 'pool-paused' })
 }
 
-/** Start deadline of a run that begins to wait. It is set already for a run with limits, and for one that waited before. */
-function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
+/** Start deadline of a run that is dispatched now, or begins to wait. It is set already for a run with limits (gate.ts), and for one that waited before: waiting does not change it. Others keep as much time as they had. */
+export function startDeadlineOf(draft: Decision, run: ActiveRun, now: number): number {
   const { limits, handlerMissingAt, poolPausedAt, startDeadlineAt, dueAt, dispatchedAt } = run
   const isSet = limits !== null || handlerMissingAt !== null || poolPausedAt !== null
   const asked = isSet ? startDeadlineAt : Math.max(dueAt, now) + startDeadlineAt - Math.max(dueAt, dispatchedAt)
   return Math.min(asked, expireAtOf(draft))
 }
 
-export const expireAtOf = ({ job }: Decision): number => job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
+export const expireAtOf = ({ job }: Pick<Decision, 'job'>): number => job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY

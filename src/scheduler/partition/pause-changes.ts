@@ -6,24 +6,27 @@
 import { poolCheckMs } from '../../../streams/runs/index.ts'
 import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
+import type { FollowPace } from './follow-pace.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { heavyBytesMax } from './worker-changes.ts'
 
-/** Timers that one commit cycle reads, and runs that follow in it. The others follow in the next cycles, so that due timers do not wait for all of them. */
+/** Timers that one commit cycle reads. */
 const readMax = 2_000
-const followedMax = 500
 /** A timer may be later than that only by a clock that was ahead. */
 const horizonMs = poolCheckMs + 60_000
 
 export class PauseChanges {
   readonly #context: PartitionContext
+  readonly #pace: Pick<FollowPace, 'max'>
   #version = -1
   /** The next key to read; undefined: all have followed. */
   #from: Buffer | undefined
   #to = timerBound(0)
 
-  constructor(context: PartitionContext) {
+  /** `pace`: the others follow in the next cycles, so that due timers do not wait for all of them. */
+  constructor(context: PartitionContext, pace: Pick<FollowPace, 'max'>) {
     this.#context = context
+    this.#pace = pace
   }
 
   /** Timers for the current commit cycle, which also takes `others` timers. They are never stored. */
@@ -35,7 +38,8 @@ export class PauseChanges {
       this.#from = timerBound(0)
       this.#to = timerBound(now + horizonMs)
     }
-    const most = failureIsolation.max < batchRecordsMax ? Math.min(followedMax, failureIsolation.max - others) : followedMax
+    const { max } = this.#pace
+    const most = failureIsolation.max < batchRecordsMax ? Math.min(max, failureIsolation.max - others) : max
     if (this.#from === undefined || most <= 0) return []
     const entries = await store.scan({ from: this.#from, to: this.#to, limit: readMax, keysOnly: true })
     this.#from = undefined

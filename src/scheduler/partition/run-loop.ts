@@ -1,9 +1,10 @@
 /** The phase active: the loop that fires. */
-import type { Timer } from '../../../streams/state/index.ts'
+import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
 import { batchRecordsMax, type CycleResult, TimerSource } from '../commit/index.ts'
 import { LostTimerSweeper } from '../timers/index.ts'
 import { Closed, RoleChanged } from './assignment.ts'
+import { FollowPace } from './follow-pace.ts'
 import { IdlePosition } from './idle-position.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { PauseChanges } from './pause-changes.ts'
@@ -20,13 +21,18 @@ interface Changes {
   workers: WorkerChanges
   targets: TargetAppearances
   pauses: PauseChanges
+  pace: FollowPace
 }
 
-const changesOf = (context: PartitionContext): Omit<Changes, 'zones'> => ({
-  workers: new WorkerChanges(context),
-  targets: new TargetAppearances(context),
-  pauses: new PauseChanges(context),
-})
+function changesOf(context: PartitionContext): Omit<Changes, 'zones'> {
+  const pace = new FollowPace()
+  return {
+    workers: new WorkerChanges(context, pace),
+    targets: new TargetAppearances(context),
+    pauses: new PauseChanges(context, pace),
+    pace,
+  }
+}
 
 /** A timer that waits for reports is overdue, but not lost. */
 const sweepAt = ({ reports, shared }: PartitionContext, sweeper: LostTimerSweeper): number =>
@@ -89,6 +95,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
     cycleEnded(context, timerSource, result, takenAtMs)
+    changes.pace.cycleEnded(timers.filter(({ kind }) => kind === timerKind.workers).length, clock.steadyMs() - takenAtMs)
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
     const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft || bulk.areOpen

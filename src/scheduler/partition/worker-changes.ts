@@ -2,10 +2,9 @@
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { atSteady } from '../../clock/index.ts'
 import { batchRecordsMax } from '../commit/index.ts'
+import type { FollowPace } from './follow-pace.ts'
 import type { PartitionContext } from './partition-context.ts'
 
-/** Runs that follow in one commit cycle. The others follow in the next cycles, so that due timers do not wait for all of them. */
-const followedMax = 500
 /** Bytes of heavy jobs that one commit cycle takes beside its own timers. */
 export const heavyBytesMax = 1024 * 1024
 /** Rest before all runs follow once more, for each of them, and at most. Otherwise workers that come and go all the time would keep an owner of 100,000 waiting runs busy. */
@@ -14,14 +13,17 @@ const restMsMax = 60_000
 
 export class WorkerChanges {
   readonly #context: PartitionContext
+  readonly #pace: Pick<FollowPace, 'max'>
   /** Runs that have not followed yet. A change meanwhile lets all of them follow once more, after these. */
   #left: Iterator<Timer> | undefined
   #version: number
   /** By the steady clock: when all runs may follow again. */
   #restsUntilMs = Number.NEGATIVE_INFINITY
 
-  constructor(context: PartitionContext) {
+  /** `pace`: the others follow in the next cycles, so that due timers do not wait for all of them. */
+  constructor(context: PartitionContext, pace: Pick<FollowPace, 'max'>) {
     this.#context = context
+    this.#pace = pace
     this.#version = context.shared.poolWorkers?.version ?? 0
   }
 
@@ -36,7 +38,8 @@ export class WorkerChanges {
       this.#restsUntilMs = shared.clock.steadyMs() + restMs
       this.#left = this.#timersOfAll(now)
     }
-    const most = failureIsolation.max < batchRecordsMax ? Math.min(followedMax, failureIsolation.max - others) : followedMax
+    const { max } = this.#pace
+    const most = failureIsolation.max < batchRecordsMax ? Math.min(max, failureIsolation.max - others) : max
     const timers: Timer[] = []
     let heavyBytes = 0
     while (timers.length < most && heavyBytes < heavyBytesMax) {

@@ -14,7 +14,7 @@ function owner(runs: number, bytes = 0) {
     activeRuns: { workerBound },
     heavyJobs: { of: () => bytes },
   }
-  const changes = new WorkerChanges(context as unknown as PartitionContext)
+  const changes = new WorkerChanges(context as unknown as PartitionContext, { max: 500 })
   /** Numbers of the runs of each commit cycle, until none is left. */
   const cycles = (): number[] => {
     const counts: number[] = []
