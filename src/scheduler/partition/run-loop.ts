@@ -94,8 +94,7 @@ export async function runLoop(context: PartitionContext): Promise<never> {
     // A timer that was due when it was taken stays due, also if the clock was set back since.
     const options = { onTimerScheduled, isForWaiters, firesDefined: !isForWaiters, takesBulk: !isForWaiters, notBeforeMs: now }
     const result = await context.runCommitCycle(timers, options).finally(() => heavy.done(context))
-    cycleEnded(context, timerSource, result, takenAtMs)
-    changes.pace.cycleEnded(timers.filter(({ kind }) => kind === timerKind.workers).length, clock.steadyMs() - takenAtMs)
+    cycleEnded(context, timerSource, result, { timers, tookMs: clock.steadyMs() - takenAtMs, pace: changes.pace })
     if (result.committed) lingerUntil = clock.nowMs() + lingerMs
     await zones.cycleEnded(result.deferred)
     const areLeft = changes.workers.areLeft || changes.targets.areLeft || changes.pauses.areLeft || bulk.areOpen
@@ -126,11 +125,17 @@ function measure({ shared: { metrics }, partition, inputBuffer, activeRuns }: Pa
   metrics.runsInPausedPools.set({ partition }, activeRuns.counts.inPausedPools)
 }
 
-/** Keeps what waits. The lead follows how long commits take. */
-function cycleEnded(context: PartitionContext, timerSource: TimerSource, result: CycleResult, takenAtMs: number): void {
+/** Keeps what waits. The lead follows how long commits take, and so does the number of runs that follow a change. */
+function cycleEnded(
+  context: PartitionContext,
+  timerSource: TimerSource,
+  result: CycleResult,
+  { timers, tookMs, pace }: { timers: readonly Timer[]; tookMs: number; pace: FollowPace },
+): void {
   timerSource.defer(result.deferred)
   context.reports.hold(result.awaiting)
-  if (result.committed) timerSource.committedAfter(context.shared.clock.steadyMs() - takenAtMs)
+  if (result.committed) timerSource.committedAfter(tookMs)
+  pace.cycleEnded(timers.filter(({ kind }) => kind === timerKind.workers).length, tookMs)
 }
 
 /**

@@ -162,9 +162,9 @@ export const rulesMutations = [
       ],
       [
         'handler-wait-moves-deadline',
-        runs('dispatch'),
-        'const isSet = run.limits !== null || run.handlerMissingAt !== null',
-        'const isSet = run.limits !== null',
+        runs('routing'),
+        'const isSet = limits !== null || handlerMissingAt !== null || poolPausedAt !== null',
+        'const isSet = limits !== null || poolPausedAt !== null',
         'a run that waits for its handler gets a later start deadline with each check',
       ],
       [
@@ -234,7 +234,7 @@ export const rulesMutations = [
       [
         'handler-wait-outlives-job',
         runs('missing-handler'),
-        '  if ((job.definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY) < run.startDeadlineAt) return false\n',
+        '  if (expireAtOf({ job }) < run.startDeadlineAt) return false\n',
         '',
         'a run that waits for its handler outlives its job',
       ],
@@ -261,6 +261,14 @@ export const rulesMutations = [
         '',
         'workers that come and go all the time keep an owner with many waiting runs busy',
         'scheduler/partition/worker-changes',
+      ],
+      [
+        'follows-at-full-pace',
+        'src/scheduler/partition/follow-pace.ts',
+        'Math.min(fitting, this.#max * 2)',
+        'this.#max * 2',
+        'runs that follow a change hold up the timers of their neighbors on a busy machine',
+        'scheduler/partition/follow-pace',
       ],
       [
         'rest-never-ends',
