@@ -284,7 +284,7 @@ export const commitCycleMutations = [
       [
         'cycles-not-measured',
         scheduler('partition/run-loop'),
-        '  if (result.committed) timerSource.committedAfter(context.shared.clock.steadyMs() - takenAtMs)\n',
+        '  if (result.committed) timerSource.committedAfter(tookMs)\n',
         '',
         'the lead does not follow the duration of commit cycles',
       ],
