@@ -4,14 +4,30 @@ import { JsonText, writeJson } from '../../streams/text/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Job } from './job.ts'
 
-/** The job with its payload as the text that is sent. Throws DuelogError `bad-definition` for a payload that JSON cannot hold as it is. */
+/** The job with its payload as the text that is sent. Throws DuelogError `bad-definition` for what JSON cannot hold as it is. */
 export function withJsonPayload<Given extends Pick<Job, 'payload'> & { id?: unknown }>(job: Given): Given {
-  const { payload, id } = job ?? {}
+  const { payload, id, ...fields } = job ?? {}
+  requireNumbers(fields, '', depthMax)
   if (payload === undefined || payload === null || payload instanceof JsonText) return job
   const text = jsonOfValue(payload)
   if (typeof text === 'string') return { ...job, payload: new JsonText(text) }
   const of = typeof id === 'string' ? ` of job ${JSON.stringify(id)}` : ''
   throw new DuelogError('bad-definition', `The payload${of} is not JSON; allowed: ${text.limit}.`)
+}
+
+/** Fields of a job are not deeper. */
+const depthMax = 8
+
+/** JSON would have null in place of NaN, Infinity and an invalid Date, and a field that is null is absent. */
+function requireNumbers(value: unknown, place: string, depth: number): void {
+  const wrong = value instanceof Date ? Number.isNaN(value.getTime()) : typeof value === 'number' && !Number.isFinite(value)
+  if (wrong)
+    throw new DuelogError(
+      'bad-definition',
+      `${place} is ${value instanceof Date ? 'an invalid Date' : value}; give a number or a valid time.`,
+    )
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || depth === 0) return
+  for (const [name, inner] of Object.entries(value)) requireNumbers(inner, place === '' ? name : `${place}.${name}`, depth - 1)
 }
 
 /** One line for each job. A job that JSON cannot hold becomes a line that the API refuses; `onUnwritable` gets its place and the reason. */

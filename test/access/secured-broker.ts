@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import kafkajs, { type Admin } from 'kafkajs'
 import type { AclEntry } from '../../schemas/access.ts'
+import { stopIdleQueueTimers } from '../../src/kafka/kafkajs/request-queue-timer.ts'
 import { BrokerNode } from '../docker/broker-node.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 
@@ -25,6 +26,7 @@ export class SecuredBroker {
   }
 
   static async start(folder: string, users: readonly string[]): Promise<SecuredBroker> {
+    stopIdleQueueTimers()
     const [client = 0, open = 0, controller = 0] = await distinctPorts(3)
     const logins = users.map((user) => `user_${user}="${password}"`).join(' ')
     const node = await BrokerNode.start(folder, {

@@ -138,6 +138,22 @@ describe('jobs', () => {
     })
     expect(await refusalOf(client.schedule(atNoon as never))).toMatchObject({ code: 'bad-job-id' })
   })
+
+  it('with a number or time that JSON would send as null are refused, and not taken without the field', async () => {
+    const { client, system } = await connected()
+    const [noTime, target] = [new Date(Number.NaN), { handler: 'noop' }]
+    const wrong = [
+      { id: 'a', schedule: { everyMs: 60_000, anchor: noTime }, target },
+      { id: 'b', schedule: { everyMs: 60_000 }, startAt: noTime, target },
+      { id: 'c', schedule: { everyMs: 60_000 }, jitterMs: Number.NaN, target },
+    ]
+    for (const [index, message] of ['schedule.anchor is an invalid Date', 'startAt is', 'jitterMs is NaN'].entries()) {
+      const error = await refusalOf(client.schedule(wrong[index] as never))
+      expect(error).toMatchObject({ code: 'bad-definition', message: expect.stringContaining(message) })
+    }
+    expect(await client.scheduleMany([...wrong, job('d')] as never)).toMatchObject({ accepted: 1, rejected: 3 })
+    expect(system.log.written.filter(({ topic }) => topic === names.jobs)).toHaveLength(1)
+  })
 })
 
 describe('commands and runs', () => {
