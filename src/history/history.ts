@@ -148,8 +148,6 @@ export class History implements HistoryQueries {
     const opening = ++this.#opening
     this.#isReading = false
     this.#again.cancel()
-    this.#next.clear()
-    this.#known.clear()
     const opened = this.#sought(opening).catch((error: unknown) => {
       if (opening === this.#opening) this.#failed(error)
     })
@@ -162,6 +160,9 @@ export class History implements HistoryQueries {
     const positions = await this.#store.positions()
     const ends = new Map((await this.#admin?.offsets(names.runs))?.map((range) => [range.partition, range]))
     if (opening !== this.#opening || this.#stopped) return
+    // Not before: while the database is away, the lag is that behind the positions known until then.
+    this.#next.clear()
+    this.#known.clear()
     for (const { topic, partition } of this.#assigned) {
       const { earliest, next } = ends.get(partition) ?? { earliest: 0, next: Number.POSITIVE_INFINITY }
       const offset = this.#soundPosition(partition, positions.get(partition), earliest, next)

@@ -1,20 +1,9 @@
 /** Counts of runs by time and outcome: by the table of counts, by indexes alone, or by the rows. */
 import type { HistoryCounts, HistoryFilter } from '../../ports/index.ts'
-import { type Plan, planOf, type Range, rowsFor, sourceOf, type Way, withCleanTexts } from './conditions.ts'
+import { entriesOf, type Plan, planOf, type Range, rowsFor, sourceOf, type Way, withCleanTexts } from './conditions.ts'
 import { isFilledFrom } from './failed-runs.ts'
 import { hashBits, idAt, timeOfId } from './rows.ts'
-import {
-  fewWayOf,
-  furthestOf,
-  hourMs,
-  ofCounts,
-  portionMs,
-  type Search,
-  type SearchClock,
-  searchMsMax,
-  sortedMax,
-  walk,
-} from './search.ts'
+import { fewWayOf, furthestOf, hourMs, ofCounts, portionMs, type Search, type SearchClock, searchMsMax, walk } from './search.ts'
 import type { Sql, SqlRow, SqlValue } from './sql.ts'
 
 /** Entries of a range of values that are counted without their rows. */
@@ -36,7 +25,7 @@ export async function searchCounts(
   bucketMs: number,
 ): Promise<HistoryCounts> {
   const counts = new Counts()
-  const search: Search = { sql, clock, low: idAt(filter.from), high: idAt(filter.to) }
+  const search: Search = { sql, clock, endMs: clock.steadyMs() + searchMsMax, low: idAt(filter.from), high: idAt(filter.to) }
   const countedFrom =
     bucketMs % hourMs === 0 && isOfCounts(filter)
       ? await fromCounts(sql, filter, bucketMs, counts)
@@ -87,13 +76,13 @@ async function fromRuns(search: Search, filter: HistoryFilter, bucketMs: number,
   const { sql } = search
   const isFilled = await isFilledFrom(sql, search.low)
   const byIds = isFilled ? await countByIds(search, filter, bucketMs, counts) : undefined
-  if (byIds !== undefined) return byIds.countedFrom
+  if (typeof byIds === 'object') return byIds.countedFrom
   const plan = planOf(filter, sql.dialect, rowsFor(filter, isFilled))
   const add = async (way: Way, range: Range): Promise<boolean> => {
     counts.add(await countedRows(sql, plan, way, range, bucketMs))
     return true
   }
-  const few = await fewWayOf(search, plan)
+  const few = byIds === 'many' ? undefined : await fewWayOf(search, plan)
   const endedAt = few === undefined ? await walk(search, plan, add) : await add(few, search).then(() => null)
   return endedAt === null ? null : timeOfId(endedAt)
 }
@@ -106,15 +95,15 @@ function countedRows(sql: Sql, plan: Plan, way: Way, range: Range, bucketMs: num
 
 /**
  * Counts by indexes alone, which know what runs there are, but not how they ended: those that have not failed have succeeded, if none is
- * only dispatched. Undefined: this filter needs the rows.
+ * only dispatched. Undefined: this filter needs the rows. `many`: so it does, and a range of values has too many entries to sort them.
  */
 async function countByIds(
   search: Search,
   filter: HistoryFilter,
   bucketMs: number,
   counts: Counts,
-): Promise<{ countedFrom: number | null } | undefined> {
-  const { sql, low, high } = search
+): Promise<{ countedFrom: number | null } | 'many' | undefined> {
+  const { sql, clock } = search
   const { outcome: wanted, ...others } = filter
   const plan = planOf(others, sql.dialect, 'duelog_runs')
   const ranges = plan.ways.filter(({ isOrdered }) => !isOrdered)
@@ -123,9 +112,7 @@ async function countByIds(
   )
   if (!isByIds || plan.conditions.length === 0 || ranges.length > 1) return undefined
   if (wanted !== undefined && wanted !== 'SUCCEEDED') return undefined
-  const [from, to] = [timeOfId(low), timeOfId(high)]
-  const dispatched = "SELECT 1 AS found FROM duelog_run_counts WHERE hour >= ? AND hour < ? AND outcome = 'DISPATCHED' LIMIT 1"
-  if ((await sql.all(dispatched, [from - (from % hourMs), to])).length > 0) return undefined
+  if (await hasDispatched(search)) return undefined
   const failed = planOf(others, sql.dialect, 'duelog_failed_runs')
   const subtract = async (range: Range, field?: keyof HistoryFilter): Promise<void> => {
     const way = failed.ways.find(({ fields, isTable }) => isTable || fields.some((own) => own === 'tag' || own === field)) as Way
@@ -136,8 +123,12 @@ async function countByIds(
     }
   }
   if (ranges.length > 0) {
-    const way = await fewWayOf(search, plan, plan.conditions.length > 1 ? sortedMax : countedMax)
-    if (way === undefined) return undefined
+    const beganMs = clock.steadyMs()
+    let way = await fewWayOf(search, plan)
+    // A machine that was slow with these entries would take long for more.
+    const goesOn = plan.conditions.length === 1 && clock.steadyMs() - beganMs < 3 * portionMs
+    if (way === undefined && goesOn) way = await fewWayOf(search, plan, countedMax)
+    if (way === undefined) return 'many'
     const { text, values } = sourceOf(plan, way, search, false)
     const select = `SELECT ${bucketOfId} AS bucket, 'SUCCEEDED' AS outcome, count(*) AS runs ${text} GROUP BY 1`
     counts.add(await sql.all(select, [bucketMs, ...values]))
@@ -145,6 +136,14 @@ async function countByIds(
     return { countedFrom: null }
   }
   return { countedFrom: await countSpans(search, plan, bucketMs, counts, subtract) }
+}
+
+/** Whether runs of this time were only dispatched. */
+async function hasDispatched(search: Search): Promise<boolean> {
+  const { sql } = search
+  const plan = planOf({ outcome: 'DISPATCHED' }, sql.dialect, 'duelog_runs')
+  const { text, values } = entriesOf(plan, plan.ways[0] as Way, search)
+  return (await sql.all(`SELECT e.id AS id ${text} ORDER BY e.id DESC LIMIT 1`, values)).length > 0
 }
 
 /** Newest runs first, in spans of time with about the same number of entries. Resolves with the time down to which it came; null: all. */
@@ -155,7 +154,7 @@ async function countSpans(
   counts: Counts,
   subtract: (range: Range, field?: keyof HistoryFilter) => Promise<void>,
 ): Promise<number | null> {
-  const { sql, clock, low, high } = search
+  const { sql, clock, endMs, low, high } = search
   const first = await furthestOf(sql, plan, search, countedFirst)
   if (first === undefined) return null
   const { way, bottom: reached, newest } = first
@@ -167,7 +166,6 @@ async function countSpans(
   let top = Math.min(timeOfId(high), timeOfId(newest) + 1)
   let spanMs = Math.max(1, Math.ceil((top - timeOfId(reached)) / share))
   const spanMsMax = spanMs * spansGrowth * share
-  const endMs = clock.steadyMs() + searchMsMax
   while (top > from) {
     const beganMs = clock.steadyMs()
     const bottom = Math.max(from, top - Math.min(spanMs, bucketMs * bucketsMax))

@@ -22,8 +22,9 @@ export function openPostgres(url: string, statementMs = statementMsMax): Databas
     // Compiling a statement takes longer than any of ours should. Not as an option of the connection, which poolers refuse.
     onConnect: async (client) => void (await client.query('SET jit = off')),
   })
-  // A connection that breaks while nobody uses it: the next statement gets another one.
+  // A connection that breaks while nobody uses it: the next statement gets another one. While it is used, its next statement fails.
   pool.on('error', () => undefined)
+  pool.on('connect', (client) => void client.on('error', () => undefined))
   return {
     dialect: 'postgres',
     all: (text, values) => rowsOf(pool, text, values),

@@ -11,8 +11,8 @@ import type { Sql, SqlRow } from './sql.ts'
 /** After this time a search ends with the portion that it has begun. */
 export const searchMsMax = 700
 /** Runs of a range of values that are sorted. Ranges with more are not used as a way. */
-export const sortedMax = 50_000
-const portionFirst = 2_000
+const sortedMax = 50_000
+const portionFirst = 500
 const portionMax = 100_000
 /** A portion that takes less is followed by one that is twice as long. */
 export const portionMs = 60
@@ -28,6 +28,8 @@ export interface SearchClock {
 export interface Search extends Range {
   sql: Sql
   clock: SearchClock
+  /** It ends with the portion that it has begun by then. */
+  endMs: number
 }
 
 export async function searchPage(
@@ -38,7 +40,9 @@ export async function searchPage(
   before: bigint | null,
 ): Promise<HistoryPage> {
   const high = filter.to === undefined ? idAt(Number.POSITIVE_INFINITY) : idAt(filter.to)
-  const search: Search = { sql, clock, low: idAt(filter.from ?? 0), high: before !== null && before < high ? before : high }
+  const low = idAt(filter.from ?? 0)
+  const endMs = clock.steadyMs() + searchMsMax
+  const search: Search = { sql, clock, endMs, low, high: before !== null && before < high ? before : high }
   const plan = planOf(filter, sql.dialect, rowsFor(filter, await isFilledFrom(sql, search.low)))
   const found: SqlRow[] = []
   // One more than the page shows whether there is a next one.
@@ -82,11 +86,10 @@ export async function fewWayOf({ sql }: Search, plan: Plan, max = sortedMax): Pr
  * with null at the end.
  */
 export async function walk(
-  { sql, clock, low, high }: Search,
+  { sql, clock, endMs, low, high }: Search,
   plan: Plan,
   read: (way: Way, range: Range) => Promise<boolean>,
 ): Promise<bigint | null> {
-  const endMs = clock.steadyMs() + searchMsMax
   let top = high
   let bottom: bigint | undefined = low
   let portion = portionFirst
@@ -103,6 +106,7 @@ export async function walk(
     const nowMs = clock.steadyMs()
     if (nowMs >= endMs) return top
     if (nowMs - beganMs < portionMs) portion = Math.min(2 * portion, portionMax)
+    else if (nowMs - beganMs > 2 * portionMs) portion = Math.max(portionFirst, Math.floor(portion / 2))
   }
 }
 

@@ -1,9 +1,10 @@
 /** What the history promises in each of its databases, on real ones. Answers are judged by a plain filter of the same runs. */
 import { rename } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EndedRun } from '../../../schemas/generated.ts'
 import type { HistoryStore } from '../../../src/history/databases/history-store.ts'
+import { openPostgres } from '../../../src/history/databases/postgres.ts'
 import { type RunRow, rowOf } from '../../../src/history/databases/rows.ts'
 import type { HistoryFilter } from '../../../src/ports/history.ts'
 import { readHouseFile } from '../../house/tree.ts'
@@ -300,6 +301,20 @@ it('has in PostgreSQL what the page for users reads with SQL', async () => {
       .filter((text) => text.trim() !== '') ?? []
   const answers = await Promise.all(statements.map((statement) => place.value(statement)))
   expect(answers).toEqual(['echo|E|1', 'echo|30', expect.stringMatching(/^job\|1\|SUCCEEDED\|\d{4}-/)])
+})
+
+it('takes another connection to PostgreSQL if one breaks in the middle of a transaction', async () => {
+  const place = await postgres.place()
+  const database = openPostgres(place.url)
+  onTestFinished(() => database.close())
+  const ended = database.transaction(async (sql) => {
+    await sql.all('SELECT 1', [])
+    const mine = "application_name = 'duelog history' AND datname = current_database()"
+    await place.value(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE ${mine}`)
+    await sql.all('SELECT 1', [])
+  })
+  await expect(ended).rejects.toThrow()
+  expect(await database.all('SELECT 1 AS one', [])).toEqual([{ one: 1 }])
 })
 
 describe('a file of SQLite', () => {

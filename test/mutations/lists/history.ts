@@ -87,8 +87,8 @@ export const historyMutations = [
       [
         'dispatched-as-succeeded',
         databases('counts'),
-        "outcome = 'DISPATCHED' LIMIT 1\"",
-        "outcome = 'DISPATCHED' LIMIT 0\"",
+        'ORDER BY e.id DESC LIMIT 1`',
+        'ORDER BY e.id DESC LIMIT 0`',
         'runs that were only dispatched count as succeeded',
       ],
       [
