@@ -108,9 +108,9 @@ export function createApi(options: ApiOptions): Api {
   const runEnds = new RunEnds(options)
   const queues = { computeQueue, checks, lists, series: newSeries(options) }
   const own = { writes: new JobWrites(options), runEnds, runLogs: new RunLogs(options), audit: new AuditLog(options), ...queues }
-  const context: ApiContext = { ...options, ...own }
-  const instance = createInstance(options)
   const routes: RouteOptions[] = []
+  const context: ApiContext = { ...options, ...own, routes }
+  const instance = createInstance(options)
   instance.addHook('onRoute', (route) => void routes.push(route))
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)

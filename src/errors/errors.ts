@@ -36,6 +36,11 @@ export const errorTable = {
   },
   'payload-too-large': { status: 413, retriable: false, meaning: 'A payload or body is over its limit.' },
   'not-found': { status: 404, retriable: false, meaning: 'There is no such job, run or route.' },
+  'method-not-allowed': {
+    status: 405,
+    retriable: false,
+    meaning: 'The path has no such method; the header Allow lists those that it has.',
+  },
   'command-refused': {
     status: 409,
     retriable: false,

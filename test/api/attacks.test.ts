@@ -241,7 +241,8 @@ describe('what the API answers', () => {
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
     const preflight = await system.api.instance.inject({ method: 'OPTIONS', url: '/v1/jobs', headers: { origin } })
-    expect(preflight.statusCode).toBe(404)
+    expect(preflight.statusCode).toBe(405)
+    expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 
   it('contains no secret, and neither does the log', async () => {

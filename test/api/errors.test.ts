@@ -7,9 +7,24 @@ import { atNoon, createSystem } from './system-in-memory.ts'
 const json = { 'content-type': 'application/json' }
 
 describe('every error is a problem', () => {
+  it('a path with other methods says which it has', async () => {
+    await using system = createSystem()
+    const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'OPTIONS', url: string) => {
+      const { statusCode, headers, json } = await system.api.instance.inject({ method, url })
+      return [statusCode, headers.allow, method === 'OPTIONS' ? '' : json().code]
+    }
+    expect(await ask('PATCH', '/v1/jobs/a%2Fb')).toEqual([405, 'DELETE, GET, HEAD, PUT', 'method-not-allowed'])
+    expect(await ask('POST', '/v1/forecast?buckets=1')).toEqual([405, 'GET, HEAD', 'method-not-allowed'])
+    expect(await ask('GET', '/v1/jobs/plan/x')).toEqual([404, undefined, 'not-found'])
+    expect(await ask('OPTIONS', '/v1/jobs')).toEqual([405, 'GET, HEAD, POST', ''])
+    expect(await ask('POST', '/jobs/a/b')).toEqual([405, 'GET, HEAD', 'method-not-allowed'])
+  })
+
   it.each([
     ['GET', '/nowhere', {}, undefined, 404, 'not-found'],
-    ['PATCH', '/v1/jobs/a', json, '{}', 404, 'not-found'],
+    ['PATCH', '/v1/jobs/a', json, '{}', 405, 'method-not-allowed'],
+    ['POST', '/v1/forecast', json, '{}', 405, 'method-not-allowed'],
+    ['POST', '/v1/jobs/', json, '{}', 404, 'not-found'],
     ['GET', '/v1/jobs/a/b', {}, undefined, 404, 'not-found'],
     ['PUT', '/v1/jobs/a', json, '{"schedule": ', 400, 'bad-request'],
     ['PUT', '/v1/jobs/a', json, '', 400, 'bad-request'],

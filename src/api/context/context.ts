@@ -1,5 +1,5 @@
 /** The options of the API, from system/system.ts, and what its routes share. */
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, RouteOptions } from 'fastify'
 import type {
   AuditEvent,
   AuditEventInput,
@@ -102,6 +102,8 @@ export interface ApiOptions {
 /** What the routes share. */
 export interface ApiContext extends Omit<ApiOptions, 'runLogs'> {
   writes: JobWrites
+  /** All routes, once they are added. */
+  routes: readonly RouteOptions[]
   /** Requests that wait for the end of a run. */
   runEnds: RunEnds
   runLogs: RunLogs

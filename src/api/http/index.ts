@@ -1,5 +1,6 @@
 /** Requests and answers: bodies, errors, versions, views. */
 export { activeRunToJson, finishedRunToJson, jobEtag as etagOf, resultToJson, runIdOf } from '../../ports/index.ts'
+export { allowedMethods } from './allowed-methods.ts'
 export { BoundedWriter, checkSize, type PlacedRecord } from './bounded-writer.ts'
 export { type DashboardFile, readDashboard } from './dashboard-files.ts'
 export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'

@@ -91,8 +91,16 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(reply, problem)
 }
 
-export function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** `allowed`: the methods that the path has. */
+export function answerNotFound(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? ''
-  const detail = `There is no ${request.method} ${path.slice(0, 200)}. A slash inside a job id is written as %2F.`
-  return sendProblem(reply, problemOf('not-found', detail, { instance: `urn:duelog:request:${request.id}` }))
+  const shown = `${request.method} ${path.slice(0, 200)}`
+  const instance = `urn:duelog:request:${request.id}`
+  if (allowed.length > 0) {
+    const methods = allowed.join(', ')
+    void reply.header('allow', methods)
+    return sendProblem(reply, problemOf('method-not-allowed', `There is no ${shown}; this path has ${methods}.`, { instance }))
+  }
+  const detail = `There is no ${shown}. A slash inside a job id is written as %2F.`
+  return sendProblem(reply, problemOf('not-found', detail, { instance }))
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { answerNotFound, type DashboardFile } from '../http/index.ts'
+import { allowedMethods, answerNotFound, type DashboardFile } from '../http/index.ts'
 
 /** Paths of pages, as in src/dashboard/model/routes.ts. */
 export const dashboardPages = [
@@ -31,7 +31,7 @@ const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Du
 <p>The dashboard is not built: run <code>npm run build:dashboard</code> in the clone of Duelog, and start it again.</p></html>
 `
 
-export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map() }: ApiContext): void {
+export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map(), routes }: ApiContext): void {
   const schema = { hide: true, querystring: { type: 'object' } } as const
   const document = dashboard.get('index.html')
 
@@ -43,9 +43,10 @@ export function dashboardRoutes(instance: FastifyInstance, { dashboard = new Map
   for (const path of dashboardPages) instance.get(path, { schema }, page)
 
   // An unknown path gets the document too; its router says that there is no such page.
-  instance.setNotFoundHandler(
-    async (request, reply) => answerAsPage({ dashboard }, request, reply) ?? answerNotFound(request, reply),
-  )
+  instance.setNotFoundHandler(async (request, reply) => {
+    const allowed = allowedMethods(routes, request.url.split('?', 1)[0] ?? '')
+    return answerAsPage({ dashboard }, request, reply) ?? answerNotFound(request, reply, allowed)
+  })
 
   // Names of assets contain a hash of their content, so a fetched asset never changes.
   instance.get<{ Params: { '*': string } }>('/assets/*', { schema }, async (request, reply) => {
