@@ -23,7 +23,7 @@ const roundMsMax = 30_000
 /** Rounds without a redrive, after which the rest is refused: about eight minutes. */
 const idleRoundsMax = 20
 /** Jobs of one call to an owner that changes them itself, so that progress and a cancellation need not wait for long. */
-const bulkJobs = 5_000
+const bulkJobs = 2_000
 /** An owner that changes the jobs itself is asked again within this time, because until then nothing goes on. */
 const bulkAgainMsMax = 2_000
 
