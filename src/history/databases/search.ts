@@ -12,7 +12,7 @@ import type { Sql, SqlRow } from './sql.ts'
 export const searchMsMax = 700
 /** Runs of a range of values that are sorted. Ranges with more are not used as a way. */
 const sortedMax = 50_000
-const portionFirst = 500
+const portionFirst = 2_000
 const portionMax = 100_000
 /** A portion that takes less is followed by one that is twice as long. */
 export const portionMs = 60
