@@ -13,7 +13,7 @@ export interface Condition {
   field: keyof HistoryFilter
   text: string
   values: SqlValue[]
-  /** The same by an index and the id of the run alone. Absent: no index has it. `{range}` is where the ids can be. */
+  /** The same by an index and the id of the run alone. Absent: no index has it. `` is where the ids can be. */
   probe?: string
 }
 
@@ -66,14 +66,14 @@ function conditionsOf(filter: HistoryFilter, dialect: Sql['dialect'], tags: stri
     if (value === undefined) return
     const part = partOf(field, 'x', dialect)
     const all = [`x.${column} = ?`, ...(part === undefined ? [] : [part]), 'x.id = {e}.id'].join(' AND ')
-    const probe = `EXISTS (SELECT 1 FROM duelog_runs x${forced(index, dialect)} WHERE ${all}{range})`
+    const probe = `EXISTS (SELECT 1 FROM duelog_runs x${forced(index, dialect)} WHERE ${all})`
     // The index of outcomes lacks runs that succeeded, because nearly all did.
     const isIndexed = value !== 'SUCCEEDED' || field !== 'outcome'
     conditions.push({ field, text: `{e}.${column} = ?`, values: [value], ...(isIndexed && { probe }) })
   }
   byIndex('jobId', 'job', 'job_id')
   if (filter.tag !== undefined) {
-    const text = `EXISTS (SELECT 1 FROM ${tags} x WHERE x.tag = ? AND x.id = {e}.id{range})`
+    const text = `EXISTS (SELECT 1 FROM ${tags} x WHERE x.tag = ? AND x.id = {e}.id)`
     conditions.push({ field: 'tag', text: '{e}.tag = ?', values: [filter.tag], probe: text })
   }
   byIndex('errorType', 'error', 'error_type')
@@ -186,13 +186,11 @@ export function sourceOf(plan: Plan, way: Way, range: Range | RangeColumns, need
       ? rest.filter(({ field }) => field !== 'tag')
       : rest.filter(({ probe }) => probe === undefined)
   const probes = rest.filter((condition) => !asked.includes(condition))
-  const bounds = boundsOf('x', range, dialect)
-  const probed = probes.map(({ probe = '', ...condition }) => ({ ...condition, text: probe.replace('{range}', bounds) }))
+  const probed = probes.map(({ probe = '', ...condition }) => ({ ...condition, text: probe }))
   // SQLite takes the tables of a CROSS JOIN in this order.
   const join = dialect === 'sqlite' ? 'CROSS JOIN' : 'JOIN'
   const joins = !way.isTable && (needsRow || asked.length > 0 || rows === 'duelog_failed_runs')
-  const joined = ` ${join} ${rows} r ON r.id = e.id${boundsOf('r', range, dialect)}`
-  const source = built(way, [...own, ...probed], asked, range, joins ? joined : '')
+  const source = built(way, [...own, ...probed], asked, range, joins ? ` ${join} ${rows} r ON r.id = e.id` : '')
   return { ...source, row: way.isTable ? 'e' : joins ? 'r' : undefined }
 }
 
@@ -212,11 +210,6 @@ function built(
     values: [...bounds, ...own.flatMap(({ values }) => values), ...asked.flatMap(({ values }) => values)],
     row: undefined,
   }
-}
-
-/** With the range on both sides of a join PostgreSQL merges two indexes. SQLite looks each id up, and needs no range. */
-function boundsOf(table: string, { low, high }: Range | RangeColumns, dialect: Sql['dialect']): string {
-  return dialect === 'postgres' ? ` AND ${table}.id >= ${low} AND ${table}.id < ${high}` : ''
 }
 
 function idsOf(range: Range | RangeColumns | undefined): string[] {
