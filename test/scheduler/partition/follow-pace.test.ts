@@ -15,18 +15,19 @@ it('begins small, and doubles on a fast machine up to 500', () => {
   expect(sizes(new FollowPace(), 0.04, 5)).toEqual([100, 200, 400, 500, 500])
 })
 
-it('takes what fits into 50 ms, at least 50', () => {
+it('takes what fits into 50 ms, at least 100', () => {
   const pace = new FollowPace()
   expect(sizes(pace, 0.25, 4)).toEqual([100, 200, 200, 200])
-  expect(sizes(pace, 2, 3)).toEqual([200, 50, 50])
-  expect(sizes(pace, 0.04, 5)).toEqual([50, 100, 200, 400, 500])
+  expect(sizes(pace, 2, 3)).toEqual([200, 100, 100])
+  expect(sizes(pace, 0.04, 5)).toEqual([100, 200, 400, 500, 500])
 })
 
 it('learns nothing from cycles with few runs', () => {
   const pace = new FollowPace()
+  pace.cycleEnded(100, 4)
   pace.cycleEnded(0, 5_000)
-  pace.cycleEnded(49, 5_000)
+  pace.cycleEnded(99, 5_000)
+  expect(pace.max).toBe(200)
+  pace.cycleEnded(100, 5_000)
   expect(pace.max).toBe(100)
-  pace.cycleEnded(50, 5_000)
-  expect(pace.max).toBe(50)
 })
