@@ -118,13 +118,18 @@ export function membersOf(text: string): Member[] {
 
 /** On one line, without comments, and without the body of a method. */
 function signatureOf(text: string): string {
-  return text
-    .replace(/^( {2}(?:get )?\w+\(.*\).*) \{\n[\s\S]*$/, '$1')
-    .replace(/\/\*\*?[\s\S]*?\*\//g, '')
-    .replace(/\s+/g, ' ')
-    .replace(/([([]) (?=\S)/g, '$1')
-    .replace(/, ([)\]])/g, '$1')
-    .trim()
+  return (
+    text
+      .replace(/^( {2}(?:get )?\w+\(.*\).*) \{\n[\s\S]*$/, '$1')
+      .replace(/\/\*\*?[\s\S]*?\*\//g, '')
+      .replace(/([^\s{;|(,])\s*\n\s+(?=\w+\??:\s)/g, '$1; ')
+      .replace(/\s+/g, ' ')
+      .replace(/([([]) (?=\S)/g, '$1')
+      .replace(/, ([)\]])/g, '$1')
+      .trim()
+      // The mark of an optional member says the same.
+      .replace(/ \| undefined(?=;| \}|$)/g, (mark, at: number, whole: string) => (whole.slice(0, at).includes('?: ') ? '' : mark))
+  )
 }
 
 /** Of a function: the head without its body. */

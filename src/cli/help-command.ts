@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { nearestOf } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { withExamples } from './remote/index.ts'
+import { pathOf } from './usage-errors.ts'
 
 export function helpCommand(program: () => Command): Command {
   return withExamples(new Command('help').description('Print the help of a command.'), ['help jobs', 'help jobs apply'])
@@ -25,8 +26,4 @@ function subcommandOf(command: Command, word: string): Command {
   const near = nearestOf(word, names)
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
   throw new DuelogError('bad-usage', `${pathOf(command)} has no command ${JSON.stringify(word)}.${hint}`)
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }

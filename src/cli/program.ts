@@ -18,6 +18,7 @@ import { historyCommand, jobsCommand, operationsCommand, poolsCommand, runsComma
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
 import { exitCodeOf, exitTable, oneLine, processTerminal, severalLines, type Terminal, writeAsJson } from './terminal/index.ts'
+import { helpAfter } from './usage-errors.ts'
 
 /** Runs one command line (without the program's name) and resolves with the exit code. It never throws and never exits. */
 export async function main(args: string[], terminal: Terminal = processTerminal): Promise<number> {
@@ -52,9 +53,6 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      // The value of an unknown flag may be a secret.
-      outputError: (text, write) =>
-        write(text.replace(/^error: /, 'duelog: ').replace(/^(duelog: unknown option '[^'=]*)=[^']*/, '$1')),
       getOutHelpWidth: () => terminal.stdout.columns ?? 80,
       getErrHelpWidth: () => terminal.stderr.columns ?? 80,
     })
@@ -85,7 +83,19 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     { hidden: true },
   )
   inherit(program)
+  wordErrors(program)
   return program
+}
+
+function wordErrors(command: Command): void {
+  command.configureOutput({
+    // The value of an unknown flag may be a secret.
+    outputError: (text, write) =>
+      write(
+        text.replace(/^error: /, 'duelog: ').replace(/^(duelog: unknown option '[^'=]*)=[^']*/, '$1') + helpAfter(text, command),
+      ),
+  })
+  for (const each of command.commands) wordErrors(each)
 }
 
 /** Gives each command the settings of the program, and each leaf command --debug. */

@@ -62,7 +62,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
    */
   scheduleMany(
     jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
-    options?: { onRejected?: (rejection: Rejection) => void },
+    options?: { onRejected?: ((rejection: Rejection) => void) | undefined },
   ): Promise<ScheduledMany>
   /** Deletes a job: no further occurrence fires, and its active runs are cancelled. Rejects with `not-found`, `version-conflict`. */
   delete(id: string, options?: Pick<WriteCondition, 'ifMatch'>): Promise<void>
@@ -80,7 +80,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
    */
   logs(id: string, runNo: number, options?: RunLogOptions): AsyncIterable<RunLine>
   /** Active runs of all jobs, page by page while they are read. */
-  activeRuns(filter?: RunFilter & { state?: RunInfo['status'] }): AsyncIterable<RunInfo>
+  activeRuns(filter?: RunFilter & { state?: RunInfo['status'] | undefined }): AsyncIterable<RunInfo>
   /**
    * Resolves with the ended run, whatever its status, some ms after its handler returned. Rejects with RunFailedError if it cannot come: the job
    * was deleted, is INVALID or COMPLETED without it, or the command was refused; with `wait-timeout`; and with the reason of the signal.
@@ -89,7 +89,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** Ended runs, newest first, page by page while they are read. Rejects with `not-ready` if no process has the role history. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRunInfo>
   /** Number of ended runs by time and outcome. `bucketMs`: a multiple of 60,000, default an hour. Default range: the last 24 h. */
-  historyCounts(filter?: HistoryFilter & { bucketMs?: number }): Promise<HistoryCounts>
+  historyCounts(filter?: HistoryFilter & { bucketMs?: number | undefined }): Promise<HistoryCounts>
   /** Why the job fired or did not. Rejects with `not-found`. */
   why(id: string): Promise<JobExplanation>
   /** Starts one run now, outside the schedule. Rejects with `not-found`, `command-refused`. */
@@ -107,7 +107,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** Makes a new run of a dead one, with the same payload and target. Rejects with `not-found`, `command-refused`. */
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult>
   /** Redrives the dead runs that match, if they are at most 1,000. Rejects with `command-refused` if more match: `operate({ action: 'REDRIVE', filter })` redrives any number, each once. */
-  redriveMany(filter?: RunFilter & { max?: number }): Promise<RedriveResult>
+  redriveMany(filter?: RunFilter & { max?: number | undefined }): Promise<RedriveResult>
   /** Changes many jobs or dead runs as one operation, which goes on in the background. Rejects with `overloaded`. */
   operate(request: OperationRequest, options?: CommandOptions): Promise<Operation>
   /** How many jobs or dead runs an operation would find now. */
@@ -115,7 +115,7 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** Undefined: there is no such operation. */
   operation(id: string): Promise<Operation | undefined>
   /** Newest first. `active`: only those that have not ended. `limit`: 1 to 1,000, default 100. */
-  operations(filter?: { active?: boolean; limit?: number }): Promise<Operation[]>
+  operations(filter?: { active?: boolean | undefined; limit?: number | undefined }): Promise<Operation[]>
   /** Ends an operation early. What it has changed stays changed. Rejects with `not-found`. */
   cancelOperation(id: string): Promise<Operation>
   /** Makes one run for each occurrence from `from` up to, but not including, `to`. Rejects with `not-found`, `command-refused`. */
@@ -125,13 +125,20 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** A dead run with its input. Undefined if it cannot be redriven any more. */
   deadLetter(id: string, runNo: number): Promise<DeadLetter | undefined>
   /** The next times of a schedule; nothing is written. `count`: 1 to 1,000, default 10. */
-  preview(schedule: Job['schedule'], options?: { from?: Instant; count?: number }): Promise<DueTime[]>
+  preview(schedule: Job['schedule'], options?: { from?: Instant | undefined; count?: number | undefined }): Promise<DueTime[]>
   /** What these definitions would change; nothing is written. At most 1,000 jobs. */
-  plan(jobs: readonly JobFor<Payloads>[], options?: { horizonMs?: number; maxFires?: number }): Promise<Plan>
+  plan(
+    jobs: readonly JobFor<Payloads>[],
+    options?: { horizonMs?: number | undefined; maxFires?: number | undefined },
+  ): Promise<Plan>
   /** Number of occurrences in the steps of a range. */
-  forecast(range?: { from?: Instant; horizonMs?: number; buckets?: number }): Promise<Forecast>
+  forecast(range?: {
+    from?: Instant | undefined
+    horizonMs?: number | undefined
+    buckets?: number | undefined
+  }): Promise<Forecast>
   /** The jobs that will be due in a range, by their first occurrence in it. `horizonMs`: default one hour. `limit`: 1 to 500, default 100. */
-  dueJobs(range: { from: Instant; horizonMs?: number; limit?: number }): Promise<DueJobs>
+  dueJobs(range: { from: Instant; horizonMs?: number | undefined; limit?: number | undefined }): Promise<DueJobs>
   /** Workers of all pools that run now, with their handlers and load. */
   workers(): Promise<WorkerInfo[]>
   /** Takes no runs until it is resumed; running handlers go on. `worker`: its whole name, `instance` of `workers()`. Resolves with its state; rejects with `not-found`. */
@@ -157,7 +164,11 @@ export interface Client<Payloads extends object = AnyPayloads> {
   /** What the auditors have judged. */
   proof(): Promise<Proof>
   /** The audit trail, newest first. Needs the role admin. */
-  audit(filter?: { actor?: string; jobId?: string; action?: string }): AsyncIterable<AuditPage['records'][number]>
+  audit(filter?: {
+    actor?: string | undefined
+    jobId?: string | undefined
+    action?: string | undefined
+  }): AsyncIterable<AuditPage['records'][number]>
   /** Ends the waits for runs, waits for other requests in flight, at most 30 s. Safe to call twice. */
   close(): Promise<void>
 }
@@ -187,7 +198,7 @@ export interface KafkaClient<Payloads extends object = AnyPayloads> extends JobR
    */
   scheduleMany(
     jobs: Iterable<JobFor<Payloads>> | AsyncIterable<JobFor<Payloads>>,
-    options?: { onRejected?: (rejection: Rejection) => void },
+    options?: { onRejected?: ((rejection: Rejection) => void) | undefined },
   ): Promise<ScheduledMany>
   /**
    * Deletes a job: no further occurrence fires, and its active runs are cancelled if their workers receive that in time.

@@ -5,39 +5,39 @@ import type { JobInfo } from './answers.ts'
 /** Which lines of a run. */
 export interface RunLogOptions {
   /** True: also waits for lines that come until the run has ended, and asks for them each second. Default false. */
-  follow?: boolean
+  follow?: boolean | undefined
   /** Only lines that arrived from then on. Default: the start of the run. */
-  from?: Instant
+  from?: Instant | undefined
   /** Only lines that arrived before. Default: a minute after the end of the run. */
-  to?: Instant
+  to?: Instant | undefined
 }
 
 /** Conditions of a write. At most one of them. If it does not hold, the call rejects with `version-conflict`. */
 export interface WriteCondition {
   /** The write happens only if the job has this version: its `etag`. Default: any. */
-  ifMatch?: string
+  ifMatch?: string | undefined
   /** True: the write happens only if the job does not exist. Default false. */
-  ifAbsent?: boolean
+  ifAbsent?: boolean | undefined
 }
 
 /** Options of `schedule`. */
 export interface ScheduleOptions extends WriteCondition {
   /** `applied`: resolves when the owner has applied the definition, or after 5 s with `applied: false`. Default: when it is durable. */
-  wait?: 'applied'
+  wait?: 'applied' | undefined
 }
 
 /** Options of commands such as `trigger` and `pause`. */
 export interface CommandOptions {
   /** A repeat of the command with the same key has no further effect and the same answer. 1 to 255 visible ASCII characters. Default: none. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
 }
 
 /** Options of waits for a run. */
 export interface WaitOptions {
   /** How long to wait, in ms: 1 to 2,147,483,647. Default 60,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Ends the wait, which rejects with its reason. The run goes on. Default: none. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** The run to wait for: by its number, by the command that made it, or the first that ends of this version of the job or a later one. */
@@ -46,53 +46,53 @@ export type AwaitedRunOf = { runNo: number } | { commandId: string } | { etag: s
 /** Which jobs. All given fields must match. */
 export interface JobFilter {
   /** Status of the job. */
-  status?: JobInfo['status']
+  status?: JobInfo['status'] | undefined
   /** One of its tags. */
-  tag?: string
+  tag?: string | undefined
   /** Name of its handler. */
-  handler?: string
+  handler?: string | undefined
   /** Beginning of its id. */
-  idPrefix?: string
+  idPrefix?: string | undefined
   /** Part of its id. Case-sensitive. */
-  idContains?: string
+  idContains?: string | undefined
   /** Only jobs whose next occurrence is before this time. */
-  dueBefore?: Instant
+  dueBefore?: Instant | undefined
   /** True: only jobs with active runs. */
-  active?: boolean
+  active?: boolean | undefined
 }
 
 /** Which runs. All given fields must match. */
 export interface RunFilter {
   /** One of the tags of the job. */
-  tag?: string
+  tag?: string | undefined
   /** Name of the handler. */
-  handler?: string
+  handler?: string | undefined
 }
 
 /** Which ended runs. All given fields must match. */
 export interface HistoryFilter {
   /** Runs that ended at this time or later. */
-  from?: Instant
+  from?: Instant | undefined
   /** Runs that ended before. */
-  to?: Instant
+  to?: Instant | undefined
   /** Id of the job. */
-  jobId?: string
+  jobId?: string | undefined
   /** Beginning of the id of the job. */
-  idPrefix?: string
+  idPrefix?: string | undefined
   /** One of the tags that the job had. */
-  tag?: string
+  tag?: string | undefined
   /** Name of the handler. */
-  handler?: string
+  handler?: string | undefined
   /** Name of the pool. */
-  pool?: string
+  pool?: string | undefined
   /** Status with which the run ended, such as DEAD. */
-  outcome?: string
+  outcome?: string | undefined
   /** Name of the last error. */
-  errorType?: string
+  errorType?: string | undefined
   /** Part of the last error message. */
-  errorText?: string
+  errorText?: string | undefined
   /** From the start of the last attempt to the end of the run, in ms. */
-  minDurationMs?: number
+  minDurationMs?: number | undefined
   /** The same, at most. */
-  maxDurationMs?: number
+  maxDurationMs?: number | undefined
 }

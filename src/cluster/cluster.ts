@@ -22,12 +22,12 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   /** host:port of at least one broker, as a list or separated by commas. */
   brokers: string | string[]
   /** Confluent-compatible registry. Default: that of an embedded Duelog on this machine. */
-  registryUrl?: string
-  registryAuth?: { username: string; password: string }
+  registryUrl?: string | undefined
+  registryAuth?: { username: string; password: string } | undefined
   /** Prefix of every topic and group. Default `duelog.`. */
-  topicPrefix?: string
+  topicPrefix?: string | undefined
   /** Client id, the name of this process in the logs of the brokers. Default `duelog`. */
-  clientId?: string
+  clientId?: string | undefined
 }
 
 export const clusterOptionNames = {

@@ -18,7 +18,7 @@ export interface HttpOptions {
   /** Address of the HTTP API, such as http://127.0.0.1:8080. With it, the client does all that the API does. */
   url: string
   /** Bearer token for the API. Default: none. */
-  token?: string
+  token?: string | undefined
 }
 
 /** Of every client. */
@@ -27,7 +27,7 @@ export interface PayloadOptions {
    * Schemas of payloads by handler, of zod, valibot, arktype or another library of Standard Schema: a job whose payload does not match is
    * refused before it leaves the process. Default: none.
    */
-  schemas?: Readonly<Record<string, PayloadSchema>>
+  schemas?: Readonly<Record<string, PayloadSchema>> | undefined
 }
 
 const httpOptionNames = { url: true, token: true } as const satisfies Record<keyof HttpOptions, true>

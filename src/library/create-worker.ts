@@ -1,6 +1,7 @@
 /** Joins an executor to a real cluster, for programs that run their own handlers. */
 import { type Logger, pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
+import { httpHandlerName } from '../../streams/runs/index.ts'
 import type { AnyPayloads } from '../client/index.ts'
 import type { Clock } from '../clock/index.ts'
 import {
@@ -38,40 +39,43 @@ const clockStepMsMaxDefault = settingsSchema.properties.DUELOG_CLOCK_STEP_MS_MAX
 /** `Payloads`: those of the handlers, by name, for the compiler; it may be left out. */
 export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Omit<ClusterOptions, 'logger'> {
   /** Pool of the worker; its topics must exist. Default `default`. */
-  pool?: string
+  pool?: string | undefined
   /** Maximum handlers that run concurrently, at least 1. Default 50. */
-  concurrency?: number
+  concurrency?: number | undefined
   /**
-   * By name; a handler may take runs in batches, see BatchHandler, and may have a schema for its payload, see withSchema. The built-in ones (noop, log, sleep, fail, http, kafka.produce) are
-   * there unless replaced.
+   * By name; a handler may take runs in batches, see BatchHandler, and may have a schema for its payload, see withSchema. The built-in ones (noop, log, sleep, fail, kafka.produce) are
+   * there unless replaced; `http` only with one of the options that begin with http.
    */
   handlers: HandlersFor<Payloads>
   /** What to do around each run: logs, metrics, traces, context. The first one is the outermost. Default: none. */
-  hooks?: readonly Hook[]
-  /** Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. */
-  httpDeny?: string[]
+  hooks?: readonly Hook[] | undefined
+  /**
+   * Addresses and networks that http targets must not reach. Default: that of DUELOG_HTTP_DENY. With this option, httpAllow or httpSigningKey this
+   * worker makes the requests of http targets; without them it leaves them to other workers of its pool.
+   */
+  httpDeny?: string[] | undefined
   /** Addresses and networks that they may reach anyway. Default: none. */
-  httpAllow?: string[]
+  httpAllow?: string[] | undefined
   /** Key that signs the requests of http targets: whsec_ and 24 to 64 bytes in base64. Default: none. */
-  httpSigningKey?: string
+  httpSigningKey?: string | undefined
   /**
    * First part of the worker's name in the API, and what a job's `pinTo` names; of several workers with one name, one takes the run.
    * 1 to 255 characters without `@`, `:` and spaces. Default `worker`.
    */
-  name?: string
+  name?: string | undefined
   /**
    * How far the clock of this machine may step, or differ from the brokers' clocks, in ms. Beyond that no handler is started
    * until they agree. 0: nothing is compared. Default 2,000, like DUELOG_CLOCK_STEP_MS_MAX.
    */
-  clockStepMsMax?: number
+  clockStepMsMax?: number | undefined
   /** Whether the lines of run.log are written to the topic run-logs. Default true. */
-  runLogs?: boolean
+  runLogs?: boolean | undefined
   /** How long close() waits for handlers before it gives their runs back, in ms. Default 25,000. */
-  drainMs?: number
+  drainMs?: number | undefined
   /** Default: warnings and errors, to standard output. */
-  logger?: Logger
+  logger?: Logger | undefined
   /** Metrics for the program to show; see its `registry`. */
-  metrics?: Metrics
+  metrics?: Metrics | undefined
 }
 
 const workerOptionNames = {
@@ -176,8 +180,13 @@ function requireOptions<Payloads extends object>(options: WorkerOptions<Payloads
   throw new DuelogError('bad-config', `name of the worker is ${JSON.stringify(name)}; allowed: ${allowed}`)
 }
 
-function builtInsOf({ httpDeny, httpAllow, httpSigningKey, topicPrefix }: WorkerOptions, produced: LazyWriter, clock: Clock) {
-  return builtInHandlers({
+/**
+ * Without `http` unless the program says how to make requests. It shares the pool of the built-in worker, and would otherwise send a part
+ * of the webhooks without their signature, and refuse addresses that the settings of Duelog allow.
+ */
+function builtInsOf(options: WorkerOptions, produced: LazyWriter, clock: Clock): GivenHandlers {
+  const { httpDeny, httpAllow, httpSigningKey, topicPrefix } = options
+  const { [httpHandlerName]: http, ...others } = builtInHandlers({
     httpDeny: httpDeny ?? httpDenyDefault,
     httpAllow: httpAllow ?? [],
     httpSigningKey,
@@ -185,6 +194,8 @@ function builtInsOf({ httpDeny, httpAllow, httpSigningKey, topicPrefix }: Worker
     prefix: topicPrefix ?? topicPrefixDefault,
     clock,
   })
+  const makesRequests = [httpDeny, httpAllow, httpSigningKey].some((option) => option !== undefined)
+  return makesRequests && http !== undefined ? { ...others, [httpHandlerName]: http } : others
 }
 
 function requireHandlers(handlers: unknown): void {

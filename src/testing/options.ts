@@ -22,7 +22,7 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
   /** Lets this many ms pass. */
   advanceBy(ms: number): Promise<void>
   /** Resolves when this many ms of virtual time have passed. Handlers wait with it; it rejects with the signal's reason. */
-  sleep(ms: number, options?: { signal?: AbortSignal }): Promise<void>
+  sleep(ms: number, options?: { signal?: AbortSignal | undefined }): Promise<void>
   /** Records of a topic that jobs or handlers wrote, in the order of their appends. */
   records(topic: string): Promise<TestRecord[]>
   /** The lines that the handler of a run gave to `run.log`. */
@@ -30,21 +30,21 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
   /** The workers that run. */
   workers(): Promise<TestWorker[]>
   /** Starts another worker, of the pool `default` and with the name `worker` unless others are given. Resolves with its full name. */
-  startWorker(options?: { pool?: string; name?: string }): Promise<string>
+  startWorker(options?: { pool?: string | undefined; name?: string | undefined }): Promise<string>
   /** Stops one worker, or all, as a deploy does: their handlers have 25 s to return. `name`: the full name, or that which was given. */
   stopWorker(name?: string): Promise<void>
   /**
    * One worker dies, or all: nothing that they have not written yet is known to anybody. Their runs begin another attempt once their leases are over.
    * Each is replaced at once, unless `restart` is false.
    */
-  crashWorker(name?: string, options?: { restart?: boolean }): Promise<void>
+  crashWorker(name?: string, options?: { restart?: boolean | undefined }): Promise<void>
   /**
    * The worker of the running run of this job is cut off until the lease is lost, so time passes. Its handlers go on meanwhile. The next attempt
    * may begin while the first one still runs, whose outcome no longer counts.
    */
   loseLease(id: string): Promise<void>
   /** The scheduler dies and another one takes over; with `storeLost`, from the log alone. */
-  crashScheduler(options?: { storeLost?: boolean }): Promise<void>
+  crashScheduler(options?: { storeLost?: boolean | undefined }): Promise<void>
 }
 
 export interface TestSystemOptions<Payloads extends object = AnyPayloads> {
@@ -54,29 +54,29 @@ export interface TestSystemOptions<Payloads extends object = AnyPayloads> {
    */
   handlers: HandlersFor<Payloads> | ((duelog: TestSystem) => HandlersFor<Payloads>)
   /** Hooks around each run, as for createWorker. Default: none. */
-  hooks?: readonly Hook[]
+  hooks?: readonly Hook[] | undefined
   /** Schemas of payloads by handler, as for createClient. Default: none. */
-  schemas?: Readonly<Record<string, PayloadSchema>>
+  schemas?: Readonly<Record<string, PayloadSchema>> | undefined
   /** Zone of times without an offset that are given to the test system, such as Europe/Paris. Default: times need an offset. */
-  zone?: string
+  zone?: string | undefined
   /** Virtual time at the start. Default: 2027-01-01T00:00:00Z. */
-  now?: Time
+  now?: Time | undefined
   /** Chooses the order of all that happens at one instant; the same seed gives the same order. A whole number from 0 on. Default 1. */
-  seed?: number
+  seed?: number | undefined
   /** Pools of workers. Default: `default` alone. */
-  pools?: readonly string[]
+  pools?: readonly string[] | undefined
   /** Handlers that one worker runs at once, at least 1. Default 50. */
-  concurrency?: number
+  concurrency?: number | undefined
   /** Topics that jobs may write to. Default: all. */
-  topics?: readonly string[]
+  topics?: readonly string[] | undefined
   /** Partitions of every topic, 1 to 64. Default 2. */
-  partitions?: number
+  partitions?: number | undefined
   /** How long virtual time waits for a handler that works in real time, in real ms. Then it goes on without it. Default 1,000. */
-  handlerWaitMs?: number
+  handlerWaitMs?: number | undefined
   /** The most steps of one call, at least 1. The call rejects beyond that. Default 2,000,000, about a minute. */
-  stepsMax?: number
+  stepsMax?: number | undefined
   /** Default: nothing is logged. */
-  logger?: Logger
+  logger?: Logger | undefined
 }
 
 const optionNames = {

@@ -61,6 +61,23 @@ describe('the command line', () => {
   it('refuses an unknown command', async () => {
     expect(await run(['upp'])).toMatchObject({ code: 2, err: "duelog: unknown command 'upp'\n(Did you mean up?)\n" })
   })
+  it('names the commands of an unknown name that stand elsewhere', async () => {
+    const unknown = (name: string, hint: string) => ({ code: 2, out: '', err: `duelog: unknown command '${name}'\n${hint}` })
+    expect(await run(['why', 'report-7'])).toEqual(unknown('why', '(Did you mean jobs why?)\n'))
+    expect(await run(['plan'])).toEqual(unknown('plan', '(Did you mean jobs plan or topics plan?)\n'))
+    expect(await run(['jobs', 'redrive'])).toEqual(unknown('redrive', '(Did you mean runs redrive?)\n'))
+    expect(await run(['list'])).toEqual(unknown('list', ''))
+    expect(await run(['complete-me'])).toMatchObject({ code: 2, err: expect.not.stringContaining('complete\n') })
+  })
+  it('shows the usage below a wrong number of arguments', async () => {
+    const usage = 'Usage: duelog runs logs [options] <run>\n'
+    expect(await run(['runs', 'logs', 'import-7', '1'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^duelog: too many .*\n/),
+    })
+    expect((await run(['runs', 'logs', 'import-7', '1'])).err).toContain(usage)
+    expect((await run(['runs', 'logs'])).err).toBe(`duelog: missing required argument 'run'\n${usage}`)
+  })
   it.each(secrets.filter(({ client }) => client !== true))(
     'refuses the secret $name as a flag, and says what to do instead',
     async ({ name }) => {

@@ -35,6 +35,13 @@ test('every link and every named path exists', () => {
   expect(brokenPaths(documents, exists)).toEqual([])
 })
 
+test('each page that is read in order names the next one', () => {
+  const inOrder = /^docs\/(how-to\/(?!README)|(TUTORIAL|CONCEPTS|TESTING|TROUBLESHOOTING|DEPLOYMENT)\.md)/
+  const pages = documents.filter(({ path }) => inOrder.test(path))
+  expect(pages.length).toBeGreaterThanOrEqual(19)
+  expect(pages.filter(({ text }) => !/^Next: \[[^\]]+\]\(\S+\.md\)/m.test(text)).map(({ path }) => path)).toEqual([])
+})
+
 test('decisions have unique numbers, four parts, and a line in the index', () => {
   expect(adrs.length).toBeGreaterThanOrEqual(15)
   expect(adrProblems(adrs, index)).toEqual([])

@@ -2,7 +2,7 @@
 import { createClient as createAnyClient, createWorker as createAnyWorker, DuelogError, type Run } from 'duelog'
 import { createClient, type Job } from 'duelog/client'
 import { fakeRun, testSystem } from 'duelog/testing'
-import { createWorker } from 'duelog/worker'
+import { createWorker, type HandlersFor } from 'duelog/worker'
 
 interface Payloads {
   'send-report': { to: string }
@@ -61,6 +61,25 @@ export async function untyped(): Promise<void> {
   })
   await worker.start()
   await worker.close()
+}
+
+/** A setting that may be absent is given as it is, also with exactOptionalPropertyTypes, which `tsc --init` writes. */
+export async function fromEnvironment(given: { text: string | undefined; ms: number | undefined }): Promise<void> {
+  const { text, ms } = given
+  createWorker({ brokers: 'broker-1:9092', registryUrl: text, pool: text, httpSigningKey: text, drainMs: ms, handlers: {} })
+  const client = createClient<Payloads>({ url: 'http://127.0.0.1:8080', token: text })
+  const job = { id: 'a', target: { handler: 'tick', pool: text }, pinTo: text, maxRuns: ms } as const
+  await client.schedule({ ...job, schedule: { cron: '@daily', timezone: text } }, { ifMatch: text }).result({ timeoutMs: ms })
+  await client.preview({ cron: '@daily' }, { from: text, count: ms })
+  client.list({ tag: text, idPrefix: text })
+  testSystem({ handlers: {}, now: text, seed: ms })
+}
+
+/** Handlers that are declared by name are called by name. */
+export async function called(): Promise<number> {
+  const handlers = { 'send-report': ({ payload }) => payload.to.length, tick: () => {} } satisfies HandlersFor<Payloads>
+  createWorker<Payloads>({ brokers: 'broker-1:9092', handlers })
+  return handlers['send-report'](fakeRun({ to: 'a@example.org' }))
 }
 
 export async function testing(): Promise<void> {

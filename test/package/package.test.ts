@@ -48,7 +48,15 @@ describe('the package', () => {
   it('compiles in a strict project, and checks payloads by handler', async () => {
     const place = await project('typed', everything)
     await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
-    const compilerOptions = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: [] }
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2022',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: [],
+    }
     await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
     expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
   })
@@ -201,7 +209,15 @@ describe('the package of the client', () => {
       await symlink(join(modules, name), link)
     }
     await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
-    const compilerOptions = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: [] }
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2022',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: [],
+    }
     await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
     expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
   })

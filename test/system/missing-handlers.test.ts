@@ -2,6 +2,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +50,8 @@ async function startDuelog(): Promise<void> {
     config: readConfig({
       ...{ KAFKA_BROKERS: brokers.join(','), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
       ...{ DUELOG_HTTP_PORT: '0', DUELOG_DATA_DIR: join(folder, 'data'), DUELOG_PARTITIONS: '4', DUELOG_REPLICATION: '1' },
-      ...{ DUELOG_POOLS: 'default,quiet' },
+      ...{ DUELOG_POOLS: 'default,quiet', DUELOG_HTTP_ALLOW: '127.0.0.1' },
+      DUELOG_HTTP_SIGNING_KEY: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     }),
     logger,
   })
@@ -73,6 +76,27 @@ it('runs go where their handler is, whichever worker reads their partition', asy
   const ids = Array.from({ length: 60 }, (_, index) => `${index % 3 === 0 ? 'noop' : 'mine'}/${index}`)
   const runs = await Promise.all(ids.map(ended))
   expect(runs.map(({ status, errors }) => ({ status, errors }))).toEqual(ids.map(() => ({ status: 'SUCCEEDED', errors: [] })))
+})
+
+it('requests of http targets are made by the workers that were told how, so each is signed', async () => {
+  const signatures: unknown[] = []
+  const receiver = createServer((request, response) => {
+    signatures.push(request.headers['webhook-signature'])
+    response.end()
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const job = { schedule: { delayMs: 300 }, target: { http: { url } }, retry: noRetry }
+  const runs = await Promise.all(Array.from({ length: 20 }, (_, index) => client.schedule({ ...job, id: `hook/${index}` }).run()))
+  receiver.closeAllConnections()
+  receiver.close()
+  expect(runs.map(({ status, errors }) => ({ status, errors }))).toEqual(runs.map(() => ({ status: 'SUCCEEDED', errors: [] })))
+  expect(signatures).toEqual(runs.map(() => expect.stringMatching(/^v1,/)))
+  const handlers = (await client.workers()).map(({ name, pools }) => [
+    name,
+    pools.flatMap((pool) => pool.handlers).includes('http'),
+  ])
+  expect(Object.fromEntries(handlers)).toMatchObject({ duelog: true, worker: false })
 })
 
 it('a run waits for a worker that has its handler, says so, and starts when one comes', async () => {

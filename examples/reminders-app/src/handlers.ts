@@ -13,7 +13,7 @@ export function nightOf(scheduledFor: number, timezone: string): string {
   return new Date(scheduledFor).toLocaleString('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' })
 }
 
-export function handlersOf(world: World): HandlersFor<Payloads> {
+export function handlersOf(world: World) {
   return {
     remind: async ({ payload: { customer, cart }, executionId }) => {
       // A run may have two attempts. The mail service recognizes the second by the key, and sends one mail.
@@ -33,5 +33,5 @@ export function handlersOf(world: World): HandlersFor<Payloads> {
       if (items.length === 0) throw new NonRetryableError('A quote needs at least one item.')
       return { cents: items.reduce((sum, { cents, count }) => sum + cents * count, 0) }
     },
-  }
+  } satisfies HandlersFor<Payloads>
 }

@@ -8,9 +8,9 @@ import { NonRetryableError } from './handler-errors.ts'
 /** Completed share and a message, both optional; shown in the API while the run is active. */
 export interface Progress {
   /** From 0 to 1; other values are clamped to that range. */
-  progress?: number
+  progress?: number | undefined
   /** At most 1,000 characters. */
-  message?: string
+  message?: string | undefined
 }
 
 /** Severity of a line of run.log. */
@@ -32,7 +32,7 @@ export interface Run<Payload = unknown> {
   readonly jobId: string
   /** Number of the run, from 1. */
   readonly runNo: number
-  /** Number of the attempt, from 1. */
+  /** Number of the attempt, from 1. Those that no handler began have numbers too, and do not count for `maxAttempts`. */
   readonly attempt: number
   /** Nominal time of the occurrence in epoch ms. The same for every attempt. */
   readonly scheduledFor: number

@@ -24,10 +24,10 @@ export interface LogOptions {
   /** host:port of at least one broker. */
   brokers: string[]
   clientId: string
-  sasl?: SASLOptions
-  ssl?: boolean | ConnectionOptions
+  sasl?: SASLOptions | undefined
+  ssl?: boolean | ConnectionOptions | undefined
   /** Absent: nothing is logged. */
-  logger?: Logger
+  logger?: Logger | undefined
   /** A member without heartbeats for this long leaves its group. Default: 10,000. */
   sessionTimeoutMs?: number
   /**
