@@ -16,6 +16,6 @@ export type JobFor<Payloads extends object> = string extends keyof Payloads
         | { target: Exclude<Job['target'], { handler: string }>; payload?: unknown }
       )
 
-type HandlerJob<Name extends string, Payload> = { target: { handler: Name; pool?: string } } & (undefined extends Payload
-  ? { payload?: Payload }
-  : { payload: Payload })
+type HandlerJob<Name extends string, Payload> = {
+  target: { handler: Name; pool?: string | undefined }
+} & (undefined extends Payload ? { payload?: Payload } : { payload: Payload })

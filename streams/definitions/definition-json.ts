@@ -76,11 +76,16 @@ function addCycleProblems(id: string, definition: JobDefinition, problems: Probl
   }
 }
 
-/** A field that is unknown or cannot be read does not hide the faults of the others. The rules between fields need all of them. */
+/**
+ * A field that is unknown or cannot be read does not hide the faults of the others. The rules between fields need all of them, and are
+ * applied if only unknown ones are wrong.
+ */
 function withLimitProblems(definition: JobDefinition, problems: Problem[]): Problem[] {
   const told = problems.map(({ field }) => field)
+  const areUnknown = told.every((field) => !knownSet.has(field.split(/[.[]/)[0] ?? ''))
+  const found = areUnknown ? validateDefinition(definition) : limitProblems(definition)
   const isTold = (field: string): boolean => told.some((known) => known === field || field.startsWith(`${known}.`))
-  return [...problems, ...limitProblems(definition).filter(({ field }) => !isTold(field))].slice(0, problemsMax)
+  return [...problems, ...found.filter(({ field }) => !isTold(field))].slice(0, problemsMax)
 }
 
 function missing(field: string): Problem {

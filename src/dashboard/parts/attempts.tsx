@@ -32,11 +32,16 @@ export function Attempts({ run }: { run: RunDetail }) {
         ))}
       </Table>
       <p class="aside">
-        From the first of these due times to the end: {duration(to - from)}.
-        {first > 1 && (first === 2 ? ' Attempt 1 is no longer kept.' : ` Attempts 1 to ${first - 1} are no longer kept.`)}
+        From the first of these due times to the end: {duration(to - from)}.{first > 1 && ` ${unlisted(first - 1)}`}
       </p>
     </>
   )
+}
+
+/** The errors of the oldest attempts are not kept, and an attempt that no handler began has none. */
+function unlisted(last: number): string {
+  if (last === 1) return 'Attempt 1 is not listed: no handler began it, or its error is no longer kept.'
+  return `Attempts 1 to ${last} are not listed: no handler began them, or their errors are no longer kept.`
 }
 
 function Row({ attempt: shown, day, from, to }: { attempt: Attempt; day: string; from: number; to: number }) {

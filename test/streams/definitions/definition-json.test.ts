@@ -105,6 +105,15 @@ describe('a job in JSON', () => {
   it('refuses two schedules', () => {
     expect(refused({ ...base, schedule: { at: 5, cron: '@daily' } })[0]).toMatch(/at and cron are set/)
   })
+  it('an unknown field does not hide the rules between the others', () => {
+    const twoSchedules = { target: base.target, schedule: { cron: '@daily', delayMs: 5 }, nope: 1 }
+    expect(refused(twoSchedules)).toEqual([
+      expect.stringMatching(/^nope is not a known field/),
+      expect.stringMatching(/cron and delayMs are set|delayMs and cron are set/),
+    ])
+    // A field that cannot be read is left out, so the rules would tell of what is not there.
+    expect(refused({ ...twoSchedules, schedule: 5 })).toHaveLength(2)
+  })
   it('does not let keys change prototypes', () => {
     const hostile =
       JSON.parse(`{"schedule":{"delayMs":0,"__proto__":{"polluted":1}},"target":{"handler":"a"},"__proto__":{"polluted":1},
