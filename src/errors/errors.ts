@@ -51,7 +51,11 @@ export const errorTable = {
     retriable: false,
     meaning: 'The job has trackRuns false, so a run cannot be cancelled after it was handed to the workers.',
   },
-  'version-conflict': { status: 412, retriable: false, meaning: 'The job has changed since the version that If-Match names.' },
+  'version-conflict': {
+    status: 412,
+    retriable: false,
+    meaning: 'The job is not as If-Match or If-None-Match says: it has changed, or it exists already.',
+  },
   'wait-timeout': {
     status: 202,
     retriable: true,
@@ -66,7 +70,8 @@ export const errorTable = {
   'not-ready': {
     status: 503,
     retriable: true,
-    meaning: 'The partition has no active owner at the moment, for example while it restores.',
+    meaning:
+      'What answers this is not ready at the moment: a partition has no active owner, for example while it restores, or the history cannot be read.',
   },
   'peer-refused': {
     status: 503,
