@@ -9,8 +9,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // vitest's own value makes kafkajs retry as it does in its own tests.
     env: { NODE_ENV: 'production' },
-    // Two cores carry the broker, the registry and the tests. With two workers a third of their time was idle: tests of faults wait.
-    maxWorkers: 3,
+    // Two cores carry the broker, the registry and the tests.
+    maxWorkers: 2,
     // Of the concurrent cases of a file: each of those brings processes of its own.
     maxConcurrency: 3,
     // These limits end a test that hangs; no test asserts by them. A poll ends before its test, and says what it saw last.
