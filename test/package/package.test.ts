@@ -41,24 +41,29 @@ async function project(name: string, dependencies: readonly string[], pack = tar
   return place
 }
 
+/** What the compiler says about consumer.ts in a strict project there. */
+async function compiled(place: string): Promise<string> {
+  await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+  }
+  await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
+  return execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })
+}
+
 const everything = Object.keys(pkg.dependencies)
 const clientNeeds = ['kafkajs', '@kafkajs/confluent-schema-registry', 'avsc', 'croner']
 
 describe('the package', () => {
   it('compiles in a strict project, and checks payloads by handler', async () => {
     const place = await project('typed', everything)
-    await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2022',
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-      types: [],
-    }
-    await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
-    expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
+    expect(await compiled(place)).toBe('')
   })
 
   it('has the dashboard, built anew, and nothing that lay in dist before; the clone keeps its own', async () => {
@@ -208,18 +213,7 @@ describe('the package of the client', () => {
       await mkdir(dirname(link), { recursive: true })
       await symlink(join(modules, name), link)
     }
-    await writeFile(join(place, 'program.ts'), await readFile(new URL('consumer.ts', import.meta.url)))
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2022',
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      skipLibCheck: false,
-      types: [],
-    }
-    await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
-    expect(execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })).toBe('')
+    expect(await compiled(place)).toBe('')
   })
 
   it('gives a client that schedules on a real broker, and a worker', async () => {
