@@ -1,5 +1,5 @@
 /** What the calls of owners over HTTP are made of: their form, and the schemas of common parameters. */
-import type { Asker, PartitionQueries } from '../../ports/index.ts'
+import type { Asker, CutOff, PartitionQueries } from '../../ports/index.ts'
 import { closed } from '../schemas/index.ts'
 
 export type Values = Record<string, string | number | boolean | undefined>
@@ -28,8 +28,21 @@ export interface OwnerCall<Name extends keyof PartitionQueries> {
 export const integer = (minimum: number) => ({ type: 'integer', minimum }) as const
 export const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
 export const ofPartition = closed({ partition: integer(0) }, ['partition'])
+/** A query of HTTP is flat: the fields of a filter of jobs, of a cut-off, and of the place in the order of job ids. */
+export const filterFields = { status: text, tag: text, handler: text, idPrefix: text, idContains: text } as const
+export const placeFields = { after: text, jobsOffset: integer(0), at: integer(0) } as const
 export const schemaOf = (params: object, querystring: object) => ({ hide: true, params, querystring }) as const
 
 export interface OfPartition {
   partition: number
+}
+
+export type FlatPlace = Partial<CutOff> & { after?: string }
+
+/** The place as the queries of owners have it. */
+export function placeOf({ after, jobsOffset, at }: FlatPlace): { after?: string; cutOff?: CutOff } {
+  return {
+    ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
+    ...(after !== undefined && { after }),
+  }
 }

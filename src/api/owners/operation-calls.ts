@@ -8,7 +8,19 @@ import {
   type TargetQuery,
 } from '../../ports/index.ts'
 import { announceWaitMsMax, changesMax, changeWaitMs, closed, targetsMax } from '../schemas/index.ts'
-import { flag, integer, type OfPartition, type OwnerCall, ofPartition, schemaOf, text } from './call-parts.ts'
+import {
+  type FlatPlace,
+  filterFields,
+  flag,
+  integer,
+  type OfPartition,
+  type OwnerCall,
+  ofPartition,
+  placeFields,
+  placeOf,
+  schemaOf,
+  text,
+} from './call-parts.ts'
 
 export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: OwnerCall<Name> } = {
   targets: {
@@ -17,9 +29,9 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       ofPartition,
       closed(
         {
-          ...{ action: text, commandPrefix: text, ids: text, after: text, until: text, countOnly: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text, runStatus: text, dead: flag },
-          ...{ limit: { ...integer(0), maximum: targetsMax }, jobsOffset: integer(0), at: integer(0) },
+          ...{ action: text, commandPrefix: text, ids: text, until: text, countOnly: flag },
+          ...{ ...filterFields, runStatus: text, dead: flag },
+          ...{ ...placeFields, limit: { ...integer(0), maximum: targetsMax } },
         },
         ['action', 'commandPrefix', 'limit'],
       ),
@@ -39,9 +51,8 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       ofPartition,
       closed(
         {
-          ...{ action: { enum: bulkActions }, commandId: text, after: text, isRepeat: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
-          ...{ limit: { ...integer(1), maximum: changesMax }, jobsOffset: integer(0), at: integer(0) },
+          ...{ action: { enum: bulkActions }, commandId: text, isRepeat: flag },
+          ...{ ...filterFields, ...placeFields, limit: { ...integer(1), maximum: changesMax } },
         },
         ['action', 'commandId', 'isRepeat', 'limit', 'jobsOffset', 'at'],
       ),
@@ -54,8 +65,8 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
     }),
     answer: (queries, given: OfPartition & GivenChange, asker) => {
       const { partition, action, commandId, after, isRepeat, limit, jobsOffset, at, ...filter } = given
-      const place = { cutOff: { jobsOffset, at }, isRepeat, limit, ...(after !== undefined && { after }) }
-      return queries.change(partition, { action, commandId, filter, ...place }, asker())
+      const place = { ...placeOf({ after }), cutOff: { jobsOffset, at } }
+      return queries.change(partition, { action, commandId, filter, isRepeat, limit, ...place }, asker())
     },
   },
   announce: {
@@ -65,9 +76,8 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       ofPartition,
       closed(
         {
-          ...{ action: { enum: bulkActions }, commandId: text, createdAt: integer(0), after: text, isOver: flag },
-          ...{ status: text, tag: text, handler: text, idPrefix: text, idContains: text },
-          ...{ waitMs: { ...integer(0), maximum: announceWaitMsMax }, jobsOffset: integer(0), at: integer(0) },
+          ...{ action: { enum: bulkActions }, commandId: text, createdAt: integer(0), isOver: flag },
+          ...{ ...filterFields, ...placeFields, waitMs: { ...integer(0), maximum: announceWaitMsMax } },
         },
         ['action', 'commandId', 'createdAt', 'isOver', 'waitMs'],
       ),
@@ -80,26 +90,21 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
     }),
     answer: (queries, given: OfPartition & GivenAnnouncement, asker) => {
       const { partition, action, commandId, createdAt, after, isOver, waitMs, jobsOffset, at, ...filter } = given
-      const place = {
-        ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
-        ...(after !== undefined && { after }),
-      }
+      const place = placeOf({ after, jobsOffset, at })
       return queries.announce(partition, { action, commandId, createdAt, filter, isOver, waitMs, ...place }, asker())
     },
   },
 }
 
 type GivenChange = Omit<ChangeQuery, 'filter' | 'cutOff'> & JobFilter & CutOff
-type GivenAnnouncement = Omit<AnnounceQuery, 'filter' | 'cutOff'> & JobFilter & Partial<CutOff>
-type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff'> & JobFilter & Partial<CutOff> & { ids?: string }
+type GivenAnnouncement = Omit<AnnounceQuery, 'filter' | 'cutOff' | 'after'> & JobFilter & FlatPlace
+type GivenTargets = Omit<TargetQuery, 'filter' | 'ids' | 'cutOff' | 'after'> & JobFilter & FlatPlace & { ids?: string }
 
 /** The query of `targets` as its caller has it; as a query of HTTP it is flat. */
 function targetQueryOf({ ids, jobsOffset, at, action, commandPrefix, after, until, limit, countOnly, ...filter }: GivenTargets) {
   return {
-    ...{ action, commandPrefix, limit, filter },
+    ...{ action, commandPrefix, limit, filter, ...placeOf({ after, jobsOffset, at }) },
     ...(ids !== undefined && { ids: JSON.parse(ids) as string[] }),
-    ...(jobsOffset !== undefined && at !== undefined && { cutOff: { jobsOffset, at } }),
-    ...(after !== undefined && { after }),
     ...(until !== undefined && { until }),
     ...(countOnly !== undefined && { countOnly }),
   }

@@ -5,7 +5,17 @@
  */
 import type { Asker, AwaitedRun, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
 import { closed, dueJobsMax, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
-import { flag, integer, type OfPartition, type OwnerCall, ofPartition, type Request, schemaOf, text } from './call-parts.ts'
+import {
+  filterFields,
+  flag,
+  integer,
+  type OfPartition,
+  type OwnerCall,
+  ofPartition,
+  type Request,
+  schemaOf,
+  text,
+} from './call-parts.ts'
 import { operationCalls } from './operation-calls.ts'
 
 /** Path of the partitions of a process. The paths of the calls follow it. */
@@ -47,8 +57,7 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
       ofPartition,
       closed(
         {
-          ...{ status: text, tag: text, handler: text, dead: flag, idPrefix: text, idContains: text, runStatus: text },
-          ...{ active: flag, dueBefore: { type: 'integer' } },
+          ...{ ...filterFields, runStatus: text, dead: flag, active: flag, dueBefore: { type: 'integer' } },
           ...{ limit: { ...integer(1), maximum: listChunkMax }, after: text, ...stale },
         },
         ['limit'],
