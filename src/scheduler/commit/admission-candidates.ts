@@ -27,8 +27,7 @@ export async function loadAdmissionCandidates(context: CommitContext, batch: Bat
   await limitCounters.load(store, codecs, keys)
   const { freed, redefined } = expected(jobs, inputRecords)
   const heads = await admissionQueue.heads(store, new Set([...marked, ...freed.keys(), ...redefined]), limitCounters, freed)
-  // While failure isolation searches for the failing input, each of them counts as an input like a timer.
-  const most = failureIsolation.share < 1 ? failureIsolation.max - batch.timers.length - inputRecords.length : heads.length
+  const most = failureIsolation.fitting(heads.length, batch.timers.length + inputRecords.length)
   const asked = heads.slice(0, Math.max(0, most))
   const waiters = asked.slice(0, await loadWaiters({ store, codecs, heavyJobs }, batch, asked))
   admissionQueue.mark(heads.slice(waiters.length).map(({ key }) => key))

@@ -97,6 +97,11 @@ export class FailureIsolation {
     return this.#max / this.#most
   }
 
+  /** How many of `wanted` inputs fit into the next cycle beside `others`. While it searches, each of them counts; it may be none. */
+  fitting(wanted: number, others: number): number {
+    return this.#max < this.#most ? Math.min(wanted, this.#max - others) : wanted
+  }
+
   verdictOn(name: string): Verdict | undefined {
     return this.#culprits.size === 0 ? undefined : this.#culprits.get(name)
   }

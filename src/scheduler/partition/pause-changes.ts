@@ -5,7 +5,6 @@
  */
 import { poolCheckMs } from '../../../streams/runs/index.ts'
 import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
-import { batchRecordsMax } from '../commit/index.ts'
 import type { FollowPace } from './follow-pace.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { heavyBytesMax } from './worker-changes.ts'
@@ -38,8 +37,7 @@ export class PauseChanges {
       this.#from = timerBound(0)
       this.#to = timerBound(now + horizonMs)
     }
-    const { max } = this.#pace
-    const most = failureIsolation.max < batchRecordsMax ? Math.min(max, failureIsolation.max - others) : max
+    const most = failureIsolation.fitting(this.#pace.max, others)
     if (this.#from === undefined || most <= 0) return []
     const entries = await store.scan({ from: this.#from, to: this.#to, limit: readMax, keysOnly: true })
     this.#from = undefined

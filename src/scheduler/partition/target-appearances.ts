@@ -3,7 +3,6 @@
  * the index of INVALID jobs, so that also a new owner knows them. It asks about all of them once, and so the topics that they need are looked for.
  */
 import { indexKind, indexRange, jobIdOfIndexKey, type Timer, timerKind } from '../../../streams/state/index.ts'
-import { batchRecordsMax } from '../commit/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { heavyBytesMax } from './worker-changes.ts'
 
@@ -28,7 +27,7 @@ export class TargetAppearances {
     const { store, failureIsolation, heavyJobs } = this.#context
     if (!this.areLeft) return []
     if (!this.#isWalking) this.#begin()
-    const most = failureIsolation.max < batchRecordsMax ? Math.min(checkedMax, failureIsolation.max - others) : checkedMax
+    const most = failureIsolation.fitting(checkedMax, others)
     if (most < 1) return []
     const entries = await store.scan({ ...indexRange(indexKind.status, status, this.#after), limit: most, keysOnly: true })
     const ids = entries.map(({ key }) => jobIdOfIndexKey(key, status))

@@ -1,7 +1,6 @@
 /** Lets runs that depend on the workers of their pool follow a change of these workers, sooner than their own timers would. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { atSteady } from '../../clock/index.ts'
-import { batchRecordsMax } from '../commit/index.ts'
 import type { FollowPace } from './follow-pace.ts'
 import type { PartitionContext } from './partition-context.ts'
 
@@ -38,8 +37,7 @@ export class WorkerChanges {
       this.#restsUntilMs = shared.clock.steadyMs() + restMs
       this.#left = this.#timersOfAll(now)
     }
-    const { max } = this.#pace
-    const most = failureIsolation.max < batchRecordsMax ? Math.min(max, failureIsolation.max - others) : max
+    const most = failureIsolation.fitting(this.#pace.max, others)
     const timers: Timer[] = []
     let heavyBytes = 0
     while (timers.length < most && heavyBytes < heavyBytesMax) {

@@ -1,7 +1,6 @@
 /** How owners and standbys check jobs after a change of time zone rules (timers/zone-walk.ts) beside their other work. */
 import { type Timer, timerKind } from '../../../streams/state/index.ts'
 import { counted } from '../../../streams/text/index.ts'
-import { batchRecordsMax } from '../commit/index.ts'
 import { ZoneWalk, zoneJobsPerCheck } from '../timers/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 
@@ -33,8 +32,7 @@ export class ZoneChecks {
   async timers(others = 0): Promise<Timer[]> {
     const { zones, failureIsolation } = this.#context
     const { walk } = zones
-    const most =
-      failureIsolation.max < batchRecordsMax ? Math.min(zoneJobsPerCheck, failureIsolation.max - others) : zoneJobsPerCheck
+    const most = failureIsolation.fitting(zoneJobsPerCheck, others)
     return walk === undefined || !walk.isDue || most < 1 ? [] : walk.checkNext(this.#onTimerScheduled, most)
   }
 

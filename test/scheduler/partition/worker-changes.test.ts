@@ -1,5 +1,6 @@
 /** Runs follow a change of the workers of their pools: all of them, in portions, and not more often than an owner can bear. */
 import { expect, it } from 'vitest'
+import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { WorkerChanges } from '../../../src/scheduler/partition/worker-changes.ts'
 
@@ -10,7 +11,7 @@ function owner(runs: number, bytes = 0) {
   const workerBound = new Map(Array.from({ length: runs }, (_, index) => [`job-${index}`, [1]]))
   const context = {
     shared: { poolWorkers, clock: { nowMs: () => time.ms, steadyMs: () => time.ms } },
-    failureIsolation: { max: Number.POSITIVE_INFINITY },
+    failureIsolation: new FailureIsolation(1),
     activeRuns: { workerBound },
     heavyJobs: { of: () => bytes },
   }

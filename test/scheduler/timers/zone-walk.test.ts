@@ -3,6 +3,7 @@
  * once.
  */
 import { describe, expect, it } from 'vitest'
+import { FailureIsolation } from '../../../src/scheduler/commit/failure-isolation.ts'
 import type { PartitionContext } from '../../../src/scheduler/partition/partition-context.ts'
 import { ZoneChecks } from '../../../src/scheduler/partition/zone-checks.ts'
 import { ZoneWalk, zoneJobsPerCheck } from '../../../src/scheduler/timers/zone-walk.ts'
@@ -248,13 +249,15 @@ it('the walk continues with reduced batches, within their limits, also without o
   let steadyMs = 0
   const clock = { nowMs: () => beginMs, steadyMs: () => steadyMs, at: () => () => undefined }
   const logger = { info: () => undefined }
+  const failureIsolation = new FailureIsolation(4)
+  failureIsolation.failed(['one', 'two', 'three', 'four'], new Error('One of them fails.'))
   const zones = { isStale: true, logged: 'old', store: 'old', own: 'new', walk: undefined as ZoneWalk | undefined }
   const own = {
     partition: 0,
     shared: { codecs, clock, metrics, logger },
     zones,
     store,
-    failureIsolation: { max: 2 },
+    failureIsolation,
   } as unknown as PartitionContext
   const looks = new ZoneChecks(own, () => undefined)
   const seen: number[] = []
