@@ -1,5 +1,4 @@
 /** Reads the settings from an environment: every name and value is checked before anything starts. */
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
@@ -7,7 +6,7 @@ import type { Environment, SettingValues } from '../../schemas/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { crossFieldProblems } from './cross-field-rules.ts'
 import { bad, named, unknown } from './messages.ts'
-import { withSecretsOfFiles } from './secret-files.ts'
+import { pemOfFile, withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
 import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 
@@ -65,7 +64,7 @@ interface ParsedSettings {
 export interface Config extends Omit<SettingValues, (typeof combined)[number] | keyof ParsedSettings>, ParsedSettings {}
 
 const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
-for (const keyword of ['secret', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
+for (const keyword of ['secret', 'reread', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Environment>(configSchema)
 
 /**
@@ -158,7 +157,7 @@ function parsedSettingsOf(raw: Environment): Omit<ParsedSettings, 'given'> {
 function pemOf(name: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined
   try {
-    return readFileSync(file, 'utf8')
+    return pemOfFile(file)
   } catch (cause) {
     throw new DuelogError('bad-config', `${named(name)} is "${file}", which cannot be read (${messageOf(cause)}).`, { cause })
   }

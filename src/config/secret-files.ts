@@ -5,7 +5,9 @@ import { named } from './messages.ts'
 import { settings } from './settings.ts'
 
 /** Far larger than any secret. The limit also ends the read of a path that is a device. */
-const fileBytesMax = 65_536
+const secretBytesMax = 65_536
+/** Far larger than the list of all public certificate authorities. */
+const pemBytesMax = 4 * 1024 * 1024
 
 /** The given settings, with the contents of the files in place of their names. `problems` never contain the contents of a file. */
 export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
@@ -23,8 +25,8 @@ export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
       continue
     }
     try {
-      const value = textOf(file)
-      if (value === '') problems.push(`${named(name)} is "${file}", which is empty.`)
+      const value = secretOfFile(file)
+      if (value.trim() === '') problems.push(`${named(name)} is "${file}", which is empty.`)
       else values[fileOf] = value
     } catch (error) {
       problems.push(`${named(name)} is "${file}", which cannot be read (${messageOf(error)}).`)
@@ -33,16 +35,21 @@ export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
   return { values, problems }
 }
 
-/** Trimmed, because editors end a file with a newline. */
-function textOf(file: string): string {
+/** The content of a file of a secret, without the line ends at the end, which editors add. Spaces are part of a secret. */
+export const secretOfFile = (file: string): string => textOf(file, secretBytesMax).replace(/[\r\n]+$/, '')
+
+/** The content of a file with certificates or a key. Throws if it cannot be read or is far too large. */
+export const pemOfFile = (file: string): string => textOf(file, pemBytesMax)
+
+function textOf(file: string, bytesMax: number): string {
   const opened = openSync(file, 'r')
   try {
-    const bytes = Buffer.alloc(fileBytesMax + 1)
+    const bytes = Buffer.alloc(bytesMax + 1)
     let length = 0
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
       read = readSync(opened, bytes, length, bytes.length - length, null)
-    if (length > fileBytesMax) throw new Error(`it has more than ${fileBytesMax} bytes`)
-    return bytes.toString('utf8', 0, length).trim()
+    if (length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`)
+    return bytes.toString('utf8', 0, length)
   } finally {
     closeSync(opened)
   }

@@ -16,6 +16,8 @@ export interface Setting {
   unit?: string
   /** Its value appears in no message, log or command line. The setting `<name>_FILE` may name a file that holds it. */
   secret?: boolean
+  /** The file of this secret is read again whenever it is needed. */
+  reread?: boolean
   /** Name of the secret setting whose value is in this file. */
   fileOf?: string
   /** Minimum length of each token in the value, in characters. */
@@ -31,8 +33,9 @@ export const settings: readonly Setting[] = Object.entries(schema.properties).fl
   return setting.secret === true ? [setting, fileSetting(setting)] : [setting]
 })
 
-function fileSetting({ name, client }: Setting): Setting {
-  const description = `File that holds the value of ${name}. Set only one of the two.`
+function fileSetting({ name, client, reread }: Setting): Setting {
+  const change = reread ? 'A change takes effect at the next sign-in.' : 'It is read at the start: restart after a change.'
+  const description = `File that holds the value of ${name}. Set only one of the two. ${change}`
   return { name: `${name}_FILE`, type: 'string', description, fileOf: name, ...(client !== undefined && { client }) }
 }
 

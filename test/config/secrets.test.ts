@@ -69,7 +69,12 @@ describe('secrets in files', () => {
     const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
     expect(readConfig({ DUELOG_HTTP_SIGNING_KEY_FILE: file('key', `${key}\n`) }).httpSigningKey).toBe(key)
     const sasl = { KAFKA_BROKERS: 'a:1', KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me' }
-    expect(readConfig({ ...sasl, KAFKA_SASL_PASSWORD_FILE: file('password', 'a b\n') }).sasl?.password).toBe('a b')
+    expect(readConfig({ ...sasl, KAFKA_SASL_PASSWORD_FILE: file('password', ' a b \r\n\n') }).sasl?.password).toBe(' a b ')
+  })
+
+  test('with certificates or a key have a limit too', () => {
+    const env = { KAFKA_BROKERS: 'a:1', KAFKA_SSL_ENABLED: 'true' }
+    expect(refusal({ ...env, KAFKA_SSL_CA_FILE: '/dev/zero' })).toMatch(/KAFKA_SSL_CA_FILE .*more than 4194304 bytes/)
   })
 
   test.each(secrets)('%s is not given twice', (name) => {
