@@ -113,6 +113,34 @@ describe('reporting', () => {
     await harness.stop()
   })
 
+  it('sends an end at once, and what ends during a send shares the next one', async () => {
+    const harness = await new Harness({ slow: () => new Promise<void>(() => undefined) }).start()
+    const { writes } = harness.log
+    const sends = (): number => harness.log.writes - writes
+    let answer = (): void => {}
+    harness.log.gate = new Promise((resolve) => {
+      answer = resolve
+    })
+    harness.put({ jobId: 'a', handler: 'slow' })
+    await rest()
+    await harness.clock.advance(eventLingerMs - 1)
+    expect(sends()).toBe(0)
+    harness.put({ jobId: 'b' })
+    await rest()
+    await harness.clock.advance(0)
+    expect(sends()).toBe(1)
+    for (const jobId of ['c', 'd']) harness.put({ jobId })
+    await rest()
+    await harness.clock.advance(eventLingerMs - 1)
+    expect(sends()).toBe(1)
+    await harness.clock.advance(1)
+    expect(sends()).toBe(2)
+    answer()
+    await harness.clock.advance(0)
+    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual(['a STARTED', 'b SUCCEEDED', 'c SUCCEEDED', 'd SUCCEEDED'])
+    await harness.stop()
+  })
+
   it('reports the start of a longer handler, its heartbeats with progress, and its end', async () => {
     let finish = (): void => {}
     const harness = await new Harness({

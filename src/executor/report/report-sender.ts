@@ -1,8 +1,9 @@
 /**
  * Sends reports to the owners. Attempts queue here for at most 10 ms, then one send carries the current state of each: an attempt
- * that has already ended sends only its final event. A failed send is repeated until it succeeds; a duplicate event does no harm
- * at the owner. If the brokers refuse an event because of its contents, each event is sent alone. The refused one is then
- * replaced by a report that only says that its run has failed.
+ * that has already ended sends only its final event. Somebody may wait for an end, so an end goes at once while no send is in
+ * flight. A failed send is repeated until it succeeds; a duplicate event does no harm at the owner. If the brokers refuse an event
+ * because of its contents, each event is sent alone. The refused one is then replaced by a report that only says that its run has
+ * failed.
  */
 import type { Logger } from 'pino'
 import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../schemas/index.ts'
@@ -13,7 +14,7 @@ import type { Codec, Log, RecordOut } from '../../ports/index.ts'
 import { runError } from '../handlers/index.ts'
 import type { Attempt, Outcome } from './attempt.ts'
 
-/** How long a report waits for others to share its send. */
+/** How long a report waits for others to share its send, unless it is an end and no send is in flight. */
 export const eventLingerMs = 10
 /** Events in one send. */
 export const eventsPerSendMax = 1_000
@@ -36,7 +37,7 @@ export interface ReportSenderOptions {
   logger: Logger
   /** Resolves when the final report of the attempt may go; undefined if it may go now. Default: always now. */
   beforeReport?(attempt: Attempt): Promise<void> | undefined
-  /** How long a report waits for others to share its send, in ms. Default: eventLingerMs. */
+  /** Replaces eventLingerMs. */
   lingerMs?: number | undefined
   /** An untracked attempt has news: nothing is sent about it. */
   onUntracked(attempt: Attempt): void
@@ -56,7 +57,7 @@ export class ReportSender {
   #heldBack = 0
   #bytes = 0
   #cancelLinger: (() => void) | undefined
-  #released: NodeJS.Immediate | undefined
+  #lingerUntil = 0
   readonly #writer: LazyWriter
   #closed = false
   #flushing = false
@@ -87,7 +88,8 @@ export class ReportSender {
     this.#queue.push(attempt)
     this.#bytes += attempt.entry.bytes
     if (this.#queue.length >= eventsPerSendMax || this.#flushing) this.#sendFull()
-    else this.#linger()
+    else if (attempt.outcome !== undefined && this.#inFlight === 0) this.#linger(0)
+    else this.#linger(this.#options.lingerMs ?? eventLingerMs)
   }
 
   /** Sends all queued reports and resolves when nothing is in flight. It waits as long as the brokers are unreachable. */
@@ -107,10 +109,15 @@ export class ReportSender {
     await this.#writer.close()
   }
 
-  #linger(): void {
-    if (this.#cancelLinger !== undefined) return
-    const { clock, lingerMs = eventLingerMs } = this.#options
-    this.#cancelLinger = clock.at(clock.nowMs() + lingerMs, () => {
+  #linger(waitMs: number): void {
+    const { clock } = this.#options
+    const untilMs = clock.nowMs() + waitMs
+    if (this.#cancelLinger !== undefined) {
+      if (untilMs >= this.#lingerUntil) return
+      this.#cancelLinger()
+    }
+    this.#lingerUntil = untilMs
+    this.#cancelLinger = clock.at(untilMs, () => {
       this.#cancelLinger = undefined
       this.#send()
     })
@@ -156,10 +163,7 @@ export class ReportSender {
         this.#heldBack--
         this.#queue.push(attempt)
         // Many may go with the same answer of a broker.
-        this.#released ??= setImmediate(() => {
-          this.#released = undefined
-          this.#send()
-        })
+        this.#linger(0)
       })
       return false
     })
