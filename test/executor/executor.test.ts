@@ -137,7 +137,12 @@ describe('reporting', () => {
     expect(sends()).toBe(2)
     answer()
     await harness.clock.advance(0)
-    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual(['a STARTED', 'b SUCCEEDED', 'c SUCCEEDED', 'd SUCCEEDED'])
+    expect(harness.events().map(({ jobId, type }) => `${jobId} ${type}`)).toEqual([
+      'a STARTED',
+      'b SUCCEEDED',
+      'c SUCCEEDED',
+      'd SUCCEEDED',
+    ])
     await harness.stop()
   })
 
