@@ -1175,7 +1175,7 @@ export interface StateEntryInput {
 
 /** OperationRequest */
 export interface OperationRequest {
-  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which earlier versions leave to them. */
+  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, which an earlier version would carry out without the payload. Later versions may have others, which earlier versions leave to them. */
   action: string
   /** The jobs. Null: the filter chooses them. Default: null. */
   jobIds: string[] | null
@@ -1195,6 +1195,10 @@ export interface OperationRequest {
   runStatus: string | null
   /** Who asked for it. Each of its commands has the same actor. Default: null. */
   actor: string | null
+  /** With TRIGGER_WITH_PAYLOAD: payload of each run, in place of the definition's payload. Default: null. */
+  payload: Buffer | null
+  /** True: the payload is JSON, and a job with another media type gets its text. False: all get these bytes. Default: false. */
+  payloadIsJson: boolean
 }
 
 /** OperationRequest as a writer may give it: fields with a default may be left out. */
@@ -1209,6 +1213,8 @@ export interface OperationRequestInput {
   idContains?: string | null | undefined
   runStatus?: string | null | undefined
   actor?: string | null | undefined
+  payload?: Buffer | null | undefined
+  payloadIsJson?: boolean | undefined
 }
 
 /** OperationReason */
@@ -4327,7 +4333,7 @@ export const operationSchema = {
               "name": "action",
               "type": "string",
               "maxLength": 32,
-              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs. Later versions may have others, which earlier versions leave to them."
+              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, which an earlier version would carry out without the payload. Later versions may have others, which earlier versions leave to them."
             },
             {
               "name": "jobIds",
@@ -4416,6 +4422,21 @@ export const operationSchema = {
               "default": null,
               "maxLength": 1024,
               "doc": "Who asked for it. Each of its commands has the same actor."
+            },
+            {
+              "name": "payload",
+              "type": [
+                "null",
+                "bytes"
+              ],
+              "default": null,
+              "doc": "With TRIGGER_WITH_PAYLOAD: payload of each run, in place of the definition's payload."
+            },
+            {
+              "name": "payloadIsJson",
+              "type": "boolean",
+              "default": false,
+              "doc": "True: the payload is JSON, and a job with another media type gets its text. False: all get these bytes."
             }
           ]
         }

@@ -610,6 +610,10 @@ export type OperationRequest = {
   jobIds?: string[]
   /** With REDRIVE and DISCARD: dead runs, with CANCEL_RUN: active runs, as `<jobId>/<runNo>`. */
   runIds?: string[]
+  /** With TRIGGER: payload of each run, in place of that of the definition; at most 65536 bytes. A job whose contentType is not JSON takes a text only. */
+  payload?: any
+  /** The payload as base64. All jobs get these bytes. */
+  payloadBase64?: string
 }
 
 export type OperationReason = {
@@ -630,6 +634,8 @@ export type Operation = {
   filter: OperationFilter | null
   /** Number of jobs or dead runs in the list of the request; null without one. */
   listed: number | null
+  /** Bytes of the payload in the request; null without one. */
+  payloadBytes: number | null
   /** Who asked for it. */
   actor: string | null
   /** WAITING: no process has begun it. CANCELLING: it ends after the changes that have begun. */

@@ -240,7 +240,7 @@ class HttpClient implements Client, JobRecords {
 
   async operate(request: OperationRequest, options?: CommandOptions): Promise<Operation> {
     const headers = keyHeaders(checkedCommand('operate', options))
-    return this.#ask('POST', '/v1/operations', { body: request, headers })
+    return this.#ask('POST', '/v1/operations', { body: withJsonPayload(request), headers })
   }
 
   async countOperation(request: OperationRequest): Promise<number> {

@@ -2,12 +2,20 @@
 import type { OperationProgress, OperationRecord, OperationRecordInput } from '../../schemas/index.ts'
 import { keyPartitionOf, type TopicNames } from '../../streams/topics/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
-import { type Codec, jobActions, type Operation, type RecordIn, type RecordOut, runActions } from '../ports/index.ts'
+import {
+  type Codec,
+  jobActions,
+  type Operation,
+  type RecordIn,
+  type RecordOut,
+  runActions,
+  triggerWithPayload,
+} from '../ports/index.ts'
 
 const parts = ['request', 'progress', 'cancel'] as const
 type Part = (typeof parts)[number]
 
-const knownActions: ReadonlySet<string> = new Set([...jobActions, ...runActions])
+const knownActions: ReadonlySet<string> = new Set([...jobActions, ...runActions, triggerWithPayload])
 
 /** Actions of later versions are left to processes of these versions. */
 export const isKnown = ({ request }: Operation): boolean => knownActions.has(request.action)

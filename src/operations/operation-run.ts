@@ -223,9 +223,9 @@ export class OperationRun {
 
   #pageTools(partition: number): PageTools {
     const { codecs, names, clock, writer } = this.#tools
-    const { action, commandPrefix } = this.#selection
+    const { action, commandPrefix, payload } = this.#selection
     return {
-      ...{ codecs, names, clock, writer, action, commandPrefix },
+      ...{ codecs, names, clock, writer, action, commandPrefix, payload },
       ask: this.#asking(partition),
       actor: this.#operation.request.actor,
       // A cancellation lets the pages that have begun end, so that their changes are counted.

@@ -6,6 +6,7 @@ import { recordBytes } from '../../streams/topics/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { LogWriter, OperationAction, RecordOut, Target } from '../ports/index.ts'
 import type { Ask, OperationsOptions } from './options.ts'
+import type { TriggerPayload } from './trigger-payload.ts'
 
 /** Bytes of one write: one batch of the log, so that its offsets follow each other. */
 const writtenBytesMax = 500_000
@@ -28,6 +29,8 @@ export interface PageTools extends Pick<OperationsOptions, 'codecs' | 'names' | 
   ask: Ask
   action: OperationAction
   commandPrefix: string
+  /** Of the runs that TRIGGER makes. Undefined: each job has its own. */
+  payload: TriggerPayload | undefined
   actor: string | null
   signal: AbortSignal
   /** Called when the owner takes long, and with undefined when it goes on. */
@@ -42,17 +45,31 @@ interface Change {
 
 /** Resolves with the refused changes when all are applied. Rejects with the signal's reason. A repeat has no further effect. */
 export async function changeAll(tools: PageTools, partition: number, targets: readonly Target[]): Promise<Refused[]> {
-  const changes = targets.flatMap((target) => changesOf(tools, target))
-  if (changes.length === 0) return []
-  const records = changes.map((change) => recordOf(tools, partition, change))
+  const changes: Change[] = []
+  const unfit: Refused[] = []
+  for (const target of targets) {
+    if (isFit(tools, target)) changes.push(...changesOf(tools, target))
+    else unfit.push({ example: target.id, code: 'payload-type', reason: payloadTypeText })
+  }
+  if (changes.length === 0) return unfit
   let last = 0
-  for (const some of inWrites(records)) {
+  for (const some of inWrites(recordsOf(tools, partition, changes))) {
     tools.signal.throwIfAborted()
     const [first = 0] = (await tools.writer.write(some)).values()
     last = first + some.length - 1
   }
   await applied(tools, partition, last)
-  return refusedAmong(tools, partition, changes)
+  return [...unfit, ...(await refusedAmong(tools, partition, changes))]
+}
+
+const payloadTypeText =
+  'The contentType of the job is not JSON, so its payload is a text or bytes; give a text, or bytes as payloadBase64.'
+
+/** Whether the payload of the operation, if it has one, is one for this job. */
+function isFit({ payload }: PageTools, { contentType }: Target): boolean {
+  if (payload === undefined) return true
+  if (contentType !== undefined) return payload.of(contentType) !== undefined
+  throw new DuelogError('not-ready', 'The owner is of an earlier version, which does not tell the contentType of a job.')
 }
 
 function changesOf({ action, commandPrefix }: PageTools, target: Target): Change[] {
@@ -60,7 +77,12 @@ function changesOf({ action, commandPrefix }: PageTools, target: Target): Change
   return target.runs.map((runNo) => ({ target, runNo, commandId: `${commandPrefix}${action.toLowerCase()}/${runNo}` }))
 }
 
-function recordOf({ action, actor, codecs, names, clock }: PageTools, partition: number, change: Change): RecordOut {
+/** One after another: with payloads, those of a page would take much memory. */
+function* recordsOf(tools: PageTools, partition: number, changes: readonly Change[]): Generator<RecordOut> {
+  for (const change of changes) yield recordOf(tools, partition, change)
+}
+
+function recordOf({ action, actor, payload, codecs, names, clock }: PageTools, partition: number, change: Change): RecordOut {
   const { target, runNo, commandId } = change
   const key = target.id
   if (action === 'DELETE') {
@@ -70,11 +92,12 @@ function recordOf({ action, actor, codecs, names, clock }: PageTools, partition:
     type: action === 'DISCARD' ? 'CANCEL_RUN' : action,
     ...{ commandId, at: clock.nowMs(), actor, discard: action === 'DISCARD' },
     ...(runNo !== undefined && { runNo }),
+    ...(payload !== undefined && { payload: payload.of(target.contentType ?? null) ?? null }),
   }
   return { topic: names.commands, partition, key, value: codecs.command.encode(completeCommand(command)) }
 }
 
-function* inWrites(records: readonly RecordOut[]): Generator<RecordOut[]> {
+function* inWrites(records: Iterable<RecordOut>): Generator<RecordOut[]> {
   let some: RecordOut[] = []
   let bytes = 0
   for (const record of records) {

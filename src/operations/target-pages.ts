@@ -12,8 +12,10 @@ import {
   type OperationAction,
   type Target,
   type TargetQuery,
+  triggerWithPayload,
 } from '../ports/index.ts'
 import type { Ask, AskedOwner } from './options.ts'
+import { TriggerPayload } from './trigger-payload.ts'
 
 /** Jobs of one page. The owner applies their commands in a few commit cycles. */
 const pageJobs = 2_000
@@ -33,6 +35,8 @@ export interface Page {
 export class Selection {
   readonly action: OperationAction
   readonly commandPrefix: string
+  /** Of the runs that it makes. Undefined: each job has its own. */
+  readonly payload: TriggerPayload | undefined
   readonly #filter: JobFilter
   /** Ids by partition, in the order of their bytes. */
   readonly #ids: Map<number, string[]> | undefined
@@ -40,7 +44,9 @@ export class Selection {
   readonly #runs: Map<string, Set<number>> | undefined
 
   constructor(id: string, request: OperationRequest, partitions: number) {
-    this.action = request.action as OperationAction
+    const hasPayload = request.action === triggerWithPayload && request.payload !== null
+    this.action = (request.action === triggerWithPayload ? 'TRIGGER' : request.action) as OperationAction
+    this.payload = hasPayload ? new TriggerPayload(request.payload as Buffer, request.payloadIsJson) : undefined
     this.commandPrefix = `operation/${id}/`
     this.#filter = filterOf(request)
     this.#runs = request.runIds === null ? undefined : runsByJob(request.runIds)
@@ -48,9 +54,9 @@ export class Selection {
     this.#ids = ids === undefined ? undefined : idsByPartition(ids, partitions)
   }
 
-  /** Whether the owners change the jobs themselves. For a short list commands are as good. */
+  /** Whether the owners change the jobs themselves. For a short list commands are as good, and they carry a payload (ADR 0104). */
   get isBulk(): boolean {
-    return this.#ids === undefined && (bulkActions as readonly string[]).includes(this.action)
+    return this.#ids === undefined && this.payload === undefined && (bulkActions as readonly string[]).includes(this.action)
   }
 
   /** Whether it holds for all its jobs as soon as the owners know of it. */

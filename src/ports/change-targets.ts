@@ -6,6 +6,9 @@ export const jobActions = ['PAUSE', 'RESUME', 'CANCEL', 'TRIGGER', 'DELETE'] as 
 export const runActions = ['REDRIVE', 'DISCARD', 'CANCEL_RUN'] as const
 export type OperationAction = (typeof jobActions)[number] | (typeof runActions)[number]
 
+/** TRIGGER in the record of an operation with a payload. An earlier version would carry out TRIGGER without it (ADR 0104). */
+export const triggerWithPayload = 'TRIGGER_WITH_PAYLOAD'
+
 /** What existed when an operation began, by the owner of one partition. */
 export interface CutOff {
   /** Jobs that were first defined at or after this offset of jobs came later. */
@@ -104,6 +107,8 @@ export interface Target {
   id: string
   /** Offset in jobs of the definition in force. */
   offset: number
+  /** For TRIGGER: media type of the job's payload; null: none. Absent: the owner is of an earlier version. */
+  contentType?: string | null
   /** For a change of runs: their numbers. */
   runs?: number[]
   /** For a redrive: number of runs that the job may have besides its active ones. */

@@ -15,6 +15,7 @@ export {
   type Target,
   type TargetQuery,
   type Targets,
+  triggerWithPayload,
 } from './change-targets.ts'
 export { decodeExecution } from './execution-decoder.ts'
 export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'

@@ -99,7 +99,7 @@ const operation: Operation = {
   cancel: undefined,
   request: {
     ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null, idPrefix: null },
-    ...{ idContains: null, runStatus: null, actor: null },
+    ...{ idContains: null, runStatus: null, actor: null, payload: null, payloadIsJson: false },
   },
   progress: {
     ...{

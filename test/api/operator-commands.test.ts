@@ -353,6 +353,52 @@ describe('dead letters', () => {
   })
 })
 
+describe('a payload of an operation', () => {
+  const requests: OperationRequest[] = []
+  const operations: Operations = {
+    create: async (request) => {
+      requests.push(request)
+      return { id: 'o', createdAt: 0, request, progress: undefined, cancel: undefined }
+    },
+    count: async () => 1,
+    get: async () => undefined,
+    list: async () => [],
+    cancel: async () => undefined,
+  }
+  const filter = { tag: 'night' }
+  it('is kept as it was written, at most 65,536 bytes of it, and no answer shows it', async () => {
+    await using made = createSystem({ operations })
+    const bytes = Buffer.alloc(65_536, 7)
+    for (const [body, payload, payloadIsJson] of [
+      [{ payload: 'x' }, '"x"', true],
+      [{ payloadBase64: 'AAH/' }, Buffer.from([0, 1, 255]), false],
+      [{ payloadBase64: bytes.toString('base64') }, bytes, false],
+    ] as const) {
+      const answer = await post(made, '/v1/operations', { action: 'TRIGGER', filter, ...body })
+      expect([answer.statusCode, answer.json()]).toMatchObject([202, { action: 'TRIGGER', payloadBytes: payload.length }])
+      const wanted = { action: 'TRIGGER_WITH_PAYLOAD', tag: 'night', payload: Buffer.from(payload), payloadIsJson }
+      expect(requests.at(-1)).toMatchObject(wanted)
+      expect(Object.keys(answer.json())).not.toContain('payload')
+    }
+    await post(made, '/v1/operations', { action: 'TRIGGER', filter, payload: null })
+    expect(requests.at(-1)).toMatchObject({ action: 'TRIGGER', payload: null, payloadIsJson: false })
+  })
+  it.each([
+    [{ payload: 'x'.repeat(65_535) }, 'payload-too-large'],
+    [{ payloadBase64: Buffer.alloc(65_537).toString('base64') }, 'payload-too-large'],
+    [{ payloadBase64: 'not base64' }, 'bad-request'],
+    [{ payload: 1, payloadBase64: 'AAH/' }, 'bad-request'],
+    [{ payload: 1, action: 'PAUSE' }, 'bad-request'],
+    [{ payload: 1, action: 'REDRIVE' }, 'bad-request'],
+  ])('is refused in the request no. %#', async (body, code) => {
+    await using made = createSystem({ operations })
+    const before = requests.length
+    for (const path of ['/v1/operations', '/v1/operations/count'])
+      expect((await post(made, path, { action: 'TRIGGER', filter, ...body })).json()).toMatchObject({ code })
+    expect(requests).toHaveLength(before)
+  })
+})
+
 describe('why', () => {
   it('shows the reasons in order, with times in ISO 8601', async () => {
     await using system = createSystem()

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { expectSentence, systemOfThisFile } from './built-program.ts'
 
 let failures = 0
+const payloads: unknown[] = []
 const bed = systemOfThisFile(
   'operations',
   {},
@@ -10,6 +11,9 @@ const bed = systemOfThisFile(
     failing: () => {
       failures++
       throw new Error('not today')
+    },
+    keeping: ({ payload }) => {
+      payloads.push(payload)
     },
   },
 )
@@ -42,6 +46,19 @@ it('changes all jobs of a filter, shows how many, and lists the operations', asy
   expect((await bed.run('operations', 'get', String(begun?.id), '--follow')).out).toBe('19 triggered.\n')
 })
 
+it('runs all jobs of a filter now with another payload', async () => {
+  const kept = { schedule: far.schedule, target: { handler: 'keeping' }, tags: ['kept'], payload: { of: 'the definition' } }
+  await bed.feed(lines({ id: 'k/1', ...kept }, { id: 'k/2', ...kept }), 'jobs', 'apply', '-')
+  const trigger = ['jobs', 'trigger', '--tag', 'kept', '--payload', '{"mode": "trial"}']
+  expect(await bed.run(...trigger, '--dry-run')).toMatchObject({ code: 0, out: '2 would be triggered.\n' })
+  const [done] = (await bed.run(...trigger, '--json')).json()
+  expect(done).toMatchObject({ action: 'TRIGGER', status: 'DONE', applied: 2, payloadBytes: 17 })
+  await expect.poll(() => payloads, { timeout: 30_000 }).toEqual([{ mode: 'trial' }, { mode: 'trial' }])
+  const large = await bed.run('jobs', 'trigger', '--tag', 'kept', '--payload', JSON.stringify('x'.repeat(65_535)))
+  expect([large.code, large.err]).toEqual([1, expect.stringContaining('at most 65536 are taken')])
+  expect(JSON.stringify((await bed.run('operations', 'list', '--json')).json())).not.toContain('trial')
+})
+
 it('redrives and discards dead runs', async () => {
   const once = { schedule: { delayMs: 0 }, retry: { maxAttempts: 1 }, target: { handler: 'failing' } }
   await bed.feed(lines({ id: 'd/1', ...once }, { id: 'd/2', ...once }), 'jobs', 'apply', '-')
@@ -62,7 +79,8 @@ it('refuses what chooses too much or too little', async () => {
     ['jobs', 'pause', '--tag', 'eu', '--all'],
     ['jobs', 'pause', 'a', '--dry-run'],
     ['jobs', 'rm', '--tag', 'eu', '--if-match', '"0.1"'],
-    ['jobs', 'trigger', '--tag', 'eu', '--payload', '1'],
+    ['jobs', 'trigger', '--tag', 'eu', '--payload', '{n: 1}'],
+    ['jobs', 'trigger', 'a', '--tag', 'eu', '--payload', '1'],
     ['runs', 'discard'],
   ]) {
     const ended = await bed.run(...args)

@@ -57,7 +57,7 @@ describe('signals', () => {
 function following() {
   const request = {
     ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null },
-    ...{ idPrefix: null, idContains: null, runStatus: null, actor: null },
+    ...{ idPrefix: null, idContains: null, runStatus: null, actor: null, payload: null, payloadIsJson: false },
   }
   const progress = {
     ...{ status: 'RUNNING', total: 30, applied: 10, refused: 0, reasons: [], parts: [], startedAt: 6 },

@@ -15,7 +15,8 @@ import { ManualClock, rest, VirtualTime } from '../tools/manual-clock.ts'
 const names = topicNames('test.')
 const codec = <Value>(): Codec<Value> => ({
   encode: (value) => Buffer.from(JSON.stringify(value)),
-  decode: (bytes) => JSON.parse(bytes.toString()) as Value,
+  decode: (bytes) =>
+    JSON.parse(bytes.toString(), (_name, value) => (value?.type === 'Buffer' ? Buffer.from(value.data) : value)) as Value,
 })
 const codecs = { command: codec<JobCommand>(), operation: codec<OperationRecord>() }
 const nothing = {
@@ -27,6 +28,8 @@ const nothing = {
   idPrefix: null,
   idContains: null,
   runStatus: null,
+  payload: null,
+  payloadIsJson: false,
 }
 const pauseAll: OperationRequest = { action: 'PAUSE', ...nothing, actor: 'anna' }
 const limits = {
@@ -39,6 +42,8 @@ class Bed {
   readonly clock = new ManualClock(new VirtualTime())
   readonly log: LoopbackLog
   readonly asked: TargetQuery[] = []
+  /** Number of records of each write. */
+  readonly writes: number[] = []
   targets: Target[] = ['a', 'b', 'c', 'd', 'e'].map((id, offset) => ({ id, offset }))
   /** Refuses a question while it is set. */
   away: DuelogError | undefined
@@ -69,7 +74,13 @@ class Bed {
   constructor(log = new LoopbackLog(1), partitions = 1) {
     this.log = log
     this.log.nowMs = () => this.clock.nowMs()
-    const writer = { write: async (records: RecordOut[]) => (await this.log.writer()).write(records), close: async () => {} }
+    const writer = {
+      write: async (records: RecordOut[]) => {
+        this.writes.push(records.length)
+        return (await this.log.writer()).write(records)
+      },
+      close: async () => {},
+    }
     this.operations = createOperations(
       {
         ...{ log: this.log, codecs, names, partitions, instance: 'api@test:1:a', clock: this.clock, limits },
@@ -331,6 +342,59 @@ it('active runs are cancelled by their numbers, and an owner that lists none of 
     ['CANCEL_RUN', 4, false],
   ])
   expect(bed.asked.every(({ filter }) => filter?.runStatus === 'RETRY_WAIT')).toBe(true)
+  await bed.operations.stop()
+})
+
+it('a trigger with a payload sends each job a command with it, in the form that its media type takes', async () => {
+  const bed = new Bed()
+  // Owners change jobs themselves, but not with a payload.
+  bed.owner.change = async () => expect.fail()
+  bed.owner.announce = async () => expect.fail()
+  const targets: Target[] = [null, 'application/json', 'application/vnd.x+json', 'text/plain', 'text/csv'].map(
+    (contentType, offset) => ({ id: `job-${offset}`, offset, contentType }),
+  )
+  bed.targets = targets
+  bed.operations.start()
+  const send = async (payload: string, payloadIsJson: boolean) => {
+    const before = bed.keys().length
+    const request = { ...pauseAll, action: 'TRIGGER_WITH_PAYLOAD', payload: Buffer.from(payload), payloadIsJson }
+    const { progress } = await bed.ended((await bed.operations.create(request)).id)
+    const payloads = bed.commands().slice(before)
+    expect(payloads.every(({ type, actor }) => type === 'TRIGGER' && actor === 'anna')).toBe(true)
+    return { progress, sent: payloads.map(({ payload: bytes }) => bytes?.toString()) }
+  }
+  const text = await send('"north"', true)
+  expect(text.sent).toEqual(['"north"', '"north"', '"north"', 'north', 'north'])
+  expect(text.progress).toMatchObject({ status: 'DONE', total: 5, applied: 5, refused: 0 })
+  const object = await send('{"region": 1e400}', true)
+  expect(object.sent).toEqual(Array(3).fill('{"region": 1e400}'))
+  expect(object.progress).toMatchObject({ status: 'DONE', total: 5, applied: 3, refused: 2 })
+  expect(object.progress?.reasons).toEqual([
+    { code: 'payload-type', count: 2, example: 'job-3', reason: expect.stringContaining('payloadBase64') },
+  ])
+  expect((await send('{', false)).sent).toEqual(Array(5).fill('{'))
+  // Whoever may write to the topic may write this.
+  expect((await send('{', true)).sent).toEqual(Array(3).fill('{'))
+  await bed.operations.stop()
+})
+
+it('a trigger with a payload waits for an owner that knows media types, and has only some payloads in memory at once', async () => {
+  const bed = new Bed()
+  bed.targets = Array.from({ length: 300 }, (_, offset) => ({ id: `a-${offset}`, offset }))
+  const cutOff = { jobsOffset: 7, at: 5 }
+  bed.owner.targets = async (_partition, { after }) =>
+    after === undefined ? { targets: bed.targets, count: 300, cutOff } : { targets: [], count: 0, cutOff }
+  bed.operations.start()
+  const payload = Buffer.alloc(2_000, 'x')
+  const { id } = await bed.operations.create({ ...pauseAll, action: 'TRIGGER_WITH_PAYLOAD', payload })
+  while ((await bed.operations.get(id))?.progress?.problem == null) await rest()
+  expect((await bed.operations.get(id))?.progress?.problem).toMatch(/earlier version/)
+  expect(bed.commands()).toEqual([])
+  bed.targets = bed.targets.map((target) => ({ ...target, contentType: null }))
+  const { progress } = await bed.ended(id)
+  expect(progress).toMatchObject({ status: 'DONE', applied: 300, refused: 0 })
+  expect(bed.commands().map(({ payload: bytes }) => bytes?.length)).toEqual(Array(300).fill(2_000))
+  expect(Math.max(...bed.writes)).toBeLessThan(100)
   await bed.operations.stop()
 })
 

@@ -1,16 +1,17 @@
 /** An operation in JSON. */
 import { isoTime } from '../../../streams/text/index.ts'
-import { hasEnded, type Operation } from '../../ports/index.ts'
+import { hasEnded, type Operation, triggerWithPayload } from '../../ports/index.ts'
 
 export function operationToJson(operation: Operation) {
   const { id, createdAt, request, progress } = operation
-  const { action, jobIds, runIds, tag, handler, status, idPrefix, idContains, runStatus: state, actor } = request
+  const { jobIds, runIds, tag, handler, status, idPrefix, idContains, runStatus: state, payload, actor } = request
+  const action = request.action === triggerWithPayload ? 'TRIGGER' : request.action
   const listed = jobIds ?? runIds
   const filter = Object.entries({ tag, handler, status, idPrefix, idContains, state }).filter(([, value]) => value !== null)
   const { total = null, applied = 0, refused = 0, reasons = [], problem = null, driver = null } = progress ?? {}
   return {
-    ...{ id, action, filter: listed === null ? Object.fromEntries(filter) : null, listed: listed?.length ?? null, actor },
-    ...{ status: statusOf(operation), total, applied, refused },
+    ...{ id, action, filter: listed === null ? Object.fromEntries(filter) : null, listed: listed?.length ?? null },
+    ...{ payloadBytes: payload?.length ?? null, actor, status: statusOf(operation), total, applied, refused },
     reasons: reasons.map(({ code, reason, count, example }) => ({ code, reason, count, example })),
     problem,
     createdAt: isoTime(createdAt),

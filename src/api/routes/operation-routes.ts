@@ -1,10 +1,17 @@
 /** Operations: changes of many jobs or dead runs, which go on in the background. */
 import type { FastifyInstance } from 'fastify'
 import type { OperationRequest } from '../../../schemas/index.ts'
-import { validateJobId } from '../../../streams/definitions/index.ts'
+import { readPayload, validateJobId } from '../../../streams/definitions/index.ts'
 import { notAllowed, type Problem } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { hasEnded, type Operation, type OperationAction, type Operations, runActions } from '../../ports/index.ts'
+import {
+  hasEnded,
+  type Operation,
+  type OperationAction,
+  type Operations,
+  runActions,
+  triggerWithPayload,
+} from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { operationToJson, RequestError, whileAsked } from '../http/index.ts'
 import { keyOf } from '../jobs/index.ts'
@@ -14,6 +21,7 @@ import {
   createOperationSchema,
   getOperationSchema,
   listOperationsSchema,
+  operationPayloadBytesMax,
 } from '../schemas/index.ts'
 
 interface Given {
@@ -21,6 +29,8 @@ interface Given {
   filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string; state?: string }
   jobIds?: string[]
   runIds?: string[]
+  payload?: unknown
+  payloadBase64?: string
 }
 
 export function operationRoutes(instance: FastifyInstance, { operations, lists }: ApiContext): void {
@@ -35,8 +45,9 @@ export function operationRoutes(instance: FastifyInstance, { operations, lists }
     async (request, reply) => {
       const asked = requestOf(request.body, request.actor)
       const operation = await all().create(asked, keyOf(request))
-      request.audited = { action: `${operation.request.action}_MANY` }
-      return reply.code(202).header('location', `/v1/operations/${operation.id}`).send(operationToJson(operation))
+      const view = operationToJson(operation)
+      request.audited = { action: `${view.action}_MANY` }
+      return reply.code(202).header('location', `/v1/operations/${operation.id}`).send(view)
     },
   )
 
@@ -80,7 +91,7 @@ function existing(id: string, operation: Operation | undefined): Operation {
 }
 
 /** Throws `bad-request` with everything that the schema cannot say. */
-function requestOf({ action, filter, jobIds, runIds }: Given, actor: string | null): OperationRequest {
+function requestOf({ action, filter, jobIds, runIds, ...body }: Given, actor: string | null): OperationRequest {
   const problems: Problem[] = []
   const given = [filter, jobIds, runIds].filter((choice) => choice !== undefined).length
   if (given !== 1) problems.push(notAllowed('filter', given, 'exactly one of filter, jobIds and runIds'))
@@ -97,7 +108,31 @@ function requestOf({ action, filter, jobIds, runIds }: Given, actor: string | nu
     if (!Number.isSafeInteger(Number(runNo)) || validateJobId(jobId) !== undefined)
       problems.push(notAllowed('runIds', id, 'ids of runs, <jobId>/<runNo>'))
   }
+  const payload = payloadOf(action, body, problems)
   if (problems.length > 0) throw new RequestError('bad-request', problems.slice(0, 20))
   const { tag = null, handler = null, status = null, idPrefix = null, idContains = null, state: runStatus = null } = filter ?? {}
-  return { action, jobIds: jobIds ?? null, runIds: runIds ?? null, tag, handler, status, idPrefix, idContains, runStatus, actor }
+  return {
+    ...{ action: payload === null ? action : triggerWithPayload, jobIds: jobIds ?? null, runIds: runIds ?? null },
+    ...{
+      tag,
+      handler,
+      status,
+      idPrefix,
+      idContains,
+      runStatus,
+      actor,
+      payload,
+      payloadIsJson: payload !== null && body.payloadBase64 === undefined,
+    },
+  }
+}
+
+/** Null: each job has its own. Throws `payload-too-large`. */
+function payloadOf(action: OperationAction, body: Pick<Given, 'payload' | 'payloadBase64'>, problems: Problem[]): Buffer | null {
+  const { payload } = readPayload(body, problems) as { payload: Buffer | null }
+  if (payload === null) return null
+  if (action !== 'TRIGGER') problems.push(notAllowed('payload', action, 'used with TRIGGER only'))
+  if (payload.length <= operationPayloadBytesMax) return payload
+  const text = `The payload has ${payload.length} bytes. An operation gives it to each of its jobs, so at most ${operationPayloadBytesMax} are taken.`
+  throw new DuelogError('payload-too-large', text)
 }

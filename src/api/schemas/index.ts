@@ -64,6 +64,7 @@ export {
   listsAtOnce,
   lockWaitersMax,
   operationLimits,
+  operationPayloadBytesMax,
   ownersMaxAgeMs,
   ownersRefreshGapMs,
   planAskedMax,

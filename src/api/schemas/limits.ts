@@ -220,6 +220,8 @@ export const changeWaitMs = 12_000
 export const announceWaitMsMax = 30_000
 /** Maximum jobs or dead runs that one operation lists by their ids. */
 export const operationIdsMax = 10_000
+/** Maximum bytes of the payload of an operation: each of its jobs gets a copy in the log. */
+export const operationPayloadBytesMax = 65_536
 /** Maximum operations that have not ended. More are refused as `overloaded`. */
 export const operationsActiveMax = 100
 /** Maximum ended operations that are kept, and for how long. */

@@ -1,7 +1,14 @@
 /** Schemas of the routes of operations: changes of many jobs or dead runs. */
 import { jobActions, runActions } from '../../ports/index.ts'
 import { closed, createHeaders, jobStatuses, orNull, problemResponses, time, timeOrNull } from './common.ts'
-import { listLimitDefault, operationIdsMax, operationsActiveMax, operationsKeptMax, operationsKeptMs } from './limits.ts'
+import {
+  listLimitDefault,
+  operationIdsMax,
+  operationPayloadBytesMax,
+  operationsActiveMax,
+  operationsKeptMax,
+  operationsKeptMs,
+} from './limits.ts'
 import { activeStatuses, jobFilter } from './runs.ts'
 
 const actions = [...jobActions, ...runActions]
@@ -43,6 +50,10 @@ const requestSchema = {
         description: `At most ${operationIdsMax} jobs. With REDRIVE and DISCARD: all their dead runs; with CANCEL_RUN: all their active runs.`,
       },
       runIds: { ...ids, description: 'With REDRIVE and DISCARD: dead runs, with CANCEL_RUN: active runs, as `<jobId>/<runNo>`.' },
+      payload: {
+        description: `With TRIGGER: payload of each run, in place of that of the definition; at most ${operationPayloadBytesMax} bytes. A job whose contentType is not JSON takes a text only.`,
+      },
+      payloadBase64: { type: 'string', description: 'The payload as base64. All jobs get these bytes.' },
     },
     ['action'],
   ),
@@ -59,6 +70,7 @@ export const operationSchema = {
         type: ['integer', 'null'],
         description: 'Number of jobs or dead runs in the list of the request; null without one.',
       },
+      payloadBytes: { type: ['integer', 'null'], description: 'Bytes of the payload in the request; null without one.' },
       actor: { type: ['string', 'null'], description: 'Who asked for it.' },
       status: {
         type: 'string',
@@ -98,7 +110,20 @@ export const operationSchema = {
       driver: { type: ['string', 'null'], description: 'The process that carries it out, or did.' },
     },
     [
-      ...['id', 'action', 'filter', 'listed', 'actor', 'status', 'total', 'applied', 'refused', 'reasons', 'problem'],
+      ...[
+        'id',
+        'action',
+        'filter',
+        'listed',
+        'payloadBytes',
+        'actor',
+        'status',
+        'total',
+        'applied',
+        'refused',
+        'reasons',
+        'problem',
+      ],
       ...['createdAt', 'startedAt', 'effectiveAt', 'endedAt', 'driver'],
     ],
   ),

@@ -100,6 +100,7 @@ export function triggerCommand(frame: CommandFrame): Command {
     'jobs trigger report-7',
     `jobs trigger report-7 --payload '{"to": "b@example.org"}'`,
     'jobs trigger --tag nightly',
+    `jobs trigger --tag nightly --payload '{"mode": "trial"}'`,
   ])
   for (const option of filterOptions()) command.addOption(option)
   return command
@@ -109,8 +110,7 @@ export function triggerCommand(frame: CommandFrame): Command {
     .action((ids: string[], flags: ChangeFlags & { payload?: string }) => {
       const body = flags.payload === undefined ? undefined : { payload: jsonOf(flags.payload) }
       const isMany = choosesMany(ids, flags)
-      if (isMany && body !== undefined) throw new DuelogError('bad-usage', '--payload needs IDs of jobs.')
-      if (isMany) return remotely(frame, flags, (shell) => operateByFlags(shell, 'TRIGGER', flags))
+      if (isMany) return remotely(frame, flags, (shell) => operateByFlags(shell, 'TRIGGER', flags, body))
       return remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) =>
           doneOf(await shell.api.post<CommandResult>(path`/v1/jobs/${id}/trigger`, body, idempotencyOf(flags))),

@@ -77,6 +77,7 @@ export function operationText({ action, applied, refused, total }: Operation): s
 
 export interface Wanted {
   action: string
+  payload?: unknown
   filter?: object
   jobIds?: readonly string[]
   runIds?: readonly string[]
@@ -170,5 +171,5 @@ async function cancel({ api, terminal }: Shell, { id }: Operation): Promise<void
 }
 
 /** An operation on all jobs that the flags choose. */
-export const operateByFlags = (shell: Shell, action: string, flags: FilterFlags): Promise<void> =>
-  operate(shell, { action, filter: filterOf(flags) }, flags)
+export const operateByFlags = (shell: Shell, action: string, flags: FilterFlags, body?: { payload: unknown }): Promise<void> =>
+  operate(shell, { action, filter: filterOf(flags), ...body }, flags)

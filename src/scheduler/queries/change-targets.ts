@@ -80,8 +80,10 @@ async function targetOf(place: Place, job: Job, query: Query, mark: number | und
     const runs = activeRunsBy(state, query)
     return runs.length === 0 ? undefined : { ...target, runs }
   }
-  if (action !== 'REDRIVE' && action !== 'DISCARD')
-    return existed(definition, state, query) && wouldChange(action, state) ? target : undefined
+  if (action !== 'REDRIVE' && action !== 'DISCARD') {
+    if (!existed(definition, state, query) || !wouldChange(action, state)) return undefined
+    return action === 'TRIGGER' ? { ...target, contentType: definition.spec?.contentType ?? null } : target
+  }
   if (state.deadRuns.length === 0) return undefined
   const ended = await endedRunsOf(place.store, place.codecs, job.id, state)
   const runs = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
