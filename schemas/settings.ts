@@ -6,6 +6,10 @@ export interface Environment {
   SCHEMA_REGISTRY_URL?: string
   SCHEMA_REGISTRY_USERNAME?: string
   SCHEMA_REGISTRY_PASSWORD?: string
+  SCHEMA_REGISTRY_TOKEN?: string
+  SCHEMA_REGISTRY_CA_FILE?: string
+  SCHEMA_REGISTRY_CERT_FILE?: string
+  SCHEMA_REGISTRY_KEY_FILE?: string
   KAFKA_SASL_MECHANISM?: 'plain' | 'scram-sha-256' | 'scram-sha-512'
   KAFKA_SASL_USERNAME?: string
   KAFKA_SASL_PASSWORD?: string

@@ -8,11 +8,12 @@ import {
   createReadingCodecs,
   type KafkaLog,
   type LogOptions,
+  type RegistryAuth,
   repairSubjects,
   type SubjectStanding,
   subjectStandings,
 } from '../kafka/index.ts'
-import { hasUser } from '../network/index.ts'
+import { type Certificates, hasUser } from '../network/index.ts'
 
 /** Where the embedded registry listens by default. */
 const registryUrlDefault = 'http://127.0.0.1:18081/apis/ccompat/v7'
@@ -23,7 +24,10 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   brokers: string | string[]
   /** Confluent-compatible registry. Default: that of an embedded Duelog on this machine. */
   registryUrl?: string | undefined
-  registryAuth?: { username: string; password: string } | undefined
+  /** User and password, a bearer token, or a file with a bearer token, which is read again for each request. */
+  registryAuth?: RegistryAuth | undefined
+  /** PEM texts for an https registry: its authorities, and a client certificate with its key. Default: the authorities that Node knows. */
+  registrySsl?: Certificates | undefined
   /** Prefix of every topic and group. Default `duelog.`. */
   topicPrefix?: string | undefined
   /** Client id, the name of this process in the logs of the brokers. Default `duelog`. */
@@ -31,7 +35,7 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
 }
 
 export const clusterOptionNames = {
-  ...{ brokers: true, registryUrl: true, registryAuth: true, topicPrefix: true },
+  ...{ brokers: true, registryUrl: true, registryAuth: true, registrySsl: true, topicPrefix: true },
   ...{ clientId: true, sasl: true, ssl: true, logger: true },
 } as const satisfies Record<keyof ClusterOptions, true>
 
@@ -59,7 +63,7 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     if (!isHostAndPort(broker))
       throw new DuelogError('bad-config', `brokers has ${JSON.stringify(broker)}; give host:port, such as 127.0.0.1:9092`)
   }
-  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = registryUrlDefault, registryAuth: auth } = options
+  const { sasl, ssl, logger, clientId = 'duelog', registryUrl = registryUrlDefault, registryAuth: auth, registrySsl } = options
   if (hasUser(registryUrl))
     throw new DuelogError(
       'bad-config',
@@ -71,7 +75,7 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
       `registryUrl is ${JSON.stringify(registryUrl)}; give an address such as ${registryUrlDefault}`,
     )
   const names = topicNames(options.topicPrefix ?? topicPrefixDefault)
-  const registry = { registryUrl, auth, onRefused: (sentence: string) => logger?.warn({}, sentence) }
+  const registry = { registryUrl, auth, ssl: registrySsl, onRefused: (sentence: string) => logger?.warn({}, sentence) }
   return {
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,

@@ -4,9 +4,11 @@ import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Environment, SettingValues } from '../../schemas/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
+import type { Certificates } from '../network/index.ts'
+import { pemOfFile } from '../process/index.ts'
 import { crossFieldProblems } from './cross-field-rules.ts'
 import { bad, named, unknown } from './messages.ts'
-import { pemOfFile, withSecretsOfFiles } from './secret-files.ts'
+import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
 import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
 
@@ -29,10 +31,12 @@ interface ParsedSettings {
   /** Undefined: start the embedded registry. */
   registryUrl: string | undefined
   /** Undefined: requests to the registry carry no credentials. */
-  registryAuth: { username: string; password: string } | undefined
+  registryAuth: { username: string; password: string } | { token: string } | { tokenFile: string } | undefined
+  /** PEM texts, read from the files. Undefined: the certificate authorities of Node. */
+  registrySsl: Certificates | undefined
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined
   /** PEM texts, read from the files. Undefined: no TLS. */
-  ssl: { ca: string | undefined; cert: string | undefined; key: string | undefined } | undefined
+  ssl: Certificates | undefined
   roles: ReadonlySet<Role>
   /** Without a slash at the end. Undefined: made of host and port. */
   advertisedUrl: string | undefined
@@ -90,11 +94,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const checked = raw as unknown as Environment
   refuse(crossFieldProblems(checked))
-  return { ...configOf(checked), given: Object.fromEntries(ours) }
+  return { ...configOf({ ...checked, ...rereadFiles(env) }), given: Object.fromEntries(ours) }
 }
 
+/** The names of the files of secrets that are read again whenever they are needed. */
+type FileNames = { SCHEMA_REGISTRY_TOKEN_FILE?: string | undefined }
+
+const rereadFiles = ({ SCHEMA_REGISTRY_TOKEN_FILE }: Record<string, string | undefined>): FileNames => ({
+  SCHEMA_REGISTRY_TOKEN_FILE,
+})
+
 /** Every DUELOG_ setting by its key in `SettingValues`, and the parsed values in place of their strings. */
-function configOf(raw: Environment): Omit<Config, 'given'> {
+function configOf(raw: Environment & FileNames): Omit<Config, 'given'> {
   return { ...plainSettingsOf(raw), ...parsedSettingsOf(raw) }
 }
 
@@ -115,23 +126,15 @@ const keyOf = (name: string): string =>
     .toLowerCase()
     .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
-function parsedSettingsOf(raw: Environment): Omit<ParsedSettings, 'given'> {
+function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'given'> {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
     registryUrl: raw.SCHEMA_REGISTRY_URL,
-    registryAuth:
-      raw.SCHEMA_REGISTRY_USERNAME === undefined
-        ? undefined
-        : { username: raw.SCHEMA_REGISTRY_USERNAME, password: raw.SCHEMA_REGISTRY_PASSWORD ?? '' },
+    registryAuth: registryAuthOf(raw),
+    registrySsl: certificatesOf(raw, ['SCHEMA_REGISTRY_CA_FILE', 'SCHEMA_REGISTRY_CERT_FILE', 'SCHEMA_REGISTRY_KEY_FILE']),
     sasl: mechanism && { mechanism, username, password },
-    ssl: raw.KAFKA_SSL_ENABLED
-      ? {
-          ca: pemOf('KAFKA_SSL_CA_FILE', raw.KAFKA_SSL_CA_FILE),
-          cert: pemOf('KAFKA_SSL_CERT_FILE', raw.KAFKA_SSL_CERT_FILE),
-          key: pemOf('KAFKA_SSL_KEY_FILE', raw.KAFKA_SSL_KEY_FILE),
-        }
-      : undefined,
+    ssl: raw.KAFKA_SSL_ENABLED ? (certificatesOf(raw, kafkaFiles) ?? {}) : undefined,
     roles: rolesOf(raw.DUELOG_ROLES),
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
@@ -152,6 +155,24 @@ function parsedSettingsOf(raw: Environment): Omit<ParsedSettings, 'given'> {
             rolesClaim: raw.DUELOG_JWT_ROLES_CLAIM,
           },
   }
+}
+
+function registryAuthOf(raw: Environment & FileNames): ParsedSettings['registryAuth'] {
+  const { SCHEMA_REGISTRY_USERNAME: username, SCHEMA_REGISTRY_PASSWORD: password = '', SCHEMA_REGISTRY_TOKEN: token } = raw
+  if (username !== undefined) return { username, password }
+  if (token === undefined) return undefined
+  // The file is read again for each request, because such tokens expire.
+  return raw.SCHEMA_REGISTRY_TOKEN_FILE === undefined ? { token } : { tokenFile: raw.SCHEMA_REGISTRY_TOKEN_FILE }
+}
+
+type FileSetting = Extract<keyof Environment, `${string}_FILE`>
+
+const kafkaFiles: [FileSetting, FileSetting, FileSetting] = ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE']
+
+/** `names`: the settings of authority, certificate and key. Undefined if none is given. */
+function certificatesOf(raw: Environment, names: [FileSetting, FileSetting, FileSetting]): Certificates | undefined {
+  const [ca, cert, key] = names.map((name) => pemOf(name, raw[name]))
+  return ca === undefined && cert === undefined ? undefined : { ca, cert, key }
 }
 
 function pemOf(name: string, file: string | undefined): string | undefined {

@@ -20,14 +20,7 @@ export function crossFieldProblems(raw: Environment): string[] {
       name === 'SCHEMA_REGISTRY_URL' ? 'set SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD instead' : 'leave them out'
     claim(!hasUser(raw[name]), `${named(name)} has a user or a password, which logs would show; ${advice}.`)
   }
-  claim(
-    (raw.SCHEMA_REGISTRY_USERNAME === undefined) === (raw.SCHEMA_REGISTRY_PASSWORD === undefined),
-    `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD must be set together.`,
-  )
-  claim(
-    raw.SCHEMA_REGISTRY_URL !== undefined || raw.SCHEMA_REGISTRY_USERNAME === undefined,
-    `${named('SCHEMA_REGISTRY_USERNAME')} is for a registry of your own; set SCHEMA_REGISTRY_URL, or leave it out.`,
-  )
+  found.push(...registryProblems(raw))
   if (!networksOf(raw.DUELOG_HTTP_DENY)) found.push(bad('DUELOG_HTTP_DENY', raw.DUELOG_HTTP_DENY))
   if (raw.DUELOG_HTTP_ALLOW !== undefined && !networksOf(raw.DUELOG_HTTP_ALLOW))
     found.push(bad('DUELOG_HTTP_ALLOW', raw.DUELOG_HTTP_ALLOW))
@@ -76,6 +69,38 @@ export function crossFieldProblems(raw: Environment): string[] {
     'KAFKA_SASL_… and KAFKA_SSL_… are for brokers of your own; set KAFKA_BROKERS, or leave them out.',
   )
   return [...found, ...portClashes(raw)]
+}
+
+function registryProblems(raw: Environment): string[] {
+  const { SCHEMA_REGISTRY_URL: url, SCHEMA_REGISTRY_USERNAME: user, SCHEMA_REGISTRY_PASSWORD: password } = raw
+  const files = ['SCHEMA_REGISTRY_CA_FILE', 'SCHEMA_REGISTRY_CERT_FILE', 'SCHEMA_REGISTRY_KEY_FILE'] as const
+  const given = [...files, 'SCHEMA_REGISTRY_USERNAME' as const, 'SCHEMA_REGISTRY_TOKEN' as const].filter(
+    (name) => raw[name] !== undefined,
+  )
+  const rules: [right: boolean, sentence: string][] = [
+    [
+      (user === undefined) === (password === undefined),
+      `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_PASSWORD must be set together.`,
+    ],
+    [
+      user === undefined || raw.SCHEMA_REGISTRY_TOKEN === undefined,
+      `${named('SCHEMA_REGISTRY_USERNAME')} and SCHEMA_REGISTRY_TOKEN are both set; leave one of them out.`,
+    ],
+    [
+      (raw.SCHEMA_REGISTRY_CERT_FILE === undefined) === (raw.SCHEMA_REGISTRY_KEY_FILE === undefined),
+      `${named('SCHEMA_REGISTRY_CERT_FILE')} and SCHEMA_REGISTRY_KEY_FILE must be set together.`,
+    ],
+    [
+      url !== undefined || given.length === 0,
+      `${named(given[0] ?? '')} is for a registry of your own; set SCHEMA_REGISTRY_URL, or leave it out.`,
+    ],
+  ]
+  for (const name of files)
+    rules.push([
+      raw[name] === undefined || url === undefined || url.startsWith('https:'),
+      `${named(name)} is set, but SCHEMA_REGISTRY_URL does not begin with https.`,
+    ])
+  return rules.flatMap(([right, sentence]) => (right ? [] : [sentence]))
 }
 
 /** Problems name an item by its position, because any part of its text may be a token. */

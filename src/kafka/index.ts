@@ -9,6 +9,7 @@ export {
   createReadingCodecs,
   type EarlyCodecsOptions,
   type KnownIds,
+  type RegistryAuth,
   repairSubjects,
   type SubjectStanding,
   subjectStandings,

@@ -55,10 +55,11 @@ const rules: Record<string, Rule> = {
   httpDeny: { fits: isTexts, allowed: 'a list of addresses and networks, such as ["10.0.0.0/8"]' },
   httpAllow: { fits: isTexts, allowed: 'a list of addresses and networks, such as ["10.20.0.0/16"]' },
   registryAuth: {
-    fits: (value) => isRecord(value) && isWord(value.username) && typeof value.password === 'string',
-    allowed: '{ username, password }, both text',
+    fits: isRegistryAuth,
+    allowed: '{ username, password }, { token } or { tokenFile }, all text',
     secret: true,
   },
+  registrySsl: { fits: isCertificates, allowed: '{ ca, cert, key }, PEM texts, cert and key together', secret: true },
   sasl: { fits: isSasl, allowed: `{ mechanism, username, password }, with one of ${mechanisms.join(', ')}`, secret: true },
   ssl: {
     fits: (value) => typeof value === 'boolean' || isRecord(value),
@@ -70,6 +71,19 @@ const rules: Record<string, Rule> = {
     allowed: `an object with the methods ${levels.join(', ')}, such as one of pino`,
     secret: true,
   },
+}
+
+function isRegistryAuth(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  if (value.username !== undefined)
+    return isWord(value.username) && typeof value.password === 'string' && value.token === undefined
+  return isWord(value.token) ? value.tokenFile === undefined : isWord(value.tokenFile)
+}
+
+function isCertificates(value: unknown): boolean {
+  if (!isRecord(value) || Object.keys(value).some((name) => !['ca', 'cert', 'key'].includes(name))) return false
+  const isPem = (text: unknown): boolean => text === undefined || isWord(text)
+  return [value.ca, value.cert, value.key].every(isPem) && (value.cert === undefined) === (value.key === undefined)
 }
 
 function isSasl(value: unknown): boolean {

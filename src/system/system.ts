@@ -109,11 +109,11 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   ])
   logger.info({ partitions }, 'Start: the topics are checked.')
   const home = { dataDir: config.dataDir, clusterId }
-  const auth = config.registryAuth
+  const { registryAuth: auth, registrySsl: ssl } = config
   const standing = { registryAnswered: false }
   const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
   const { registryUp: whenUp, startRegistry: onNeeded } = embedded
-  const registry = { registryUrl, ...(auth && { auth }), whenUp, onNeeded, onAnswered }
+  const registry = { registryUrl, auth, ssl, whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ registryUrl }, 'Start: the schema ids are known.')
   const context = {

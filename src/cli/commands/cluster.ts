@@ -8,7 +8,8 @@ import type { Terminal } from '../terminal/index.ts'
 export const kafkaSettings = ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'DUELOG_TOPIC_PREFIX'] as const
 
 export function clusterIn(env: Terminal['env'], clientId: string): ClusterOptions {
-  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, registryAuth } = readConfig(env)
+  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, ...config } = readConfig(env)
+  const { registryAuth, registrySsl } = config
   return {
     brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
     registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
@@ -16,6 +17,7 @@ export function clusterIn(env: Terminal['env'], clientId: string): ClusterOption
     clientId,
     logger: pino({ level: 'silent' }),
     ...(registryAuth === undefined ? {} : { registryAuth }),
+    ...(registrySsl === undefined ? {} : { registrySsl }),
     ...(sasl === undefined ? {} : { sasl }),
     ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
   }

@@ -9,4 +9,5 @@ export {
   type EarlyCodecsOptions,
 } from './codecs.ts'
 export type { KnownIds } from './registry.ts'
+export type { RegistryAuth } from './registry-access.ts'
 export { repairSubjects, type SubjectStanding, subjectStandings } from './schema-ownership.ts'

@@ -2,11 +2,12 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
-import { AnswerTooLong } from '../../network/index.ts'
+import { AnswerTooLong, agentOf, isUntrusted, reasonOf } from '../../network/index.ts'
 import { retryWhile } from '../errors/index.ts'
 import { fingerprintOf, guardedTypes } from './avro-type.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
-import { isSame, type RegistryAddress, type SchemaTexts, Subjects } from './subjects.ts'
+import { authorizationOf, type RegistryAddress } from './registry-access.ts'
+import { isSame, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
   /** Absent: ids are not checked. */
@@ -52,8 +53,9 @@ export class Registry {
     this.#options = options
     this.#subjects = new Subjects(options)
     const host = options.registryUrl.replace(/\/+$/, '')
+    const agent = agentOf(options.ssl)
     this.#client = new SchemaRegistry(
-      { host, auth: options.auth, clientId: 'duelog' },
+      { host, clientId: 'duelog', middlewares: [signing(options)], ...(agent && { agent }) },
       { [SchemaType.AVRO]: { typeHook: guardedTypes } },
     )
   }
@@ -237,15 +239,30 @@ export class Registry {
     const code = codes[status] ?? 'registry-unavailable'
     const advice = {
       'foreign-data': `A version that does not go with our schema is registered there. ${repairAdvice}`,
-      'bad-config': 'Check the credentials of the registry.',
+      'bad-config':
+        'Check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, SCHEMA_REGISTRY_TOKEN or SCHEMA_REGISTRY_CERT_FILE, or registryAuth and registrySsl of the library.',
     }[code as string]
-    return new DuelogError(
-      code,
-      `${doing} at ${this.#options.registryUrl} failed: ${messageOf(thrown)}. ${advice ?? 'Check that the registry runs and can be reached.'}`,
-      { cause: thrown },
-    )
+    const remedy = isUntrusted(thrown)
+      ? 'Set SCHEMA_REGISTRY_CA_FILE, or registrySsl of the library, to the authority that signed its certificate.'
+      : 'Check that the registry runs and can be reached.'
+    return new DuelogError(code, `${doing} at ${this.#options.registryUrl} failed: ${reasonOf(thrown)}. ${advice ?? remedy}`, {
+      cause: thrown,
+    })
   }
 }
+
+type Middlewares = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>
+
+/** Adds the credentials to each request of the client library. */
+const signing =
+  ({ auth }: RegistryAddress): Middlewares[number] =>
+  () => ({
+    async prepareRequest(next) {
+      const authorization = authorizationOf(auth)
+      const request = await next()
+      return authorization === undefined ? request : request.enhance({ headers: { authorization } })
+    },
+  })
 
 /** Where our schema is registered while its own subject refuses it. Nobody else writes there. */
 export const ownSubjectOf = (subject: string): string => `${subject}.own`

@@ -1,12 +1,7 @@
 /** The versions at the subjects of a registry, for requests that its client library does not offer. */
 import { isDeepStrictEqual } from 'node:util'
-import { answerText } from '../../network/index.ts'
-
-export interface RegistryAddress {
-  /** Base address of an API compatible with Confluent's, such as http://localhost:8081. */
-  registryUrl: string
-  auth?: { username: string; password: string }
-}
+import { answerText, type Fetch, fetchWith } from '../../network/index.ts'
+import { authorizationOf, type RegistryAddress } from './registry-access.ts'
 
 /** One version of a subject. */
 export interface SubjectVersion {
@@ -43,10 +38,12 @@ const answerBytesMax = 4 * 1024 * 1024
 export class Subjects {
   readonly #url: string
   readonly #auth: RegistryAddress['auth']
+  readonly #fetch: Fetch
 
-  constructor({ registryUrl, auth }: RegistryAddress) {
+  constructor({ registryUrl, auth, ssl }: RegistryAddress) {
     this.#url = registryUrl.replace(/\/+$/, '')
     this.#auth = auth
+    this.#fetch = fetchWith(ssl)
   }
 
   /**
@@ -101,8 +98,8 @@ export class Subjects {
 
   /** Undefined for one of the statuses that mean "not found". */
   async #ask(method: string, path: string, body?: object, no: readonly number[] = []): Promise<unknown> {
-    const auth = this.#auth && `Basic ${Buffer.from(`${this.#auth.username}:${this.#auth.password}`).toString('base64')}`
-    const response = await fetch(`${this.#url}${path}`, {
+    const auth = authorizationOf(this.#auth)
+    const response = await this.#fetch(`${this.#url}${path}`, {
       method,
       signal: AbortSignal.timeout(requestMsMax),
       headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', ...(auth && { authorization: auth }) },

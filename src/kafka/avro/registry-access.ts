@@ -1,0 +1,27 @@
+/** What the requests to a registry carry: its address, the credentials, the certificates. */
+import type { Certificates } from '../../network/index.ts'
+import { secretOfFile } from '../../process/index.ts'
+
+/** User and password, a bearer token, or a file with a bearer token, which is read again for each request. */
+export type RegistryAuth = { username: string; password: string } | { token: string } | { tokenFile: string }
+
+export interface RegistryAddress {
+  /** Base address of an API compatible with Confluent's, such as http://localhost:8081. */
+  registryUrl: string
+  auth?: RegistryAuth | undefined
+  /** Certificates for an https address. Absent: those of Node. */
+  ssl?: Certificates | undefined
+}
+
+/** Throws if the file of the token cannot be read. */
+export function authorizationOf(auth: RegistryAuth | undefined): string | undefined {
+  if (auth === undefined) return undefined
+  if ('username' in auth) return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`
+  return `Bearer ${'token' in auth ? auth.token : tokenOf(auth.tokenFile)}`
+}
+
+function tokenOf(file: string): string {
+  const token = secretOfFile(file)
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`the file of its token, ${file}, does not hold a token`)
+  return token
+}

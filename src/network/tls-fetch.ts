@@ -1,0 +1,95 @@
+/** Requests to servers whose certificates a private authority signs, or which ask for a client certificate: fetch has no option for them. */
+import { Agent, request } from 'node:https'
+import { Readable } from 'node:stream'
+
+/** PEM texts. */
+export interface Certificates {
+  /** Authorities that are trusted instead of the public ones. */
+  ca?: string | undefined
+  cert?: string | undefined
+  key?: string | undefined
+}
+
+export interface RequestInitOf {
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+  signal?: AbortSignal
+  redirect?: 'error'
+}
+
+/** The part of fetch that is needed here. */
+export type Fetch = (url: string | URL, init?: RequestInitOf) => Promise<Response>
+
+const socketsMax = 64
+const noBody = new Set([204, 205, 304])
+
+/** Agent for libraries that make their requests themselves. Undefined: the certificates of Node are enough. */
+export function agentOf(certificates: Certificates | undefined): Agent | undefined {
+  const { ca, cert, key } = certificates ?? {}
+  if (ca === undefined && cert === undefined) return undefined
+  return new Agent({
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    minVersion: 'TLSv1.2',
+    keepAlive: true,
+    maxSockets: socketsMax,
+  })
+}
+
+/** fetch itself without certificates. With them: the same for https addresses, except that redirects are not followed. */
+export function fetchWith(certificates: Certificates | undefined): Fetch {
+  const agent = agentOf(certificates)
+  return agent === undefined ? (url, init) => fetch(url, init) : (url, init = {}) => asked(agent, url, init)
+}
+
+function asked(
+  agent: Agent,
+  url: string | URL,
+  { method = 'GET', headers, body, signal, redirect }: RequestInitOf,
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>()
+  const sent = request(url, { method, agent, ...(headers && { headers }), ...(signal && { signal }) }, (answer) => {
+    const status = answer.statusCode ?? 0
+    if (redirect === 'error' && status >= 300 && status < 400 && status !== 304) {
+      answer.destroy()
+      return reject(new TypeError(`it answered with a redirect (${status})`))
+    }
+    if (noBody.has(status)) answer.resume()
+    const pairs = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    )
+    const stream = noBody.has(status) ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>)
+    resolve(new Response(stream, { status, headers: pairs }))
+  })
+  sent.once('error', (error) => reject(signal?.aborted ? signal.reason : error))
+  sent.end(body)
+  return promise
+}
+
+const untrusted = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+])
+
+/** Whether a request failed because no known authority has signed the certificate of the server. */
+export const isUntrusted = (thrown: unknown): boolean => untrusted.has(String((innermost(thrown) as { code?: unknown }).code))
+
+/** The reason of a failed request: fetch itself only says "fetch failed". */
+export function reasonOf(thrown: unknown): string {
+  const inner = innermost(thrown)
+  return inner instanceof Error ? inner.message : String(inner)
+}
+
+function innermost(thrown: unknown): unknown {
+  let inner = thrown
+  for (let depth = 0; depth < 8 && inner instanceof Error; depth++) {
+    const next = inner instanceof AggregateError ? inner.errors[0] : inner.cause
+    if (next === undefined) break
+    inner = next
+  }
+  return inner
+}
