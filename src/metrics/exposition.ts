@@ -1,8 +1,8 @@
 /**
- * Exposition of /metrics: the metrics of this process and of its executor processes. Metrics of Duelog are summed over all of them.
+ * Exposition of /metrics: the metrics of this process and of its executor processes. Metrics of Duelog are joinable over all of them.
  * Metrics of Node are separate, with the label `process`.
  */
-import { AggregatorRegistry, type Registry } from 'prom-client'
+import { AggregatorRegistry, type Gauge, type Registry } from 'prom-client'
 
 /** A metric with its values, as prom-client gives it for another process. */
 export interface Shown {
@@ -23,18 +23,38 @@ export async function shownOf(registry: Registry): Promise<Shown[]> {
   return (await registry.getMetricsAsJSON()) as unknown as Shown[]
 }
 
+/** A value of a gauge under its labels. */
+export interface Reading {
+  labels: Record<string, string | number>
+  value: number
+}
+
+/** Shows these values of a gauge, read whenever somebody reads the metrics. Values that fail to be read are not shown. */
+export function whenRead(gauge: Gauge, read: () => Iterable<Reading> | Promise<Iterable<Reading>>): void {
+  const collect = async (): Promise<void> => {
+    const readings = await read()
+    gauge.reset()
+    for (const { labels, value } of readings) gauge.set(labels, value)
+  }
+  // prom-client takes it in the constructor only, where what is read does not exist yet.
+  Object.assign(gauge, { collect })
+}
+
 /** The metrics of this process and of the sources as text. */
 export async function expose(registry: Registry, sources: Iterable<MetricsSource>): Promise<string> {
   const asked = [...sources].map((source) => source())
   if (asked.length === 0) return registry.metrics()
   const all = await Promise.all([shownOf(registry), ...asked])
-  return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(summed))).metrics()
+  return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joinable))).metrics()
 }
 
-/** Every value is either added up or alone under its labels; then the sum is the value itself. NaN does not survive JSON. */
-const summed = (metric: Shown): Shown => ({
+/**
+ * Values of Duelog are joined as their metric says, mostly added up. Those of Node are alone under their labels, so that their sum is
+ * the value itself. NaN does not survive JSON.
+ */
+const joinable = (metric: Shown): Shown => ({
   ...metric,
-  aggregator: 'sum',
+  aggregator: ours(metric.name) ? (metric.aggregator ?? 'sum') : 'sum',
   values: metric.values.map((each) => ({ ...each, value: each.value ?? Number.NaN })),
 })
 
@@ -53,5 +73,5 @@ export function countsIn(metrics: readonly Shown[]): Shown[] {
 
 /** Adds up the counts of several processes. */
 export async function added(all: readonly Shown[][]): Promise<Shown[]> {
-  return shownOf(AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(summed))))
+  return shownOf(AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joinable))))
 }

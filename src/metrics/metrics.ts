@@ -1,5 +1,5 @@
 /** Every metric of the process, in one registry; names as in docs/METRICS.md. Times are in seconds, as Prometheus expects. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type Aggregator, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricsSource } from './exposition.ts'
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
@@ -11,8 +11,9 @@ function makersIn(registry: Registry) {
   return {
     counter: (name: string, help: string, labelNames: string[] = []) =>
       new Counter({ name: `duelog_${name}`, help, labelNames, registers }),
-    gauge: (name: string, help: string, labelNames: string[] = []) =>
-      new Gauge({ name: `duelog_${name}`, help, labelNames, registers }),
+    /** `aggregator`: what one value is made of those of a process and its executor processes. */
+    gauge: (name: string, help: string, labelNames: string[] = [], aggregator: Aggregator = 'sum') =>
+      new Gauge({ name: `duelog_${name}`, help, labelNames, aggregator, registers }),
     histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
       new Histogram({ name: `duelog_${name}`, help, buckets, labelNames, registers }),
   }
@@ -42,6 +43,17 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     commit: histogram('commit_seconds', 'Duration of a partition transaction.', latenessBuckets),
     commitBatch: histogram('commit_batch_size', 'Records in a partition transaction.', [1, 5, 10, 50, 100, 500, 1000, 5000]),
+    partitions: gauge('partitions', 'Partitions of the system, from each process with the role scheduler; 0 from others.'),
+    partitionActive: gauge(
+      'partition_active',
+      'Whether this process fires the timers of the partition: 1 or 0. The sum over all processes is 1 while the partition has an owner.',
+      ['partition'],
+    ),
+    storeBytes: gauge(
+      'store_bytes',
+      'Size of the RocksDB store of the partition in this process: tables, blob files and what is not yet written to them.',
+      ['partition'],
+    ),
     timersOverdue: gauge('timers_overdue', 'Whether timers of the partition are due and not yet handed out: 1 or 0.', [
       'partition',
     ]),
@@ -59,7 +71,12 @@ export function newMetrics({ ofProcess = true } = {}) {
       'partition',
     ]),
     runsInPausedPools: gauge('runs_in_paused_pools', 'Runs that wait until their pool is resumed.', ['partition']),
-    poolPaused: gauge('pool_paused', '1 while the pool is paused or drained; 0 after it was resumed.', ['pool']),
+    poolPaused: gauge('pool_paused', '1 while the pool is paused or drained; 0 after it was resumed.', ['pool'], 'max'),
+    poolRuns: gauge(
+      'pool_runs',
+      'Active runs of the pool in the partitions that this process owns, by state: waiting (for a limit, a retry, a handler or a paused pool), dispatched (no worker has started them) and running.',
+      ['pool', 'state'],
+    ),
     poolWorkers: gauge(
       'pool_workers',
       'Workers of the pool when the owners last looked them up. They do so while they dispatch runs to it.',
@@ -84,7 +101,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     withdrawn: gauge('withdrawn', 'Whether this process lets others fire because its local stores fail permanently: 1 or 0.'),
-    tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu']),
+    tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu'], 'max'),
     zoneRulesDiffer: gauge(
       'zone_rules_differ',
       'Whether the partition was claimed under other time zone rules than those of this process: 1 or 0.',
@@ -100,11 +117,15 @@ export function newMetrics({ ofProcess = true } = {}) {
     clockSteps: counter('clock_step_total', 'Steps of the wall clock by more than DUELOG_CLOCK_STEP_MS_MAX.'),
     clockTrusted: gauge(
       'clock_trusted',
-      'Whether the wall clock agrees with the steady clock and the brokers: 1 or 0. While it is 0, nothing is decided.',
+      'Whether the wall clock agrees with the steady clock and the brokers: 1 or 0. While it is 0, nothing is decided. 0 also if the clock of an executor process disagrees.',
+      [],
+      'min',
     ),
     clockOffset: gauge(
       'clock_offset_seconds',
       'Wall clock of this process minus the clock of the broker that gave the time last.',
+      [],
+      'average',
     ),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
     retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),
@@ -169,7 +190,12 @@ export function newMetrics({ ofProcess = true } = {}) {
       'history_behind_records',
       'Records of the topic runs that are not in the history yet, of the partitions that this process reads. Measured every 30 s.',
     ),
-    historyProblem: gauge('history_problem', 'Whether ended runs cannot be written to the history at present: 1 or 0.'),
+    historyProblem: gauge(
+      'history_problem',
+      'Whether ended runs cannot be written to the history at present: 1 or 0.',
+      [],
+      'max',
+    ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
     refused: counter('refused_total', 'Commands that were not carried out, and follow-ups that were not triggered.', [
       'what',

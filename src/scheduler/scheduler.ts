@@ -17,6 +17,7 @@ import {
 } from './input/index.ts'
 import type { SchedulerOptions, Shared } from './options/index.ts'
 import { OpenTransactions, Partition, type PartitionRole, type SchedulerResources } from './partition/index.ts'
+import { showPartitions } from './partition-gauges.ts'
 import { PoolWorkers } from './pools/index.ts'
 import { partitionQueries } from './queries.ts'
 import { StandbyWarmth } from './standby-warmth.ts'
@@ -74,7 +75,9 @@ export class Scheduler {
 
   /** Joins the group. Resolves when it has joined; partitions become active afterwards, see queries.partitions(). */
   async start(): Promise<void> {
-    const { log, names, prefix, instance, userData } = this.#options
+    const { log, names, prefix, instance, userData, metrics, clock } = this.#options
+    metrics.partitions.set(this.#options.partitions)
+    showPartitions(metrics, this.#partitions, clock)
     const admin = await log.admin()
     const stores = withStoresFaults(this.#options.stores)
     const poolWorkers = this.#newPoolWorkers(admin)

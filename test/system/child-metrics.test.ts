@@ -62,6 +62,28 @@ describe('the metrics of executor processes', () => {
     expect(text).toContain('duelog_start_lateness_seconds_bucket{le="+Inf",pool="default"} 2')
   })
 
+  it('are not added where a sum means nothing: clocks, pauses and problems', async () => {
+    const [own, one, two] = [newMetrics(), child('executor-1'), child('executor-2')]
+    own.sources.add(one.told.source).add(two.told.source)
+    const all = [own, one.state.metrics, two.state.metrics]
+    for (const metrics of all) {
+      metrics.clockTrusted.set(1)
+      metrics.clockOffset.set(0.2)
+      metrics.tzInfo.set({ version: '2026c', icu: '78' }, 1)
+      metrics.poolPaused.set({ pool: 'mail' }, 1)
+    }
+    own.historyProblem.set(1)
+    const text = await expose(own.registry, own.sources)
+    expect(linesOf(text, 'duelog_clock_trusted')).toEqual(['duelog_clock_trusted 1'])
+    expect(Number(linesOf(text, 'duelog_clock_offset_seconds')[0]?.split(' ')[1])).toBeCloseTo(0.2)
+    expect(linesOf(text, 'duelog_tz_info')).toEqual(['duelog_tz_info{version="2026c",icu="78"} 1'])
+    expect(linesOf(text, 'duelog_pool_paused')).toEqual(['duelog_pool_paused{pool="mail"} 1'])
+    expect(linesOf(text, 'duelog_history_problem')).toEqual(['duelog_history_problem 1'])
+    // One executor process whose clock is wrong is enough.
+    two.state.metrics.clockTrusted.set(0)
+    expect(linesOf(await expose(own.registry, own.sources), 'duelog_clock_trusted')).toEqual(['duelog_clock_trusted 0'])
+  })
+
   it('include the metrics of Node, with the name of each process', async () => {
     const [own, one] = [newMetrics(), child('executor-1')]
     own.sources.add(one.told.source)

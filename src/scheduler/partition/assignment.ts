@@ -168,9 +168,19 @@ export class Assignment {
     if (phase === 'active') {
       this.trouble = null
       this.jobWaits.anyChanged()
-    } else if (before === 'active') this.#firedAt = this.shared.clock.steadyMs()
+    } else if (before === 'active') {
+      this.#firedAt = this.shared.clock.steadyMs()
+      this.#forgetMeasures()
+    }
     this.storeFailures.entered(phase === 'active' || phase === 'following')
     this.resources.phaseChanged()
+  }
+
+  /** Another process may own the partition and show these now. What this one showed last would stand beside it, and raise alerts. */
+  #forgetMeasures(): void {
+    const { timersOverdue, mailboxDepth, runsWithoutHandler, runsInPausedPools } = this.shared.metrics
+    for (const gauge of [timersOverdue, mailboxDepth, runsWithoutHandler, runsInPausedPools])
+      gauge.set({ partition: this.partition }, 0)
   }
 
   /** The partition is handed over: it fires for at most handoffMs more. */
