@@ -24,7 +24,8 @@ const small = {
 /** server.properties as the image of Apache Kafka makes them: KAFKA_LOG_DIRS is log.dirs. */
 export function propertiesOf(environment: Record<string, string>, more: Record<string, string | number>): string {
   const settings = Object.entries(environment)
-    .filter(([name]) => name.startsWith('KAFKA_'))
+    // The heap is an option of Java.
+    .filter(([name]) => name.startsWith('KAFKA_') && name !== 'KAFKA_HEAP_OPTS')
     .map(([name, value]) => [name.slice('KAFKA_'.length).toLowerCase().replaceAll('_', '.'), value])
   return Object.entries({ ...Object.fromEntries(settings), ...more })
     .map(([name, value]) => `${name}=${value}`)

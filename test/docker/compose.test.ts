@@ -1,27 +1,39 @@
 /** docker/compose.yaml is a compose file, and what it says of our services and their neighbors holds together. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Ajv } from 'ajv'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { readConfig } from '../../src/config/config.ts'
 import { kafkaVersion, registryVersion } from '../../src/embedded/artifacts.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
-import { composeFile, type Service } from './compose-file.ts'
+import { filesIn, readHouseFile } from '../house/tree.ts'
+import { composeFile, environmentIn, type Service } from './compose-file.ts'
 
-const file = composeFile({ DUELOG_API_TOKENS: 'admin:secret-of-the-test' })
+const secretsFolder = mkdtempSync(join(tmpdir(), 'duelog-secrets-'))
+writeFileSync(join(secretsFolder, 'api-tokens'), 'admin:secret-of-the-test\n')
+afterAll(() => rmSync(secretsFolder, { recursive: true }))
+
+const file = composeFile('docker/compose.yaml')
+const small = composeFile('docker/compose.dev.yaml')
+const everyService = [file, small].flatMap(({ services }) => Object.entries(services))
 const services = Object.entries(file.services)
 const ours = services.filter(([, { image }]) => image === 'duelog')
 const brokers = services.filter(([name]) => /^kafka-\d$/.test(name))
-const environmentOf = ({ environment = {} }: Service): Record<string, string> =>
+const environmentOf = (service: Service): Record<string, string> =>
   // What the image sets, see docker/Dockerfile.
-  ({ DUELOG_HTTP_HOST: '0.0.0.0', DUELOG_DATA_DIR: 'data', ...environment })
+  ({ DUELOG_HTTP_HOST: '0.0.0.0', DUELOG_DATA_DIR: 'data', ...environmentIn(secretsFolder, service) })
 
 describe('by the schema of the Compose Specification', () => {
   const { $schema: _, ...schema } = JSON.parse(readFileSync(new URL('compose-spec.json', import.meta.url), 'utf8'))
   const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema)
 
-  test('the compose file is valid', () => {
-    validate(file)
-    expect(validate.errors).toBeNull()
+  test('the compose files are valid', () => {
+    for (const each of [file, small]) {
+      validate(each)
+      expect(validate.errors).toBeNull()
+    }
   })
 
   test('red: a misspelled key and a wrong type are found', () => {
@@ -32,20 +44,93 @@ describe('by the schema of the Compose Specification', () => {
 
 test('the file has the machines of a real cluster', () => {
   expect(brokers).toHaveLength(3)
-  const roles = ours.map(([, { environment }]) => `${environment?.DUELOG_ROLES} ${environment?.DUELOG_POOLS}`)
+  const roles = ours.map(
+    ([, { environment, deploy }]) => `${deploy?.replicas ?? 1} ${environment?.DUELOG_ROLES} ${environment?.DUELOG_POOLS}`,
+  )
   expect(roles).toEqual([
-    'scheduler,retrier default,reports',
-    'scheduler,retrier default,reports',
-    'executor default',
-    'executor reports',
-    'history default,reports',
-    'api default,reports',
+    '1 scheduler,retrier default,reports',
+    '1 scheduler,retrier default,reports',
+    '4 executor default',
+    '2 executor reports',
+    '1 history default,reports',
+    '1 api default,reports',
   ])
 })
 
-test('every Duelog setting in the file exists, and the start is refused without tokens', () => {
-  for (const [, service] of ours) expect(readConfig(environmentOf(service)).replication).toBe(3)
-  expect(() => composeFile({})).toThrow('DUELOG_API_TOKENS is missing')
+test('every Duelog setting in the files exists, and the start is refused without tokens', () => {
+  for (const [, service] of ours) {
+    expect(readConfig(environmentOf(service)).replication).toBe(3)
+    const { DUELOG_API_TOKENS_FILE: _, ...others } = environmentOf(service)
+    expect(() => readConfig(others)).toThrow('DUELOG_API_TOKENS')
+  }
+  const alone = small.services.duelog as Service
+  const { replication, roles } = readConfig(environmentOf(alone))
+  expect(replication).toBe(1)
+  for (const role of ['api', 'scheduler', 'executor', 'history'] as const) expect(roles).toContain(role)
+})
+
+test('secrets are files: no environment holds one, and each file is declared and given to its service', () => {
+  for (const [name, { environment = {}, secrets = [] }] of everyService) {
+    const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? [])
+    expect(named, name).toEqual(secrets)
+    for (const secret of secrets) expect(file.secrets[secret]?.file).toBe(`./secrets/${secret}`)
+    expect(Object.keys(environment).filter((key) => /TOKEN|PASSWORD|SECRET/.test(key) && !/_FILE$/.test(key))).toEqual([])
+  }
+  expect(everyService.filter(([, { secrets = [] }]) => secrets.includes('api-tokens'))).toHaveLength(ours.length + 1)
+  expect(readHouseFile('.gitignore').text.split('\n')).toContain('docker/secrets/')
+})
+
+test('every container has a memory limit, no capability, and no way to gain one', () => {
+  for (const [name, service] of everyService) {
+    expect(service.mem_limit, name).toMatch(/^\d+[mg]$/)
+    expect(service.cap_drop, name).toEqual(['ALL'])
+    expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
+  }
+  for (const [name, { image, read_only }] of everyService) if (image === 'duelog') expect(read_only, name).toBe(true)
+})
+
+test('a service starts when what it calls is healthy, and what is waited for has a health check', () => {
+  const each = [file, small].flatMap(({ services }) =>
+    Object.entries(services).map(([name, service]) => ({ name, service, services })),
+  )
+  for (const { name, service, services } of each) {
+    const { depends_on = {} } = service
+    const conditions = Array.isArray(depends_on) ? [] : Object.entries(depends_on)
+    for (const [other, { condition }] of conditions) {
+      if (condition === 'service_healthy') expect(services[other]?.healthcheck?.test, `${name} waits for ${other}`).toBeDefined()
+      else expect(`${other} ${condition}`).toBe('registry-topic service_completed_successfully')
+    }
+  }
+})
+
+test('Prometheus scrapes every process of ours, and it and Grafana have what lies in their folders', () => {
+  const prometheus = parse(readHouseFile('docker/prometheus/prometheus.yml').text) as {
+    rule_files: string[]
+    scrape_configs: { job_name: string; dns_sd_configs?: { names: string[]; port: number }[] }[]
+  }
+  const [duelog] = prometheus.scrape_configs.filter(({ job_name }) => job_name === 'duelog')
+  expect(duelog?.dns_sd_configs?.[0]).toMatchObject({ names: ours.map(([name]) => name), port: 8080 })
+  expect(file.services.prometheus?.volumes).toContain('./prometheus:/etc/prometheus:ro')
+  expect(prometheus.rule_files).toEqual(['/etc/prometheus/alerts/*.yaml'])
+  expect(file.services.grafana?.volumes).toEqual(
+    expect.arrayContaining([
+      './grafana/provisioning:/etc/grafana/provisioning:ro',
+      './grafana/dashboards:/etc/grafana/dashboards:ro',
+    ]),
+  )
+  const [provider] = (
+    parse(readHouseFile('docker/grafana/provisioning/dashboards/duelog.yaml').text) as {
+      providers: { options: { path: string } }[]
+    }
+  ).providers
+  expect(provider?.options.path).toBe('/etc/grafana/dashboards')
+  const [source] = (
+    parse(readHouseFile('docker/grafana/provisioning/datasources/prometheus.yaml').text) as {
+      datasources: { uid: string; url: string }[]
+    }
+  ).datasources
+  expect(source).toMatchObject({ uid: 'prometheus', url: 'http://prometheus:9090' })
+  for (const { path, text } of filesIn(['docker'], '.json')) expect(() => JSON.parse(text), path).not.toThrow()
 })
 
 test('owners and the history show other processes names of their own', () => {
@@ -78,16 +163,21 @@ test('one broker may be down: every topic has a second in-sync replica, also the
 })
 
 test('the versions are those that the tests use', () => {
-  for (const [, { image }] of [...brokers, ...services.filter(([name]) => name === 'registry-topic')])
-    expect(image).toBe(`apache/kafka:${kafkaVersion}`)
-  expect(file.services.registry?.image).toBe(`apicurio/apicurio-registry-kafkasql:${registryVersion}`)
+  const kafkas = everyService.filter(([name]) => /^kafka|^registry-topic$/.test(name))
+  expect(kafkas).toHaveLength(5)
+  for (const [, { image }] of kafkas) expect(image).toBe(`apache/kafka:${kafkaVersion}`)
+  for (const { services } of [file, small])
+    expect(services.registry?.image).toBe(`apicurio/apicurio-registry-kafkasql:${registryVersion}`)
 })
 
 test('dependencies and named volumes of each service exist', () => {
-  for (const [name, { depends_on = {}, volumes = [] }] of services) {
-    for (const other of Object.keys(depends_on)) expect(file.services, name).toHaveProperty([other])
-    for (const volume of volumes) expect(file.volumes, name).toHaveProperty([volume.split(':')[0] ?? ''])
-  }
+  for (const { services, volumes: known } of [file, small])
+    for (const [name, { depends_on = {}, volumes = [] }] of Object.entries(services)) {
+      const others = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on)
+      for (const other of others) expect(services, name).toHaveProperty([other])
+      for (const volume of volumes.filter((each) => !each.startsWith('./')))
+        expect(known, name).toHaveProperty([volume.split(':')[0] ?? ''])
+    }
 })
 
 test('what owners and the history keep survives their containers', () => {
@@ -96,7 +186,7 @@ test('what owners and the history keep survives their containers', () => {
 })
 
 test('nothing is reachable from outside the machine', () => {
-  for (const [, { ports = [] }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
+  for (const [, { ports = [] }] of everyService) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
 })
 
 test('a stopping service has more time than its handlers', () => {

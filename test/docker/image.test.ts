@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../faults/harness.ts'
-import { readHouseFile } from '../house/tree.ts'
+import { filesIn, importsOf, readHouseFile } from '../house/tree.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { freePorts } from '../setup/free-ports.ts'
 import { DuelogService } from './duelog-service.ts'
@@ -46,8 +46,30 @@ const taken = all('COPY')
 
 test('packages and the dashboard are built in stages of their own, and the last stage does not run as root', () => {
   expect(all('FROM')).toHaveLength(3)
-  expect(one('USER')).toBe('node')
+  // A number, of which Kubernetes can prove that it is not root, and which owns the data.
+  expect(one('USER')).toBe('1000:1000')
+  expect(one('RUN')).toMatch(/useradd --uid 1000 .*install -d -o node -g node -m 0700 \/var\/lib\/duelog$/)
   expect(all('COPY').filter((text) => text.startsWith('--chown'))).toEqual([])
+})
+
+test('the stage that builds the dashboard has every file that the dashboard imports', () => {
+  const from = instructions.findIndex(({ name, text }) => name === 'FROM' && text.endsWith('AS dashboard'))
+  const end = instructions.findIndex(({ name }, at) => at > from && name === 'FROM')
+  const stage = instructions.slice(from, end).filter(({ name }) => name === 'COPY')
+  const there = stage.flatMap(({ text }) => text.split(/\s+/).slice(0, -1))
+  const has = (path: string): boolean => there.some((each) => path === each || path.startsWith(`${each}/`))
+  const known = new Map(filesIn(['src', 'streams', 'schemas']).map((file) => [file.path, file]))
+  const open = [...known.keys()].filter((path) => path.startsWith('src/dashboard/'))
+  const seen = new Set(open)
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const file = known.get(path)
+    for (const target of file === undefined ? [] : importsOf(file).filter((each) => known.has(each) && !seen.has(each))) {
+      seen.add(target)
+      open.push(target)
+    }
+  }
+  expect(seen.size).toBeGreaterThan(20)
+  expect([...seen].filter((path) => !has(path))).toEqual([])
 })
 
 test('the process is Duelog itself, which gets signals without a shell in between', () => {

@@ -3,6 +3,7 @@
  * the API, each a process with the environment of its service, on loopback. A broker is killed, then an owner: what is due goes on being fired, once.
  */
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test, vi } from 'vitest'
 import { recurring, registryUrl, temporaryFolder } from '../faults/harness.ts'
@@ -10,7 +11,7 @@ import { distinctPorts } from '../setup/free-ports.ts'
 import { Checker } from '../tools/checker.ts'
 import { clean } from '../tools/checker-audit.ts'
 import { BrokerNode } from './broker-node.ts'
-import { composeFile } from './compose-file.ts'
+import { composeFile, environmentIn } from './compose-file.ts'
 import { DuelogService } from './duelog-service.ts'
 
 const partitions = 4
@@ -24,7 +25,8 @@ const patience = { timeout: 60_000, interval: 250 }
 async function openCluster(test: TestContext) {
   const folder = await temporaryFolder(test)
   const prefix = `c-${randomUUID().slice(0, 8)}.`
-  const { services } = composeFile({ DUELOG_API_TOKENS: `admin:${token}`, DUELOG_PARTITIONS: String(partitions) })
+  await writeFile(join(folder, 'api-tokens'), `admin:${token}\n`)
+  const { services } = composeFile('docker/compose.yaml', { DUELOG_PARTITIONS: String(partitions) })
   const names = Object.keys(services)
   const ours = names.filter((name) => services[name]?.image === 'duelog')
   const nodes = names.filter((name) => /^kafka-\d$/.test(name))
@@ -34,7 +36,7 @@ async function openCluster(test: TestContext) {
   const addressOf = (place: string): string => addresses.get(place) ?? ''
   const environmentOf = (name: string): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(services[name]?.environment ?? {}).map(([setting, value]) => [
+      Object.entries(environmentIn(folder, services[name] ?? { image: '' })).map(([setting, value]) => [
         setting,
         // A listener without a host is on all addresses of the container.
         value.replace(/\/\/:(\d+)/g, `//${name}:$1`).replace(/\b[a-z]+-\d:\d+/g, (place) => addresses.get(place) ?? place),
