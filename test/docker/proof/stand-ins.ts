@@ -82,6 +82,11 @@ function wanted(): string[] {
   return all.sort((a, b) => Number(b.startsWith('debian:')) - Number(a.startsWith('debian:')))
 }
 
+/** Images that have no recipe. */
+export function imagesWithoutRecipe(): string[] {
+  return wanted().filter((image) => !kinds.some(({ of }) => of.test(image)))
+}
+
 /** Makes those that are missing. Returns the services of compose.yaml that cannot be started, because their image is missing. */
 export async function makeStandIns(podman: Podman, folder: string, say: Say): Promise<string[]> {
   const debian = wanted()[0] ?? ''
