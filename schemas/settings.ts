@@ -37,6 +37,7 @@ export interface Environment {
   DUELOG_HTTP_ALLOW?: string
   DUELOG_CONCURRENCY: number
   DUELOG_EXECUTOR_PROCESSES: string
+  DUELOG_EXECUTOR_COOL_DOWN_MS: number
   DUELOG_STANDBYS: number
   DUELOG_AUDIT_GRACE_MS: number
   DUELOG_LEAD_MS: number
@@ -97,8 +98,10 @@ export interface SettingValues {
   httpAllow: string | undefined
   /** Handlers that run at once in each pool of this process. */
   concurrency: number
-  /** Number of child processes that run the executor role, each with DUELOG_CONCURRENCY slots in each pool. 0: this process runs the role itself. 1 to 256: that many processes. cpus: one process for each processor. They end with this process. */
+  /** Number of child processes that run the executor role, each with DUELOG_CONCURRENCY slots in each pool. 0: this process runs the role itself. 1 to 256: that many processes. cpus: one process for each processor. Two numbers, such as 1..cpus or 2..8: the number of processes follows the load of their pools. They end with this process. */
   executorProcesses: string
+  /** With two numbers in DUELOG_EXECUTOR_PROCESSES: a process ends when fewer have been enough for this time. */
+  executorCoolDownMs: number
   /** Standbys of each partition. A standby keeps a copy of the partition and is ready to take it over. With too few other schedulers, there are fewer standbys. If schedulers have different values, the highest applies. */
   standbys: number
   /** How long after its time a record may still arrive before the auditor reports it as overdue or lost. Also how long the auditor waits for the other records of a run. */

@@ -4,5 +4,11 @@ export { createAuditTrail } from './audit-trail/index.ts'
 export type { Health } from './context/index.ts'
 export { peerNote, peerToken, urlOfPeer } from './guards/index.ts'
 export { readDashboard } from './http/index.ts'
-export { createHistoryDirectory, createOwnerDirectory, createProofDirectory, remoteQueries } from './owners/index.ts'
+export {
+  createHistoryDirectory,
+  createOwnerDirectory,
+  createProofDirectory,
+  type OwnerDirectory,
+  remoteQueries,
+} from './owners/index.ts'
 export { operationLimits } from './schemas/index.ts'

@@ -1,5 +1,4 @@
 /** Reads the settings from an environment: every name and value is checked before anything starts. */
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Environment, SettingValues } from '../../schemas/index.ts'
@@ -10,7 +9,7 @@ import { crossFieldProblems } from './cross-field-rules.ts'
 import { bad, named, unknown } from './messages.ts'
 import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
-import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, type Role, rolesOf } from './values.ts'
+import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, processesOf, type Role, rolesOf } from './values.ts'
 
 export type { ApiToken, Role }
 
@@ -43,8 +42,8 @@ interface ParsedSettings {
   /** Absolute. */
   dataDir: string
   pools: string[]
-  /** 0: the executor role runs in this process. */
-  executorProcesses: number
+  /** With `max` 0 the executor role runs in this process. If `min` is less than `max`, their number follows the load. */
+  executorProcesses: { min: number; max: number }
   /** Allow-list of topics; may have `*`. */
   targetTopics: string[]
   /** Topics with schedules of other schedulers. */
@@ -139,7 +138,7 @@ function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'g
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
-    executorProcesses: raw.DUELOG_EXECUTOR_PROCESSES === 'cpus' ? availableParallelism() : Number(raw.DUELOG_EXECUTOR_PROCESSES),
+    executorProcesses: processesOf(raw.DUELOG_EXECUTOR_PROCESSES),
     targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],

@@ -5,7 +5,7 @@ import { hasUser } from '../network/index.ts'
 import { isReservedActor } from '../process/index.ts'
 import { bad, named } from './messages.ts'
 import { settingByName } from './settings.ts'
-import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, rolesOf } from './values.ts'
+import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, processesOf, rolesOf } from './values.ts'
 
 /** Problems that ajv cannot find: wrong items of lists, and settings that need or exclude one another. */
 export function crossFieldProblems(raw: Environment): string[] {
@@ -43,10 +43,7 @@ export function crossFieldProblems(raw: Environment): string[] {
     raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
     `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
   )
-  claim(
-    raw.DUELOG_EXECUTOR_PROCESSES === '0' || rolesOf(raw.DUELOG_ROLES).has('executor'),
-    `${named('DUELOG_EXECUTOR_PROCESSES')} is ${raw.DUELOG_EXECUTOR_PROCESSES}, but DUELOG_ROLES has no executor; add it, or leave this out.`,
-  )
+  found.push(...processProblems(raw))
   claim(
     raw.DUELOG_ROLES !== 'intake' ||
       raw.DUELOG_INTAKE_ETF1_TOPICS !== undefined ||
@@ -101,6 +98,15 @@ function registryProblems(raw: Environment): string[] {
       `${named(name)} is set, but SCHEMA_REGISTRY_URL does not begin with https.`,
     ])
   return rules.flatMap(([right, sentence]) => (right ? [] : [sentence]))
+}
+
+function processProblems(raw: Environment): string[] {
+  const given = raw.DUELOG_EXECUTOR_PROCESSES
+  const { min, max } = processesOf(given)
+  const says = `${named('DUELOG_EXECUTOR_PROCESSES')} is ${given}`
+  if (max > 0 && !rolesOf(raw.DUELOG_ROLES).has('executor'))
+    return [`${says}, but DUELOG_ROLES has no executor; add it, or leave this out.`]
+  return min <= max ? [] : [`${says}, which is ${min} to ${max} here; write the smaller number first.`]
 }
 
 /** Problems name an item by its position, because any part of its text may be a token. */

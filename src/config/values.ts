@@ -1,5 +1,6 @@
 /** Parsers for settings whose string holds more than one value. */
 import { isIP, isIPv4 } from 'node:net'
+import { availableParallelism } from 'node:os'
 
 export const roles = ['scheduler', 'executor', 'retrier', 'intake', 'api', 'auditor', 'history'] as const
 export type Role = (typeof roles)[number]
@@ -15,6 +16,12 @@ export interface ApiToken {
 /** `all` or a comma-separated choice. */
 export function rolesOf(text: string): ReadonlySet<Role> {
   return new Set(text === 'all' ? roles : (text.split(',') as Role[]))
+}
+
+/** `3`, `cpus` or `1..cpus`: the same number twice, or two. */
+export function processesOf(text: string): { min: number; max: number } {
+  const [min = 0, max = min] = text.split('..').map((part) => (part === 'cpus' ? availableParallelism() : Number(part)))
+  return { min, max }
 }
 
 /** Comma-separated `host:port` items; spaces around an item are dropped. Undefined if an item has another form. */

@@ -29,6 +29,8 @@ export function newMetrics({ ofProcess = true } = {}) {
     registry,
     /** Processes whose metrics are shown with these. */
     sources: new Set<MetricsSource>(),
+    /** Measure what is shown next. They are awaited, and never reject. */
+    refreshers: new Set<() => Promise<void>>(),
     startLateness: histogram(
       'start_lateness_seconds',
       'Time from the due time of an attempt to the start of its handler.',
@@ -82,6 +84,19 @@ export function newMetrics({ ofProcess = true } = {}) {
       'Workers of the pool when the owners last looked them up. They do so while they dispatch runs to it.',
       ['pool'],
     ),
+    poolWorkersWanted: gauge(
+      'pool_workers_wanted',
+      'Workers that the pool needs for its load, from 0 on; processes with the role api show it, also while the pool has no worker. Measured when metrics are read; absent while the brokers do not answer.',
+      ['pool'],
+    ),
+    poolBacklog: gauge(
+      'pool_backlog',
+      'Runs of the pool that wait for a worker. The ends of transactions count too, as in the lag of a consumer group. Shown as pool_workers_wanted is.',
+      ['pool'],
+    ),
+    poolForecast: gauge('pool_forecast', 'Runs of the pool that come due within 30 seconds. Shown as pool_workers_wanted is.', [
+      'pool',
+    ]),
     restoreRemaining: gauge('restore_remaining', 'Records still to be read before the partition can fire.', ['partition']),
     standbyBehind: gauge(
       'standby_behind_records',
@@ -167,6 +182,16 @@ export function newMetrics({ ofProcess = true } = {}) {
       'executor_process_ends_total',
       'Executor processes of this process that ended unexpectedly and were started again.',
       ['end'],
+    ),
+    executors: gauge('executor_processes', 'Executor processes of this process that run, or finish their handlers.', ['state']),
+    executorsWanted: gauge(
+      'executor_processes_wanted',
+      'Executor processes that the load needs, within the limits of DUELOG_EXECUTOR_PROCESSES.',
+    ),
+    executorChanges: counter(
+      'executor_process_changes_total',
+      'Times that the number of executor processes followed the load, up or down.',
+      ['direction'],
     ),
     auditLost: counter('audit_lost_total', 'Records of the audit trail that only the log of the process has.'),
     auditFindings: counter(

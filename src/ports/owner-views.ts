@@ -31,6 +31,8 @@ export interface DueCounts {
   sampled: number
   /** Whether a job had too many later occurrences to compute each; the rest is assumed to continue at the same rate. */
   cut: boolean
+  /** Occurrences of the whole range by pool, without topic targets; an estimate like `later`. Absent in an earlier version. */
+  pools?: { pool: string; due: number }[]
 }
 
 /** A job with occurrences in a range. */

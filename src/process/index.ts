@@ -4,4 +4,4 @@ export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from '.
 export { limitRecordLogs } from './record-log-limiter.ts'
 export { isReservedActor } from './reserved-actors.ts'
 export { pemOfFile, secretOfFile } from './secret-files.ts'
-export { guardScript, modulePath, supervise } from './supervised-process.ts'
+export { guardScript, modulePath, type SupervisedProcess, supervise } from './supervised-process.ts'

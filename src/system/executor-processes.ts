@@ -4,7 +4,8 @@ import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
-import { modulePath, supervise } from '../process/index.ts'
+import { modulePath, type SupervisedProcess, supervise } from '../process/index.ts'
+import type { KeptProcesses } from '../scaling/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
 import type { ProcessContext } from './process-context.ts'
 
@@ -17,36 +18,114 @@ export interface Cluster {
 }
 
 /** Throws DuelogError `bad-config` for handlers that are given as functions, because they cannot be passed to another process. */
-export function startExecutorProcesses(parts: ProcessContext, cluster: Cluster, handlers: GivenHandlers | undefined): void {
-  const { config, logger, metrics, undo } = parts
+export function startExecutorProcesses(
+  parts: ProcessContext,
+  cluster: Cluster,
+  handlers: GivenHandlers | undefined,
+): ExecutorProcesses {
   if (handlers !== undefined) {
     const message =
       'handlers given in code run in this process alone; name their module by DUELOG_HANDLERS, or leave DUELOG_EXECUTOR_PROCESSES out'
     throw new DuelogError('bad-config', message)
   }
-  const script = modulePath('../cli/executor-process', import.meta.url)
-  const kept = Array.from({ length: config.executorProcesses }, (_, index) => {
+  const processes = new ExecutorProcesses(parts, cluster)
+  processes.scaleTo(parts.config.executorProcesses.min)
+  parts.undo.push(() => processes.stop())
+  return processes
+}
+
+interface Place {
+  metrics: ChildMetrics
+  /** Absent: no process has this number now. */
+  child?: SupervisedProcess | undefined
+  /** Set while the process finishes its handlers. */
+  stopping?: Promise<void> | undefined
+}
+
+/** The executor processes, numbered from 1. A number that is free again is used again, with its folder and its metrics. */
+export class ExecutorProcesses implements KeptProcesses {
+  readonly #parts: ProcessContext
+  readonly #cluster: Cluster
+  readonly #places: Place[] = []
+  #isStopped = false
+
+  constructor(parts: ProcessContext, cluster: Cluster) {
+    this.#parts = parts
+    this.#cluster = cluster
+  }
+
+  get running(): number {
+    return this.#places.filter(({ child, stopping }) => child !== undefined && stopping === undefined).length
+  }
+
+  scaleTo(wanted: number): void {
+    if (this.#isStopped) return
+    const { max } = this.#parts.config.executorProcesses
+    while (this.running < wanted && this.#places.filter(({ child }) => child !== undefined).length < max) this.#start()
+    for (const place of this.#places.toReversed()) {
+      if (this.running <= wanted) break
+      if (place.child !== undefined && place.stopping === undefined) this.#end(place)
+    }
+    this.#show()
+  }
+
+  /** Ends all of them; each finishes its handlers. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const place of this.#places) if (place.child !== undefined && place.stopping === undefined) this.#end(place)
+    await Promise.all(this.#places.map(({ stopping }) => stopping))
+  }
+
+  #start(): void {
+    const free = this.#places.findIndex(({ child }) => child === undefined)
+    const index = free === -1 ? this.#places.length : free
+    const place = this.#places[index] ?? { metrics: this.#metricsOf(index) }
+    this.#places[index] = place
+    const { config, logger, metrics } = this.#parts
     const folder = join(config.dataDir, 'executors', String(index + 1))
-    const childMetrics = new ChildMetrics(`executor-${index + 1}`, systemClock, (message) => child.send(message))
-    metrics.sources.add(childMetrics.source)
-    const child = supervise({
+    place.child = supervise({
       title: `executor process ${index + 1}`,
       command: process.execPath,
-      args: [script],
-      env: environmentOf(parts, cluster, folder),
+      args: [modulePath('../cli/executor-process', import.meta.url)],
+      env: environmentOf(this.#parts, this.#cluster, folder),
       folder,
       stopSeconds: Math.ceil(config.drainMs / 1_000) + stopSecondsBesideDrain,
       clock: systemClock,
       logger,
       onEnd: (end) => {
         metrics.executorEnds.inc({ end })
-        childMetrics.ended()
+        place.metrics.ended()
       },
-      onMessage: (message) => childMetrics.received(message),
+      onMessage: (message) => place.metrics.received(message),
     })
-    return child
-  })
-  undo.push(() => Promise.all(kept.map((child) => child.stop())))
+  }
+
+  /** Its counts are read once more, as they stay in the sum. */
+  #end(place: Place): void {
+    const { child, metrics } = place
+    place.stopping = (this.#isStopped ? Promise.resolve() : metrics.source().then(() => {}))
+      .then(() => child?.stop())
+      .finally(() => {
+        metrics.ended()
+        place.child = undefined
+        place.stopping = undefined
+        this.#show()
+      })
+  }
+
+  #metricsOf(index: number): ChildMetrics {
+    const send = (message: object): boolean => this.#places[index]?.child?.send(message) === true
+    const metrics = new ChildMetrics(`executor-${index + 1}`, systemClock, send)
+    this.#parts.metrics.sources.add(metrics.source)
+    return metrics
+  }
+
+  #show(): void {
+    const { running } = this
+    const stopping = this.#places.filter((place) => place.stopping !== undefined).length
+    this.#parts.metrics.executors.set({ state: 'running' }, running)
+    this.#parts.metrics.executors.set({ state: 'stopping' }, stopping)
+  }
 }
 
 /** The environment of this process with its given settings, and the values that a worker of this system needs. */

@@ -1,22 +1,24 @@
 /** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
 import { Executor, type GivenHandlers, loadHandlers } from '../executor/index.ts'
 import { Retrier } from '../retrier/index.ts'
-import { type Cluster, startExecutorProcesses } from './executor-processes.ts'
+import { type Cluster, type ExecutorProcesses, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
 import { builtInsOf } from './targets.ts'
 
-/** `handlers`: added to the built-in ones and those of DUELOG_HANDLERS. */
+/** `handlers`: added to the built-in ones and those of DUELOG_HANDLERS. Resolves with the executor processes, if there are any. */
 export async function startExecuting(
   parts: ProcessContext,
   cluster: Cluster,
   handlers: GivenHandlers | undefined,
-): Promise<void> {
+): Promise<ExecutorProcesses | undefined> {
   const { roles, executorProcesses } = parts.config
+  let processes: ExecutorProcesses | undefined
   if (roles.has('executor')) {
-    if (executorProcesses === 0) await startExecutors(parts, handlers ?? {})
-    else startExecutorProcesses(parts, cluster, handlers)
+    if (executorProcesses.max === 0) await startExecutors(parts, handlers ?? {})
+    else processes = startExecutorProcesses(parts, cluster, handlers)
   }
   if (roles.has('retrier')) await startRetrier(parts)
+  return processes
 }
 
 async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promise<void> {

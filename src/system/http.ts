@@ -18,9 +18,11 @@ import { SharedAnswer } from '../concurrency/index.ts'
 import { effectiveSettings } from '../config/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
+import type { PoolLoads } from '../scaling/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { operationsOf } from './operations.ts'
 import type { ProcessContext } from './process-context.ts'
+import { poolLoadsOf, showPoolLoads } from './scaling.ts'
 
 /** Where the dashboard is built: in a clone below dist, and in the package, which is dist itself, beside the program. */
 const dashboardPath = import.meta.url.endsWith('.ts') ? '../../dist/dashboard' : '../../dashboard'
@@ -30,7 +32,7 @@ export async function startHttp(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,
   { auditor, history }: { auditor?: ProofQueries | undefined; history?: HistoryQueries | undefined } = {},
-): Promise<string> {
+): Promise<{ url: string; loads: PoolLoads }> {
   const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
   const writer = await log.writer()
   undo.push(() => writer.close())
@@ -60,6 +62,8 @@ export async function startHttp(
   const groupId = names.group('history')
   const histories = createHistoryDirectory({ admin, groupId, local: history, instance, ...{ remote, urlOf }, clock })
   const isPublic = config.roles.has('api')
+  const loads = poolLoadsOf(parts, { admin, owners })
+  if (isPublic) showPoolLoads(loads, parts)
   const operations = operationsOf(parts, { writer, admin, owners })
   const api = createApi({
     ...{ writer, codecs, names, partitions, owners, proofs, operations },
@@ -90,7 +94,7 @@ export async function startHttp(
   undo.push(() => api.stop())
   const url = await api.listen(config.httpHost, config.httpPort)
   operations?.start()
-  return advertised(config.advertisedUrl, url)
+  return { url: advertised(config.advertisedUrl, url), loads }
 }
 
 /** Passes on at most one problem a minute, so that repeated requests do not flood the log. */

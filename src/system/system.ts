@@ -21,6 +21,7 @@ import { historyOf, startHistory } from './history.ts'
 import { startHttp } from './http.ts'
 import { startPauses } from './pauses.ts'
 import type { ProcessContext } from './process-context.ts'
+import { startScaling } from './scaling.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
 import { startIntake, startTargets } from './targets.ts'
 
@@ -125,14 +126,15 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   startClock(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
   await startTargets(parts)
-  await startExecuting(parts, { brokers, registryUrl }, options.handlers)
+  const processes = await startExecuting(parts, { brokers, registryUrl }, options.handlers)
   await startIntake(parts)
   logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined their groups.')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   const auditor = auditorOf(parts, scheduler)
   const history = historyOf(parts, clusterId)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
-  parts.url = await startHttp(parts, scheduler, { auditor, history })
+  const { url, loads } = await startHttp(parts, scheduler, { auditor, history })
+  parts.url = url
   logger.info({ url: parts.url }, 'Start: HTTP is served.')
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
@@ -140,9 +142,9 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   }
   const ready = () => scheduler?.ready() ?? Promise.resolve()
   void ready().then(embedded.startRegistry)
+  startScaling(processes, loads, parts)
   await startAuditor(auditor, scheduler, parts)
   startHistory(history, scheduler, parts)
-  const { url } = parts
   return {
     ...{ url, brokers, registryUrl, partitions, metrics, ready, stop },
     get registryAnswered() {

@@ -49,7 +49,8 @@ describe('an empty environment', () => {
       handlers: undefined,
       pools: ['default'],
       concurrency: 50,
-      executorProcesses: 0,
+      executorProcesses: { min: 0, max: 0 },
+      executorCoolDownMs: 60_000,
       leadMs: 100,
       leadMsMax: 10_000,
       lingerMs: 25,
@@ -102,6 +103,7 @@ test('every setting is read into its field', () => {
     DUELOG_POOLS: 'default,gpu,default',
     DUELOG_CONCURRENCY: '7',
     DUELOG_EXECUTOR_PROCESSES: '3',
+    DUELOG_EXECUTOR_COOL_DOWN_MS: '5000',
     DUELOG_LEAD_MS: '5',
     DUELOG_LEAD_MS_MAX: '50',
     DUELOG_LINGER_MS: '1',
@@ -156,7 +158,8 @@ test('every setting is read into its field', () => {
     handlers: './handlers.ts',
     pools: ['default', 'gpu'],
     concurrency: 7,
-    executorProcesses: 3,
+    executorProcesses: { min: 3, max: 3 },
+    executorCoolDownMs: 5_000,
     leadMs: 5,
     leadMsMax: 50,
     lingerMs: 1,
@@ -175,7 +178,16 @@ test('every setting is read into its field', () => {
 })
 
 test('executor processes may be one for each processor', () => {
-  expect(readConfig({ DUELOG_EXECUTOR_PROCESSES: 'cpus' }).executorProcesses).toBe(availableParallelism())
+  const { executorProcesses } = readConfig({ DUELOG_EXECUTOR_PROCESSES: 'cpus' })
+  expect(executorProcesses).toEqual({ min: availableParallelism(), max: availableParallelism() })
+})
+
+test('the number of executor processes may follow the load, between two numbers', () => {
+  const of = (text: string) => readConfig({ DUELOG_EXECUTOR_PROCESSES: text }).executorProcesses
+  expect(of('2..8')).toEqual({ min: 2, max: 8 })
+  expect(of('1..cpus')).toEqual({ min: 1, max: availableParallelism() })
+  for (const wrong of ['0..2', '8..2', '1..', '..2', '1...2', '1..257', '1..2..3', '-1..2', '1..0'])
+    expect(() => of(wrong), wrong).toThrow(/DUELOG_EXECUTOR_PROCESSES/)
 })
 
 test('executor processes without the executor role are refused', () => {

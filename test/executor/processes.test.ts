@@ -11,7 +11,13 @@ import { duelogEnvironment } from '../setup/environment.ts'
 import { freePorts } from '../setup/free-ports.ts'
 
 /** `duelog up` with executor processes, and a handler that works until its signal is aborted or its time is over. */
-async function up(context: TestContext, site: Site, processes: number, port = 0): Promise<ChildProcess> {
+async function up(
+  context: TestContext,
+  site: Site,
+  processes: number | string,
+  port = 0,
+  more: Record<string, string> = {},
+): Promise<ChildProcess> {
   const handlers = join(site.folder, 'handlers.mjs')
   await writeFile(
     handlers,
@@ -31,6 +37,7 @@ async function up(context: TestContext, site: Site, processes: number, port = 0)
       DUELOG_HANDLERS: handlers,
       DUELOG_EXECUTOR_PROCESSES: String(processes),
       DUELOG_LOG_LEVEL: 'silent',
+      ...more,
     }) as NodeJS.ProcessEnv,
     stdio: 'ignore',
   })
@@ -115,4 +122,54 @@ test('SIGTERM to the parent drains them: running handlers finish', async (contex
   expect(lives(pid)).toBe(false)
   expect(await worker(site, 'slow', 'SUCCEEDED')).toBe(pid)
   expect(site.checker.executions).toHaveLength(1)
+})
+
+test('their number follows the load: up while runs wait, and down after the cool-down; every run ends once', async (context) => {
+  const site = await openSite(context)
+  const [port] = await freePorts()
+  const settings = { DUELOG_CONCURRENCY: '2', DUELOG_EXECUTOR_COOL_DOWN_MS: '1000' }
+  const parent = await up(context, site, '1..2', port, settings)
+  const shown = async (name: string): Promise<number> => {
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(
+      (answer) => answer.text(),
+      () => '',
+    )
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`duelog_${name} `))
+        ?.slice(name.length + 8) ?? Number.NaN,
+    )
+  }
+  const running = 'executor_processes{state="running"}'
+  await expect.poll(() => shown(running), { timeout: 60_000 }).toBe(1)
+  const ids: string[] = []
+  const ends = () => site.checker.events.filter(({ type, jobId }) => type === 'SUCCEEDED' && jobId.startsWith('load-'))
+  const workers = () => new Set(ends().map((event) => Number(event.worker?.split(':')[1])))
+  // 20 runs of 1.5 s want many workers of 2 slots; this machine may have 2 processes. The second one may need long to start.
+  const load = async (): Promise<number> => {
+    const more = Array.from({ length: 20 - (ids.length - ends().length) }, (_, index) => `load-${ids.length + index}`)
+    ids.push(...more)
+    await site.client.scheduleMany(more.map((id) => job(id, 'slow')))
+    return workers().size
+  }
+  await load()
+  await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBeGreaterThan(2)
+  await expect.poll(load, { timeout: 60_000 }).toBe(2)
+  expect(await shown(running)).toBe(2)
+  for (const id of ids) await worker(site, id, 'SUCCEEDED')
+  const pids = workers()
+  await expect.poll(() => shown('executor_processes_wanted'), { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => shown(running), { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => shown('executor_processes{state="stopping"}'), { timeout: 60_000 }).toBe(0)
+  expect([...pids].filter(lives)).toHaveLength(1)
+  expect(await shown('executor_process_changes_total{direction="up"}')).toBe(1)
+  expect(await shown('executor_process_changes_total{direction="down"}')).toBe(1)
+  // The pool without a load needs none, although one process stays.
+  await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBe(0)
+  expect(ends()).toHaveLength(ids.length)
+  expect(site.checker.executions.filter(({ attempt }) => attempt > 1)).toEqual([])
+  parent.kill('SIGTERM')
+  expect(await once(parent, 'exit')).toEqual([0, null])
+  expect([...pids].filter(lives)).toEqual([])
 })

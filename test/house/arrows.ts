@@ -11,7 +11,7 @@ import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './
 
 const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers']
 /** They do the work. None imports another: they exchange data through the log. */
-const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses']
+const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses', 'scaling']
 /** They access the log, the disk, other processes and the environment. */
 const hands = ['kafka', 'store', 'config', 'embedded']
 /** They join doers and hands. */

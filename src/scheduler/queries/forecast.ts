@@ -9,6 +9,7 @@ import { firstFire, nextFire, type ScheduleSource, stepsSpent } from '../../../s
 import { type Job, keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import { type IdleTime, idleTime } from '../../concurrency/index.ts'
 import type { DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
+import { poolOf } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 
@@ -46,7 +47,7 @@ export async function forecast(
   // Each stratum stands for its own jobs; the first for all if no other was read.
   const ownJobs = later.looked[1] === 0 ? timers.length : soonest.length
   const weights = [weightOf(ownJobs, later.looked[0]), weightOf(timers.length - soonest.length, later.looked[1])]
-  return {
+  const counted = {
     overdue,
     next,
     later: next.map((_, bucket) =>
@@ -57,6 +58,22 @@ export async function forecast(
     sampled: later.looked[0] + later.looked[1],
     cut: later.cut,
   }
+  return { ...counted, pools: byPool(counted, later.pools, weights) }
+}
+
+/** Shares the occurrences out to the pools as the jobs of the sample have them. */
+function byPool(
+  { next, later }: Pick<DueCounts, 'next' | 'later'>,
+  sampled: ReadonlyMap<string | undefined, readonly [number, number]>,
+  weights: readonly number[],
+): { pool: string; due: number }[] {
+  const jobs = Array.from(sampled, ([pool, counts]) => ({
+    pool,
+    jobs: counts.reduce((sum, count, stratum) => sum + count * (weights[stratum] ?? 0), 0),
+  }))
+  const all = jobs.reduce((sum, each) => sum + each.jobs, 0)
+  const due = [...next, ...later].reduce((sum, count) => sum + count, 0)
+  return jobs.flatMap((each) => (each.pool === undefined ? [] : [{ pool: each.pool, due: (due * each.jobs) / all }]))
 }
 
 /** The fire timers of a range, up to the limit of one call. */
@@ -125,6 +142,7 @@ async function laterOf(
   const size = Math.ceil((range.to - range.from) / range.bucketMs)
   const counts = strata.map(() => new Array<number>(size).fill(0))
   const groups = new Map<string, Group>()
+  const pools = new Map<string | undefined, [number, number]>()
   const worked = pieces(spare)
   // Reading a rule checks it, which takes steps too.
   const readFrom = stepsSpent()
@@ -139,6 +157,10 @@ async function laterOf(
       const group = groups.get(key) ?? { recurrence, members: [0, 0] }
       group.members[stratum as 0 | 1]++
       groups.set(key, group)
+      const pool = poolOf(job)
+      const ofPool = pools.get(pool) ?? [0, 0]
+      ofPool[stratum as 0 | 1]++
+      pools.set(pool, ofPool)
       await worked(beganMs)
     }
   }
@@ -149,7 +171,7 @@ async function laterOf(
   const looked: [number, number] = [0, 0]
   let searched = 0
   for (const { recurrence, members } of ordered) {
-    if (searched > forecastSearchMax) return { counts, cut: true, looked }
+    if (searched > forecastSearchMax) return { counts, cut: true, looked, pools }
     const own = new Array<number>(size).fill(0)
     const adding = addingFires(own, recurrence, range, share)
     for (;;) {
@@ -167,7 +189,7 @@ async function laterOf(
       if (many > 0) for (let bucket = 0; bucket < size; bucket++) sum[bucket] = (sum[bucket] ?? 0) + many * (own[bucket] ?? 0)
     }
   }
-  return { counts, cut, looked }
+  return { counts, cut, looked, pools }
 }
 
 /** What a recurring job still has to do, without its payload: thousands of them are in memory together. */

@@ -1,0 +1,176 @@
+/**
+ * The load of pools, from the log and the owners. It needs no worker: the backlog is the lag of the group of the pool, as Kafka shows it
+ * also while the group has no members. Nothing is asked unless somebody wants to know.
+ */
+import { priorities, type TopicNames } from '../../streams/topics/index.ts'
+import type { Clock } from '../clock/index.ts'
+import type { LogAdmin, PoolRuns } from '../ports/index.ts'
+import { type Capacity, forecastMs, type Load, type Wanted, workersWanted } from './workers-wanted.ts'
+
+/** Measurements that are remembered, for the age of the backlog. */
+const samplesMax = 60
+/** A forecast is asked for again after this time: owners read timers and definitions for it. */
+const forecastAgeMs = 10_000
+/** Pools that one process measures. */
+const poolsMax = 100
+/** Two measurements of a pool are at least this far apart. Callers in between get the last one. */
+const measuredEveryMs = 1_000
+
+export interface PoolLoad extends Load, Omit<Wanted, 'workers' | 'capacity'> {
+  pool: string
+  /** Workers that the pool needs. */
+  wanted: number
+}
+
+export interface PoolLoadsOptions {
+  admin: Pick<LogAdmin, 'offsets' | 'committed' | 'groupMembers'>
+  names: TopicNames
+  clock: Pick<Clock, 'nowMs' | 'steadyMs'>
+  /** The pools to measure. */
+  pools: () => Promise<readonly string[]>
+  /** Runs that a worker takes at once, of a pool whose workers do not say it. */
+  slots: number
+  /** Active runs by pool, of every partition; undefined for one whose owner does not answer. */
+  runs: () => Promise<readonly (readonly PoolRuns[] | undefined)[]>
+  /** Runs by pool that come due in a range. Rejects if an owner does not answer. */
+  forecast: (range: { from: number; to: number; bucketMs: number }) => Promise<ReadonlyMap<string, number>>
+}
+
+/** Sums over the lanes of a pool. */
+interface Lag {
+  end: number
+  done: number
+  behind: number
+}
+
+interface Known {
+  samples: { atMs: number; end: number; done: number }[]
+  capacity: Capacity | undefined
+  last: PoolLoad | undefined
+}
+
+export class PoolLoads {
+  readonly #options: PoolLoadsOptions
+  readonly #pools = new Map<string, Known>()
+  #forecast: { atMs: number; pools: ReadonlyMap<string, number> } | undefined
+  #measuring: Promise<PoolLoad[]> | undefined
+
+  constructor(options: PoolLoadsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The loads of the pools now, without those that cannot be measured, such as one without topics. Rejects if there is no other. Callers
+   * at the same time share one measurement.
+   */
+  async measure(): Promise<PoolLoad[]> {
+    this.#measuring ??= this.#measure().finally(() => {
+      this.#measuring = undefined
+    })
+    return this.#measuring
+  }
+
+  async #measure(): Promise<PoolLoad[]> {
+    const pools = [...new Set(await this.#options.pools())].slice(0, poolsMax)
+    for (const pool of this.#pools.keys()) if (!pools.includes(pool)) this.#pools.delete(pool)
+    const [runs, forecast] = await Promise.all([this.#runs(), this.#comingDue()])
+    const measured = await Promise.allSettled(
+      pools.map((pool) => this.#fresh(pool, runs?.get(pool) ?? (runs && 0), forecast.get(pool) ?? 0)),
+    )
+    const loads = measured.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const failed = measured.find((each) => each.status === 'rejected')
+    if (loads.length === 0 && failed !== undefined) throw failed.reason
+    return loads
+  }
+
+  async #fresh(pool: string, running: number | undefined, coming: number): Promise<PoolLoad> {
+    const known = this.#pools.get(pool) ?? { samples: [], capacity: undefined, last: undefined }
+    this.#pools.set(pool, known)
+    const ageMs = this.#options.clock.steadyMs() - (known.samples.at(-1)?.atMs ?? 0)
+    if (known.last === undefined || ageMs >= measuredEveryMs) known.last = await this.#load(pool, known, running, coming)
+    return known.last
+  }
+
+  async #load(pool: string, known: Known, running: number | undefined, coming: number): Promise<PoolLoad> {
+    const { admin, names, clock, slots } = this.#options
+    const group = names.group(`exec.${pool}`)
+    const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => ({ priority, ahead })))
+    const [members, ...lags] = await Promise.all([
+      admin.groupMembers(group),
+      ...lanes.map(({ priority, ahead }) => this.#lag(group, names.executions(pool, priority, ahead))),
+    ])
+    const usual = sum(lags.filter((_, index) => lanes[index]?.ahead === false))
+    // Runs that were dispatched ahead of their time come due within seconds.
+    const early = sum(lags.filter((_, index) => lanes[index]?.ahead === true)).behind
+    const all = sum(lags)
+    const atMs = clock.steadyMs()
+    const before = known.samples.at(-1)
+    const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1_000
+    const rate = (now: number, then = now): number => (seconds === 0 ? 0 : Math.max(0, now - then) / seconds)
+    const waiting = known.samples.find(({ end }) => end > all.done)
+    known.samples = [...known.samples, { atMs, end: all.end, done: all.done }].slice(-samplesMax)
+    const load: Load = {
+      backlog: usual.behind,
+      forecast: coming + early,
+      lateMs: usual.behind === 0 || waiting === undefined ? 0 : atMs - waiting.atMs,
+      arrivalsPerS: rate(all.end, before?.end),
+      startsPerS: rate(all.done, before?.done),
+      starts: Math.max(0, all.done - (before?.done ?? all.done)),
+      running,
+      workers: members.length,
+      slots: slotsOf(members, slots),
+    }
+    const { workers: wanted, reason, capacity } = workersWanted(load, known.capacity, atMs)
+    known.capacity = capacity
+    return { ...load, pool, wanted, reason }
+  }
+
+  /** Without a commit, the group begins at the first record. */
+  async #lag(group: string, topic: string): Promise<Lag> {
+    const { admin } = this.#options
+    const [offsets, committed] = await Promise.all([admin.offsets(topic), admin.committed(group, topic)])
+    const doneOf = new Map(committed.map(({ partition, offset }) => [partition, offset]))
+    return sum(
+      offsets.map(({ partition, earliest, next }) => {
+        const done = Math.min(Math.max(doneOf.get(partition) ?? earliest, earliest), next)
+        return { end: next, done, behind: next - done }
+      }),
+    )
+  }
+
+  /** Handlers at work by pool; undefined if an owner does not answer. */
+  async #runs(): Promise<Map<string, number> | undefined> {
+    const found = await this.#options.runs().catch(() => [undefined])
+    const running = new Map<string, number>()
+    for (const pools of found) {
+      if (pools === undefined) return undefined
+      for (const each of pools) running.set(each.pool, (running.get(each.pool) ?? 0) + each.running)
+    }
+    return running
+  }
+
+  async #comingDue(): Promise<ReadonlyMap<string, number>> {
+    const { clock, forecast } = this.#options
+    const atMs = clock.steadyMs()
+    if (this.#forecast !== undefined && atMs - this.#forecast.atMs < forecastAgeMs) return this.#forecast.pools
+    const from = Math.round(clock.nowMs())
+    // Without an answer nothing is foreseen; the backlog shows it later.
+    const pools = await forecast({ from, to: from + forecastMs, bucketMs: forecastMs }).catch(() => new Map<string, number>())
+    this.#forecast = { atMs, pools }
+    return pools
+  }
+}
+
+const sum = (lags: readonly Lag[]): Lag =>
+  lags.reduce((all, { end, done, behind }) => ({ end: all.end + end, done: all.done + done, behind: all.behind + behind }), {
+    ...{ end: 0, done: 0, behind: 0 },
+  })
+
+/** The mean of those that say it. */
+function slotsOf(members: readonly { userData: unknown }[], other: number): number {
+  const told = members.flatMap(({ userData }) => {
+    const { concurrency } = (userData ?? {}) as { concurrency?: unknown }
+    return typeof concurrency === 'number' && concurrency >= 1 ? [concurrency] : []
+  })
+  return told.length === 0 ? other : Math.max(1, told.reduce((all, each) => all + each, 0) / told.length)
+}

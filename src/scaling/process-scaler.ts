@@ -1,0 +1,98 @@
+/**
+ * Starts and stops the executor processes of this machine, so that there are as many as its pools need. A look every two seconds; the
+ * decision is workers-wanted.ts and processes-wanted.ts. While the brokers do not answer, nothing changes.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../clock/index.ts'
+import { withTimeout } from '../concurrency/index.ts'
+import type { Metrics } from '../metrics/index.ts'
+import type { PoolLoad, PoolLoads } from './pool-loads.ts'
+import { type Decided, firstProcesses, type ProcessLimits, processesWanted, shareOf } from './processes-wanted.ts'
+
+const lookEveryMs = 2_000
+/** A measurement that has no answer by then has failed. */
+const measuredMsMax = 10_000
+
+/** The processes that are scaled. */
+export interface KeptProcesses {
+  /** Those that run, without those that are stopping. */
+  readonly running: number
+  /** Starts and stops until there are so many. Those that stop finish their handlers first; until then they count against the maximum. */
+  scaleTo(processes: number): void
+}
+
+export interface ProcessScalerOptions extends ProcessLimits {
+  loads: Pick<PoolLoads, 'measure'>
+  processes: KeptProcesses
+  /** The pools that the processes serve. */
+  pools: ReadonlySet<string>
+  clock: Clock
+  metrics: Pick<Metrics, 'executorsWanted' | 'executorChanges'>
+  logger: Logger
+}
+
+export class ProcessScaler {
+  readonly #options: ProcessScalerOptions
+  #decided: Decided
+  #cancelTimer: (() => void) | undefined
+  #looking: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(options: ProcessScalerOptions) {
+    this.#options = options
+    this.#decided = firstProcesses(options)
+    options.metrics.executorsWanted.set(this.#decided.processes)
+  }
+
+  start(): void {
+    const { clock } = this.#options
+    this.#cancelTimer = clock.at(clock.nowMs() + lookEveryMs, () => {
+      this.#looking = this.#look().finally(() => {
+        if (!this.#isStopped) this.start()
+      })
+    })
+  }
+
+  /** From now on nothing is started or stopped. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelTimer?.()
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { loads, clock, logger } = this.#options
+    let found: PoolLoad[] | undefined
+    const measured = loads.measure().then(
+      (all) => {
+        found = all
+      },
+      (error: unknown) =>
+        logger.debug({ err: error }, 'The load of the pools is unknown; the executor processes stay as they are.'),
+    )
+    await withTimeout(clock, measuredMsMax, measured)
+    const ours = (found ?? []).filter(({ pool }) => this.#options.pools.has(pool))
+    if (ours.length > 0 && !this.#isStopped) this.#follow(ours)
+  }
+
+  #follow(loads: readonly PoolLoad[]): void {
+    const { processes, clock, metrics, logger } = this.#options
+    const own = processes.running
+    const wishes = loads.map((load) => ({ load, processes: shareOf(load.wanted, own, load.workers) }))
+    const most = wishes.reduce((best, each) => (each.processes > best.processes ? each : best))
+    const before = this.#decided
+    const reason = `${most.load.reason} of pool ${most.load.pool}`
+    this.#decided = processesWanted({ processes: most.processes, reason }, before, this.#options, clock.steadyMs())
+    const wanted = this.#decided.processes
+    metrics.executorsWanted.set(wanted)
+    if (wanted !== before.processes) {
+      const { pool, backlog, forecast, lateMs, running, workers } = most.load
+      metrics.executorChanges.inc({ direction: wanted > before.processes ? 'up' : 'down' })
+      logger.info(
+        { from: before.processes, to: wanted, reason: this.#decided.reason, pool, backlog, forecast, lateMs, running, workers },
+        `Executor processes: ${before.processes} → ${wanted} (${this.#decided.reason}).`,
+      )
+    }
+    processes.scaleTo(wanted)
+  }
+}

@@ -1,0 +1,73 @@
+/** Connects the load of pools with the owners, the metrics and the executor processes. */
+import type { OwnerDirectory } from '../api/index.ts'
+import { withTimeout } from '../concurrency/index.ts'
+import type { LogAdmin } from '../ports/index.ts'
+import { type KeptProcesses, PoolLoads, ProcessScaler } from '../scaling/index.ts'
+import type { ProcessContext } from './process-context.ts'
+
+/** A scrape waits no longer for the brokers; Prometheus gives up after 10 s. */
+const shownMsMax = 3_000
+/** Owners serve the forecasts of callers in turn. */
+const asker = { caller: 'scaling' }
+
+export function poolLoadsOf(
+  { config, names, clock, partitions }: ProcessContext,
+  { admin, owners }: { admin: LogAdmin; owners: OwnerDirectory },
+): PoolLoads {
+  const all = Array.from({ length: partitions }, (_, partition) => partition)
+  const isSupervisor = !config.roles.has('api')
+  const prefix = names.group('exec.')
+  return new PoolLoads({
+    ...{ admin, names, clock, slots: config.concurrency },
+    // A worker process follows its own pools; the metric is for all.
+    pools: async () =>
+      isSupervisor
+        ? config.pools
+        : [...config.pools, ...(await admin.groups(prefix)).map((group) => group.slice(prefix.length)).sort()],
+    runs: async () => (await owners.views()).map(({ phase, pools = [] }) => (phase === 'active' ? pools : undefined)),
+    async forecast(range) {
+      const counts = await Promise.all(
+        all.map((partition) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))),
+      )
+      const due = new Map<string, number>()
+      for (const { pools = [] } of counts) for (const each of pools) due.set(each.pool, (due.get(each.pool) ?? 0) + each.due)
+      return due
+    },
+  })
+}
+
+/** Each read of the metrics measures the pools. What cannot be measured is absent, so that nobody follows an old value. */
+export function showPoolLoads(loads: PoolLoads, { metrics, clock, logger }: ProcessContext): void {
+  metrics.refreshers.add(async () => {
+    const { poolWorkersWanted, poolBacklog, poolForecast } = metrics
+    const measured = loads.measure().then(
+      (found) => found,
+      (error: unknown) => void logger.debug({ err: error }, 'The load of the pools is unknown; the metrics do not show it.'),
+    )
+    let found: Awaited<typeof measured>
+    await withTimeout(
+      clock,
+      shownMsMax,
+      measured.then((all) => {
+        found = all
+      }),
+    )
+    for (const metric of [poolWorkersWanted, poolBacklog, poolForecast]) metric.reset()
+    for (const { pool, wanted, backlog, forecast } of found ?? []) {
+      poolWorkersWanted.set({ pool }, wanted)
+      poolBacklog.set({ pool }, backlog)
+      poolForecast.set({ pool }, Math.round(forecast))
+    }
+  })
+}
+
+/** Only if the number of executor processes may change. */
+export function startScaling(processes: KeptProcesses | undefined, loads: PoolLoads, parts: ProcessContext): void {
+  const { config, clock, metrics, logger, undo } = parts
+  const { min, max } = config.executorProcesses
+  if (processes === undefined || min === max) return
+  const limits = { min, max, coolDownMs: config.executorCoolDownMs }
+  const scaler = new ProcessScaler({ loads, processes, pools: new Set(config.pools), ...limits, clock, metrics, logger })
+  scaler.start()
+  undo.push(() => scaler.stop())
+}
