@@ -66,7 +66,8 @@ interface ParsedSettings {
  */
 export interface Config extends Omit<SettingValues, (typeof combined)[number] | keyof ParsedSettings>, ParsedSettings {}
 
-const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true })
+// The schema is a file of this program, which a test checks. Each start would compile the schema of all schemas for that.
+const ajv = new Ajv({ coerceTypes: true, useDefaults: true, allErrors: true, meta: false, validateSchema: false })
 for (const keyword of ['secret', 'reread', 'unit', 'defaultCluster', 'client', 'tokenCharsMin']) ajv.addKeyword(keyword)
 const validate = ajv.compile<Environment>(configSchema)
 

@@ -1,5 +1,6 @@
 /** The contract, the API description and the server agree. */
 import SwaggerParser from '@apidevtools/swagger-parser'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 import { errorTable } from '../../src/errors/errors.ts'
@@ -97,6 +98,17 @@ beforeAll(async () => {
   )
 })
 afterAll(() => system.api.stop())
+
+it('has a JSON Schema for each part of a request, which no start checks', () => {
+  const ajv = new Ajv({ allowUnionTypes: true })
+  const parts = system.api.routes.flatMap(({ url, schema = {} }) =>
+    (['body', 'params', 'querystring', 'headers'] as const).flatMap((part) =>
+      schema[part] ? [{ url, part, schema: schema[part] }] : [],
+    ),
+  )
+  expect(parts.length).toBeGreaterThan(50)
+  for (const { url, part, schema } of parts) expect([url, part, ajv.validateSchema(schema)]).toEqual([url, part, true])
+})
 
 it('states the size in bits of every integer, for generators of typed clients', () => {
   const integers = integersIn(document)

@@ -23,7 +23,7 @@ test('an owner is stopped, one is killed, a broker falls silent: nothing is lost
 }, async ({ onTestFinished, signal }) => {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-drill-'))
   const json = join(folder, 'results.json')
-  const load = ['--jobs', '600', '--rate', '20', '--late-ms', '20000', '--seed', String(Date.now() % 1_000)]
+  const load = ['--jobs', '600', '--rate', '20', '--late-ms', '20000', '--seed', String(Date.now() % 1_000), '--audit', 'end']
   const child = fork(fileURLToPath(new URL('run.ts', import.meta.url)), ['--only', faults.join(), ...load, '--json', json], {
     env: duelogEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Ajv } from 'ajv'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { settings } from '../../src/config/settings.ts'
+import { configSchema, settings } from '../../src/config/settings.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-config-'))
@@ -20,6 +21,11 @@ function refusal(env: Record<string, string>): string {
   }
   throw new Error('the environment was not refused')
 }
+
+test('the schema of the settings is a JSON Schema, which no start checks', () => {
+  expect(new Ajv().validateSchema(configSchema)).toBe(true)
+  expect(new Ajv({ logger: false }).validateSchema({ properties: { DUELOG_PARTITIONS: { minimum: '1' } } })).toBe(false)
+})
 
 describe('an empty environment', () => {
   test('gives the embedded defaults', () => {

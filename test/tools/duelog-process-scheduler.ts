@@ -51,7 +51,8 @@ export async function schedulerOf(
     clientId: instance,
     logger,
     sessionTimeoutMs,
-    heartbeatIntervalMs: Math.floor(sessionTimeoutMs / 6),
+    // A long session must not make the others wait until a member hears that somebody joins.
+    heartbeatIntervalMs: Math.min(Math.floor(sessionTimeoutMs / 6), 1_000),
     rebalanceTimeoutMs: Math.max(sessionTimeoutMs * 2, 5_000),
     socketFactory: ({ host, port, onConnect }) => {
       const socket =

@@ -12,17 +12,22 @@ const shownCharsMax = 200
 /** Values in a request up to which all its faults are searched. */
 const searchedValuesMax = 2_000
 
+/** The schemas are those of this program, which a test checks. Each start would compile the schema of all schemas for that. */
+const trusted = { meta: false, validateSchema: false } as const
+
 /** Requests are checked as sent: nothing in a body is converted, and nothing unknown is dropped. */
 const ajvOf = (part: string | undefined, allErrors: boolean): Ajv =>
   // Paths and queries are text, so numbers must be converted.
-  new Ajv({ useDefaults: true, allowUnionTypes: true, verbose: true, allErrors, coerceTypes: part !== 'body' })
+  new Ajv({ ...trusted, useDefaults: true, allowUnionTypes: true, verbose: true, allErrors, coerceTypes: part !== 'body' })
+
+/** Of all servers of this process: what one has compiled the next one finds, because most routes have the same schema in each. */
+const known = new Map<string, Ajv>()
 
 /**
  * Makes the checks of one server. `eager`: they are compiled before the first request. Without the role api most of them are never
  * needed.
  */
 export function requestChecks(eager: boolean): (schema: object, part: string | undefined) => RequestCheck {
-  const known = new Map<string, Ajv>()
   const compiled = (schema: object, part: string | undefined, allErrors: boolean): ValidateFunction => {
     const key = `${part === 'body'} ${allErrors}`
     const ajv = known.get(key) ?? ajvOf(part, allErrors)
