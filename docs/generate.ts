@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { accessPage } from './pages/access.ts'
 import { answerTypes } from './pages/answer-types.ts'
 import { apiPage } from './pages/api.ts'
+import { chartValuesSchema } from './pages/chart-values.ts'
 import { cliPage } from './pages/cli.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { errorsPage } from './pages/errors.ts'
@@ -21,6 +22,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Path and text of each generated file. */
 export function madeFiles(): Map<string, string> {
   return new Map([
+    ['docker/helm/duelog/values.schema.json', chartValuesSchema()],
     ['docs/ACCESS.md', accessPage()],
     ['docs/API.md', apiPage()],
     ['docs/CLI.md', cliPage()],

@@ -1,0 +1,166 @@
+{{/* Names, and what all pods have in common. A part is a process with its roles: scheduler, api, auditor, history, intake, a pool. */}}
+
+{{- define "duelog.name" -}}
+{{- if eq .Release.Name .Chart.Name -}}{{ .Release.Name }}{{- else -}}{{ printf "%s-duelog" .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- end -}}
+
+{{- define "duelog.selector" -}}
+app.kubernetes.io/name: duelog
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "duelog.labels" -}}
+{{ include "duelog.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "duelog.pools" -}}
+{{- $names := list -}}
+{{- range .Values.pools }}{{ $names = append $names .name }}{{ end -}}
+{{- if ne (len ($names | uniq)) (len $names) }}{{ fail "pools: each pool has a name of its own." }}{{ end -}}
+{{- join "," $names -}}
+{{- end -}}
+
+{{/* Environment of every process. Arguments: the root as `top`, the roles, further entries as `more`. */}}
+{{- define "duelog.environment" -}}
+- name: POD_IP
+  valueFrom: { fieldRef: { fieldPath: status.podIP } }
+- name: DUELOG_ROLES
+  value: {{ .roles | quote }}
+- name: DUELOG_HTTP_HOST
+  value: {{ ternary "::" "0.0.0.0" (eq .top.Values.ipFamily "IPv6") | quote }}
+- name: DUELOG_HTTP_PORT
+  value: "8080"
+- name: DUELOG_ADVERTISED_URL
+  value: {{ ternary "http://[$(POD_IP)]:8080" "http://$(POD_IP):8080" (eq .top.Values.ipFamily "IPv6") | quote }}
+- name: DUELOG_DATA_DIR
+  value: /var/lib/duelog
+{{- if not (has "DUELOG_POOLS" (.set | default list)) }}
+- name: DUELOG_POOLS
+  value: {{ include "duelog.pools" .top | quote }}
+{{- end }}
+{{- range $name, $value := .top.Values.settings }}
+- name: {{ $name }}
+  {{- /* Helm reads large numbers as fractions. */}}
+  value: {{ ternary ($value | int64) $value (kindIs "float64" $value) | toString | quote }}
+{{- end }}
+{{- range .top.Values.files }}
+- name: {{ ternary .setting (printf "%s_FILE" .setting) (hasSuffix "_FILE" .setting) }}
+  value: {{ printf "/etc/duelog/files/%s" .setting }}
+{{- end }}
+{{- with .more }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "duelog.filesVolume" -}}
+- name: files
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- range .Values.files }}
+      - secret:
+          name: {{ .secret }}
+          items: [{ key: {{ .key | quote }}, path: {{ .setting }} }]
+      {{- end }}
+{{- end -}}
+
+{{- define "duelog.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+# Volumes of millions of files would otherwise be changed at each start.
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "duelog.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{- define "duelog.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+
+{{/*
+The pod of a part. Arguments: `top`, `part` (the label of the part), `roles`, `of` (its values), `storage` (whether the data volume
+is a claim of its StatefulSet), `image`, `more` (entries of the environment), `set` (settings that `more` replaces), `graceSeconds`.
+*/}}
+{{- define "duelog.pod" -}}
+metadata:
+  labels:
+    {{- include "duelog.labels" .top | nindent 4 }}
+    app.kubernetes.io/component: {{ .part }}
+    {{- with .top.Values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
+  {{- with .top.Values.podAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- with .top.Values.imagePullSecrets }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  serviceAccountName: {{ include "duelog.name" .top }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ .graceSeconds | default 60 }}
+  securityContext: {{- include "duelog.podSecurity" . | nindent 4 }}
+  topologySpreadConstraints:
+    {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - maxSkew: 1
+      topologyKey: {{ $key }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "duelog.selector" $.top | nindent 10 }}
+          app.kubernetes.io/component: {{ $.part }}
+    {{- end }}
+  {{- with .of.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .of.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .of.affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: duelog
+      image: {{ .image | default (include "duelog.image" .top) }}
+      imagePullPolicy: {{ .top.Values.image.pullPolicy }}
+      ports: [{ name: http, containerPort: 8080 }]
+      env: {{- include "duelog.environment" . | nindent 8 }}
+      securityContext: {{- include "duelog.containerSecurity" . | nindent 8 }}
+      # The first start reads the partitions from Kafka. It is live meanwhile, but not ready.
+      startupProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 2, failureThreshold: 60 }
+      livenessProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+      readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }
+      {{- with .of.resources }}
+      resources: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      volumeMounts:
+        - { name: data, mountPath: /var/lib/duelog }
+        - { name: tmp, mountPath: /tmp }
+        - { name: files, mountPath: /etc/duelog/files, readOnly: true }
+  volumes:
+    {{- if not .storage }}
+    - { name: data, emptyDir: {} }
+    {{- end }}
+    - { name: tmp, emptyDir: {} }
+    {{- include "duelog.filesVolume" .top | nindent 4 }}
+{{- end -}}
+
+{{/* The claim of a StatefulSet. Argument: its values. */}}
+{{- define "duelog.claim" -}}
+- metadata: { name: data }
+  spec:
+    accessModes: [ReadWriteOnce]
+    {{- with .storageClass }}
+    storageClassName: {{ . }}
+    {{- end }}
+    resources: { requests: { storage: {{ .storage }} } }
+{{- end -}}

@@ -1,0 +1,234 @@
+/** The Helm chart, rendered by Helm itself: its objects are valid, its pods start with settings that Duelog accepts, and hold their rules. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
+import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { parse } from 'yaml'
+import { readConfig } from '../../src/config/config.ts'
+import { ChartTools, type KubernetesObject } from './chart.ts'
+
+/** The oldest and the newest version that it is checked for. */
+const versions = ['1.30', '1.37']
+const settings = { KAFKA_BROKERS: 'b-1:9092,b-2:9092', SCHEMA_REGISTRY_URL: 'http://registry:8081' }
+const files = [{ setting: 'DUELOG_API_TOKENS', secret: 'duelog-tokens', key: 'tokens' }]
+const least = { settings, files }
+const most = {
+  settings: {
+    ...settings,
+    DUELOG_PARTITIONS: 32,
+    DUELOG_RUNS_RETENTION_MS: 7_776_000_000,
+    KAFKA_SSL_ENABLED: true,
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME: 'duelog',
+    DUELOG_INTAKE_ETF1_TOPICS: 'schedules',
+    DUELOG_TARGET_TOPICS: 'orders',
+  },
+  files: [
+    ...files,
+    { setting: 'KAFKA_SASL_PASSWORD', secret: 'kafka-user', key: 'password' },
+    { setting: 'KAFKA_SSL_CA_FILE', secret: 'kafka-ca', key: 'ca.crt' },
+  ],
+  ipFamily: 'IPv6',
+  intake: { enabled: true },
+  history: { replicas: 2, storageClass: 'fast' },
+  api: { ingress: { enabled: true, className: 'nginx', host: 'jobs.example.com', tlsSecret: 'jobs-tls' } },
+  pools: [
+    { name: 'default' },
+    {
+      name: 'night_reports',
+      image: 'example/reports:3',
+      handlers: '/app/handlers.mjs',
+      concurrency: 5,
+      drainMs: 600_000,
+      autoscaling: { min: 0, max: 12 },
+      env: [{ name: 'REPORTS_URL', valueFrom: { secretKeyRef: { name: 'reports', key: 'url' } } }],
+    },
+  ],
+  networkPolicy: { egress: [{ ports: [{ port: 53, protocol: 'UDP' }] }] },
+  serviceMonitor: { enabled: true },
+  prometheusRule: { enabled: true, labels: { release: 'monitoring' } },
+  podAnnotations: { 'example.com/team': 'jobs' },
+}
+
+let tools: ChartTools
+let folder: string
+let ofLeast: KubernetesObject[]
+let ofMost: KubernetesObject[]
+beforeAll(async () => {
+  tools = await ChartTools.install()
+  ofLeast = await tools.render(least)
+  ofMost = await tools.render(most)
+  folder = await mkdtemp(join(tmpdir(), 'duelog-chart-files-'))
+}, 300_000)
+afterAll(async () => {
+  await tools?.remove()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const isOfKubernetes = ({ apiVersion }: KubernetesObject): boolean => !/keda|coreos/.test(apiVersion)
+const podsOf = (objects: KubernetesObject[]): { name: string; object: KubernetesObject; pod: KubernetesObject['spec'] }[] =>
+  objects
+    .filter(({ spec }) => spec?.template !== undefined)
+    .map((object) => ({ name: object.metadata.name, object, pod: object.spec.template.spec }))
+
+/** The environment of a pod as Kubernetes makes it. Files of secrets are written below the folder of the test. */
+async function environmentOf(pod: KubernetesObject['spec']): Promise<Record<string, string>> {
+  const address = (pod.containers[0].env as { name: string }[])[0]
+  expect(address).toEqual({ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } })
+  const environment: Record<string, string> = {}
+  for (const { name, value } of pod.containers[0].env.slice(1)) {
+    if (value === undefined) continue
+    expect(typeof value, name).toBe('string')
+    environment[name] = value.replace('$(POD_IP)', environment.DUELOG_HTTP_HOST === '::' ? 'fd00::7' : '10.1.2.3')
+  }
+  const mounted = pod.volumes.find(({ name }: { name: string }) => name === 'files').projected.sources
+  const paths = mounted.map(({ secret }: { secret: { items: { path: string }[] } }) => secret.items[0]?.path)
+  for (const [name, value] of Object.entries(environment)) {
+    if (!value.startsWith('/etc/duelog/files/')) continue
+    expect(paths).toContain(value.slice('/etc/duelog/files/'.length))
+    environment[name] = join(folder, name)
+    await writeFile(environment[name], name === 'DUELOG_API_TOKENS_FILE' ? 'admin:a-token-of-the-chart\n' : 'content\n')
+  }
+  return environment
+}
+
+describe.each([
+  ['least', least],
+  ['most', most],
+])('with the %s values', (_, values) => {
+  const rendered = (): KubernetesObject[] => (values === most ? ofMost : ofLeast)
+
+  it('Helm finds nothing wrong, and all objects are valid', async () => {
+    await tools.lint(values)
+    const objects = rendered()
+    for (const version of versions) expect(await tools.problems(objects.filter(isOfKubernetes), version)).toBe('')
+    for (const object of objects.filter(({ kind }) => kind === 'ScaledObject')) new ScaledObject(object as never).validate()
+    for (const object of objects.filter(({ kind }) => kind === 'ServiceMonitor')) new ServiceMonitor(object as never).validate()
+    for (const object of objects.filter(({ kind }) => kind === 'PrometheusRule')) new PrometheusRule(object as never).validate()
+    const names = objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('Duelog accepts the settings of each pod', async () => {
+    const objects = rendered()
+    const roles: Record<string, string[]> = {}
+    for (const { name, pod } of podsOf(objects)) {
+      const config = readConfig(await environmentOf(pod))
+      roles[name] = [...config.roles]
+      expect(config.brokers).toEqual(['b-1:9092', 'b-2:9092'])
+      expect(config.apiTokens).toHaveLength(1)
+      expect(config.advertisedUrl).toBe(values === most ? 'http://[fd00::7]:8080' : 'http://10.1.2.3:8080')
+    }
+    expect(roles).toMatchObject({
+      'duelog-scheduler': ['scheduler', 'retrier'],
+      'duelog-api': ['api'],
+      'duelog-pool-default': ['executor'],
+    })
+  })
+
+  it('no pod has rights, and each ends in time', async () => {
+    const objects = rendered()
+    for (const { name, pod } of podsOf(objects)) {
+      expect(pod.securityContext, name).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      expect(pod.automountServiceAccountToken).toBe(false)
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources.limits.memory).toBeDefined()
+      }
+      if (pod.restartPolicy === 'Never') continue
+      const [{ readinessProbe, livenessProbe }] = pod.containers
+      expect([readinessProbe.httpGet.path, livenessProbe.httpGet.path]).toEqual(['/readyz', '/livez'])
+      const { drainMs } = readConfig(await environmentOf(pod))
+      expect(pod.terminationGracePeriodSeconds * 1_000, name).toBeGreaterThanOrEqual(drainMs + 30_000)
+    }
+  })
+
+  it('each part has pods that its selectors meet, and one disruption at a time', async () => {
+    const objects = rendered()
+    const workloads = objects.filter(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment')
+    const budgets = objects.filter(({ kind }) => kind === 'PodDisruptionBudget')
+    for (const { spec, metadata } of workloads) {
+      const { labels } = spec.template.metadata
+      expect(labels).toMatchObject(spec.selector.matchLabels)
+      const own = budgets.filter(({ spec: { selector } }) =>
+        Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value),
+      )
+      expect(
+        own.map(({ spec: budget }) => budget.maxUnavailable),
+        metadata.name,
+      ).toEqual([1])
+    }
+  })
+})
+
+test('a pool that follows its load has no fixed number of pods', async () => {
+  const objects = ofMost
+  const deployment = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'duelog-pool-night-reports')
+  expect(deployment?.spec).not.toHaveProperty('replicas')
+  expect(deployment?.spec.template.spec.containers[0].image).toBe('example/reports:3')
+  const scaled = objects.find(({ kind }) => kind === 'ScaledObject')
+  expect(scaled?.spec).toMatchObject({
+    scaleTargetRef: { name: deployment?.metadata.name },
+    minReplicaCount: 0,
+    maxReplicaCount: 12,
+  })
+  expect(scaled?.spec.triggers[0].metadata.query).toBe('max(duelog_pool_workers_wanted{pool="night_reports"})')
+  expect(readConfig(await environmentOf(deployment?.spec.template.spec))).toMatchObject({
+    pools: ['night_reports'],
+    concurrency: 5,
+    drainMs: 600_000,
+    runsRetentionMs: 7_776_000_000,
+  })
+})
+
+test('the alert rules are those of the compose file', async () => {
+  const objects = ofMost
+  const { spec } = objects.find(({ kind }) => kind === 'PrometheusRule') as KubernetesObject
+  const rules = parse(await readFile(new URL('../../docker/prometheus/alerts/duelog.yaml', import.meta.url), 'utf8'))
+  expect(spec).toEqual(rules)
+  expect(spec.groups.length).toBeGreaterThan(0)
+})
+
+test('topics are created before the first process starts, in all pools', async () => {
+  const objects = ofMost
+  const job = objects.find(({ kind }) => kind === 'Job') as KubernetesObject
+  expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' })
+  expect(job.spec.template.spec.containers[0].args).toEqual(['topics', 'apply'])
+  expect(readConfig(await environmentOf(job.spec.template.spec)).pools).toEqual(['default', 'night_reports'])
+  expect((await tools.render({ ...most, createTopics: false })).filter(({ kind }) => kind === 'Job')).toEqual([])
+})
+
+describe('refuses', () => {
+  it.each([
+    ['no brokers', { ...least, settings: { SCHEMA_REGISTRY_URL: 'http://r' } }, 'KAFKA_BROKERS is required'],
+    ['no tokens', { ...least, files: [] }, 'files: At least one'],
+    [
+      'a secret in the settings',
+      { ...least, settings: { ...settings, KAFKA_SASL_PASSWORD: 'x' } },
+      'KAFKA_SASL_PASSWORD is not allowed',
+    ],
+    ['a setting of the chart', { ...least, settings: { ...settings, DUELOG_ROLES: 'api' } }, 'DUELOG_ROLES is not allowed'],
+    ['a misspelled setting', { ...least, settings: { ...settings, DUELOG_PARTITION: 3 } }, 'DUELOG_PARTITION is not allowed'],
+    [
+      'a number beyond its limit',
+      { ...least, settings: { ...settings, DUELOG_PARTITIONS: 9_999 } },
+      'less than or equal to 1024',
+    ],
+    ['a misspelled value', { ...least, scheduler: { replicas: 3 } }, 'scheduler is not allowed'],
+    [
+      'a file for a setting that is no secret',
+      { ...least, files: [...files, { setting: 'DUELOG_LEAD_MS', secret: 'a', key: 'b' }] },
+      'must be one of',
+    ],
+    ['two pools of one name', { ...least, pools: [{ name: 'a' }, { name: 'a' }] }, 'each pool has a name of its own'],
+    ['a name that no pool has', { ...least, pools: [{ name: 'A B' }] }, 'Does not match pattern'],
+  ])('%s', async (_, values, message) => {
+    await expect(tools.render(values)).rejects.toThrow(message)
+  })
+})
