@@ -195,6 +195,31 @@ test('the alert rules are those of the compose file', async () => {
   expect(spec.groups.length).toBeGreaterThan(0)
 })
 
+test('metrics of one system are one job of Prometheus, with the token of a viewer', () => {
+  const { spec } = ofMost.find(({ kind }) => kind === 'ServiceMonitor') as KubernetesObject
+  const service = ofMost.find(({ kind, metadata }) => kind === 'Service' && metadata.name === 'duelog-pods') as KubernetesObject
+  expect(service.metadata.labels).toMatchObject(spec.selector.matchLabels)
+  expect(spec.endpoints).toMatchObject([
+    {
+      path: '/metrics',
+      authorization: { credentials: { name: 'duelog-tokens', key: 'viewer' } },
+      relabelings: [{ targetLabel: 'job', replacement: 'duelog-jobs-duelog' }],
+    },
+  ])
+})
+
+test('the values of the page are accepted', async () => {
+  const page = await readFile(new URL('../../docs/how-to/kubernetes.md', import.meta.url), 'utf8')
+  const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text as string))
+  const values = Object.assign({}, ...blocks)
+  const objects = await tools.render(values)
+  expect(await tools.problems(objects.filter(isOfKubernetes), versions[0] as string)).toBe('')
+  for (const { pod } of podsOf(objects)) readConfig(await environmentOf(pod))
+  expect(objects.map(({ kind }) => kind)).toEqual(
+    expect.arrayContaining(['StatefulSet', 'ScaledObject', 'ServiceMonitor', 'PrometheusRule']),
+  )
+})
+
 test('topics are created before the first process starts, in all pools', async () => {
   const objects = ofMost
   const job = objects.find(({ kind }) => kind === 'Job') as KubernetesObject
