@@ -1,5 +1,5 @@
 /** The application: session, routing, and the frame around all views. */
-import { useSignalEffect } from '@preact/signals'
+import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import {
   ask,
@@ -36,6 +36,8 @@ import {
 } from './views/index.ts'
 
 const sessionRetryMs = 2_000
+/** Whether the last request for the session was not answered. */
+const isAway = signal(false)
 
 export function App() {
   useSignalEffect(() => {
@@ -45,7 +47,11 @@ export function App() {
     return () => ended.abort()
   })
   if (session.value === undefined)
-    return (
+    return isAway.value ? (
+      <p class="boot bad" role="alert">
+        Duelog is not responding. This page retries automatically.
+      </p>
+    ) : (
       <p class="boot" role="status">
         Loading …
       </p>
@@ -66,6 +72,7 @@ async function loadSession(until: AbortSignal): Promise<void> {
         await otherTab(until)
         return
       }
+      isAway.value = true
     }
     await new Promise((resolve) => setTimeout(resolve, sessionRetryMs))
   }

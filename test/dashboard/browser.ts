@@ -65,7 +65,7 @@ export async function openPage(context: TestContext, browser: Browser, url: stri
 const wide = { width: 1_280, height: 800 }
 const phone = { width: 390, height: 844 }
 
-/** What is wider than the screen, cannot be reached without scrolling sideways, or lies off the center. */
+/** What is wider than the screen, touches its neighbor, cannot be reached without scrolling sideways, or lies off the center. */
 const misfits = `(() => {
   const found = []
   const over = document.documentElement.scrollWidth - innerWidth
@@ -75,6 +75,15 @@ const misfits = `(() => {
   for (const control of document.querySelectorAll('main :is(a, button, input, select, textarea)')) {
     const { left, right, width } = control.getBoundingClientRect()
     if (width > 0 && (left < -1 || right > innerWidth + 1)) found.push(control.outerHTML.slice(0, 80) + ' is off the screen')
+  }
+  const textOf = (part) => part.textContent.slice(0, 40)
+  for (const part of document.querySelectorAll('table.fixed td > .status')) {
+    const [cell, inner] = [part.parentElement.getBoundingClientRect(), part.getBoundingClientRect()]
+    if (inner.right > cell.right - 4) found.push('the cell ' + textOf(part) + ' touches the next one')
+  }
+  for (const part of document.querySelectorAll('.strip figcaption > :not(:first-child)')) {
+    const [before, own] = [part.previousElementSibling.getBoundingClientRect(), part.getBoundingClientRect()]
+    if (own.top < before.bottom && own.left < before.right + 4) found.push('the caption ' + textOf(part) + ' touches another one')
   }
   const main = document.querySelector('main')
   const [frame, { left, right }] = [main.parentElement.getBoundingClientRect(), main.getBoundingClientRect()]

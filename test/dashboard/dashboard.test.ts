@@ -77,7 +77,13 @@ describe('the dashboard', () => {
     await expect
       .poll(async () => Number(await fact(page, 'Succeeded').textContent()), { timeout: stepMs })
       .toBeGreaterThan(before)
+    // What differs from the defaults, and all on demand.
+    const definition = page.getByRole('region', { name: 'Definition as JSON' })
+    await definition.getByText('"everyMs"').waitFor()
+    expect(await definition.textContent()).not.toContain('"jitterMs"')
     await expectAccessible(page, 'job')
+    await page.getByRole('checkbox', { name: 'Show fields that have their default' }).check()
+    await definition.getByText('"jitterMs": 0').waitFor()
     // The charts have data by now.
     await view(page, 'Now').click()
     await expectFocusOn(page, 'Now')
@@ -312,6 +318,12 @@ describe('the dashboard', () => {
     await page.unrouteAll()
     await page.getByLabel('Token').fill(tokens.admin)
     await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
+    // Without an answer for its session, a page that begins says so, and goes on when the answer comes.
+    await page.route('**/v1/session', (route) => route.abort())
+    await page.reload()
+    await page.getByRole('alert').filter({ hasText: 'not responding. This page retries' }).waitFor()
+    await page.unrouteAll()
     await page.getByRole('button', { name: 'Delete guarded' }).waitFor()
     await endsDrafts(page)
   })

@@ -119,6 +119,7 @@ describe('the views of jobs', () => {
     await page.getByRole('link', { name: 'Run bad/1' }).waitFor()
     expect(await page.getByRole('link', { name: 'Run good/1' }).count()).toBe(0)
     await page.getByRole('img', { name: 'Ended runs over time: 1 dead' }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'no attempts left' }).waitFor()
     await expectAccessible(page, 'history')
     await page.getByRole('link', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'Run good/1' }).waitFor()
@@ -128,7 +129,14 @@ describe('the views of jobs', () => {
     await expect.poll(async () => (await site.get<{ runs: object[] }>('/v1/history')).runs.length, { timeout: stepMs }).toBe(3)
     await page.getByRole('button', { name: 'Refresh' }).click()
     await page.getByRole('link', { name: 'Run good/2' }).waitFor()
+    // A day of the viewer's zone, beside the other filters.
     await page.goto(`${site.url}/history?pool=other&idPrefix=go`)
+    await page.getByRole('link', { name: 'yesterday' }).click()
+    await page.waitForURL('**/history?pool=other&idPrefix=go&from=*&to=*')
+    const times = new URL(page.url()).searchParams
+    const [from, to] = [Date.parse(times.get('from') ?? ''), Date.parse(times.get('to') ?? '')]
+    expect([23, 24, 25]).toContain((to - from) / 3_600_000)
+    expect(new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(to)).toBe('00:00:00')
     await page.getByText('No matching runs').waitFor()
     // A history that cannot be written says why the newest runs are missing.
     await page.route('**/v1/history?*', async (route) => {
@@ -174,6 +182,7 @@ async function expectLog(page: Awaited<ReturnType<typeof openPage>>): Promise<vo
   const log = page.getByRole('list', { name: 'Log of run hourly/2' })
   await log.getByText('no⟨202E⟩reply').waitFor()
   expect(await log.getByRole('listitem').count()).toBe(2)
+  expect(await log.getByRole('listitem').nth(1).textContent()).toMatch(/reply \{"code":7\}$/)
   await expectAccessible(page, 'run-log')
   await page.getByLabel('Least level').selectOption('warn')
   await log.getByText('begins').waitFor({ state: 'detached' })

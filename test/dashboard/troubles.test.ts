@@ -45,6 +45,21 @@ it('says that runs wait for a worker with their handler', () => {
   expect(texts([stats(0, 0, [{ underWay }, { underWay }])])).toEqual([
     '2 runs wait, because no worker of the pool has the handler. Start a worker that has it.',
   ])
+  // By pool, as far as the owners count so.
+  const of = (pool: string, withoutHandler: number) => ({ pool, dispatched: 0, running: 0, waiting: 9, withoutHandler })
+  const many = { ...underWay, withoutHandler: 5 }
+  const partitions = [
+    { underWay: many, pools: [of('mail', 2), of('video', 3)] },
+    { underWay, pools: [of('mail', 1)] },
+    { underWay },
+  ]
+  expect(troublesOf([stats(0, 0, partitions)], undefined)).toEqual(
+    [
+      '3 runs wait, because no worker of the pool mail has the handler. Start a worker that has it.',
+      '3 runs wait, because no worker of the pool video has the handler. Start a worker that has it.',
+      '1 run waits, because no worker of the pool has the handler. Start a worker that has it.',
+    ].map((text) => ({ text, href: '/runs?state=WAITING' })),
+  )
 })
 
 it('names paused pools whose runs wait, with the sum of all partitions', () => {
@@ -188,11 +203,11 @@ it('reports what stands until somebody acts, whenever the page was opened', () =
   const one = { deadRuns: 1, deadJobs: 1, invalid: 2, paused: 0 }
   expect(troublesOf([stats(0, 0, [{ standing }, { standing: null }])], undefined)).toEqual([
     { text: '20,000 dead letters of 3 jobs wait for a decision.', href: '/dead-letters', waits: true },
-    { text: '1 job is INVALID and will not fire.', href: '/jobs?status=INVALID', waits: true },
+    { text: '1 job is invalid and will not fire.', href: '/jobs?status=INVALID', waits: true },
   ])
   expect(texts([stats(0, 0, [{ standing }, { standing: one }])])).toEqual([
     '20,001 dead letters of 4 jobs wait for a decision.',
-    '3 jobs are INVALID and will not fire.',
+    '3 jobs are invalid and will not fire.',
   ])
   expect(texts([stats(0, 0, [{ standing: { ...one, invalid: 0 } }])])).toEqual(['1 dead letter of 1 job waits for a decision.'])
 })

@@ -5,6 +5,7 @@ import {
   failuresText,
   instant,
   rate,
+  reasonWords,
   relative,
   scheduleWords,
   targetWords,
@@ -14,6 +15,13 @@ import {
 describe('words', () => {
   it('gives the distance of a time in its largest unit', () => {
     expect([relative(5_500, 1_000), relative(1_000, 200_000), relative(1_400, 1_000)]).toEqual(['in 4 s', '3 min ago', 'now'])
+  })
+
+  it('says why in words, and leaves sentences as they are', () => {
+    const sentence = 'Pool gpu has no topics (duelog.executions.gpu.high does not exist): a-b'
+    expect(['attempts', 'not-retryable', 'skipped: max-concurrent-runs', 'overlap', sentence].map(reasonWords)).toEqual([
+      ...['no attempts left', 'not retryable', 'skipped: max concurrent runs', 'overlap', sentence],
+    ])
   })
 
   it('shows an instant in any zone, with the year when it is not the current one', () => {

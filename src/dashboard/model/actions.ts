@@ -63,6 +63,8 @@ export interface Question {
   yes: string
   /** Label of the button that does not; "Cancel" when absent. */
   no?: string
+  /** It destroys nothing, so its button has no warning color. */
+  safe?: boolean
   answer(yes: boolean): void
 }
 export const question = signal<Question | undefined>(undefined)

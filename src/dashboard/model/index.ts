@@ -109,6 +109,7 @@ export {
   isStarted,
   lateMsOf,
   rate,
+  reasonWords,
   relative,
   runsWait,
   scheduleWords,

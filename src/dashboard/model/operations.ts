@@ -14,16 +14,16 @@ const lookMs = 500
 /** Operations that this page watches, newest last. */
 export const watched = signal<readonly Operation[]>([])
 
-const words: Record<OperationAction, { verb: string; consequence: string }> = {
-  PAUSE: { verb: 'Pause', consequence: 'They do not fire until they are resumed.' },
-  RESUME: { verb: 'Resume', consequence: 'catchUp decides about occurrences that were missed.' },
+const words: Record<OperationAction, { verb: string; consequence: string; safe?: boolean }> = {
+  PAUSE: { verb: 'Pause', consequence: 'They do not fire until they are resumed.', safe: true },
+  RESUME: { verb: 'Resume', consequence: 'catchUp decides about occurrences that were missed.', safe: true },
   CANCEL: {
     verb: 'Cancel',
     consequence: 'Their active runs are cancelled, and they do not fire again until they get new definitions.',
   },
-  TRIGGER: { verb: 'Run', consequence: 'Each gets one run now, outside its schedule.' },
+  TRIGGER: { verb: 'Run', consequence: 'Each gets one run now, outside its schedule.', safe: true },
   DELETE: { verb: 'Delete', consequence: 'Deletes the jobs and their run history. This cannot be undone.' },
-  REDRIVE: { verb: 'Redrive', consequence: 'Each gets a new run with the same payload.' },
+  REDRIVE: { verb: 'Redrive', consequence: 'Each gets a new run with the same payload.', safe: true },
   CANCEL_RUN: { verb: 'Cancel', consequence: 'Their handlers get a signal to stop, and the runs are not retried.' },
   DISCARD: {
     verb: 'Discard',
@@ -44,7 +44,7 @@ export async function findOperations(): Promise<void> {
 
 /** Asks with the number of jobs or runs, starts the operation, and resolves when it has ended. False: it was not started. */
 export async function operate(request: OperationRequest): Promise<boolean> {
-  const { verb, consequence } = words[request.action]
+  const { verb, consequence, safe = false } = words[request.action]
   const { thing } = changeWords(request.action)
   try {
     const listed = request.runIds?.length ?? (thing === 'job' ? request.jobIds?.length : undefined)
@@ -54,7 +54,7 @@ export async function operate(request: OperationRequest): Promise<boolean> {
       return false
     }
     const title = `${verb} ${counted(size, thing)}`
-    if (!(await confirmed({ title: `${title}?`, consequence, yes: title }))) return false
+    if (!(await confirmed({ title: `${title}?`, consequence, yes: title, safe }))) return false
     const operation = await ask<Operation>('/v1/operations', { method: 'POST', body: request })
     await follow(operation)
     return true

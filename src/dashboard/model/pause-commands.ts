@@ -2,6 +2,7 @@
 import type { Pool, Worker } from '../../answers/index.ts'
 import { confirmed, say } from './actions.ts'
 import { ask, path, RequestProblem } from './request.ts'
+import { statusWord } from './words.ts'
 
 export type PauseWord = 'pause' | 'drain' | 'resume'
 
@@ -14,14 +15,15 @@ export async function changePool(pool: string, word: PauseWord): Promise<boolean
           ? 'Nothing starts in it until it is resumed. Jobs fire as before, and their runs wait and lose no attempt. Running handlers go on.'
           : 'Its workers do what was dispatched. Further runs wait until it is resumed, and lose no attempt.',
       yes: word === 'pause' ? 'Pause pool' : 'Drain pool',
+      safe: true,
     })
     if (!wanted) return false
   }
-  return change<Pool>(path(['pools', pool, word]), ({ state }) => `The pool ${pool} is ${state}.`)
+  return change<Pool>(path(['pools', pool, word]), ({ state }) => `The pool ${pool} is ${statusWord(state)}.`)
 }
 
 export const changeWorker = (worker: string, word: PauseWord): Promise<boolean> =>
-  change<Worker>(path(['workers', worker, word]), ({ state }) => `The worker ${worker} is ${state}.`)
+  change<Worker>(path(['workers', worker, word]), ({ state }) => `The worker ${worker} is ${statusWord(state)}.`)
 
 async function change<Answer>(route: string, done: (answer: Answer) => string): Promise<boolean> {
   try {

@@ -106,29 +106,46 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
 function waitingOf(latest: StatsMessage, limits: LimitsSeen | undefined): Trouble[] {
   const { deadRuns, deadJobs, invalid } = standingOf(latest)
   const troubles: Trouble[] = []
-  const withoutHandler = latest.partitions.reduce((sum, { underWay }) => sum + (underWay.withoutHandler ?? 0), 0)
-  if (withoutHandler > 0) {
-    const text = `${runsWait(withoutHandler)}, because no worker of the pool has the handler. Start a worker that has it.`
-    troubles.push({ text, href: '/runs' })
-  }
-  troubles.push(...pausedOf(latest), ...overloadedOf(latest, limits))
+  troubles.push(...withoutHandlerOf(latest), ...pausedOf(latest), ...overloadedOf(latest, limits))
   if (deadRuns > 0) {
     const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
     troubles.push({ text, href: '/dead-letters', waits: true })
   }
   if (invalid > 0) {
-    const text = `${counted(invalid, 'job')} ${invalid === 1 ? 'is' : 'are'} INVALID and will not fire.`
+    const text = `${counted(invalid, 'job')} ${invalid === 1 ? 'is' : 'are'} invalid and will not fire.`
     troubles.push({ text, href: '/jobs?status=INVALID', waits: true })
   }
   return troubles
 }
 
+/** Pools whose workers lack the handler of some runs. */
+function withoutHandlerOf({ partitions }: StatsMessage): Trouble[] {
+  const waiting = runsByPool(partitions, ({ withoutHandler }) => withoutHandler)
+  const all = partitions.reduce((sum, { underWay }) => sum + (underWay.withoutHandler ?? 0), 0)
+  const others = all - [...waiting.values()].reduce((sum, runs) => sum + runs, 0)
+  const trouble = (runs: number, pool: string): Trouble => {
+    const text = `${runsWait(runs)}, because no worker of ${pool} has the handler. Start a worker that has it.`
+    return { text, href: '/runs?state=WAITING' }
+  }
+  // Owners of an earlier version do not count by pool.
+  return [
+    ...Array.from(waiting, ([pool, runs]) => trouble(runs, `the pool ${visible(pool)}`)),
+    ...(others > 0 ? [trouble(others, 'the pool')] : []),
+  ]
+}
+
+type PoolRuns = NonNullable<StatsMessage['partitions'][number]['pools']>[number]
+
+function runsByPool(partitions: StatsMessage['partitions'], of: (runs: PoolRuns) => number | undefined): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { pools = [] } of partitions)
+    for (const runs of pools) if ((of(runs) ?? 0) > 0) sums.set(runs.pool, (sums.get(runs.pool) ?? 0) + (of(runs) ?? 0))
+  return sums
+}
+
 /** Pools whose runs wait until somebody resumes them. A paused pool without runs is no trouble. */
 function pausedOf({ partitions }: StatsMessage): Trouble[] {
-  const waiting = new Map<string, number>()
-  for (const { pools = [] } of partitions)
-    for (const { pool, inPausedPools = 0 } of pools)
-      if (inPausedPools > 0) waiting.set(pool, (waiting.get(pool) ?? 0) + inPausedPools)
+  const waiting = runsByPool(partitions, ({ inPausedPools }) => inPausedPools)
   return Array.from(waiting, ([pool, runs]) => {
     return { text: `The pool ${visible(pool)} is paused, and ${runsWait(runs)}.`, href: '/pools', waits: true }
   })

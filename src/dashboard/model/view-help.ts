@@ -53,7 +53,7 @@ export const viewHelp: Partial<Record<ViewName, ViewHelp>> = {
     api: 'System',
   },
   workers: {
-    text: 'Processes that run handlers. Runs go only to workers that have their handler; point at the pools of a worker to see its handlers.',
+    text: 'Processes that run handlers. Runs go only to workers that have their handler; open the pools of a worker to see its handlers.',
     page: 'docs/how-to/workers.md',
     api: 'System',
   },

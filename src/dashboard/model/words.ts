@@ -133,4 +133,10 @@ const triggers: Record<Run['trigger'], string> = {
 }
 export const triggerWords = (trigger: Run['trigger']): string => triggers[trigger]
 
+/** A code of the server that says why, as words: `max-concurrent-runs`. Other texts stay as they are. */
+export const reasonWords = (reason: string): string =>
+  reason === 'attempts'
+    ? 'no attempts left'
+    : reason.replace(/^(skipped: )?[a-z]+(-[a-z]+)+$/, (code) => code.replaceAll('-', ' '))
+
 export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')

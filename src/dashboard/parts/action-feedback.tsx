@@ -33,7 +33,7 @@ export function ConfirmDialog() {
         <button type="button" onClick={() => asked.answer(false)}>
           {asked.no ?? 'Cancel'}
         </button>
-        <button type="button" class="danger" onClick={() => asked.answer(true)}>
+        <button type="button" class={asked.safe ? 'main' : 'danger'} onClick={() => asked.answer(true)}>
           {asked.yes}
         </button>
       </div>

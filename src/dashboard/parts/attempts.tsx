@@ -32,7 +32,9 @@ export function Attempts({ run }: { run: RunDetail }) {
         ))}
       </Table>
       <p class="aside">
-        From the first of these due times to the end: {duration(to - from)}.{first > 1 && ` ${unlisted(first - 1)}`}
+        From the first of these due times to the end: {duration(to - from)}.
+        {attempts.some(({ parts }) => parts[0]?.kind === 'WAITING') && ' Amber in the bars: due and not started yet.'}
+        {first > 1 && ` ${unlisted(first - 1)}`}
       </p>
     </>
   )

@@ -47,7 +47,7 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
       )}
       <div class="letter-text">
         <p class="letter-head">
-          <JobLink id={jobId} /> <RunLink jobId={jobId} runNo={runNo} />
+          <JobLink id={jobId} /> run <RunLink jobId={jobId} runNo={runNo} />
           <span class="aside">
             failed {finishedAt !== null && <When at={finishedAt} plain />} after {attempts}{' '}
             {attempts === 1 ? 'attempt' : 'attempts'}

@@ -12,10 +12,10 @@ interface JobBulkProps {
   changed: () => Promise<void>
 }
 
-const actions: readonly [OperationAction, string][] = [
+const actions: readonly [OperationAction, string, string?][] = [
   ['PAUSE', 'Pause'],
   ['RESUME', 'Resume'],
-  ['TRIGGER', 'Run now'],
+  ['TRIGGER', 'Run', ' now'],
   ['CANCEL', 'Cancel'],
   ['DELETE', 'Delete'],
 ]
@@ -49,7 +49,7 @@ export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkP
         />{' '}
         All that match the filter
       </label>
-      {actions.map(([action, title]) => (
+      {actions.map(([action, title, after]) => (
         <ActionButton
           key={action}
           class={action === 'CANCEL' || action === 'DELETE' ? 'risky' : ''}
@@ -57,6 +57,7 @@ export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkP
           run={act(action)}
         >
           {title} {matching.value ? 'all matching' : `selected (${count(selected.length)})`}
+          {after}
         </ActionButton>
       ))}
     </fieldset>

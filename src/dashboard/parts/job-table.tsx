@@ -23,7 +23,7 @@ export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
         columns={[
           mayOperate.value && { title: 'Select', unseen: true, width: '28px' },
           'Job',
-          { title: 'Status', width: '92px' },
+          { title: 'Status', width: '104px' },
           { title: 'Schedule', width: '13%' },
           { title: 'Next fire', width: 'max(134px, 14%)' },
           { title: 'Last run', width: 'max(138px, 14%)' },

@@ -43,6 +43,8 @@ const keys: [key: string, meaning: string][] = [
   ['↑ ↓ ← → in the calendar', 'Next cell; Enter opens it'],
   ['Tab, Enter', 'Next control, use it'],
   ['← → in a chart', 'Read the values, one step at a time; Page Up and Page Down: ten; Home and End'],
+  ['Ctrl Space', 'In a definition: names and values that fit'],
+  ['Ctrl Z, Ctrl Y', 'In a definition: undo and redo, for form and JSON together'],
   ['Esc', 'Close, or cancel a question'],
 ]
 

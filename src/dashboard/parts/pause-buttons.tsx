@@ -1,6 +1,7 @@
 /** The state of a pool or a worker, and the buttons that change it, for those who may. */
 import { mayOperate, type PauseWord, type Pool } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
+import { Status } from './status.tsx'
 import { When } from './when.tsx'
 
 interface PauseProps {
@@ -11,10 +12,10 @@ interface PauseProps {
 }
 
 export function PauseState({ state, since }: { state: Pool['state']; since: string | null }) {
-  if (state === 'ACTIVE') return <span class="status good">ACTIVE</span>
+  if (state === 'ACTIVE') return <Status of={state} />
   return (
     <>
-      <span class="status warn">{state}</span> {since !== null && <When at={since} />}
+      <Status of={state} /> {since !== null && <When at={since} />}
     </>
   )
 }
@@ -26,9 +27,9 @@ export function PauseButtons({ of, state, change }: PauseProps) {
       {text}
     </ActionButton>
   )
-  if (state !== 'ACTIVE') return <div class="buttons">{button('resume', 'Resume')}</div>
+  if (state !== 'ACTIVE') return <div class="buttons tight start">{button('resume', 'Resume')}</div>
   return (
-    <div class="buttons">
+    <div class="buttons tight start">
       {button('pause', 'Pause')}
       {button('drain', 'Drain')}
     </div>

@@ -1,7 +1,7 @@
 /** Why a job fired or did not: sentences of the server, with equal ones merged, times in the viewer's zone, and links to runs. */
 import { groupsOf, instant, type JobExplanation, type ReasonGroup, type Run, viewerZone } from '../model/index.ts'
 import { Empty } from './states.tsx'
-import { RunLink, Text } from './text.tsx'
+import { Prose, RunLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 interface ReasonsProps {
@@ -73,7 +73,7 @@ function Sentence({ jobId, text }: { jobId: string; text: string }) {
                 {instant(Date.parse(part))}
               </time>
             )
-          if (!/^Run \d+$/.test(part)) return <Text key={index} of={part} />
+          if (!/^Run \d+$/.test(part)) return <Prose key={index} of={part} />
           return (
             <span key={index}>
               Run <RunLink jobId={jobId} runNo={Number(part.slice(4))} />

@@ -39,7 +39,7 @@ export function RunLogs({ jobId, runNo }: { jobId: string; runNo: number }) {
             <time dateTime={at} title={`attempt ${attempt}, line ${no}, ${visible(worker)}`}>
               {instant(Date.parse(at)).slice(-8)}.{at.slice(20, 23)}
             </time>{' '}
-            <span class="level-name">{level}</span> <ClampedText of={text} />
+            <span class="level-name">{level}</span> <ClampedText of={text} />{' '}
             {fields !== null && Object.keys(fields).length > 0 && (
               <span class="aside code">
                 <Text of={JSON.stringify(fields)} />

@@ -1,6 +1,7 @@
 /** Search form of a list. The search is in the address, so that it can be bookmarked and shared. */
 import { go } from '../model/index.ts'
 import { KeptFilters } from './kept-filters.tsx'
+import { TimeRanges } from './time-ranges.tsx'
 
 export interface SearchField {
   name: string
@@ -54,6 +55,7 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
         <Field key={field.name} field={field} value={query.get(field.name) ?? ''} search={search} />
       ))}
       <button type="submit">Search</button>
+      {fields.some(({ name }) => name === 'from') && <TimeRanges href={href} query={query} />}
       {isSearched(fields, query) && <a href={href}>Clear filters</a>}
       <KeptFilters href={href} query={query} names={fields.map(({ name }) => name)} />
     </form>

@@ -7,6 +7,8 @@ const tones: Partial<Record<string, string>> = {
     RETRY_WAIT: 'warn',
     WAITING: 'warn',
     PAUSED: 'warn',
+    DRAINED: 'warn',
+    DRAINING: 'warn',
     EXPIRED: 'warn',
     SKIPPED: 'warn',
     restoring: 'warn',

@@ -9,6 +9,21 @@ const blockChars = 20_000
 
 export const Text = ({ of }: { of: string }) => <bdi>{visible(of)}</bdi>
 
+/** Sentences of the server, in which backticks enclose what one types. */
+export const Prose = ({ of }: { of: string }) => (
+  <>
+    {of.split(/`([^`]+)`/).map((part, index) =>
+      index % 2 === 0 ? (
+        <Text key={index} of={part} />
+      ) : (
+        <code key={index}>
+          <Text of={part} />
+        </code>
+      ),
+    )}
+  </>
+)
+
 /** A text of any length: its beginning, and all of it on demand. */
 export function ClampedText({ of }: { of: string }) {
   const open = useSignal(false)

@@ -61,7 +61,7 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
   return (
     <>
       <Heading title="Dead letters">
-        <Total loaded={page?.runs.length} />
+        <Total loaded={page?.runs.length} whole={page?.cursor === null && !query.has('cursor')} />
       </Heading>
       <OperationBar />
       <SearchForm key={query.toString()} label="Dead letters" href="/dead-letters" fields={fields} query={query} />
@@ -83,14 +83,17 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** All dead letters of the system, as its owners count them. */
-function Total({ loaded }: { loaded: number | undefined }) {
+/** All dead letters of the system, as its owners count them. `whole`: all that match tag and handler are loaded. */
+function Total({ loaded, whole }: { loaded: number | undefined; whole: boolean }) {
   if (latest.value === undefined || loaded === undefined) return null
   const { deadRuns: all, missing } = standingOf(latest.value)
   if (missing > 0) return null
   return (
     <p class="beside">
-      {count(all)} in all{loaded < all && `; the first ${count(loaded)} by job are loaded, newest first`}.
+      {count(all)} in all
+      {loaded < all &&
+        (whole ? `; ${count(loaded)} of the filter` : `; the first ${count(loaded)} by job are loaded, newest first`)}
+      .
     </p>
   )
 }

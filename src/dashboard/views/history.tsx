@@ -10,6 +10,7 @@ import {
   type HistoryRun,
   instant,
   path,
+  reasonWords,
   useResource,
   visible,
 } from '../model/index.ts'
@@ -141,7 +142,7 @@ function RunsTable({ runs }: { runs: readonly HistoryRun[] }) {
         'Handler',
         'Error',
       ]}
-      class="runs"
+      class="runs history"
     >
       {runs.map((run) => (
         <Row key={`${run.runId}@${run.life}`} run={run} />
@@ -161,7 +162,7 @@ function Row({ run }: { run: HistoryRun }) {
       </th>
       <td>
         <Status of={outcome} />
-        {reason !== null && <span class="aside"> {visible(reason)}</span>}
+        {reason !== null && <span class="aside"> {visible(reasonWords(reason))}</span>}
       </td>
       <td>
         <When at={finishedAt} />

@@ -1,4 +1,5 @@
 /** One job: its definition, next fires and runs, and why it did or did not fire. */
+import { useSignal } from '@preact/signals'
 import {
   ask,
   count,
@@ -13,9 +14,11 @@ import {
   path,
   prettyJson,
   type Run,
+  reasonWords,
   scheduleWords,
   targetWords,
   useResource,
+  withoutDefaults,
 } from '../model/index.ts'
 import {
   CodeBlock,
@@ -26,6 +29,7 @@ import {
   Loading,
   NextFires,
   Problem,
+  Prose,
   Reasons,
   RunLink,
   RunStrip,
@@ -33,6 +37,7 @@ import {
   Status,
   Tags,
   Text,
+  useFieldSchemas,
   When,
 } from '../parts/index.ts'
 import { JobEdit } from './job-edit.tsx'
@@ -127,6 +132,31 @@ function createAgain(id: string): void {
   go('/jobs?new')
 }
 
+/** What differs from the defaults, or everything. */
+function Definition({ job }: { job: Job }) {
+  const schemas = useFieldSchemas()
+  const all = useSignal(false)
+  const { definition } = job
+  if (definition === null || schemas === null) return <CodeBlock label="Definition as JSON" text={definitionText(job)} />
+  if (schemas === undefined) return <Loading what="the definition" />
+  const shown = all.value ? definition : withoutDefaults(definition, schemas)
+  return (
+    <>
+      <CodeBlock label="Definition as JSON" text={prettyJson(shown)} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={all.value}
+          onChange={(event) => {
+            all.value = event.currentTarget.checked
+          }}
+        />{' '}
+        Show fields that have their default
+      </label>
+    </>
+  )
+}
+
 const Title = ({ id }: { id: string }) => (
   <span class="code">
     <Text of={id} />
@@ -163,7 +193,7 @@ function Details({ job, runs, why, changed }: Shown & { changed: () => Promise<v
         </section>
         <section aria-labelledby="definition">
           <h2 id="definition">Definition</h2>
-          <CodeBlock label="Definition as JSON" text={definitionText(job)} />
+          <Definition job={job} />
         </section>
       </div>
     </>
@@ -222,7 +252,7 @@ function Facts({ job }: { job: Job }) {
         <div>
           <dt>Note</dt>
           <dd>
-            <Text of={reason} />
+            <Prose of={reasonWords(reason)} />
           </dd>
         </div>
       )}

@@ -157,7 +157,7 @@ function Figures({ stats, rates }: { stats: StatsMessage; rates: Rates | undefin
       <Figure
         name="Waiting"
         value={count(all.waiting)}
-        note={`for a retry or a limit; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
+        note={`for a retry, a limit, a handler or a paused pool; ${rate(rates?.retriesPerSecond ?? 0)} retries/s`}
       />
       <Figure
         name="Dead letters"

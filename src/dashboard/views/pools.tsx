@@ -11,7 +11,7 @@ import {
   useResource,
   visible,
 } from '../model/index.ts'
-import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, Table } from '../parts/index.ts'
+import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, Table, Text } from '../parts/index.ts'
 
 export function PoolsView() {
   const resource = useResource('pools', (signal) => ask<{ pools: Pool[] }>('/v1/pools', { signal }))
@@ -53,19 +53,27 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
   return (
     <tr>
       <th scope="row">{visible(pool)}</th>
-      <td title={pausedBy === null ? undefined : `by ${visible(pausedBy)}`}>
+      <td>
         <PauseState state={state} since={stateSince} />
+        {pausedBy !== null && (
+          <span class="aside">
+            by <Text of={pausedBy} />
+          </span>
+        )}
       </td>
       <td class="number">{workers === 0 && held > 0 ? <span class="status bad">0: {runsWait(held)}</span> : count(workers)}</td>
       <td class="number">{slots === null ? '—' : count(slots)}</td>
       <td class="number">{count(dispatched)}</td>
       <td class="number">{count(running)}</td>
-      <td class="number" title={waitText(view)}>
+      <td class="number">
         {count(waiting)}
+        {waitTexts(view).map((text) => (
+          <span key={text} class="aside">
+            {text}
+          </span>
+        ))}
       </td>
-      <td title={handlers.map((name) => visible(name)).join(', ')}>
-        {handlers.length === 0 ? '—' : counted(handlers.length, 'handler')}
-      </td>
+      <td>{handlers.length === 0 ? '—' : <Names title={counted(handlers.length, 'handler')} names={handlers} />}</td>
       {mayOperate.value && (
         <td>
           <PauseButtons
@@ -81,8 +89,15 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
   )
 }
 
-const waitText = ({ inPausedPool, withoutHandler }: Pool): string =>
-  `${count(inPausedPool)} until the pool is resumed, ${count(withoutHandler)} for a handler`
+/** What the runs of the pool wait for. */
+function waitTexts({ waiting, inPausedPool, withoutHandler }: Pool): string[] {
+  const others = waiting - inPausedPool - withoutHandler
+  return [
+    ...(inPausedPool > 0 ? [`${count(inPausedPool)} until it is resumed`] : []),
+    ...(withoutHandler > 0 ? [`${count(withoutHandler)} for a handler`] : []),
+    ...(others > 0 ? [`${count(others)} for a retry or a limit`] : []),
+  ]
+}
 
 function Limits() {
   const { value, problem } = useResource('limits', (signal) =>
@@ -118,7 +133,13 @@ function Limits() {
               <td class="number">{count(limit)}</td>
               <td class="number">{count(waiting)}</td>
               <td>
-                {waiting > 0 ? <span class="status warn">full: {runsWait(waiting)}</span> : <span class="status good">free</span>}
+                {waiting > 0 ? (
+                  <a class="status warn" href="/runs?state=WAITING">
+                    full: {runsWait(waiting)}
+                  </a>
+                ) : (
+                  <span class="status good">free</span>
+                )}
               </td>
             </tr>
           ))}

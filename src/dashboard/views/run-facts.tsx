@@ -24,8 +24,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <div>
           <dt>Waits</dt>
           <dd>
-            {waits}
-            {run.status === 'RETRY_WAIT' && dueAt !== undefined && <When at={dueAt} />}
+            {waits} {run.status === 'RETRY_WAIT' && dueAt !== undefined && <When at={dueAt} />}
           </dd>
         </div>
       )}
@@ -36,7 +35,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         </dd>
       </div>
       <div>
-        <dt>Started late by</dt>
+        <dt>{run.attempts > 1 ? 'Last attempt late by' : 'Started late by'}</dt>
         <dd>{lateMs === undefined ? '—' : duration(lateMs)}</dd>
       </div>
       <div>

@@ -3,7 +3,6 @@ import { writeJson } from '../../../streams/text/index.ts'
 import {
   ask,
   cancelRun,
-  count,
   isActive,
   jobHref,
   mayOperate,
@@ -44,7 +43,7 @@ export function RunView({ jobId, runNo }: { jobId: string; runNo: number }) {
       <span class="code">
         <Text of={jobId} />
       </span>{' '}
-      run {count(runNo)}
+      run {runNo}
     </>
   )
   return (

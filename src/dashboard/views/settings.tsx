@@ -1,6 +1,6 @@
 /** Settings and topics of the process that serves this page. The API sends no secrets. */
 import { ask, count, duration, type Settings, useResource } from '../model/index.ts'
-import { Heading, Loading, Problem, Table } from '../parts/index.ts'
+import { Heading, Loading, Problem, Prose, Table } from '../parts/index.ts'
 
 export function SettingsView() {
   const { value, problem } = useResource('settings', (signal) => ask<Settings>('/v1/settings', { signal }), false)
@@ -37,11 +37,15 @@ function SettingTable({ settings }: Pick<Settings, 'settings'>) {
               <span class="aside">{given ? 'set, hidden' : 'not set'}</span>
             ) : (
               <>
-                <span class="code">{value ?? '—'}</span> {value !== null && unit} {given && <span class="aside">set</span>}
+                <span class="code">{value ?? '—'}</span> {value !== null && unit}{' '}
+                {unit === 'ms' && Number(value) >= 1_000 && <span class="brief">({duration(Number(value))})</span>}{' '}
+                {given && <span class="aside">set</span>}
               </>
             )}
           </td>
-          <td class="words">{description}</td>
+          <td class="words">
+            <Prose of={description} />
+          </td>
         </tr>
       ))}
     </Table>

@@ -1,6 +1,6 @@
 /** The workers of all pools: their hosts, their runs and their last reports. */
 import { ask, changeWorker, count, mayOperate, useResource, visible, type Worker } from '../model/index.ts'
-import { Empty, Heading, Loading, PauseButtons, PauseState, Problem, RunLink, Table, Text, When } from '../parts/index.ts'
+import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, RunLink, Table, Text, When } from '../parts/index.ts'
 
 export function WorkersView() {
   const resource = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
@@ -56,7 +56,7 @@ function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void>
         )}
       </th>
       <td>{connectedText(worker)}</td>
-      <td title={handlersText(pools)}>{pools.map(({ pool }) => pool).join(', ') || '—'}</td>
+      <td>{pools.length === 0 ? '—' : <Names title={pools.map(({ pool }) => pool).join(', ')} names={handlersOf(pools)} />}</td>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
       <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
@@ -91,13 +91,13 @@ function connectedText({ connected, state }: Worker) {
 
 const runsNamed = 4
 
-const handlersText = (pools: Worker['pools']): string =>
-  pools
-    .map(
-      ({ pool, handlers }) =>
-        `${pool}: ${handlers === null ? 'handlers unknown' : handlers.map((name) => visible(name)).join(', ')}`,
-    )
-    .join('\n')
+/** Its handlers, with the pools of those that it does not have in all. */
+function handlersOf(pools: Worker['pools']): string[] {
+  const found = new Map<string, string[]>()
+  for (const { pool, handlers } of pools)
+    for (const name of handlers ?? ['handlers unknown']) found.set(name, [...(found.get(name) ?? []), pool])
+  return Array.from(found, ([name, of]) => (of.length === pools.length ? name : `${name} (${of.join(', ')})`))
+}
 
 function Run({ runId }: { runId: string }) {
   const at = runId.lastIndexOf('/')
