@@ -83,7 +83,8 @@ const misfits = `(() => {
   }
   for (const part of document.querySelectorAll('.strip figcaption > :not(:first-child)')) {
     const [before, own] = [part.previousElementSibling.getBoundingClientRect(), part.getBoundingClientRect()]
-    if (own.top < before.bottom && own.left < before.right + 4) found.push('the caption ' + textOf(part) + ' touches another one')
+    const isBeside = own.top < before.bottom && own.bottom > before.top
+    if (isBeside && own.left < before.right + 4) found.push('the caption ' + textOf(part) + ' touches another one')
   }
   const main = document.querySelector('main')
   const [frame, { left, right }] = [main.parentElement.getBoundingClientRect(), main.getBoundingClientRect()]

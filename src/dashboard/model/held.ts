@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-interface Held<Item> {
+export interface Held<Item> {
   items: readonly Item[]
   /** Whether the item is no longer in the list, and only stays until the rows are free to move. */
   isGone: (item: Item) => boolean

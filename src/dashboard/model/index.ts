@@ -49,7 +49,7 @@ export {
 export { type Draft, draftOf, hasDraft, keepDraft, leave } from './drafts.ts'
 export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
 export { fieldSchemas } from './field-schemas.ts'
-export { useHeld } from './held.ts'
+export { type Held, useHeld } from './held.ts'
 export {
   backfill,
   cancelJob,

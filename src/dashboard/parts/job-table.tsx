@@ -1,5 +1,5 @@
 /** Table of jobs with their actions. */
-import { type Job, jobHref, mayOperate, scheduleWords, targetWords, useHeld, visible, waitWords } from '../model/index.ts'
+import { type Held, type Job, jobHref, mayOperate, scheduleWords, targetWords, visible, waitWords } from '../model/index.ts'
 import { JobRowActions } from './job-actions.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
@@ -7,15 +7,14 @@ import { JobLink, Text } from './text.tsx'
 import { When } from './when.tsx'
 
 interface JobTableProps {
-  jobs: readonly Job[]
+  held: Held<Job>
   changed: () => Promise<void>
   /** Ids of the selected jobs. */
   chosen: ReadonlySet<string>
   choose: (id: string, wanted: boolean) => void
 }
 
-export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
-  const held = useHeld(jobs, ({ id }) => id)
+export function JobTable({ held, changed, chosen, choose }: JobTableProps) {
   return (
     <div {...held.hover}>
       <Table
@@ -33,7 +32,7 @@ export function JobTable({ jobs, changed, chosen, choose }: JobTableProps) {
         class="jobs"
       >
         {held.items.map((job) => (
-          <Row key={job.id} job={job} changed={() => changed().then(held.release)} chosen={chosen.has(job.id)} choose={choose} />
+          <Row key={job.id} job={job} changed={changed} chosen={chosen.has(job.id)} choose={choose} />
         ))}
       </Table>
     </div>

@@ -174,7 +174,8 @@ function Letters({ runs, query, whole, changed }: LettersProps) {
     <>
       {mayOperate.value && (
         <Bulk
-          {...{ runs, selected, query, whole, changed }}
+          {...{ runs, selected, query, whole }}
+          changed={() => changed().then(held.release)}
           chooseAll={(all) => {
             chosen.value = new Set(all ? runs.map(({ runId }) => runId) : [])
           }}

@@ -1,6 +1,6 @@
 /** All jobs, page by page in the order of their IDs. A long search shows what it has found so far. */
 import { useSignal } from '@preact/signals'
-import { ask, count, type Job, type JobPage, mayOperate, path, useResource } from '../model/index.ts'
+import { ask, count, type Job, type JobPage, mayOperate, path, useHeld, useResource } from '../model/index.ts'
 import {
   Empty,
   Heading,
@@ -98,6 +98,9 @@ interface JobsOfProps {
 }
 
 function JobsOf({ jobs, query, filter, changed }: JobsOfProps) {
+  const held = useHeld(jobs, ({ id }) => id)
+  // After an action of this list its rows are free, wherever the pointer is.
+  const done = (): Promise<void> => changed().then(held.release)
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const selected = jobs.filter(({ id }) => chosen.value.has(id))
   const choose = (id: string, wanted: boolean): void => {
@@ -111,9 +114,9 @@ function JobsOf({ jobs, query, filter, changed }: JobsOfProps) {
   }
   return (
     <>
-      {mayOperate.value && <JobBulk {...{ jobs, selected, chooseAll, filter, changed }} />}
+      {mayOperate.value && <JobBulk {...{ jobs, selected, chooseAll, filter }} changed={done} />}
       <Order href="/jobs" query={query} orders={orders} />
-      <JobTable jobs={jobs} changed={changed} chosen={chosen.value} choose={choose} />
+      <JobTable held={held} changed={done} chosen={chosen.value} choose={choose} />
     </>
   )
 }

@@ -84,7 +84,7 @@ function RunsOf({ runs, filter, changed }: RunsOfProps) {
   const may = mayOperate.value
   return (
     <>
-      {may && <RunBulk {...{ runs, selected, chooseAll, filter, changed }} />}
+      {may && <RunBulk {...{ runs, selected, chooseAll, filter }} changed={() => changed().then(held.release)} />}
       <div {...held.hover}>
         <RunTable
           runs={held.items}
