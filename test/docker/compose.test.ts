@@ -1,5 +1,8 @@
 /** docker/compose.yaml is a compose file, and what it says of our services and their neighbors holds together. */
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -100,6 +103,35 @@ test('a service starts when what it calls is healthy, and what is waited for has
       if (condition === 'service_healthy') expect(services[other]?.healthcheck?.test, `${name} waits for ${other}`).toBeDefined()
       else expect(`${other} ${condition}`).toBe('registry-topic service_completed_successfully')
     }
+  }
+})
+
+test('health checks are one text for the shell: Podman splits the words of an array again', () => {
+  const checks = everyService.flatMap(([name, { healthcheck }]) => (healthcheck ? [{ name, ...healthcheck }] : []))
+  expect(checks.map(({ name }) => name)).toEqual(['kafka-1', 'kafka-2', 'kafka-3', 'registry', 'kafka', 'registry'])
+  for (const check of checks) expect([check.test[0], check.test.length], check.name).toEqual(['CMD-SHELL', 2])
+})
+
+test('the health check of the registry asks for its readiness, and believes only 200', async () => {
+  const [, command = ''] = file.services.registry?.healthcheck?.test ?? []
+  for (const [status, code] of [
+    [200, 0],
+    [503, 1],
+  ] as const) {
+    const paths: string[] = []
+    const server = createServer((request, response) => {
+      paths.push(request.url ?? '')
+      response.writeHead(status).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    // The engine makes one dollar of two.
+    const text = command.replace('/8080', `/${port}`).replaceAll('$$', '$')
+    const child = spawn('/bin/sh', ['-c', text], { stdio: 'ignore' })
+    const ended = await new Promise((resolve) => child.once('exit', resolve))
+    await new Promise((resolve) => server.close(resolve))
+    expect(ended).toBe(code)
+    expect(paths).toEqual(['/health/ready'])
   }
 })
 

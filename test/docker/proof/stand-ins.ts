@@ -6,7 +6,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { artifactFolder } from '../../../src/embedded/artifacts.ts'
+import { artifactFolder, kafkaVersion } from '../../../src/embedded/artifacts.ts'
 import type { StartContext } from '../../../src/embedded/options.ts'
 import { readHouseFile } from '../../house/tree.ts'
 import { composeFile } from '../compose-file.ts'
@@ -52,7 +52,19 @@ const kinds: readonly Kind[] = [
   {
     name: 'kafka',
     of: /^apache\/kafka:/,
-    fill: (context, say) => jars('kafka', join(context, 'libs'), say),
+    fill: async (context, say) => {
+      await jars('kafka', join(context, 'libs'), say)
+      // The embedded broker needs no programs; `registry-topic` of the compose file needs one.
+      const artifact = `-Dartifact=org.apache.kafka:kafka-tools:${kafkaVersion}`
+      await made('mvn', [
+        '-q',
+        '-B',
+        '--strict-checksums',
+        'dependency:copy',
+        artifact,
+        `-DoutputDirectory=${join(context, 'libs')}`,
+      ])
+    },
   },
   {
     name: 'registry',
