@@ -38,6 +38,7 @@ const token = 'a-token-of-the-proof'
 /** On two busy cores twelve programs take minutes to start. */
 const healthyMsMax = 600_000
 const drainedMsMax = 240_000
+const scrapedMsMax = 60_000
 const imageBytesMax = 250_000_000
 const graceS = 40
 /** Two owners, six workers, the history and the API. */
@@ -103,13 +104,17 @@ async function checkShapes(podman: Podman, ours: readonly Container[], all: read
 }
 
 async function metrics(url: string): Promise<void> {
-  type Targets = { data: { activeTargets: { labels: { job: string }; health: string }[] } }
+  type Targets = { data: { activeTargets: { labels: Record<string, string>; health: string }[] } }
   type Rules = { data: { groups: { rules: unknown[] }[] } }
   const get = async <T>(path: string): Promise<T> => (await (await fetch(`${url}${path}`)).json()) as T
-  const seconds = await until(`Prometheus with ${processes} processes`, 90_000, async () => {
+  let scraped: string[] = []
+  const seconds = await until(`Prometheus with ${processes} processes`, scrapedMsMax, async () => {
     const { data } = await get<Targets>('/api/v1/targets?state=active')
-    return data.activeTargets.filter(({ labels, health }) => labels.job === 'duelog' && health === 'up').length === processes
-  })
+    const up = data.activeTargets.filter(({ labels, health }) => labels.job === 'duelog' && health === 'up')
+    scraped = up.map(({ labels }) => `${labels.service} ${labels.instance}`)
+    return up.length === processes
+  }).catch((error: Error) => must(false, `${error.message} Scraped: ${scraped.sort().join(', ')}.`))
+  if (seconds === undefined) return
   const { data } = await get<Rules>('/api/v1/rules')
   const rules = data.groups.reduce((sum, group) => sum + group.rules.length, 0)
   say(`Prometheus scrapes ${processes} processes, ${seconds} s later, and has ${rules} rules.`)
