@@ -75,7 +75,8 @@ test('every Duelog setting in the files exists, and the start is refused without
 test('secrets are files: no environment holds one, and each file is declared and given to its service', () => {
   for (const [name, { environment = {}, secrets = [] }] of everyService) {
     const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? [])
-    expect(named, name).toEqual(secrets)
+    // Prometheus reads no environment; its own file names its secret.
+    expect(name === 'prometheus' ? ['metrics-token'] : named, name).toEqual(secrets)
     for (const secret of secrets) expect(file.secrets[secret]?.file).toBe(`./secrets/${secret}`)
     expect(Object.keys(environment).filter((key) => /TOKEN|PASSWORD|SECRET/.test(key) && !/_FILE$/.test(key))).toEqual([])
   }
@@ -138,10 +139,17 @@ test('the health check of the registry asks for its readiness, and believes only
 test('Prometheus scrapes every process of ours, and it and Grafana have what lies in their folders', () => {
   const prometheus = parse(readHouseFile('docker/prometheus/prometheus.yml').text) as {
     rule_files: string[]
-    scrape_configs: { job_name: string; dns_sd_configs?: { names: string[]; port: number }[] }[]
+    scrape_configs: {
+      job_name: string
+      authorization?: { credentials_file: string }
+      dns_sd_configs?: { names: string[]; port: number }[]
+    }[]
   }
   const [duelog] = prometheus.scrape_configs.filter(({ job_name }) => job_name === 'duelog')
   expect(duelog?.dns_sd_configs?.[0]).toMatchObject({ names: ours.map(([name]) => name), port: 8080 })
+  // /metrics refuses everyone without a token.
+  expect(duelog?.authorization).toEqual({ credentials_file: '/run/secrets/metrics-token' })
+  expect(file.services.prometheus?.secrets).toEqual(['metrics-token'])
   expect(file.services.prometheus?.volumes).toContain('./prometheus:/etc/prometheus:ro')
   expect(prometheus.rule_files).toEqual(['/etc/prometheus/alerts/*.yaml'])
   expect(file.services.grafana?.volumes).toEqual(

@@ -35,6 +35,7 @@ const { values: flags } = parseArgs({
 const durationMs = Number(flags.seconds) * 1_000
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const token = 'a-token-of-the-proof'
+const viewerToken = 'a-token-for-the-metrics'
 /** On two busy cores twelve programs take minutes to start. */
 const healthyMsMax = 600_000
 const drainedMsMax = 240_000
@@ -180,7 +181,8 @@ async function proof(podman: Podman, program: readonly string[], folder: string)
   await image(podman)
   const secrets = join(folder, 'secrets')
   await mkdir(secrets, { mode: 0o700 })
-  await writeFile(join(secrets, 'api-tokens'), `admin:${token}\n`)
+  await writeFile(join(secrets, 'api-tokens'), `admin:${token},viewer.prometheus:${viewerToken}\n`)
+  await writeFile(join(secrets, 'metrics-token'), `${viewerToken}\n`)
   await writeFile(join(secrets, 'grafana-password'), 'a-password-of-the-proof\n')
   await writeFile(join(folder, 'overlay.yaml'), JSON.stringify(overlay()))
   const [http = 0, prometheus = 0, grafana = 0] = await distinctPorts(3)
