@@ -162,8 +162,8 @@ async function audit(podman: Podman, project: string): Promise<void> {
   ]
   const settings = cluster.flatMap((each) => ['--env', each])
   const args = ['run', '--rm', '--network', `${project}_default`, ...settings, 'duelog', 'audit', '--json']
-  const { code, output } = await run('podman', args, { env: podman.env })
-  const verdict = JSON.parse(output.slice(output.indexOf('{'))) as {
+  const { code, output, stdout } = await run('podman', args, { env: podman.env })
+  const verdict = JSON.parse(stdout) as {
     clean: boolean
     runs: number
     succeeded: number

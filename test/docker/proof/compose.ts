@@ -102,7 +102,7 @@ export class Compose {
     const ids = (await podman.do(['ps', '--all', '--quiet', '--no-trunc', '--filter', label])).split('\n').filter(Boolean)
     if (ids.length === 0) return []
     // One that ended meanwhile is gone, and the others are asked anew.
-    const { code, output } = await run('podman', ['inspect', '--type', 'container', ...ids], { env: podman.env })
-    return code === 0 ? (JSON.parse(output) as Inspected[]) : this.#inspected()
+    const { code, stdout } = await run('podman', ['inspect', '--type', 'container', ...ids], { env: podman.env })
+    return code === 0 ? (JSON.parse(stdout) as Inspected[]) : this.#inspected()
   }
 }

@@ -14,7 +14,9 @@ const outputKept = 16_000_000
 
 export interface Ended {
   code: number | null
+  /** stdout and stderr, as they came. */
   output: string
+  stdout: string
 }
 
 export interface RunOptions {
@@ -25,7 +27,7 @@ export interface RunOptions {
   timeoutMs?: number
 }
 
-/** Runs a program to its end. stdout and stderr are one text. */
+/** Runs a program to its end. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const { env = {}, cwd, loud = false, timeoutMs = 600_000 } = options
   const child = spawn(program, args, {
@@ -35,16 +37,19 @@ export function run(program: string, args: readonly string[], options: RunOption
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   })
-  let output = ''
+  let [output, stdout] = ['', '']
   const hear = (text: Buffer): void => {
     output = (output + String(text)).slice(-outputKept)
     if (loud) process.stdout.write(text)
   }
   child.stdout.on('data', hear)
+  child.stdout.on('data', (text: Buffer) => {
+    stdout = (stdout + String(text)).slice(-outputKept)
+  })
   child.stderr.on('data', hear)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code) => resolve({ code, output }))
+    child.once('close', (code) => resolve({ code, output, stdout }))
   })
 }
 
@@ -64,11 +69,11 @@ export class Podman {
     return new Podman(folder, join(folder, 'podman.sock'))
   }
 
-  /** Its output. Throws with the end of it when it fails. */
+  /** What it writes to stdout: where there is no systemd, Podman complains of it on stderr. Throws with the end of it when it fails. */
   async do(args: readonly string[], options: RunOptions = {}): Promise<string> {
-    const { code, output } = await run('podman', args, { ...options, env: { ...this.env, ...options.env } })
+    const { code, output, stdout } = await run('podman', args, { ...options, env: { ...this.env, ...options.env } })
     if (code !== 0) throw new Error(`podman ${args.join(' ')} ended with ${code}: ${output.slice(-2_000)}`)
-    return output.trim()
+    return stdout.trim()
   }
 
   /** The same with an answer in JSON. */
