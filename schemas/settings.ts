@@ -10,9 +10,17 @@ export interface Environment {
   SCHEMA_REGISTRY_CA_FILE?: string
   SCHEMA_REGISTRY_CERT_FILE?: string
   SCHEMA_REGISTRY_KEY_FILE?: string
-  KAFKA_SASL_MECHANISM?: 'plain' | 'scram-sha-256' | 'scram-sha-512'
+  KAFKA_SASL_MECHANISM?: 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'oauthbearer' | 'aws-msk-iam'
   KAFKA_SASL_USERNAME?: string
   KAFKA_SASL_PASSWORD?: string
+  KAFKA_SASL_OAUTHBEARER_TOKEN_URL?: string
+  KAFKA_SASL_OAUTHBEARER_CLIENT_ID?: string
+  KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET?: string
+  KAFKA_SASL_OAUTHBEARER_SCOPE?: string
+  KAFKA_SASL_OAUTHBEARER_PARAMETERS?: string
+  KAFKA_SASL_OAUTHBEARER_EXTENSIONS?: string
+  KAFKA_SASL_OAUTHBEARER_CA_FILE?: string
+  KAFKA_SASL_AWS_REGION?: string
   KAFKA_SSL_ENABLED: boolean
   KAFKA_SSL_CA_FILE?: string
   KAFKA_SSL_CERT_FILE?: string

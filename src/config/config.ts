@@ -7,6 +7,7 @@ import type { Certificates } from '../network/index.ts'
 import { pemOfFile } from '../process/index.ts'
 import { crossFieldProblems } from './cross-field-rules.ts'
 import { bad, named, unknown } from './messages.ts'
+import { type SaslSettings, saslOf } from './sasl.ts'
 import { withSecretsOfFiles } from './secret-files.ts'
 import { configSchema, settingByName, settings } from './settings.ts'
 import { type ApiToken, apiTokensOf, brokersOf, listOf, networksOf, processesOf, type Role, rolesOf } from './values.ts'
@@ -33,7 +34,8 @@ interface ParsedSettings {
   registryAuth: { username: string; password: string } | { token: string } | { tokenFile: string } | undefined
   /** PEM texts, read from the files. Undefined: the certificate authorities of Node. */
   registrySsl: Certificates | undefined
-  sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined
+  /** Undefined: no authentication. */
+  sasl: SaslSettings | undefined
   /** PEM texts, read from the files. Undefined: no TLS. */
   ssl: Certificates | undefined
   roles: ReadonlySet<Role>
@@ -98,10 +100,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** The names of the files of secrets that are read again whenever they are needed. */
-type FileNames = { SCHEMA_REGISTRY_TOKEN_FILE?: string | undefined }
+type FileNames = Partial<Record<'SCHEMA_REGISTRY_TOKEN_FILE' | 'KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE', string | undefined>>
 
-const rereadFiles = ({ SCHEMA_REGISTRY_TOKEN_FILE }: Record<string, string | undefined>): FileNames => ({
+const rereadFiles = ({
   SCHEMA_REGISTRY_TOKEN_FILE,
+  KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE,
+}: Record<string, string | undefined>): FileNames => ({
+  SCHEMA_REGISTRY_TOKEN_FILE,
+  KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE,
 })
 
 /** Every DUELOG_ setting by its key in `SettingValues`, and the parsed values in place of their strings. */
@@ -127,13 +133,12 @@ const keyOf = (name: string): string =>
     .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
 function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'given'> {
-  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = raw
   return {
     brokers: raw.KAFKA_BROKERS === undefined ? undefined : brokersOf(raw.KAFKA_BROKERS),
     registryUrl: raw.SCHEMA_REGISTRY_URL,
     registryAuth: registryAuthOf(raw),
     registrySsl: certificatesOf(raw, ['SCHEMA_REGISTRY_CA_FILE', 'SCHEMA_REGISTRY_CERT_FILE', 'SCHEMA_REGISTRY_KEY_FILE']),
-    sasl: mechanism && { mechanism, username, password },
+    sasl: saslOf(raw, raw, (name) => pemOf(name, raw[name])),
     ssl: raw.KAFKA_SSL_ENABLED ? (certificatesOf(raw, kafkaFiles) ?? {}) : undefined,
     roles: rolesOf(raw.DUELOG_ROLES),
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),

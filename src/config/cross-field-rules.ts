@@ -4,6 +4,7 @@ import type { Environment } from '../../schemas/index.ts'
 import { hasUser } from '../network/index.ts'
 import { isReservedActor } from '../process/index.ts'
 import { bad, named } from './messages.ts'
+import { saslProblems } from './sasl.ts'
 import { settingByName } from './settings.ts'
 import { apiTokensOf, brokersOf, isLoopback, listOf, networksOf, processesOf, rolesOf } from './values.ts'
 
@@ -51,9 +52,7 @@ export function crossFieldProblems(raw: Environment): string[] {
     `${named('DUELOG_ROLES')} is only intake, but there is no topic for it to read; set DUELOG_INTAKE_ETF1_TOPICS or DUELOG_INTAKE_KARAFKA_TOPICS.`,
   )
   const hasMechanism = raw.KAFKA_SASL_MECHANISM !== undefined
-  for (const name of ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const) {
-    claim(hasMechanism === (raw[name] !== undefined), `${named(name)} and KAFKA_SASL_MECHANISM must be set together.`)
-  }
+  found.push(...saslProblems(raw))
   for (const name of ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE'] as const) {
     claim(raw.KAFKA_SSL_ENABLED || raw[name] === undefined, `${named(name)} is set, but KAFKA_SSL_ENABLED is false.`)
   }

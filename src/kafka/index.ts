@@ -17,4 +17,5 @@ export {
 export type { Logger, LogOptions } from './brokers/index.ts'
 export { coPartitioned, readUserData, userDataOf } from './group/index.ts'
 export { connectLog, type KafkaLog } from './log.ts'
+export type { Sasl } from './sasl/index.ts'
 export type { CheckedTopics } from './writing/index.ts'

@@ -3,6 +3,7 @@ import { settingsSchema } from '../../schemas/index.ts'
 import { isPoolName, poolNameLimit } from '../../streams/definitions/index.ts'
 import { quoted } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
+import { hasUser } from '../network/index.ts'
 
 interface Rule {
   fits(value: unknown): boolean
@@ -24,7 +25,7 @@ const wholeFrom = (min: number): Rule => ({
   allowed: `a whole number of at least ${min}`,
 })
 
-const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'aws', 'oauthbearer']
+const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'aws', 'oauthbearer', 'aws-msk-iam']
 const levels = ['debug', 'info', 'warn', 'error']
 
 /** By name of the option. An option that is undefined is not checked. */
@@ -60,7 +61,11 @@ const rules: Record<string, Rule> = {
     secret: true,
   },
   registrySsl: { fits: isCertificates, allowed: '{ ca, cert, key }, PEM texts, cert and key together', secret: true },
-  sasl: { fits: isSasl, allowed: `{ mechanism, username, password }, with one of ${mechanisms.join(', ')}`, secret: true },
+  sasl: {
+    fits: isSasl,
+    allowed: `{ mechanism, username, password }, with one of ${mechanisms.join(', ')}; oauthbearer has tokenUrl, clientId and clientSecret or clientSecretFile, aws-msk-iam has region`,
+    secret: true,
+  },
   ssl: {
     fits: (value) => typeof value === 'boolean' || isRecord(value),
     allowed: 'true, false or an object of node:tls',
@@ -80,6 +85,23 @@ function isRegistryAuth(value: unknown): boolean {
   return isWord(value.token) ? value.tokenFile === undefined : isWord(value.tokenFile)
 }
 
+function isClient({ tokenUrl, clientId, clientSecret, clientSecretFile, ...more }: Record<string, unknown>): boolean {
+  const isTextOrAbsent = (text: unknown): boolean => text === undefined || isWord(text)
+  const areTexts = (map: unknown): boolean => map === undefined || (isRecord(map) && Object.values(map).every(isWord))
+  return (
+    typeof tokenUrl === 'string' &&
+    /^https?:/.test(tokenUrl) &&
+    URL.canParse(tokenUrl) &&
+    !hasUser(tokenUrl) &&
+    isWord(clientId) &&
+    isWord(clientSecret) !== isWord(clientSecretFile) &&
+    isTextOrAbsent(more.scope) &&
+    isTextOrAbsent(more.ca) &&
+    areTexts(more.parameters) &&
+    areTexts(more.extensions)
+  )
+}
+
 function isCertificates(value: unknown): boolean {
   if (!isRecord(value) || Object.keys(value).some((name) => !['ca', 'cert', 'key'].includes(name))) return false
   const isPem = (text: unknown): boolean => text === undefined || isWord(text)
@@ -90,7 +112,8 @@ function isSasl(value: unknown): boolean {
   if (!isRecord(value) || typeof value.mechanism !== 'string') return false
   const mechanism = value.mechanism.toLowerCase()
   if (mechanism === 'aws') return isWord(value.authorizationIdentity)
-  if (mechanism === 'oauthbearer') return typeof value.oauthBearerProvider === 'function'
+  if (mechanism === 'aws-msk-iam') return isWord(value.region)
+  if (mechanism === 'oauthbearer') return typeof value.oauthBearerProvider === 'function' || isClient(value)
   return mechanisms.includes(mechanism) && isWord(value.username) && typeof value.password === 'string'
 }
 

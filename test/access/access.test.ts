@@ -1,5 +1,8 @@
-/** Each role on a broker with an authorizer: it works with exactly what its table says, and what is missing is named. */
-import { mkdtemp, rm } from 'node:fs/promises'
+/**
+ * Each role on a broker with an authorizer: it works with exactly what its table says, by certificate (mTLS) and by token (OAUTHBEARER), and
+ * what is missing is named.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -12,24 +15,73 @@ import { createClient } from '../../src/library/create-client.ts'
 import { createWorker } from '../../src/library/create-worker.ts'
 import { type System, startSystem } from '../../src/system/system.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
-import { registryUrl } from '../kafka/harness.ts'
+import { registryUrl, Watcher } from '../kafka/harness.ts'
+import { newAuthority, type Signed } from '../tools/certificates.ts'
 import { password, SecuredBroker } from './secured-broker.ts'
+import { TokenServer } from './token-server.ts'
 
 const users = [...Object.keys(accessRoles), 'nobody'] as (AccessRole | 'nobody')[]
 const pools = ['default', 'own']
 let folder: string
 let broker: SecuredBroker
+let provider: TokenServer
+let caFile: string
+let ca: string
+const certificates = new Map<string, Signed>()
+/** What each user proves to be with: a certificate of the authority, and a secret at the token server. */
+const secretOf = (user: string): string => `hidden secret of ${user}`
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-access-'))
-  broker = await SecuredBroker.start(folder, users)
+  const authority = newAuthority(folder)
+  ;({ caFile, ca } = authority)
+  for (const user of users) certificates.set(user, authority.sign(user))
+  provider = await TokenServer.start(Object.fromEntries(users.map((user) => [user, secretOf(user)])))
+  broker = await SecuredBroker.start(folder, users, { authority, jwksUrl: `${provider.url}/jwks` })
 }, 300_000)
 afterAll(async () => {
   await broker?.stop()
+  await provider?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
 const sasl = (user: string) => ({ mechanism: 'plain', username: user, password }) as const
+const bearer = (user: string) =>
+  ({
+    mechanism: 'oauthbearer',
+    tokenUrl: `${provider.url}/token`,
+    clientId: user,
+    clientSecret: secretOf(user),
+    scope: 'kafka',
+  }) as const
+
+/** The settings of a process that signs in by password, certificate or token. */
+const signIns = {
+  async password(user: string) {
+    return {
+      KAFKA_BROKERS: broker.brokers.join(','),
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: user,
+      KAFKA_SASL_PASSWORD: password,
+    }
+  },
+  async certificate(user: string) {
+    const { certFile, keyFile } = certificates.get(user) as Signed
+    const files = { KAFKA_SSL_CA_FILE: caFile, KAFKA_SSL_CERT_FILE: certFile, KAFKA_SSL_KEY_FILE: keyFile }
+    return { KAFKA_BROKERS: broker.tlsBrokers.join(','), KAFKA_SSL_ENABLED: 'true', ...files }
+  },
+  async token(user: string) {
+    const file = join(folder, `${user}.secret`)
+    await writeFile(file, `${secretOf(user)}\n`)
+    return {
+      KAFKA_BROKERS: broker.oauthBrokers.join(','),
+      KAFKA_SASL_MECHANISM: 'oauthbearer',
+      KAFKA_SASL_OAUTHBEARER_TOKEN_URL: `${provider.url}/token`,
+      KAFKA_SASL_OAUTHBEARER_CLIENT_ID: user,
+      KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE: file,
+    }
+  },
+}
 let clusters = 0
 
 /** A prefix of its own with its topics, made by the role setup with its table alone, and what each role is granted there. */
@@ -52,12 +104,9 @@ async function openSite() {
     replication: 1,
   })
 
-  const start = async (role: AccessRole, more: { env?: Record<string, string>; handlers?: Handlers } = {}): Promise<System> => {
+  const start = async (role: AccessRole, more: { by?: keyof typeof signIns; handlers?: Handlers } = {}): Promise<System> => {
     const env = {
-      KAFKA_BROKERS: broker.brokers.join(','),
-      KAFKA_SASL_MECHANISM: 'plain',
-      KAFKA_SASL_USERNAME: role,
-      KAFKA_SASL_PASSWORD: password,
+      ...(await signIns[more.by ?? 'password'](role)),
       SCHEMA_REGISTRY_URL: registryUrl,
       DUELOG_TOPIC_PREFIX: prefix,
       DUELOG_PARTITIONS: '1',
@@ -68,7 +117,6 @@ async function openSite() {
       DUELOG_ROLES: role,
       DUELOG_HTTP_PORT: '0',
       DUELOG_DATA_DIR: await mkdtemp(join(folder, `${role}-`)),
-      ...more.env,
     }
     const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
     const system = await startSystem({
@@ -96,14 +144,14 @@ test('each role works with exactly what its table lists', async () => {
     if (run.attempt === 1) throw new Error('once')
   }
   const [scheduler] = await Promise.all([
-    start('scheduler'),
-    start('executor', { handlers: { flaky } }),
-    start('retrier'),
-    start('intake'),
-    start('auditor'),
-    start('history'),
+    start('scheduler', { by: 'certificate' }),
+    start('executor', { by: 'certificate', handlers: { flaky } }),
+    start('retrier', { by: 'token' }),
+    start('intake', { by: 'certificate' }),
+    start('auditor', { by: 'token' }),
+    start('history', { by: 'token' }),
   ])
-  const { url } = await start('api')
+  const { url } = await start('api', { by: 'certificate' })
   await scheduler.ready()
   const put = async (id: string, body: object): Promise<unknown> => {
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
@@ -123,16 +171,17 @@ test('each role works with exactly what its table lists', async () => {
   onTestFinished(() => writer.close())
   const headers = { 'scheduler-epoch': '1', 'scheduler-target-topic': target }
   await writer.write([{ topic: foreign, partition: 0, key: 'foreign', value: Buffer.from('x'), headers }])
-  const place = { brokers: broker.brokers, registryUrl, topicPrefix: prefix }
+  const place = { registryUrl, topicPrefix: prefix }
   const did = Promise.withResolvers<void>()
   const mine: Handler = ({ log }) => {
     log('info', 'did it')
     did.resolve()
   }
-  const worker = createWorker({ ...place, sasl: sasl('worker'), pool: 'own', handlers: { mine } })
+  const worker = createWorker({ ...place, brokers: broker.oauthBrokers, sasl: bearer('worker'), pool: 'own', handlers: { mine } })
   onTestFinished(() => worker.close())
   await worker.start()
-  const client = createClient({ ...place, sasl: sasl('client') })
+  const { cert, key } = certificates.get('client') as Signed
+  const client = createClient({ ...place, brokers: broker.tlsBrokers, ssl: { ca, cert, key } })
   onTestFinished(() => client.close())
   await client.schedule({ id: 'mine', schedule: now, target: { handler: 'mine', pool: 'own' } })
   await did.promise
@@ -215,3 +264,64 @@ test('a wrong password and an unknown mechanism name the settings', async () => 
     })
   }
 }, 30_000)
+
+test('sessions that end are signed in to again, with a new token, while readers and transactions go on', async () => {
+  const { names, tableOf, prefix } = await openSite()
+  await broker.grant('scheduler', tableOf('scheduler'))
+  provider.livesSeconds = 16
+  onTestFinished(() => {
+    provider.livesSeconds = 300
+  })
+  const log = connectLog({ brokers: broker.oauthBrokers, clientId: 'test', sasl: bearer('scheduler') })
+  const writer = await log.transactionalWriter(`${prefix}scheduler-0`)
+  onTestFinished(() => writer.close())
+  const began = provider.issued
+  const watcher = new Watcher({ topics: [names.jobs], groupId: `${prefix}exec.own` }, log)
+  await watcher.reader.start()
+  let written = 0
+  // Four tokens: the first one, and three for sessions that end.
+  while (provider.issued < began + 4) {
+    await writer.commit([{ topic: names.jobs, partition: 0, key: `k${written}`, value: Buffer.from(String(written)) }])
+    written++
+    await watcher.until(() => watcher.records.length === written)
+  }
+  expect(watcher.values).toEqual(Array.from({ length: written }, (_, index) => String(index)))
+  expect(watcher.crashes).toEqual([])
+}, 60_000)
+
+test('a token that the broker refuses, and one that the provider refuses, are named without the secret', async () => {
+  const wrongs = [
+    [{ parameters: { audience: 'others' } }, 'bad-config', /The broker 127\.0\.0\.1:\d+ refuses the token \(.*invalid_token/],
+    [{ clientSecret: 'hidden too' }, 'bad-config', /\/token answered 401 \(invalid_client/],
+    // Without AWS the wiring ends here: the token of the real signer reaches the broker, which does not know its form.
+    [{ mechanism: 'aws-msk-iam', region: 'eu-central-1' }, 'bad-config', /The broker .* refuses the token/],
+  ] as const
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'hidden key')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const [wrong, code, words] of wrongs) {
+    const sasl = 'region' in wrong ? wrong : { ...bearer('nobody'), ...wrong }
+    const log = connectLog({ brokers: broker.oauthBrokers, clientId: 'test', sasl })
+    const error = await log
+      .admin()
+      .then((admin) => admin.clusterId())
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code, message: expect.stringMatching(words) })
+    expect((error as Error).message).not.toContain('hidden')
+  }
+}, 60_000)
+
+test('a provider that fails for a while delays a sign-in, and nothing more', async () => {
+  provider.answer = { status: 503, body: '' }
+  onTestFinished(() => {
+    provider.answer = undefined
+  })
+  const asked = provider.requests
+  const opened = connectLog({ brokers: broker.oauthBrokers, clientId: 'test', sasl: bearer('nobody') }).admin()
+  // More than once: the broker takes no second handshake on one connection.
+  await vi.waitUntil(() => provider.requests >= asked + 2, { timeout: 20_000, interval: 50 })
+  provider.answer = undefined
+  const admin = await opened
+  onTestFinished(() => admin.close())
+  expect(await admin.clusterId()).toMatch(/./)
+}, 60_000)

@@ -10,6 +10,14 @@ import { DuelogError } from '../../src/errors/errors.ts'
 const folder = mkdtempSync(join(tmpdir(), 'duelog-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const oauth = {
+  KAFKA_BROKERS: 'a:1',
+  KAFKA_SASL_MECHANISM: 'oauthbearer',
+  KAFKA_SASL_OAUTHBEARER_TOKEN_URL: 'https://id/token',
+  KAFKA_SASL_OAUTHBEARER_CLIENT_ID: 'me',
+  KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'hidden',
+}
+
 /** The message with which an environment is refused. */
 function refusal(env: Record<string, string>): string {
   try {
@@ -308,6 +316,20 @@ describe('settings that contradict one another', () => {
       },
       'both set',
     ],
+    [
+      'oauthbearer without a client',
+      { KAFKA_BROKERS: 'a:1', KAFKA_SASL_MECHANISM: 'oauthbearer' },
+      'KAFKA_SASL_OAUTHBEARER_CLIENT_ID',
+    ],
+    ['a client without oauthbearer', { KAFKA_BROKERS: 'a:1', KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: 'c' }, 'must be set together'],
+    ['a scope without oauthbearer', { KAFKA_BROKERS: 'a:1', KAFKA_SASL_OAUTHBEARER_SCOPE: 'c' }, 'is not oauthbearer'],
+    [
+      'a user at a token endpoint',
+      { ...oauth, KAFKA_SASL_OAUTHBEARER_TOKEN_URL: 'https://me:x@id/token' },
+      'a user or a password',
+    ],
+    ['a password beside oauthbearer', { ...oauth, KAFKA_SASL_USERNAME: 'me' }, 'leave it out'],
+    ['MSK without a region', { KAFKA_BROKERS: 'a:1', KAFKA_SASL_MECHANISM: 'aws-msk-iam' }, 'KAFKA_SASL_AWS_REGION'],
     ['a token without a registry', { SCHEMA_REGISTRY_TOKEN: 'c' }, 'set SCHEMA_REGISTRY_URL'],
     [
       'an authority without https',
@@ -330,6 +352,29 @@ describe('settings that contradict one another', () => {
   test('ports of embedded programs that are not started do not count', () => {
     const env = { KAFKA_BROKERS: 'a:1', SCHEMA_REGISTRY_URL: 'http://b', DUELOG_HTTP_PORT: '18081' }
     expect(readConfig(env).httpPort).toBe(18081)
+  })
+})
+
+test('the client at a token endpoint has parameters and extensions, and its secret may stay in its file', () => {
+  const file = join(folder, 'client-secret')
+  writeFileSync(file, 'hidden')
+  const { KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: _, ...given } = oauth
+  const env = {
+    ...given,
+    KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE: file,
+    KAFKA_SASL_OAUTHBEARER_PARAMETERS: 'audience=https%3A%2F%2Fk&resource=r',
+    KAFKA_SASL_OAUTHBEARER_EXTENSIONS: 'logicalCluster=lkc-1,identityPoolId=a=b',
+  }
+  expect(readConfig(env).sasl).toEqual({
+    mechanism: 'oauthbearer',
+    tokenUrl: 'https://id/token',
+    clientId: 'me',
+    clientSecret: undefined,
+    clientSecretFile: file,
+    scope: undefined,
+    parameters: { audience: 'https://k', resource: 'r' },
+    extensions: { logicalCluster: 'lkc-1', identityPoolId: 'a=b' },
+    ca: undefined,
   })
 })
 

@@ -41,8 +41,8 @@ export class BrokerNode {
     this.#process = process
   }
 
-  /** Formats its storage and starts it; `up` resolves when it serves. */
-  static async start(folder: string, environment: Record<string, string>): Promise<BrokerNode> {
+  /** Formats its storage and starts it, with these options of Java; `up` resolves when it serves. */
+  static async start(folder: string, environment: Record<string, string>, options: string[] = []): Promise<BrokerNode> {
     await mkdir(join(folder, 'tmp'), { recursive: true })
     const { env } = process
     const { path: java } = await findJava(env)
@@ -65,7 +65,7 @@ export class BrokerNode {
     const started = startGuarded({
       title: `Broker ${environment.KAFKA_NODE_ID}`,
       java,
-      args: ['-Xms96m', '-Xmx256m', markOf(folder), ...args, 'kafka.Kafka', properties],
+      args: ['-Xms96m', '-Xmx256m', ...options, markOf(folder), ...args, 'kafka.Kafka', properties],
       cwd: folder,
       env: childEnv,
       logFile: join(folder, 'kafka.log'),

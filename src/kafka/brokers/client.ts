@@ -3,11 +3,12 @@
  * kafkajs and the schema-registry client.
  */
 import type { ConnectionOptions } from 'node:tls'
-import { type ISocketFactory, Kafka, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs'
+import { type ISocketFactory, Kafka, logLevel, type RetryOptions } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
 import type { DuelogError } from '../../errors/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
+import { mechanismOf, type Sasl, signsInAs } from '../sasl/index.ts'
 import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
 import type { AnswerTimeouts } from './watched-socket.ts'
@@ -24,7 +25,8 @@ export interface LogOptions {
   /** host:port of at least one broker. */
   brokers: string[]
   clientId: string
-  sasl?: SASLOptions | undefined
+  /** How to sign in. Default: not at all. */
+  sasl?: Sasl | undefined
   ssl?: boolean | ConnectionOptions | undefined
   /** Absent: nothing is logged. */
   logger?: Logger | undefined
@@ -146,7 +148,7 @@ export const faultOn = (kafka: Kafka, thrown: unknown, doing: string): DuelogErr
 function principalIn({ sasl, ssl, clientId }: LogOptions): string {
   const hasCertificate = typeof ssl === 'object' && ssl.cert !== undefined
   const anonymous = hasCertificate ? 'the subject of its certificate' : 'User:ANONYMOUS'
-  const name = sasl !== undefined && 'username' in sasl ? `User:${sasl.username}` : anonymous
+  const name = sasl === undefined ? anonymous : (signsInAs(sasl) ?? anonymous)
   return `${name} (client id ${clientId})`
 }
 
@@ -158,7 +160,7 @@ export function kafkaClient(options: LogOptions, settings: LogSettings): Kafka {
     // kafkajs asks whenever it has no connected broker.
     brokers: () => brokers.seeds(options.brokers),
     clientId: options.clientId,
-    sasl: options.sasl,
+    sasl: options.sasl && mechanismOf(options.sasl, logger),
     ssl: options.ssl,
     connectionTimeout: connectMs + laterMs,
     requestTimeout: settings.requestTimeoutMs + laterMs,

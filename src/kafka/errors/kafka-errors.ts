@@ -57,6 +57,16 @@ function rootOf(thrown: unknown): Fault {
   return fault ?? {}
 }
 
+/** An error of our table that kafkajs has wrapped, such as that of a token that could not be had. */
+function ownFault(thrown: unknown): DuelogError | undefined {
+  let fault = thrown
+  for (let depth = 0; depth < 8 && typeof fault === 'object' && fault !== null; depth++) {
+    if (fault instanceof DuelogError) return fault
+    fault = (fault as Fault).errors?.[0] ?? (fault as Fault).cause
+  }
+  return undefined
+}
+
 function codeOf(thrown: unknown): ErrorCode {
   const root = rootOf(thrown)
   const type = root.type ?? ''
@@ -96,9 +106,10 @@ const grants: Record<string, string> = {
   CLUSTER_AUTHORIZATION_FAILED: 'Write on a topic, or IdempotentWrite on the cluster, to produce; Create to make topics',
 }
 
-/** An error of our table with the operation, the principal and the remedy. A DuelogError is returned unchanged. */
+/** An error of our table with the operation, the principal and the remedy. A DuelogError is returned unchanged, also out of wrappers of kafkajs. */
 export function faultOf(thrown: unknown, doing: string, principal = 'the principal of this process'): DuelogError {
-  if (thrown instanceof DuelogError) return thrown
+  const own = ownFault(thrown)
+  if (own !== undefined) return own
   const code = codeOf(thrown)
   if (code === 'kafka-denied') {
     const { type = '' } = rootOf(thrown)

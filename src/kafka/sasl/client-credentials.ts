@@ -1,0 +1,142 @@
+/** Asks the token endpoint of an identity provider for an access token: OAuth 2.0 client credentials (RFC 6749, section 4.4). */
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import { answerText, type Fetch, fetchWith, isUntrusted, reasonOf } from '../../network/index.ts'
+import { secretOfFile } from '../../process/index.ts'
+import { type IssuedToken, tokenMsMin } from './bearer-tokens.ts'
+
+export interface ClientCredentials {
+  mechanism: 'oauthbearer'
+  /** Token endpoint of the identity provider. */
+  tokenUrl: string
+  clientId: string
+  /** The secret of the client, or the file that holds it, which is read again for each token. */
+  clientSecret?: string | undefined
+  clientSecretFile?: string | undefined
+  scope?: string | undefined
+  /** More parameters of the request, such as `audience` or `resource`. */
+  parameters?: Readonly<Record<string, string>> | undefined
+  /** SASL extensions that go to the brokers with the token, such as `logicalCluster` and `identityPoolId`. */
+  extensions?: Readonly<Record<string, string>> | undefined
+  /** PEM text: authorities of the token endpoint. Default: those of Node. */
+  ca?: string | undefined
+}
+
+/** Less than kafkajs waits for a sign-in. */
+const requestMsMax = 8_000
+const answerBytesMax = 262_144
+const tokenCharsMax = 65_536
+/** Characters of the provider's own words in a message. */
+const wordsMax = 300
+
+/** Rejects with DuelogError `bad-config` if the provider refuses, else with `broker-unavailable`. */
+export async function issuedToken(credentials: ClientCredentials, fetch: Fetch): Promise<IssuedToken> {
+  const { tokenUrl, clientId, scope, parameters } = credentials
+  const secret = secretOf(credentials)
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }), ...parameters })
+  let status: number
+  let text: string
+  try {
+    const response = await fetch(tokenUrl, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/x-www-form-urlencoded',
+        authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64')}`,
+      },
+      body: body.toString(),
+      signal: AbortSignal.timeout(requestMsMax),
+      // The secret goes only to the address that it was given for.
+      redirect: 'error',
+    })
+    status = response.status
+    text = await answerText(response, answerBytesMax)
+  } catch (error) {
+    throw unreached(tokenUrl, error)
+  }
+  return tokenIn(credentials, status, text)
+}
+
+export const fetchOf = ({ ca }: ClientCredentials): Fetch => fetchWith(ca === undefined ? undefined : { ca })
+
+function secretOf({ clientSecret, clientSecretFile }: ClientCredentials): string {
+  if (clientSecretFile === undefined) return clientSecret ?? ''
+  try {
+    return secretOfFile(clientSecretFile)
+  } catch (cause) {
+    throw new DuelogError(
+      'bad-config',
+      `The client secret for the brokers cannot be read (${messageOf(cause)}). Check KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE.`,
+      { cause },
+    )
+  }
+}
+
+/** RFC 6749 demands this of both parts. A space is %20, which every server reads, also one that does not take + for it. */
+const encoded = encodeURIComponent
+
+function tokenIn(credentials: ClientCredentials, status: number, text: string): IssuedToken {
+  const { tokenUrl, clientId } = credentials
+  const answer = objectIn(text)
+  const { access_token: value, token_type: type = 'Bearer', expires_in: seconds, error, error_description: words } = answer ?? {}
+  if (status !== 200) {
+    const said = [error, words].filter((part) => typeof part === 'string').map((part) => plain(part as string, credentials))
+    const problem = `The token endpoint ${tokenUrl} answered ${status}${said.length === 0 ? '' : ` (${said.join(': ')})`} to the client ${clientId}.`
+    if (status >= 500 || status === 408 || status === 429)
+      throw new DuelogError('broker-unavailable', `${problem} It is asked again.`)
+    throw new DuelogError('bad-config', `${problem} ${checkSettings}`)
+  }
+  if (
+    typeof value !== 'string' ||
+    !/^[\x21-\x7e]+$/.test(value) ||
+    value.length > tokenCharsMax ||
+    !/^bearer$/i.test(String(type))
+  )
+    throw new DuelogError('bad-config', `The token endpoint ${tokenUrl} answered without a bearer token. ${checkSettings}`)
+  const livesMs = lifeOf(seconds, value)
+  if (livesMs === undefined || livesMs < tokenMsMin)
+    throw new DuelogError(
+      'bad-config',
+      `The token endpoint ${tokenUrl} issues tokens that ${livesMs === undefined ? 'do not say when they end' : `live for ${Math.floor(livesMs / 1_000)} s`}; at least ${tokenMsMin / 1_000} s are needed, because connections sign in again 10 s before a token ends. Let it issue tokens that live longer.`,
+    )
+  return { value, livesMs }
+}
+
+const checkSettings =
+  'Check KAFKA_SASL_OAUTHBEARER_TOKEN_URL, …_CLIENT_ID, …_CLIENT_SECRET, …_SCOPE and …_PARAMETERS, or `sasl` of the library.'
+
+/** Without control characters, and without the secret, should the provider repeat it. */
+function plain(text: string, credentials: ClientCredentials): string {
+  const secret = secretOf(credentials)
+  const safe = secret === '' ? text : text.replaceAll(secret, '…').replaceAll(encoded(secret), '…')
+  return safe.replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ').slice(0, wordsMax)
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** By `expires_in`, or else by the claims of a JSON Web Token. */
+function lifeOf(seconds: unknown, token: string): number | undefined {
+  // Some providers write the number as text.
+  const given = typeof seconds === 'string' ? Number(seconds) : seconds
+  if (typeof given === 'number' && given > 0 && Number.isFinite(given)) return given * 1_000
+  const { exp, iat } = objectIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) ?? {}
+  if (typeof exp !== 'number') return undefined
+  return (exp - (typeof iat === 'number' ? iat : Date.now() / 1_000)) * 1_000
+}
+
+function unreached(tokenUrl: string, error: unknown): DuelogError {
+  const isLate = error instanceof Error && error.name === 'TimeoutError'
+  const reason = isLate ? `no answer within ${requestMsMax / 1_000} s` : reasonOf(error)
+  const remedy = isUntrusted(error)
+    ? 'Set KAFKA_SASL_OAUTHBEARER_CA_FILE, or `ca` of `sasl`, to the authority that signed its certificate.'
+    : 'Check that it runs and can be reached; it is asked again.'
+  return new DuelogError('broker-unavailable', `No token for the brokers: ${tokenUrl} cannot be asked (${reason}). ${remedy}`, {
+    cause: error,
+  })
+}
