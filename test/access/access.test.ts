@@ -197,7 +197,7 @@ test('each role works with exactly what its table lists', async () => {
   expect((await get(`${url}/v1/audit`)).records).toEqual(
     expect.arrayContaining([expect.objectContaining({ action: 'PUT', jobId: 'topic' })]),
   )
-}, 180_000)
+}, 300_000)
 
 test('a scheduler without the right to its transactional ids reports it in the phase of its partitions, and continues once it has the right', async () => {
   const { tableOf, start, prefix } = await openSite()
