@@ -11,12 +11,16 @@ import type {
   TransactionalWriter,
 } from '../ports/index.ts'
 import {
+  type AclChange,
+  type AclPlan,
+  changeAcls,
   changeTopics,
   ensureTopics,
   KafkaAdmin,
   listTopics,
   makeTopics,
   PartitionCounts,
+  planAcls,
   planTopics,
   removeDeparted,
   type TopicChange,
@@ -27,7 +31,7 @@ import type { Doubts } from './kafkajs/index.ts'
 import { type BoundedRead, KafkaGroupReader, KafkaRangeReader, readToEnd, type Span } from './reading/index.ts'
 import { CheckedTopics, FencedWriter, IdempotentWriter, type TargetTopicsOptions } from './writing/index.ts'
 
-export type { TopicChange } from './admin/index.ts'
+export type { AclChange, TopicChange } from './admin/index.ts'
 export type { Logger, LogOptions } from './brokers/index.ts'
 export type { BoundedRead, Span } from './reading/index.ts'
 
@@ -43,6 +47,10 @@ export interface KafkaLog extends Log {
    * Creates missing topics and raises unsafe settings. Resolves with the state found before. Refused topics are left as they are.
    */
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]>
+  /** The ACLs that principals need and have. Nothing is written. */
+  planAcls(plan: AclPlan): Promise<AclChange[]>
+  /** Creates those that are missing. Resolves with the state found before. */
+  changeAcls(plan: AclPlan, options: { deleteSurplus: boolean }): Promise<AclChange[]>
   /** Creates the missing ones of these topics with the brokers' default settings. Resolves with their names. */
   makeMissing(topics: readonly string[], size: { partitions: number; replication: number }): Promise<string[]>
   /**
@@ -125,6 +133,14 @@ class KafkaJsLog implements KafkaLog {
 
   changeTopics(wanted: TopicsWanted): Promise<TopicChange[]> {
     return changeTopics(this.#kafka, wanted)
+  }
+
+  planAcls(plan: AclPlan): Promise<AclChange[]> {
+    return planAcls(this.#kafka, plan)
+  }
+
+  changeAcls(plan: AclPlan, options: { deleteSurplus: boolean }): Promise<AclChange[]> {
+    return changeAcls(this.#kafka, plan, options)
   }
 
   async makeMissing(topics: readonly string[], size: { partitions: number; replication: number }): Promise<string[]> {

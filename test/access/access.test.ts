@@ -15,9 +15,10 @@ import { createClient } from '../../src/library/create-client.ts'
 import { createWorker } from '../../src/library/create-worker.ts'
 import { type System, startSystem } from '../../src/system/system.ts'
 import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
+import { duelogHere } from '../cli/built-program.ts'
 import { registryUrl, Watcher } from '../kafka/harness.ts'
 import { newAuthority, type Signed } from '../tools/certificates.ts'
-import { password, SecuredBroker } from './secured-broker.ts'
+import { anyAcl, password, SecuredBroker } from './secured-broker.ts'
 import { TokenServer } from './token-server.ts'
 
 const users = [...Object.keys(accessRoles), 'nobody'] as (AccessRole | 'nobody')[]
@@ -131,12 +132,26 @@ async function openSite() {
   return { prefix, names, target, foreign, own, tableOf, start }
 }
 
+/** `duelog topics …` as an administrator. */
+const topicsCommand = (prefix: string, target: string, foreign: string, ...args: string[]) =>
+  duelogHere(['topics', ...args, '--replication', '1', '--partitions', '1'], {
+    env: {
+      KAFKA_BROKERS: broker.openBrokers.join(','),
+      DUELOG_TOPIC_PREFIX: prefix,
+      DUELOG_POOLS: pools.join(','),
+      DUELOG_TARGET_TOPICS: target,
+      DUELOG_INTAKE_ETF1_TOPICS: foreign,
+    },
+  })
+
 const get = async (url: string): Promise<Record<string, unknown>> => (await (await fetch(url)).json()) as Record<string, unknown>
 
 test('each role works with exactly what its table lists', async () => {
-  const { prefix, target, foreign, own, tableOf, start } = await openSite()
+  const { prefix, target, foreign, own, start } = await openSite()
   const roles: AccessRole[] = ['scheduler', 'executor', 'retrier', 'intake', 'auditor', 'history', 'api', 'worker', 'client']
-  for (const role of roles) await broker.grant(role, tableOf(role))
+  // As an administrator does it: the command grants the tables.
+  const apply = (...args: string[]) => topicsCommand(prefix, target, foreign, 'apply', ...args)
+  expect((await apply(...roles.flatMap((role) => ['--acls', `${role}=User:${role}`]))).code).toBe(0)
   const tries: number[] = []
   const flaky: Handler = (run) => {
     tries.push(run.attempt)
@@ -198,6 +213,56 @@ test('each role works with exactly what its table lists', async () => {
     expect.arrayContaining([expect.objectContaining({ action: 'PUT', jobId: 'topic' })]),
   )
 }, 300_000)
+
+test('ACLs are planned, created once, and deleted only when told so', async () => {
+  const { prefix, target, foreign } = await openSite()
+  const acls = ['--acls', 'scheduler,retrier=User:scheduler', '--acls', 'client=User:client', '--json']
+  const run = async (verb: 'plan' | 'apply', ...args: string[]) => {
+    const { code, json, err } = await topicsCommand(prefix, target, foreign, verb, ...args)
+    expect([code, err]).toEqual([0, ''])
+    return json().filter((line) => line.principal !== undefined)
+  }
+  const actions = (lines: Record<string, unknown>[]) => [...new Set(lines.map(({ action }) => action))]
+  const planned = await run('plan', ...acls)
+  expect(actions(planned)).toEqual(['create'])
+  expect(planned).toContainEqual({
+    ...{ action: 'create', principal: 'User:client', resource: 'topic', name: `${prefix}jobs` },
+    ...{ pattern: 'literal', operation: 'Write', host: '*' },
+  })
+  const count = planned.length
+  expect(await run('plan', ...acls)).toEqual(planned)
+  expect(await run('apply', ...acls)).toEqual(planned)
+  // Neither a name of somebody else nor what the principal may do there is ours.
+  await broker.grant('client', [
+    { resource: 'topic', name: `${prefix}audit`, pattern: 'literal', operations: ['Read'], why: '' },
+    { resource: 'topic', name: 'others', pattern: 'literal', operations: ['Read'], why: '' },
+  ])
+  const again = await run('apply', ...acls)
+  expect(again.filter(({ action }) => action === 'keep').length).toBe(count)
+  const surplus = again.filter(({ action }) => action !== 'keep')
+  expect(surplus).toEqual([expect.objectContaining({ action: 'surplus', principal: 'User:client', name: `${prefix}audit` })])
+  expect((await run('plan', ...acls)).length).toBe(count + 1)
+  await run('apply', ...acls, '--delete-surplus-acls')
+  expect(actions(await run('plan', ...acls))).toEqual(['keep'])
+  const { resources } = await broker.admin.describeAcls({ ...anyAcl, principal: 'User:client' })
+  expect(resources.map(({ resourceName }) => resourceName).sort()).toEqual(['others', `${prefix}jobs`].sort())
+}, 120_000)
+
+test.each([
+  [['--acls', 'scheduler'], /roles and their principal/],
+  [['--acls', 'scheduler=duelog'], /User:duelog/],
+  [['--acls', 'master=User:duelog'], /Unknown role "master"/],
+  [['--delete-surplus-acls'], /needs --acls/],
+])(
+  '%j is refused before anything is created',
+  async (args, words) => {
+    const { prefix, target, foreign } = await openSite()
+    const { code, err } = await topicsCommand(`${prefix}new.`, target, foreign, 'apply', ...args)
+    expect([code, err]).toEqual([2, expect.stringMatching(words)])
+    expect((await broker.admin.listTopics()).filter((topic) => topic.startsWith(`${prefix}new.`))).toEqual([])
+  },
+  60_000,
+)
 
 test('a scheduler without the right to its transactional ids reports it in the phase of its partitions, and continues once it has the right', async () => {
   const { tableOf, start, prefix } = await openSite()

@@ -109,15 +109,7 @@ export class SecuredBroker {
   /** Takes everything from the user. */
   async revoke(user: string): Promise<void> {
     await this.admin.deleteAcls({
-      filters: [
-        {
-          resourceType: AclResourceTypes.ANY,
-          resourcePatternType: ResourcePatternTypes.ANY,
-          principal: `User:${user}`,
-          operation: AclOperationTypes.ANY,
-          permissionType: AclPermissionTypes.ANY,
-        },
-      ],
+      filters: [{ ...anyAcl, principal: `User:${user}` }],
     })
   }
 
@@ -125,6 +117,14 @@ export class SecuredBroker {
     await this.admin.disconnect()
     await this.#node.stop()
   }
+}
+
+/** A filter that finds all. */
+export const anyAcl = {
+  resourceType: AclResourceTypes.ANY,
+  resourcePatternType: ResourcePatternTypes.ANY,
+  operation: AclOperationTypes.ANY,
+  permissionType: AclPermissionTypes.ANY,
 }
 
 const resourceTypes = {

@@ -1,12 +1,11 @@
 /** `duelog acls`: the ACLs that each role needs, as a table or as commands that grant them. */
 import { Command, Option } from 'commander'
-import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../../schemas/index.ts'
-import { environmentOf, readConfig } from '../../config/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import type { AclEntry } from '../../../schemas/index.ts'
+import { environmentOf } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
+import { accessNames, entriesOf, requirePrincipal, roles } from './acl-entries.ts'
 
-const roles = Object.keys(accessRoles) as AccessRole[]
 const settings = [
   ...['DUELOG_TOPIC_PREFIX', 'DUELOG_POOLS', 'DUELOG_TARGET_TOPICS'],
   ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
@@ -33,13 +32,9 @@ export function aclsCommand(frame: CommandFrame): Command {
     .addOption(new Option('--json', 'one line of JSON for each resource'))
     .action(async (flags: Record<string, unknown>) => {
       const { terminal } = frame
-      const entries = await entriesOf({ ...terminal.env, ...environmentOf(flags) }, String(flags.role).split(','))
+      const entries = entriesOf(accessNames({ ...terminal.env, ...environmentOf(flags) }), String(flags.role).split(','))
       const { principal } = flags
-      if (typeof principal === 'string' && !/^[A-Za-z]+:./.test(principal))
-        throw new DuelogError(
-          'bad-usage',
-          `--principal is ${JSON.stringify(principal)}; Kafka requires a type before the name, such as User:${principal}.`,
-        )
+      if (typeof principal === 'string') requirePrincipal('--principal', principal)
       if (flags.json) for (const entry of entries) writeAsJson(terminal.stdout, entry)
       else if (typeof principal === 'string') {
         const config = flags.commandConfig === undefined ? '' : ` --command-config ${quoted(String(flags.commandConfig))}`
@@ -56,33 +51,6 @@ export function aclsCommand(frame: CommandFrame): Command {
         terminal.stdout.write(`${tableText(['RESOURCE', 'NAME', 'OPERATIONS', 'FOR'], rows, paint)}\n`)
       }
     })
-}
-
-async function entriesOf(env: Record<string, string | undefined>, wanted: readonly string[]): Promise<AclEntry[]> {
-  const { topicPrefix: prefix, pools, targetTopics: targets, intakeTopics } = readConfig(env)
-  const names = { prefix, pools, targets, foreign: [...intakeTopics.etf1, ...intakeTopics.karafka] }
-  const entries = wanted.flatMap((name) => {
-    const role = roles.find((known) => known === name.trim())
-    if (role === undefined)
-      throw new DuelogError('bad-usage', `Unknown role ${JSON.stringify(name)}. The roles are ${roles.join(', ')}.`)
-    return accessOf(role, names)
-  })
-  return joined(entries)
-}
-
-/** Merges the entries of several roles for one resource. */
-function joined(entries: readonly AclEntry[]): AclEntry[] {
-  const byResource = new Map<string, AclEntry>()
-  for (const entry of entries) {
-    const key = `${entry.resource} ${entry.pattern} ${entry.name}`
-    const known = byResource.get(key)
-    if (known === undefined) byResource.set(key, entry)
-    else {
-      const why = known.why.includes(entry.why) ? known.why : `${known.why}; ${entry.why}`
-      byResource.set(key, { ...known, operations: [...new Set([...known.operations, ...entry.operations])], why })
-    }
-  }
-  return [...byResource.values()]
 }
 
 function grantOf({ resource, name, pattern, operations }: AclEntry, principal: string): string {

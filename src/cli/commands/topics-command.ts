@@ -5,21 +5,26 @@ import type { TopicChange } from '../../cluster/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
+import { aclChangesOf, aclsOption, aclsText, requireAcls, surplusOption } from './acl-changes.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [
   ...kafkaSettings,
   ...['DUELOG_POOLS', 'DUELOG_PARTITIONS', 'DUELOG_REPLICATION', 'DUELOG_RUNS_RETENTION_MS', 'DUELOG_RUN_LOGS_RETENTION_MS'],
-  ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS'],
+  ...['DUELOG_INTAKE_ETF1_TOPICS', 'DUELOG_INTAKE_KARAFKA_TOPICS', 'DUELOG_TARGET_TOPICS'],
 ]
 
 export function topicsCommand(frame: CommandFrame): Command {
   const plan = topicCommand(
     frame,
     'plan',
-    'Show which topics would be created and which settings would be raised. Nothing is written.',
+    'Show which topics would be created and which settings would be raised. Nothing is written. With --acls: also which ACLs.',
   )
-  const apply = topicCommand(frame, 'apply', 'Create missing topics and raise settings that could lose jobs. Nothing is deleted.')
+  const apply = topicCommand(
+    frame,
+    'apply',
+    'Create missing topics and raise settings that could lose jobs; with --acls, also create missing ACLs. Nothing is deleted unasked.',
+  )
   return new Command('topics').description('Prepare the topics of a cluster.').addCommand(plan).addCommand(apply)
 }
 
@@ -27,18 +32,30 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
   const command = withExamples(new Command(name).description(description), [
     `topics ${name} --kafka-brokers broker-1:9092 --partitions 64 --replication 3`,
     `topics ${name} --pools default,mail --json`,
+    `topics ${name} --acls scheduler,retrier,api=User:duelog --acls worker=User:shop`,
   ])
   for (const option of settingOptions(settings)) command.addOption(option)
+  command.addOption(aclsOption())
+  if (name === 'apply') command.addOption(surplusOption())
   return command
-    .addOption(new Option('--json', 'one line of JSON for each topic'))
+    .addOption(new Option('--json', 'one line of JSON for each topic and each ACL'))
     .action(async (flags: Record<string, unknown>) => {
       const { terminal } = frame
       const env = { ...terminal.env, ...environmentOf(flags) }
+      const { acls: items, deleteSurplusAcls } = flags as { acls?: string[]; deleteSurplusAcls?: boolean }
+      const asked = { items: items ?? [], deleteSurplus: deleteSurplusAcls === true }
+      // Wrong options are refused before anything is created.
+      requireAcls(env, asked)
       const changes = await changesOf(env, name)
       const ignored = ignoredCount(env.DUELOG_PARTITIONS, changes)
       if (ignored !== undefined) terminal.stderr.write(`${ignored}\n`)
       if (flags.json) for (const change of changes) writeAsJson(terminal.stdout, change)
       else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
+      if (asked.items.length > 0) {
+        const acls = await aclChangesOf(env, name, asked)
+        if (flags.json) for (const acl of acls) writeAsJson(terminal.stdout, acl)
+        else terminal.stdout.write(aclsText(acls, name, asked.deleteSurplus, painterOf(terminal.stdout, terminal.env)))
+      }
       if (changes.some(({ action }) => action === 'refuse')) frame.exit(exitCodes.failed.code)
     })
 }

@@ -1,4 +1,5 @@
 /** Topics, groups and offsets, as the brokers know them. */
+export { type AclChange, type AclPlan, type AclsWanted, changeAcls, planAcls } from './acl-changes.ts'
 export { KafkaAdmin } from './admin.ts'
 export { removeDeparted } from './departed-members.ts'
 export { PartitionCounts } from './partition-counts.ts'

@@ -109,7 +109,8 @@ async function alter(admin: Admin, plans: TopicPlan[]): Promise<void> {
   await admin.alterConfigs({ validateOnly: false, resources })
 }
 
-async function withAdmin<Value>(kafka: Kafka, doing: string, ask: (admin: Admin) => Promise<Value>): Promise<Value> {
+/** An admin client for one use. Rejects with an error of our table that says what was being done. */
+export async function withAdmin<Value>(kafka: Kafka, doing: string, ask: (admin: Admin) => Promise<Value>): Promise<Value> {
   const admin = kafka.admin()
   try {
     await admin.connect()

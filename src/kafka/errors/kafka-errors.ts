@@ -43,6 +43,9 @@ export const isUnanswered = (thrown: unknown): boolean => thrown instanceof Type
 export const isWithoutPartitions = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /'partitions' of|reading '(partitions|offset)'/.test(thrown.message)
 
+/** The name of the broker's error code, such as SECURITY_DISABLED. */
+export const rootTypeOf = (thrown: unknown): string | undefined => rootOf(thrown).type
+
 /** A broker failed and gives no reason. */
 export const isUnexplained = (thrown: unknown): boolean => rootOf(thrown).type === 'UNKNOWN'
 
