@@ -28,6 +28,9 @@ export interface Environment {
   DUELOG_ROLES: string
   DUELOG_HTTP_HOST: string
   DUELOG_HTTP_PORT: number
+  DUELOG_HTTPS_CERT_FILE?: string
+  DUELOG_HTTPS_KEY_FILE?: string
+  DUELOG_HTTPS_CA_FILE?: string
   DUELOG_ADVERTISED_URL?: string
   DUELOG_DATA_DIR: string
   DUELOG_EMBEDDED_KAFKA_PORT: number
@@ -74,7 +77,13 @@ export interface SettingValues {
   httpHost: string
   /** Port of the HTTP server. 0: any free port. */
   httpPort: number
-  /** URL at which the other processes of this Duelog reach the HTTP server of this process. Absent: http, DUELOG_HTTP_HOST and the port. If the host is 0.0.0.0 or ::, the name of this machine replaces it. */
+  /** PEM file of the certificate of the HTTP server, followed by those of its intermediate authorities. With it, the server speaks only HTTPS, from TLS 1.2 on. A changed file is read again. */
+  httpsCertFile: string | undefined
+  /** PEM file of the key of that certificate, without a passphrase. A changed file is read again. */
+  httpsKeyFile: string | undefined
+  /** PEM file of the authorities that sign the certificates of the other processes of this Duelog. Absent: the public ones that Node knows. */
+  httpsCaFile: string | undefined
+  /** URL at which the other processes of this Duelog reach the HTTP server of this process. Absent: http or https, DUELOG_HTTP_HOST and the port. If the host is 0.0.0.0 or ::, the name of this machine replaces it. */
   advertisedUrl: string | undefined
   /** Folder of the local stores and of the data of the embedded broker and registry. */
   dataDir: string

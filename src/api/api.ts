@@ -2,6 +2,7 @@
  * The HTTP API. It decides nothing: it checks requests, writes definitions and commands to their topics, and queries the owners
  * of the partitions. It holds no state except the writes in-flight.
  */
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, fastify, LogController, type RouteOptions } from 'fastify'
 import { writeJson } from '../../streams/text/index.ts'
@@ -21,7 +22,17 @@ import {
   SignIns,
   securityHeaders,
 } from './guards/index.ts'
-import { answerError, type JsonParser, jsonReader, problemOf, problemType, requestChecks } from './http/index.ts'
+import {
+  answerError,
+  type JsonParser,
+  jsonReader,
+  problemOf,
+  problemType,
+  readCertificate,
+  requestChecks,
+  tlsOptions,
+  watchCertificate,
+} from './http/index.ts'
 import { ComputeQueue, JobWrites, RunEnds, RunLogs } from './jobs/index.ts'
 import { openApiRoutes } from './openapi/index.ts'
 import { staleHeader } from './owners/index.ts'
@@ -110,7 +121,12 @@ export function createApi(options: ApiOptions): Api {
   const own = { writes: new JobWrites(options), runEnds, runLogs: new RunLogs(options), audit: new AuditLog(options), ...queues }
   const routes: RouteOptions[] = []
   const context: ApiContext = { ...options, ...own, routes }
-  const instance = createInstance(options)
+  const certificate = options.https && readCertificate(options.https)
+  const instance = createInstance(options, certificate)
+  if (options.https !== undefined && certificate !== undefined) {
+    const unwatch = watchCertificate(options.https, instance.server as unknown as HttpsServer, certificate, options.logger)
+    instance.addHook('onClose', async () => unwatch())
+  }
   instance.addHook('onRoute', (route) => void routes.push(route))
   let stopping: Promise<void> | undefined
   instance.decorateRequest('role', null)
@@ -160,14 +176,15 @@ function newSeries({ seriesFile, ...options }: ApiOptions): SeriesSampler {
   return new SeriesSampler({ ...options, version, file })
 }
 
-function createInstance(options: ApiOptions): FastifyInstance {
-  return fastify({
+function createInstance(options: ApiOptions, certificate: { cert: string; key: string } | undefined): FastifyInstance {
+  const limits = { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs }
+  const instance = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
     connectionTimeout: connectionIdleMs,
     keepAliveTimeout: connectionIdleMs,
-    http: { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs },
+    ...(certificate === undefined ? { http: limits } : { https: { ...certificate, ...tlsOptions, ...limits } }),
     // These are answered as a problem by our own code.
     return503OnClosing: false,
     // A job id of 255 bytes has up to three characters for each when percent-encoded.
@@ -177,6 +194,8 @@ function createInstance(options: ApiOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
   })
+  // The types of fastify tell servers apart. Nothing here does, besides the watch of the certificate.
+  return instance as unknown as FastifyInstance
 }
 
 /** Answers are not filtered. */
@@ -212,7 +231,8 @@ async function listen(instance: FastifyInstance, host: string, port: number): Pr
   }
   const address = instance.server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
-  return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const scheme = 'setSecureContext' in instance.server ? 'https' : 'http'
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`
 }
 
 async function close(instance: FastifyInstance): Promise<void> {

@@ -22,6 +22,7 @@ const combined = [
   'jwtIssuer',
   'jwtAudience',
   'jwtRolesClaim',
+  'httpsCaFile',
 ] as const satisfies (keyof SettingValues)[]
 
 /** The values that are made of the strings of one or more settings. */
@@ -58,6 +59,8 @@ interface ParsedSettings {
   apiTokens: ApiToken[] | undefined
   /** Undefined: JSON Web Tokens are not accepted. */
   jwt: { jwks: string; issuer: string; audience: string; rolesClaim: string } | undefined
+  /** PEM text: authorities of the other processes. */
+  httpsCa: string | undefined
   /** The settings as they were given, with secrets and names of secret files. Only for child processes of this one. */
   given: Readonly<Record<string, string>>
 }
@@ -149,6 +152,7 @@ function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'g
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     httpAllow: raw.DUELOG_HTTP_ALLOW === undefined ? [] : (networksOf(raw.DUELOG_HTTP_ALLOW) ?? []),
+    httpsCa: pemOf('DUELOG_HTTPS_CA_FILE', raw.DUELOG_HTTPS_CA_FILE),
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),
     jwt:
       raw.DUELOG_JWT_JWKS_URL === undefined

@@ -41,6 +41,10 @@ export function crossFieldProblems(raw: Environment): string[] {
     `${named('DUELOG_HTTP_HOST')} is "${raw.DUELOG_HTTP_HOST}", which other machines can reach; set DUELOG_API_TOKENS, or use a loopback address such as 127.0.0.1.`,
   )
   claim(
+    (raw.DUELOG_HTTPS_CERT_FILE === undefined) === (raw.DUELOG_HTTPS_KEY_FILE === undefined),
+    `${named('DUELOG_HTTPS_CERT_FILE')} and DUELOG_HTTPS_KEY_FILE must be set together.`,
+  )
+  claim(
     raw.DUELOG_LEAD_MS <= raw.DUELOG_LEAD_MS_MAX,
     `${named('DUELOG_LEAD_MS')} is ${raw.DUELOG_LEAD_MS}, more than DUELOG_LEAD_MS_MAX, which is ${raw.DUELOG_LEAD_MS_MAX}.`,
   )

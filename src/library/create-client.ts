@@ -19,6 +19,8 @@ export interface HttpOptions {
   url: string
   /** Bearer token for the API. Default: none. */
   token?: string | undefined
+  /** PEM text: authorities that sign the certificate of an https address. Default: those that Node knows. */
+  ca?: string | undefined
 }
 
 /** Of every client. */
@@ -30,7 +32,7 @@ export interface PayloadOptions {
   schemas?: Readonly<Record<string, PayloadSchema>> | undefined
 }
 
-const httpOptionNames = { url: true, token: true } as const satisfies Record<keyof HttpOptions, true>
+const httpOptionNames = { url: true, token: true, ca: true } as const satisfies Record<keyof HttpOptions, true>
 
 /** Methods of a client with `url` that a client without it lacks. */
 const httpOnly = [
@@ -66,9 +68,13 @@ export function createClient<Payloads extends object>(
       throw new DuelogError('bad-config', 'createClient needs url, the address of the HTTP API, or brokers, or both')
     return withoutHttp(kafkaClientOf<Payloads>(options as ClusterOptions, checker))
   }
-  const { url, token, schemas: _, ...cluster } = options as HttpOptions & Partial<ClusterOptions> & PayloadOptions
+  const { url, token, ca, schemas: _, ...cluster } = options as HttpOptions & Partial<ClusterOptions> & PayloadOptions
   const kafka = cluster.brokers === undefined ? undefined : kafkaClientOf<Payloads>(cluster as ClusterOptions, checker)
-  return createHttpClient<Payloads>({ url: checkedUrl(url), token, givenBy: 'the option url of createClient' }, kafka, checker)
+  return createHttpClient<Payloads>(
+    { url: checkedUrl(url), token, ca, givenBy: 'the option url of createClient' },
+    kafka,
+    checker,
+  )
 }
 
 function kafkaClientOf<Payloads extends object>(

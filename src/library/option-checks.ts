@@ -43,6 +43,11 @@ const rules: Record<string, Rule> = {
     fits: (value) => typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value),
     allowed: '1 to 255 visible ASCII characters',
   },
+  ca: {
+    fits: (value) => typeof value === 'string' && value.includes('-----BEGIN CERTIFICATE-----'),
+    allowed: 'PEM text of certificates',
+    secret: true,
+  },
   token: {
     fits: (value) => typeof value === 'string' && /^[\x21-\x7e]{1,8192}$/.test(value),
     allowed: '1 to 8192 visible ASCII characters',

@@ -17,5 +17,5 @@ export function newInstance(name = 'duelog'): string {
  * name of this machine replaces it.
  */
 export function advertised(configured: string | undefined, bound: string): string {
-  return configured ?? bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, `http://${hostname()}`)
+  return configured ?? bound.replace(/^(https?):\/\/(0\.0\.0\.0|\[::\])(?=:)/, `$1://${hostname()}`)
 }

@@ -1,6 +1,7 @@
 /** HTTP client of a running Duelog. Payloads and results that JavaScript cannot hold stay text. Each failure is a DuelogError with the code of the answered problem. */
 import { readJson, writeJson } from '../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../errors/index.ts'
+import { type Fetch, fetchWith, isUntrusted } from '../network/index.ts'
 
 /** Longer than the server waits for an owner. */
 const requestTimeoutMs = 30_000
@@ -9,6 +10,8 @@ export interface Address {
   /** Without a trailing slash. */
   url: string
   token: string | undefined
+  /** PEM text: authorities of the server. Default: those of Node. */
+  ca?: string | undefined
   /** Where the user gave the address, for messages: `--url or DUELOG_URL`. */
   givenBy: string
 }
@@ -29,6 +32,7 @@ export function path(texts: TemplateStringsArray, ...parts: (string | number)[])
 export class ApiClient {
   readonly address: Address
   readonly #signal: AbortSignal
+  readonly #fetch: Fetch
   /** Partitions that a standby answered for, and how many records it was behind. */
   readonly stale = new Map<string, number>()
 
@@ -36,6 +40,7 @@ export class ApiClient {
   constructor(address: Address, signal: AbortSignal) {
     this.address = address
     this.#signal = signal
+    this.#fetch = fetchWith(address.ca === undefined ? undefined : { ca: address.ca })
   }
 
   get signal(): AbortSignal {
@@ -66,7 +71,7 @@ export class ApiClient {
     let status: number
     let text: string
     try {
-      const response = await fetch(`${this.address.url}${route}${search}`, {
+      const response = await this.#fetch(`${this.address.url}${route}${search}`, {
         method,
         headers: { ...headersOf(this.address), ...type, ...headers },
         ...(sent !== undefined && { body: sent }),
@@ -109,7 +114,9 @@ export function unreachable({ url, givenBy }: Address, cause: unknown, timeoutMs
   const reason = reasonOf(cause, timeoutMs)
   return new DuelogError(
     'unreachable',
-    `Cannot reach Duelog at ${url} (${reason}). Start it with "duelog up", or set its address with ${givenBy}.`,
+    isUntrusted(cause)
+      ? `Duelog at ${url} has a certificate of an unknown authority (${reason}). Give its file with --ca or DUELOG_CA_FILE, or its text as the option ca of createClient.`
+      : `Cannot reach Duelog at ${url} (${reason}). Start it with "duelog up", or set its address with ${givenBy}.`,
     { cause },
   )
 }

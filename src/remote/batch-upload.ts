@@ -47,6 +47,7 @@ export async function uploadLines(
     method: 'POST',
     headers: { ...headersOf(address), 'content-type': 'application/x-ndjson' },
     signal,
+    ...(address.ca !== undefined && { ca: address.ca }),
   })
   let sent = 0
   let results = 0

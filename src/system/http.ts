@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../clock/index.ts'
 import { SharedAnswer } from '../concurrency/index.ts'
 import { effectiveSettings } from '../config/index.ts'
+import { fetchWith } from '../network/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
 import type { PoolLoads } from '../scaling/index.ts'
@@ -43,7 +44,9 @@ export async function startHttp(
   undo.push(() => ranges.close())
   const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
   undo.push(() => trail.stop())
-  const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens) })
+  const { httpsCertFile: certFile, httpsKeyFile: keyFile } = config
+  const fetch = fetchWith(config.httpsCa === undefined ? undefined : { ca: config.httpsCa })
+  const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens), fetch })
   const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
   const onRefused = onceAMinute((problem) => logger.warn(problem), clock)
   const owners = createOwnerDirectory({
@@ -80,6 +83,7 @@ export async function startHttp(
     metrics,
     clock,
     logger,
+    https: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
     apiTokens: config.apiTokens,
     jwt: config.jwt,
     ratePerSecond: config.httpRateLimit,

@@ -54,6 +54,9 @@ describe('an empty environment', () => {
       httpHost: '127.0.0.1',
       httpPort: 8080,
       advertisedUrl: undefined,
+      httpsCertFile: undefined,
+      httpsKeyFile: undefined,
+      httpsCa: undefined,
       dataDir: resolve('data'),
       embeddedKafkaPort: 19092,
       embeddedRegistryPort: 18081,
@@ -330,6 +333,11 @@ describe('settings that contradict one another', () => {
     ],
     ['a password beside oauthbearer', { ...oauth, KAFKA_SASL_USERNAME: 'me' }, 'leave it out'],
     ['MSK without a region', { KAFKA_BROKERS: 'a:1', KAFKA_SASL_MECHANISM: 'aws-msk-iam' }, 'KAFKA_SASL_AWS_REGION'],
+    [
+      'a certificate of the server without its key',
+      { DUELOG_HTTPS_CERT_FILE: 'c.pem' },
+      'DUELOG_HTTPS_KEY_FILE must be set together',
+    ],
     ['a token without a registry', { SCHEMA_REGISTRY_TOKEN: 'c' }, 'set SCHEMA_REGISTRY_URL'],
     [
       'an authority without https',

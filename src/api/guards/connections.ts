@@ -15,10 +15,16 @@ export function keepRoom(server: Server): void {
   const waiting = new Places()
   const busy = new Places()
   const underWay = new Map<Socket, number>()
+  // With TLS, requests come from another socket than the connection that carries it.
+  const carriers = new Map<string, Socket>()
+  const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
   let open = 0
   server.on('connection', (socket: Socket) => {
     open++
+    const place = placeOf(socket)
+    carriers.set(place, socket)
     socket.once('close', () => {
+      if (carriers.get(place) === socket) carriers.delete(place)
       open--
       waiting.remove(socket)
       busy.remove(socket)
@@ -27,7 +33,8 @@ export function keepRoom(server: Server): void {
     if (open > connectionsMax) ((waiting.size > newcomersMax ? waiting : busy).longest() ?? waiting.longest() ?? socket).destroy()
     if (!socket.destroyed) waiting.add(socket)
   })
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.on('request', ({ socket: from }: IncomingMessage, response: ServerResponse) => {
+    const socket = carriers.get(placeOf(from)) ?? from
     waiting.remove(socket)
     if (!socket.destroyed && !underWay.has(socket)) busy.add(socket)
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1)

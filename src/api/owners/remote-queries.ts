@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
-import { answerText } from '../../network/index.ts'
+import { answerText, type Fetch } from '../../network/index.ts'
 import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
 import type { Values } from './call-parts.ts'
@@ -16,6 +16,8 @@ import type { RemoteProof } from './proof-directory.ts'
 export interface RemoteQueriesOptions {
   /** Bearer token for the other process. Absent: none is sent. */
   token?: string | undefined
+  /** Default: fetch itself. */
+  fetch?: Fetch | undefined
   /** Time limit of an answer, in addition to a requested wait. Default: limits.remoteTimeoutMs. */
   timeoutMs?: number
   /** Largest answer. Default: limits.remoteBytesMax. */
@@ -62,7 +64,7 @@ async function ask(
   let status: number
   let text: string
   try {
-    const response = await fetch(url, {
+    const response = await (options.fetch ?? fetch)(url, {
       ...(method && { method }),
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -2,7 +2,8 @@
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
+import { pemOfFile } from '../../process/index.ts'
 import { type Address, ApiClient } from '../../remote/index.ts'
 import {
   exitCodeOf,
@@ -18,6 +19,7 @@ import {
 
 export interface RemoteFlags {
   url?: string
+  ca?: string
   json?: boolean
 }
 
@@ -41,6 +43,7 @@ const { default: urlDefault } = settingByName.get('DUELOG_URL') ?? {}
 export function remoteCommand(usage: string, description: string, examples: readonly string[]): Command {
   return withExamples(new Command(usage).description(description), examples)
     .addOption(new Option('--url <url>', `address of the API [DUELOG_URL, default ${urlDefault}]`))
+    .addOption(new Option('--ca <file>', 'PEM file of the authorities that sign its certificate [DUELOG_CA_FILE]'))
     .addOption(new Option('--json', 'one line of JSON for each result'))
     .addOption(refusedOption('DUELOG_TOKEN'))
 }
@@ -68,7 +71,7 @@ export async function remotely(
   flags: RemoteFlags,
   action: (shell: Shell) => Promise<void>,
 ): Promise<void> {
-  const address = addressOf(terminal.env, flags.url)
+  const address = addressOf(terminal.env, flags)
   const signals = watchSignals()
   try {
     const api = new ApiClient(address, signals.stop)
@@ -87,7 +90,7 @@ export async function remotely(
   }
 }
 
-function addressOf(env: Terminal['env'], flag: string | undefined): Address {
+function addressOf(env: Terminal['env'], { url: flag, ca }: RemoteFlags): Address {
   const given = flag ?? (env.DUELOG_URL || urlOfPort(env.DUELOG_HTTP_PORT))
   const url = URL.parse(given)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
@@ -97,7 +100,21 @@ function addressOf(env: Terminal['env'], flag: string | undefined): Address {
       `${place} is ${JSON.stringify(withoutUser(given))}. Use an address such as ${urlDefault}, and put the token into DUELOG_TOKEN.`,
     )
   }
-  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token: tokenOf(env), givenBy: '--url or DUELOG_URL' }
+  const place = { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, givenBy: '--url or DUELOG_URL' }
+  return { ...place, token: tokenOf(env), ca: authoritiesOf(env, ca) }
+}
+
+function authoritiesOf({ DUELOG_CA_FILE }: Terminal['env'], flag: string | undefined): string | undefined {
+  const file = flag ?? (DUELOG_CA_FILE || undefined)
+  if (file === undefined) return undefined
+  try {
+    return pemOfFile(file)
+  } catch (cause) {
+    const place = flag === undefined ? 'DUELOG_CA_FILE' : '--ca'
+    throw new DuelogError('bad-usage', `${place} is ${JSON.stringify(file)}, which cannot be read (${messageOf(cause)}).`, {
+      cause,
+    })
+  }
 }
 
 /** Of a Duelog that was started on this machine with the same environment. */

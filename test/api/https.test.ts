@@ -1,0 +1,99 @@
+/** The API over HTTPS: who trusts it, what it refuses, and that a new certificate takes the place of the old one. */
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConnectionOptions, connect } from 'node:tls'
+import { pino } from 'pino'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
+import { createClient } from '../../src/library/create-client.ts'
+import { fetchWith } from '../../src/network/tls-fetch.ts'
+import { ApiClient } from '../../src/remote/api-client.ts'
+import { uploadLines } from '../../src/remote/batch-upload.ts'
+import { duelogHere } from '../cli/built-program.ts'
+import { newAuthority } from '../tools/certificates.ts'
+import { createSystem } from './system-in-memory.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'duelog-https-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const [ours, others] = [newAuthority(folder, 'ours'), newAuthority(folder, 'others')]
+const [first, second] = [ours.sign('first'), others.sign('second')]
+const files = { certFile: join(folder, 'server.pem'), keyFile: join(folder, 'server.key') }
+const install = ({ certFile, keyFile }: { certFile: string; keyFile: string }): void => {
+  copyFileSync(keyFile, files.keyFile)
+  copyFileSync(certFile, files.certFile)
+}
+
+async function start() {
+  install(first)
+  const messages: string[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void messages.push(JSON.parse(line).msg) })
+  const system = createSystem({ https: files, logger })
+  onTestFinished(() => system.api.stop())
+  const url = await system.api.listen('127.0.0.1', 0)
+  const logged = (words: RegExp) => vi.waitUntil(() => messages.some((message) => words.test(message)), { timeout: 20_000 })
+  return { system, url, logged, port: Number(new URL(url).port) }
+}
+
+const statusOf = (url: string, ca: string): Promise<number> => fetchWith({ ca })(`${url}/livez`).then(({ status }) => status)
+
+/** A connection, and what it gets for a request. */
+async function open(port: number, options: ConnectionOptions) {
+  const socket = connect({ port, host: '127.0.0.1', ...options })
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  const ask = async (): Promise<string> => {
+    socket.write('GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+    return String((await once(socket, 'data'))[0]).split('\r\n')[0] as string
+  }
+  return { socket, ask, issuer: () => socket.getPeerCertificate().issuer.CN }
+}
+
+test('callers that know its authority are served, and others learn what to set', async () => {
+  const { url, system } = await start()
+  expect(url).toMatch(/^https:/)
+  expect(await statusOf(url, ours.ca)).toBe(200)
+  await expect(createClient({ url, ca: ours.ca }).partitions()).resolves.toHaveLength(4)
+  await expect(createClient({ url }).partitions()).rejects.toThrow(/unknown authority.*--ca or DUELOG_CA_FILE.*option ca/)
+  await expect(remoteQueries(url, { fetch: fetchWith({ ca: ours.ca }) }).partitions()).resolves.toHaveLength(4)
+  await expect(remoteQueries(url).partitions()).rejects.toMatchObject({ code: 'not-ready' })
+  const api = new ApiClient({ url, token: undefined, ca: ours.ca, givenBy: 'the test' }, new AbortController().signal)
+  const lines = async function* (): AsyncGenerator<string> {
+    yield JSON.stringify({ id: 'a', schedule: { at: 1 }, target: { handler: 'h' } })
+  }
+  await uploadLines(api, lines(), ({ ok }) => expect(ok).toBe(true))
+  expect(system.log.written.length).toBe(1)
+  const run = (...args: string[]) => duelogHere(['jobs', 'list', '--url', url, ...args])
+  expect(await run('--ca', ours.caFile)).toMatchObject({ code: 0 })
+  expect(await run('--ca', others.caFile)).toMatchObject({ code: 3, err: expect.stringMatching(/--ca or DUELOG_CA_FILE/) })
+  expect(await run('--ca', join(folder, 'absent'))).toMatchObject({ code: 2, err: expect.stringMatching(/--ca is .*absent/) })
+})
+
+test('old TLS and HTTP are refused, and the server goes on', async () => {
+  const { url, port } = await start()
+  await expect(open(port, { ca: ours.ca, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).rejects.toThrow()
+  await expect(fetch(`http://127.0.0.1:${port}/livez`)).rejects.toThrow()
+  expect(await (await open(port, { ca: ours.ca, maxVersion: 'TLSv1.2' })).ask()).toBe('HTTP/1.1 200 OK')
+  expect(await statusOf(url, ours.ca)).toBe(200)
+})
+
+test('a new certificate serves new connections, open ones go on, and one that cannot be used changes nothing', async () => {
+  const { port, url, logged } = await start()
+  const before = await open(port, { ca: ours.ca })
+  expect([await before.ask(), before.issuer()]).toEqual(['HTTP/1.1 200 OK', 'ours'])
+  copyFileSync(second.keyFile, files.keyFile)
+  await logged(/cannot be used/)
+  expect(await statusOf(url, ours.ca)).toBe(200)
+  install(second)
+  await logged(/was replaced/)
+  expect((await open(port, { ca: others.ca })).issuer()).toBe('others')
+  expect([await before.ask(), before.issuer()]).toEqual(['HTTP/1.1 200 OK', 'ours'])
+}, 60_000)
+
+test('files that are absent, or do not belong together, end the start', () => {
+  const made = (more: object) => () => createSystem({ https: { certFile: first.certFile, keyFile: first.keyFile, ...more } })
+  expect(made({ keyFile: second.keyFile })).toThrow(/does not belong to the certificate/)
+  expect(made({ certFile: join(folder, 'absent') })).toThrow(/DUELOG_HTTPS_CERT_FILE .*cannot be read/)
+  expect(made({ certFile: first.keyFile })).toThrow(/is no PEM file/)
+})
