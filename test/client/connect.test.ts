@@ -110,7 +110,7 @@ it('says to programs without a compiler which option is wrong', () => {
   expect(client({ brokers: 5 })).toThrow(/brokers must be text/)
   expect(client({ broker: 'a:1' })).toThrow(/no option "broker"; did you mean brokers\?/)
   expect(client({ brokers: 'a:1', zookeeper: 'a:1' })).toThrow(
-    /no option "zookeeper"; known are url, token, brokers, registryUrl/,
+    /no option "zookeeper"; known are url, token, ca, brokers, registryUrl/,
   )
   expect(worker({ brokers: 'a:1' })).toThrow(/handlers of createWorker is missing/)
   expect(worker({ brokers: 'a:1', handlers: { a: 5 } })).toThrow(/handler "a" is neither a function/)
@@ -145,6 +145,7 @@ it('says to programs without a compiler which option is wrong', () => {
     ['registryAuth', { token: password, tokenFile: 'f' }],
     ['registrySsl', { ca: 'a', cert: password }],
     ['registrySsl', { caFile: 'a' }],
+    ['ca', '/etc/ca.pem'],
     ['sasl', { mechanism: 'plaintext', username: 'a', password }],
     ['sasl', { mechanism: 'plain', username: 'a' }],
     ['sasl', 'plain'],
