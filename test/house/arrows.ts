@@ -33,7 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
   cli: [...foundation, ...joiners, 'answers', 'config', 'demo', 'generate'],
   answers: [],
   // The HTTP client of a running Duelog, of the command line and of the library.
-  remote: ['errors'],
+  remote: ['errors', 'network'],
   // Browser code: it knows only the answers of the API.
   dashboard: ['answers'],
 }
