@@ -1,5 +1,5 @@
 /** Positions that owners commit to their group, for tools that read consumer groups. No owner reads them. */
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Position } from '../../src/ports/log.ts'
 import { commitEveryMs } from '../../src/scheduler/group-positions.ts'
 import { metrics } from '../model/cluster/process.ts'
@@ -25,9 +25,6 @@ const lags = async (): Promise<Record<string, number>> => {
   const { values } = await metrics.inputLag.get()
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.topic), value]))
 }
-
-// Owners of other tests in this process have left theirs.
-beforeEach(() => metrics.inputLag.reset())
 
 test('an idle owner has no lag, also after the ends of transactions, and commits nothing more', async () => {
   const driver = new SchedulerDriver()
