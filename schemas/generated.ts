@@ -1285,7 +1285,7 @@ export interface OperationProgress {
   parts: OperationPart[]
   /** When it was begun. Unit: epoch ms. */
   startedAt: number
-  /** Since when it holds for all its jobs. PAUSE and CANCEL by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before. Unit: epoch ms. Default: null. */
+  /** Since when it holds for all its jobs. PAUSE, CANCEL and DELETE by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before. Unit: epoch ms. Default: null. */
   effectiveAt: number | null
   /** When it ended; null before. Unit: epoch ms. Default: null. */
   endedAt: number | null
@@ -4592,7 +4592,7 @@ export const operationSchema = {
               ],
               "default": null,
               "unit": "epoch ms",
-              "doc": "Since when it holds for all its jobs. PAUSE and CANCEL by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before."
+              "doc": "Since when it holds for all its jobs. PAUSE, CANCEL and DELETE by filter: when the last owner had made it known to its partition; a job that comes up is changed before it fires. Otherwise: when all were changed. Null before."
             },
             {
               "name": "endedAt",

@@ -653,7 +653,7 @@ export type Operation = {
   createdAt: string
   /** Time in ISO 8601, UTC; null if there is none. */
   startedAt: string | null
-  /** Since when it holds for all its jobs; null before. With PAUSE and CANCEL by filter this is long before all are changed: from then on, a job that comes due is changed before, and starts no run. Otherwise: when all were changed. */
+  /** Since when it holds for all its jobs; null before. With PAUSE, CANCEL and DELETE by filter this is long before all are changed: from then on, a job that comes due is changed before, and starts no run. Otherwise: when all were changed. */
   effectiveAt: string | null
   /** Time in ISO 8601, UTC; null if there is none. */
   endedAt: string | null

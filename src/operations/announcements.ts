@@ -68,6 +68,11 @@ export class Announcements {
     }
   }
 
+  /** The walk over a partition has ended. Resolves with the number of jobs that were changed ahead of it. A repeat has the same answer. */
+  async end(part: OperationPart): Promise<number> {
+    return (await this.#tell(part.partition, { ...placeOf(part), waitMs: 0, isOver: true }, false))?.ahead ?? 0
+  }
+
   /** The operation ends early. Resolves with the number of jobs that were changed and are not counted. It never rejects. */
   async release(parts: readonly OperationPart[]): Promise<number> {
     const { clock } = this.#options
@@ -94,7 +99,8 @@ export class Announcements {
       if (answer.isActive && !this.#known.has(partition) && this.#known.add(partition).size === partitions) onKnown()
       return answer
     } catch (error) {
-      if (error instanceof DuelogError && error.code === 'not-found') return undefined
+      // The owner is of an earlier version, which does not know the call, or not for this action.
+      if (error instanceof DuelogError && (error.code === 'not-found' || error.code === 'bad-request')) return undefined
       throw error
     }
   }

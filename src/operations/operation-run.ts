@@ -55,7 +55,7 @@ export class OperationRun {
     this.#signal = AbortSignal.any([this.#ending.signal, this.#cancelling.signal])
     this.#progress = progressFrom(operation.progress, tools.clock.nowMs(), tools.instance)
     this.#announcements = new Announcements({
-      operation: { ...this.#selection.change, createdAt: operation.createdAt },
+      operation: { ...this.#selection.announced, createdAt: operation.createdAt },
       ...{ partitions: tools.partitions, clock: tools.clock, caller: operation.id, signal: this.#signal },
       asking: (partition) => this.#asking(partition),
       onKnown: () => this.#allKnow(),
@@ -106,16 +106,16 @@ export class OperationRun {
       progress.parts = cutOffs.map(partOf)
       await this.#save()
     }
-    if (this.#selection.isBulk) for (const part of progress.parts) void this.#announcements.keep(part)
+    if (this.#selection.isAnnounced) for (const part of progress.parts) void this.#announcements.keep(part)
     if (progress.total !== null) return
     const counted = this.#count()
-    if (!this.#selection.isImmediate) return await counted
-    // What is changed meanwhile is counted too.
+    // What is changed meanwhile is counted too, but not what is deleted.
+    if (!this.#selection.isImmediate || this.#selection.deletesAhead) return await counted
     counted.catch(() => undefined)
   }
 
   async #cutOff(partition: number): Promise<CutOff> {
-    const announced = this.#selection.isBulk ? await this.#announcements.first(partition) : undefined
+    const announced = this.#selection.isAnnounced ? await this.#announcements.first(partition) : undefined
     return announced ?? (await this.#asking(partition)((owner) => this.#selection.cutOff(owner, partition)))
   }
 
@@ -207,18 +207,20 @@ export class OperationRun {
       await this.#save()
     }
     const refused = await changeAll(this.#pageTools(partition), partition, page.targets)
+    const isLast = !again && page.next === undefined
+    const ahead = isLast && this.#selection.deletesAhead ? await this.#announcements.end(part) : 0
     const { pending } = part
     const end = part.pendingTo
     // From here to the end nothing fails, so that a page is counted once.
-    this.#progress.applied += Math.max(0, pending - refused.length)
+    this.#progress.applied += Math.max(0, pending - refused.length) + ahead
     this.#progress.refused += refused.length
     this.#changed += pending
     for (const one of refused) noteRefusal(this.#progress, one, 1)
     part.left += page.left
     Object.assign(part, { pendingTo: null, pending: 0 })
     if (again) part.after = end
-    else if (page.next !== undefined) part.after = page.next
-    else part.ended = true
+    else if (isLast) part.ended = true
+    else part.after = page.next ?? part.after
   }
 
   #pageTools(partition: number): PageTools {
@@ -269,7 +271,7 @@ export class OperationRun {
     this.#isEnding = true
     const { clock, logger } = this.#tools
     const progress = this.#progress
-    if (status !== 'DONE' && this.#selection.isBulk) progress.applied += await this.#announcements.release(progress.parts)
+    if (status !== 'DONE' && this.#selection.isAnnounced) progress.applied += await this.#announcements.release(progress.parts)
     const endedAt = clock.nowMs()
     Object.assign(progress, { status, problem, endedAt })
     if (status === 'DONE') {

@@ -2,6 +2,8 @@
 import type { OperationRequest } from '../../schemas/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import {
+  type AnnouncedAction,
+  type AnnounceQuery,
   type Asker,
   type BulkAction,
   bulkActions,
@@ -61,14 +63,32 @@ export class Selection {
 
   /** Whether it holds for all its jobs as soon as the owners know of it. */
   get isImmediate(): boolean {
-    return this.isBulk && isImmediate(this.action, this.#filter)
+    return (this.isBulk || this.#isDeletion) && isImmediate(this.action, this.#filter)
+  }
+
+  /** Whether the owners are told of it. */
+  get isAnnounced(): boolean {
+    return this.isBulk || this.isImmediate
+  }
+
+  /** Whether owners delete the jobs that come up before their tombstones are written. */
+  get deletesAhead(): boolean {
+    return this.#isDeletion && this.isImmediate
+  }
+
+  get #isDeletion(): boolean {
+    return this.#ids === undefined && this.action === 'DELETE'
   }
 
   /** The same for each partition. */
   get change(): Pick<ChangeQuery, 'action' | 'filter' | 'commandId'> {
+    return { ...this.announced, action: this.action as BulkAction }
+  }
+
+  get announced(): Pick<AnnounceQuery, 'action' | 'filter' | 'commandId'> {
     const { action, commandPrefix } = this
     const commandId = `${commandPrefix}${action.toLowerCase()}`
-    return { action: action as BulkAction, filter: this.#filter, commandId }
+    return { action: action as AnnouncedAction, filter: this.#filter, commandId }
   }
 
   async cutOff(owner: AskedOwner, partition: number, asker?: Asker): Promise<CutOff> {

@@ -53,7 +53,11 @@ export interface ChangeQuery {
   limit: number
 }
 
-const immediateActions: ReadonlySet<OperationAction> = new Set<OperationAction>(['PAUSE', 'CANCEL'])
+const immediateActions: ReadonlySet<OperationAction> = new Set<OperationAction>(['PAUSE', 'CANCEL', 'DELETE'])
+
+/** Operations of which the owners are told. The jobs of a DELETE get tombstones from the operation (ADR 0099). */
+export const announcedActions = [...bulkActions, 'DELETE'] as const
+export type AnnouncedAction = (typeof announcedActions)[number]
 
 /**
  * Whether a change holds for all its jobs from the moment their owners know of it: a job that comes up is changed first (ADR 0098). With
@@ -64,7 +68,7 @@ export const isImmediate = (action: OperationAction, { status }: JobFilter): boo
 
 /** Tells the owner of a partition of an operation, before its jobs are changed one after another. */
 export interface AnnounceQuery {
-  action: BulkAction
+  action: AnnouncedAction
   filter: JobFilter
   commandId: string
   /** When the operation was asked for, epoch ms. Several operations change a job in this order. */
@@ -83,7 +87,7 @@ export interface Announced {
   cutOff: CutOff
   /** Whether this process fires the partition now. It may be about to take it over. */
   isActive: boolean
-  /** Jobs that were changed before the walk came to them, and that no answer of `change` has counted yet. */
+  /** Jobs that were changed before the walk came to them, and that no answer of `change` has counted yet. Targets of a DELETE have none of them. */
   ahead: number
 }
 

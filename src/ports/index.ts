@@ -1,7 +1,9 @@
 /** Ports: what the rooms need of the log, the store, the owners and the auditors. src/kafka and src/store implement them. */
 export {
   type Announced,
+  type AnnouncedAction,
   type AnnounceQuery,
+  announcedActions,
   type BulkAction,
   bulkActions,
   type ChangeQuery,

@@ -50,6 +50,12 @@ describe('jobs', () => {
       const late = runs.map(({ dispatchedAt }) => Date.parse(dispatchedAt) - effectiveAt).filter((lateMs) => lateMs > 0)
       expect([id, runs.length > 0, late]).toEqual([id, true, []])
     }
+    // A deletion holds too: owners delete the jobs that come up, and each of all is counted once.
+    expect(await operate(url, { action: 'RESUME', filter: { tag: 'large' } })).toMatchObject({ status: 'DONE', applied: 6_060 })
+    const deleted = await operate(url, { action: 'DELETE', filter: { tag: 'large' } })
+    expect(deleted).toMatchObject({ status: 'DONE', total: 6_060, applied: 6_060, refused: 0, problem: null })
+    expect(Date.parse(deleted.effectiveAt ?? '')).toBeLessThan(Date.parse(deleted.endedAt ?? ''))
+    expect(await idsOf(url, 'tag=large')).toEqual([])
   }, 120_000)
 
   it('are changed by list, each once, and those that do not exist are passed over', async () => {

@@ -308,6 +308,59 @@ it('a cancelled pause is over for all owners, and counts what they changed ahead
   await bed.operations.stop()
 })
 
+const deleteAll: OperationRequest = { ...pauseAll, action: 'DELETE' }
+
+it('a deletion is known to all owners before it is counted, and counts what they deleted ahead once, also if that is asked again', async () => {
+  const { bed, told } = announcing(3)
+  const known = bed.owner.announce
+  let failures = 1
+  bed.owner.announce = (partition, query, asker) => {
+    if (query.isOver && partition === 1 && failures-- > 0) throw away()
+    return known(partition, query, asker)
+  }
+  bed.owner.change = async () => expect.fail()
+  const targets = bed.owner.targets
+  bed.owner.targets = (partition, query, asker) => {
+    expect(told.length).toBeGreaterThanOrEqual(3)
+    return targets(partition, query, asker)
+  }
+  bed.operations.start()
+  const { id } = await bed.operations.create(deleteAll)
+  const { progress } = await bed.ended(id)
+  // Five of each partition by tombstones, and as many ahead as its number says.
+  expect(progress).toMatchObject({ status: 'DONE', total: 18, applied: 18, refused: 0 })
+  expect(progress?.effectiveAt).toBeLessThan(progress?.endedAt ?? 0)
+  for (const partition of [0, 1, 2]) {
+    const records = bed.log.records(names.jobs, partition)
+    expect([...new Set(records.map(({ key }) => String(key)))]).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(records.every(({ value }) => value === null)).toBe(true)
+    const of = told.filter((query) => query.partition === partition)
+    expect(of[0]).toMatchObject({ action: 'DELETE', commandId: `operation/${id}/delete`, isOver: false })
+    expect(of.filter(({ isOver }) => isOver)).toMatchObject([{ cutOff: { jobsOffset: 7, at: 5 }, waitMs: 0 }])
+  }
+  await bed.operations.stop()
+})
+
+it('a deletion of jobs that do not fire, by list, or with owners of an earlier version, goes on by tombstones alone', async () => {
+  for (const [more, mayAsk, count] of [
+    [{ status: 'PAUSED' }, false, 5],
+    [{ jobIds: ['a', 'b'] }, false, 2],
+    [{}, true, 5],
+  ] as const) {
+    const bed = new Bed()
+    bed.owner.announce = async () => {
+      if (!mayAsk) expect.fail()
+      throw new DuelogError('bad-request', 'action is "DELETE"; allowed: PAUSE, RESUME.')
+    }
+    bed.operations.start()
+    const { id } = await bed.operations.create({ ...deleteAll, ...more, jobIds: 'jobIds' in more ? [...more.jobIds] : null })
+    const { progress } = await bed.ended(id)
+    expect(progress).toMatchObject({ status: 'DONE', total: count, applied: count, refused: 0 })
+    expect(progress?.effectiveAt).toBe(progress?.endedAt)
+    await bed.operations.stop()
+  }
+})
+
 it('dead runs are redriven as their jobs have room, and each once', async () => {
   const bed = new Bed()
   bed.targets = [

@@ -102,6 +102,71 @@ test('jobs that were changed ahead of the walk, and deleted before it came to th
   expect(await walked(driver, owner, cancelling)).toEqual({ changed: 30, refused: [] })
 })
 
+const deletion = { action: 'DELETE', filter: { idPrefix: 'job-' }, createdAt: 1, commandId: 'operation/1/delete' } as const
+
+/** What the operation would delete by its own tombstones. */
+const toDelete = async ({ scheduler }: Process, more = {}) =>
+  scheduler.queries.targets(0, { ...deletion, commandPrefix: 'operation/1/', limit: 100, cutOff, ...more })
+
+test('DELETE: no job fires from the announcement on; who comes up is deleted first, and the walk lists the others', async () => {
+  const { driver, owner, ids } = await bed(60)
+  for (const id of ['job-rare', 'job-rare-2']) driver.define(id, { ...secondly, schedule: { everyMs: 30_000 } })
+  driver.define('job-again', secondly)
+  await driver.advance(2_000, 500)
+  const jobsOffset = driver.define('job-late', secondly)
+  const seen = driver.executions().length
+  const deleting = { ...deletion, waitMs: 0, isOver: false, cutOff: { ...cutOff, jobsOffset } }
+  const { queries } = owner.scheduler
+  expect((await toDelete(owner)).count).toBe(63)
+  expect(await queries.announce(0, deleting)).toMatchObject({ isActive: true, ahead: 0 })
+  // A definition that comes before the tombstone outlives it.
+  driver.define('job-again', secondly)
+  await driver.advance(10_000, 250)
+  expect(startsSince(driver, seen, ids)).toBe(0)
+  for (const id of ['other', 'job-late', 'job-again']) expect(startsSince(driver, seen, [id])).toBeGreaterThanOrEqual(8)
+  expect(ids.map((id) => driver.state(owner, id))).toEqual(ids.map(() => undefined))
+  expect((await toDelete(owner, { cutOff: deleting.cutOff })).targets.map(({ id }) => id)).toEqual(['job-rare', 'job-rare-2'])
+  // A trigger that comes after the operation does not save the job: its run keeps the owner from deleting it, and the walk does.
+  driver.command('job-rare-2', { type: 'TRIGGER', commandId: 'mine' })
+  await driver.advance(1_000, 250)
+  expect((await toDelete(owner, { cutOff: deleting.cutOff })).targets.map(({ id }) => id)).toEqual(['job-rare', 'job-rare-2'])
+  expect((await queries.announce(0, { ...deleting, isOver: true })).ahead).toBe(61)
+  expect((await queries.announce(0, { ...deleting, isOver: true })).ahead).toBe(61)
+  await driver.advance(20_000, 1_000)
+  expect(startsSince(driver, seen, ['job-rare'])).toBe(1)
+})
+
+test('DELETE: what an owner had begun to delete when it died is deleted by the next, and by no operation', async () => {
+  const { driver, disk, owner, ids } = await bed(20)
+  await owner.scheduler.queries.announce(0, { ...deletion, cutOff, waitMs: 0, isOver: false })
+  const seen = driver.executions().length
+  driver.hold(owner, 'writes')
+  await driver.advance(1_500, 250)
+  expect(statuses(driver, owner, ids)).toContain('COMPLETED')
+  driver.kill(owner)
+  const successor = driver.boot('B', disk)
+  const release = driver.hold(successor, 'commits')
+  await driver.advance(30_000, 1_000)
+  await successor.scheduler.queries.announce(0, { ...deletion, cutOff, waitMs: 0, isOver: false })
+  release()
+  await driver.advance(20_000, 250)
+  expect(startsSince(driver, seen, ids)).toBe(0)
+  expect(startsSince(driver, seen, ['other'])).toBeGreaterThan(5)
+  expect(ids.map((id) => driver.state(successor, id))).toEqual(ids.map(() => undefined))
+  expect((await toDelete(successor)).count).toBe(0)
+})
+
+test('DELETE: of jobs with another status, and after its early end, nothing is deleted ahead', async () => {
+  const { driver, owner, ids } = await bed(10)
+  const of = { ...deletion, cutOff, waitMs: 0 }
+  await owner.scheduler.queries.announce(0, { ...of, filter: { status: 'PAUSED' }, isOver: false })
+  await owner.scheduler.queries.announce(0, { ...of, commandId: 'operation/2/delete', isOver: true })
+  const seen = driver.executions().length
+  await driver.advance(3_000, 250)
+  for (const id of ids) expect(startsSince(driver, seen, [id])).toBeGreaterThanOrEqual(2)
+  expect((await toDelete(owner)).count).toBe(10)
+})
+
 test('an operation that ends early counts what it changed ahead of its walk, and changes nothing more', async () => {
   const { driver, owner, ids } = await bed(20)
   const pausing = operation('PAUSE', 1)

@@ -1,6 +1,7 @@
 /** The calls of operations to owners in other processes (owner-calls.ts). */
 import {
   type AnnounceQuery,
+  announcedActions,
   bulkActions,
   type ChangeQuery,
   type CutOff,
@@ -76,7 +77,7 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       ofPartition,
       closed(
         {
-          ...{ action: { enum: bulkActions }, commandId: text, createdAt: integer(0), isOver: flag },
+          ...{ action: { enum: announcedActions }, commandId: text, createdAt: integer(0), isOver: flag },
           ...{ ...filterFields, ...placeFields, waitMs: { ...integer(0), maximum: announceWaitMsMax } },
         },
         ['action', 'commandId', 'createdAt', 'isOver', 'waitMs'],

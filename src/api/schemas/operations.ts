@@ -104,7 +104,7 @@ export const operationSchema = {
       effectiveAt: {
         ...timeOrNull,
         description:
-          'Since when it holds for all its jobs; null before. With PAUSE and CANCEL by filter this is long before all are changed: from then on, a job that comes due is changed before, and starts no run. Otherwise: when all were changed.',
+          'Since when it holds for all its jobs; null before. With PAUSE, CANCEL and DELETE by filter this is long before all are changed: from then on, a job that comes due is changed before, and starts no run. Otherwise: when all were changed.',
       },
       endedAt: timeOrNull,
       driver: { type: ['string', 'null'], description: 'The process that carries it out, or did.' },

@@ -24,6 +24,8 @@ export class AnnouncedChange {
   readonly rule: ChangeRule
   /** Whether it changes jobs before the walk comes to them. */
   readonly isImmediate: boolean
+  /** Whether the jobs that it changes are deleted next. */
+  readonly isDeletion: boolean
   /** Jobs that were changed ahead of the walk, and that it has not counted. */
   ahead = 0
   /** The walk, or the operation, has ended: it concerns no further job. */
@@ -39,6 +41,7 @@ export class AnnouncedChange {
     this.createdAt = createdAt
     this.rule = new ChangeRule({ action, filter, cutOff, commandId }, nowMs)
     this.isImmediate = isImmediate(action, filter)
+    this.isDeletion = action === 'DELETE'
   }
 
   /** The walk has done all jobs up to this one. It never goes back: a repeat changes none of them. */

@@ -7,6 +7,7 @@ import {
   draftOf,
   type Input,
   type Job,
+  patchState,
   type Timer,
   timerKind,
   timersOf,
@@ -168,6 +169,8 @@ class BatchStep {
 
   #change(job: Job, change: AnnouncedChange): Job {
     const decision = this.#step(job, { kind: 'command', command: change.rule.command })
+    // As after its retention: the owner writes the tombstone, and a definition that comes first outlives it.
+    if (change.isDeletion && decision.job.state?.status === 'COMPLETED') patchState(decision, { deleteAt: this.#now })
     this.#batchResult.ahead.push(change)
     this.#take(job, decision)
     return decision.job

@@ -2,13 +2,13 @@
 import type { JobCommand } from '../../../schemas/index.ts'
 import { completeCommand } from '../../../streams/definitions/index.ts'
 import { type Job, markOf, pristineState } from '../../../streams/state/index.ts'
-import type { BulkAction, CutOff, JobFilter } from '../../ports/index.ts'
+import type { AnnouncedAction, CutOff, JobFilter } from '../../ports/index.ts'
 import { isChosen, wouldChange } from '../queries/index.ts'
 
 export type Verdict = { kind: 'wanted' } | { kind: 'done' } | { kind: 'refused'; code: string } | { kind: 'other' }
 
 interface Wanted {
-  action: BulkAction
+  action: AnnouncedAction
   filter: JobFilter
   cutOff: CutOff
   /** The same for each job: a job takes it once. */
@@ -24,7 +24,8 @@ export class ChangeRule {
     const { action, commandId } = wanted
     this.#wanted = wanted
     this.#mark = markOf(commandId)
-    this.command = completeCommand({ type: action, commandId, at: nowMs })
+    // Until its tombstone is read, a job that is deleted is one that nobody runs any more.
+    this.command = completeCommand({ type: action === 'DELETE' ? 'CANCEL' : action, commandId, at: nowMs })
   }
 
   /** Whether the job has taken the change. */
@@ -39,6 +40,8 @@ export class ChangeRule {
       return refusal === undefined ? { kind: 'done' } : { kind: 'refused', code: refusal.reason }
     }
     const state = job.state ?? pristineState(job)
-    return isChosen(job, state, { action, filter, cutOff }) && wouldChange(action, state) ? { kind: 'wanted' } : { kind: 'other' }
+    // Others do not fire, and wait for their tombstones.
+    const isWanted = action === 'DELETE' ? state.status === 'ACTIVE' : wouldChange(action, state)
+    return isWanted && isChosen(job, state, { action, filter, cutOff }) ? { kind: 'wanted' } : { kind: 'other' }
   }
 }

@@ -21,11 +21,11 @@ interface Place {
 type Query = TargetQuery & { cutOff: CutOff }
 
 export async function changeTargets(place: Place, query: Query): Promise<Targets> {
-  const { cutOff, limit, until, countOnly = false } = query
+  const { action, cutOff, limit, until, countOnly = false } = query
   const found: Targets = { targets: [], count: 0, cutOff }
   if (limit === 0) return found
-  // While owners change jobs, those that are changed already are counted too.
-  const mark = countOnly ? markOf(`${query.commandPrefix}${query.action.toLowerCase()}`) : undefined
+  // While owners change jobs, those that are changed already are counted too. Those that they delete are no targets any more.
+  const mark = countOnly || action === 'DELETE' ? markOf(`${query.commandPrefix}${action.toLowerCase()}`) : undefined
   let jobs = 0
   let read = 0
   let cursor = query.after
@@ -69,12 +69,15 @@ const narrowed = (filter: JobFilter, action: OperationAction): JobFilter =>
 
 /** Undefined: the job is not changed. */
 async function targetOf(place: Place, job: Job, query: Query, mark: number | undefined): Promise<Target | undefined> {
-  const { action, filter, cutOff, commandPrefix } = query
+  const { action, filter, cutOff, commandPrefix, countOnly = false } = query
   const { definition } = job
   if (definition === undefined) return undefined
   const state = job.state ?? pristineState(job)
   const target = { id: job.id, offset: definition.offset }
-  if (mark !== undefined && state.recentCommands.includes(mark)) return target
+  const isReached = mark !== undefined && state.recentCommands.includes(mark)
+  if (isReached && countOnly) return target
+  // A job that got a run since is not deleted by its owner.
+  if (isReached && state.deleteAt !== null) return undefined
   if (filter !== undefined && !matchesJob(job, state, filter)) return undefined
   if (action === 'CANCEL_RUN') {
     const runs = activeRunsBy(state, query)
