@@ -142,7 +142,9 @@ test('DELETE: what an owner had begun to delete when it died is deleted by the n
   const seen = driver.executions().length
   driver.hold(owner, 'writes')
   await driver.advance(1_500, 250)
-  expect(statuses(driver, owner, ids)).toContain('COMPLETED')
+  expect(statuses(driver, owner, ids)).toEqual(['COMPLETED'])
+  // They are counted, and get no tombstone of the operation beside that of the owner.
+  expect([(await toDelete(owner)).count, (await toDelete(owner, { countOnly: true })).count]).toEqual([0, 20])
   driver.kill(owner)
   const successor = driver.boot('B', disk)
   const release = driver.hold(successor, 'commits')
