@@ -1,5 +1,5 @@
 /** Waits for the end of a run: what `result` and `run` of a request that makes one do. */
-import { counted } from '../../streams/text/index.ts'
+import { counted, stateWords } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { RunInfo } from './answers.ts'
 import type { AwaitedRunOf, WaitOptions } from './options.ts'
@@ -50,6 +50,6 @@ function resultOf(run: RunInfo): unknown {
     throw new RunFailedError(`Run ${runId} has no result: trackRuns of its job is false, so workers send no reports.`, run)
   // The attempt that was dispatched counts, also if no worker began it.
   if (startedAt === null && last === undefined)
-    throw new RunFailedError(`Run ${runId} is ${status}: its handler never started.`, run)
-  throw new RunFailedError(`Run ${runId} is ${status} after ${counted(attempts, 'attempt')}.${why}`, run)
+    throw new RunFailedError(`Run ${runId} ${stateWords(status)}: its handler never started.`, run)
+  throw new RunFailedError(`Run ${runId} ${stateWords(status)} after ${counted(attempts, 'attempt')}.${why}`, run)
 }

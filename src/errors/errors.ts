@@ -83,7 +83,7 @@ export const errorTable = {
   'record-refused': {
     status: 500,
     retriable: false,
-    meaning: 'The broker refused a record because of its contents; the job that wrote it is INVALID.',
+    meaning: 'The broker refused a record because of its contents; the job that wrote it is invalid.',
   },
   undecodable: {
     status: 422,

@@ -5,6 +5,7 @@
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
 import type { Problem } from '../../streams/text/index.ts'
+import { commandNoun } from '../../streams/text/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
 import {
   type AnyPayloads,
@@ -227,7 +228,10 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     const [job, { why }] = await Promise.all([this.#reads.existing(id), this.#reads.why(id)])
     const refused = why.find((reason) => reason.commandId === commandId)
     if (refused !== undefined)
-      throw new DuelogError('command-refused', `${type} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`)
+      throw new DuelogError(
+        'command-refused',
+        `The ${commandNoun(type)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}`,
+      )
     const made = [...job.active, ...this.#parts.history.ended(id)].find((run) => run.commandId === commandId)
     const runId = made === undefined ? null : `${id}/${made.runNo}`
     return { commandId, applied: true, runId, reason: job.reason, status: job.status }

@@ -107,7 +107,7 @@ export class WorkerFaults {
     const run = history.state(jobId)?.active.find(({ status }) => status === 'RUNNING')
     const worker = processes.workers.find(({ instance }) => instance === run?.worker)
     if (run === undefined || worker === undefined)
-      throw refused(`No run of job ${JSON.stringify(jobId)} is RUNNING, so none has a lease to lose.`)
+      throw refused(`No run of job ${JSON.stringify(jobId)} is running, so none has a lease to lose.`)
     const isLost = (): boolean => !hasLease(history.state(jobId), run)
     worker.machine.clock.stopped = true
     try {

@@ -2,7 +2,7 @@
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
 import { type Job, pristineState, waitsForHandler, waitsForPool } from '../state/index.ts'
-import { duration } from '../text/index.ts'
+import { duration, stateWords } from '../text/index.ts'
 
 export interface Reason {
   /** A stable word for programs. */
@@ -146,7 +146,7 @@ function present(state: JobState, nowMs: number, pool = ''): Reason[] {
         `Run ${run.runNo} waits for a worker that has its handler. It loses no attempt.`,
         run.handlerMissingAt,
       )
-    else say('active', `Run ${run.runNo} is ${run.status}.`, run.dueAt)
+    else say('active', `Run ${run.runNo} ${stateWords(run.status)}.`, run.dueAt)
   }
   if (state.backfill !== null) say('backfill', 'A backfill of a past range is active.', state.backfill.nextAt)
   return now
@@ -162,6 +162,6 @@ function completedText({ runNo, skipped, anchorAt }: JobState): string {
 /** What a run waits for, and since or until when. */
 function waitOf({ runNo, waitsFor, limits, dueAt }: ActiveRun): [code: string, text: string, at: number] {
   if (waitsFor === 'RATE')
-    return ['rate-limit', `Run ${runNo} is WAITING for the start that the rate limit ${limits?.rateKey} gave it.`, dueAt]
-  return ['concurrency-limit', `Run ${runNo} is WAITING for a free slot of the concurrency key ${limits?.concurrencyKey}.`, dueAt]
+    return ['rate-limit', `Run ${runNo} waits for the start that the rate limit ${limits?.rateKey} gave it.`, dueAt]
+  return ['concurrency-limit', `Run ${runNo} waits for a free slot of the concurrency key ${limits?.concurrencyKey}.`, dueAt]
 }

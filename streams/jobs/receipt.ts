@@ -4,6 +4,7 @@
  */
 import type { JobCommand } from '../../schemas/index.ts'
 import { type Decision, type Input, type Job, pristineState, type TopicRecord } from '../state/index.ts'
+import { commandNoun } from '../text/index.ts'
 import { reasonText } from './reasons.ts'
 
 /** Header of a definition or deletion: the record that it was made from. */
@@ -81,7 +82,8 @@ export function answerTo(before: Job, input: Input, { job, refusal }: Decision):
 }
 
 function commandAnswer(job: Job, { type }: JobCommand, refusal: string | undefined): Answer {
-  if (refusal !== undefined) return { outcome: 'rejected', reason: `The ${type} was dropped: ${reasonText(refusal)}.` }
+  if (refusal !== undefined)
+    return { outcome: 'rejected', reason: `The ${commandNoun(type)} was dropped: ${reasonText(refusal)}.` }
   return { outcome: 'accepted', nextFireAt: job.state?.nextFireAt ?? null }
 }
 

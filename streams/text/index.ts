@@ -6,3 +6,4 @@ export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson,
 export { type LatenessClass, percentileOf } from './percentile.ts'
 export { contradiction, controls, isoOf, notAllowed, oneOf, type Problem, problemsMax, quoted, validText } from './problem.ts'
 export { counted, duration } from './quantities.ts'
+export { commandNoun, stateWords } from './state-words.ts'

@@ -16,6 +16,12 @@ const sent = ({ log }: MemorySystem): JobCommand[] =>
   })
 const dead = (runNo: number) => ({ ...finishedRun(runNo), status: 'DEAD' as const })
 
+/** The commands as sentences name them. */
+const nouns = {
+  ...{ TRIGGER: 'trigger', PAUSE: 'pause', RESUME: 'resumption', CANCEL: 'cancellation', BACKFILL: 'backfill' },
+  ...{ CANCEL_RUN: 'cancellation of a run', REDRIVE: 'redrive' },
+}
+
 describe('the end of a job or a run', () => {
   it('is a command to the owner of the job', async () => {
     await using system = createSystem()
@@ -142,7 +148,7 @@ describe('a command that the owner refuses', () => {
     expect(answer.statusCode).toBe(409)
     expect(answer.json()).toMatchObject({
       ...{ status: 409, code: 'command-refused', retriable: false },
-      detail: `${type} of job "a" was not carried out. A command was dropped: its job was over.`,
+      detail: `The ${nouns[type]} of job "a" was not carried out. A command was dropped: its job was over.`,
     })
   })
 })

@@ -118,7 +118,7 @@ describe('an audit finds', () => {
   })
   it('an attempt that stands as handed out, or succeeded, and was never dispatched', async () => {
     const out = new History().define().run(1, 1, { without: ['dispatch', 'report', 'end'] })
-    const detail = 'attempt 1 is DISPATCHED, and was never dispatched'
+    const detail = 'attempt 1 is dispatched to the workers by its state, and was never dispatched'
     expect(await findings(out, { now: at(1) + 60 })).toEqual([{ kind: 'undispatched', what: 'job/1', detail }])
     const ended = new History().define().run(1, 1, { without: ['dispatch'] })
     expect(await kinds(ended, { now: at(1) + 60 })).toEqual(['undispatched'])

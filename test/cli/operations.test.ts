@@ -35,7 +35,7 @@ it('changes all jobs of a filter, shows how many, and lists the operations', asy
   expect(out).toMatch(/RESUME +of all +DONE +30 resumed/)
   const shown = await bed.run('operations', 'get', String(removed?.id))
   expect(shown.out).toMatch(/action +DELETE where idPrefix=eu\/1\nstatus +DONE\nprogress +11 deleted/)
-  expect((await bed.run('operations', 'cancel', String(removed?.id))).out).toMatch(/ is DONE: 11 deleted\.\n$/)
+  expect((await bed.run('operations', 'cancel', String(removed?.id))).out).toMatch(/ is done: 11 deleted\.\n$/)
   const none = { code: 0, out: 'No job to pause matches the filter; nothing was changed.\n' }
   expect(await bed.run('jobs', 'pause', '--tag', 'asia')).toMatchObject(none)
   expect(await bed.run('jobs', 'pause', '--tag', 'asia', '--dry-run')).toMatchObject(none)

@@ -62,11 +62,11 @@ it('lists pools and workers with the columns that an operator needs, and nothing
 it('pauses, drains and resumes pools, and says what waits and runs', async () => {
   expect(await api.run(['pools', 'pause', 'mail'])).toEqual({
     code: 0,
-    out: 'mail is PAUSED; 11,999 runs wait for it, and 1 runs.\n',
+    out: 'mail is paused; 11,999 runs wait for it, and 1 runs.\n',
     err: '',
   })
-  expect((await api.run(['pools', 'drain', 'mail'])).out).toBe('mail is DRAINING; 1 run waits for it, and 2 run.\n')
-  expect((await api.run(['pools', 'resume', 'mail'])).out).toBe('mail is ACTIVE; 0 runs wait for it, and 1 runs.\n')
+  expect((await api.run(['pools', 'drain', 'mail'])).out).toBe('mail is draining; 1 run waits for it, and 2 run.\n')
+  expect((await api.run(['pools', 'resume', 'mail'])).out).toBe('mail is active; 0 runs wait for it, and 1 runs.\n')
   const mixed = await api.run(['pools', 'pause', 'nowhere', 'mail', '--json'])
   expect(mixed.code).toBe(1)
   expect(
@@ -81,9 +81,9 @@ it('pauses, drains and resumes pools, and says what waits and runs', async () =>
 })
 
 it('a worker is named by its whole name, or by its short name if one worker has it', async () => {
-  expect((await api.run(['workers', 'pause', 'report'])).out).toBe('report is PAUSED; 1 handler runs.\n')
+  expect((await api.run(['workers', 'pause', 'report'])).out).toBe('report is paused; 1 handler runs.\n')
   expect(api.asked.at(-1)).toBe('POST /v1/workers/report@host-3:1:ef/pause')
-  expect((await api.run(['workers', 'drain', other.instance])).out).toBe(`${other.instance} is DRAINED; 0 handlers run.\n`)
+  expect((await api.run(['workers', 'drain', other.instance])).out).toBe(`${other.instance} is drained; 0 handlers run.\n`)
   const before = api.asked.length
   const unclear = await api.run(['workers', 'pause', 'mailer'])
   expect(unclear).toMatchObject({ code: 2, out: '' })

@@ -242,7 +242,7 @@ describe('the end of a run', () => {
     expect(error).toBeInstanceOf(RunFailedError)
     expect([error.code, error.message]).toEqual([
       'run-failed',
-      'Run a/1 is DEAD after 5 attempts. The last error is Error: first',
+      'Run a/1 is dead after 5 attempts. The last error is Error: first',
     ])
     expect(error.run).toMatchObject({ status: 'DEAD' })
     expect(await client.schedule(job('a')).run()).toMatchObject({ status: 'DEAD' })

@@ -96,7 +96,7 @@ it.each(['http', 'both'] as const)('over %s, a dead run rejects with its error, 
     .catch((error: unknown) => error)
   expect(failed).toBeInstanceOf(RunFailedError)
   expect((failed as RunFailedError).message).toBe(
-    `Run ${id}/1 is DEAD after 1 attempt. The last error is Error: no such customer`,
+    `Run ${id}/1 is dead after 1 attempt. The last error is Error: no such customer`,
   )
   const redriven = await client(which).redrive(id, 1).run()
   expect(redriven).toMatchObject({ runNo: 2, trigger: 'REDRIVE', status: 'DEAD' })

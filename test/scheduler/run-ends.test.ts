@@ -126,7 +126,7 @@ test('a job that is INVALID ends the wait with the reason for that', async () =>
   const heard = listen(owner, 'a', { since })
   await driver.advance(2_000, 500)
   expect(heard.end?.run).toBeNull()
-  expect(heard.end?.reason).toMatch(/^The job is INVALID: ./)
+  expect(heard.end?.reason).toMatch(/^The job is invalid: ./)
 })
 
 test('a job that is COMPLETED without a run ends the wait when that is decided', async () => {
@@ -136,7 +136,7 @@ test('a job that is COMPLETED without a run ends the wait when that is decided',
   const heard = listen(owner, 'a', { since })
   await driver.advance(6_000, 500)
   expect(heard.end?.run).toBeNull()
-  expect(heard.end?.reason).toMatch(/COMPLETED without a run/)
+  expect(heard.end?.reason).toMatch(/is completed without a run/)
 })
 
 test('a definition that is dropped, a refused command and a run that does not exist end the wait with a reason', async () => {

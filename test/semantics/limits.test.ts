@@ -13,7 +13,7 @@ test('concurrencyKey and concurrencyLimit: a run over the limit is WAITING, with
   expect(await duelog.why('keyed')).toContainEqual(
     expect.objectContaining({
       code: 'concurrency-limit',
-      text: 'Run 2 is WAITING for a free slot of the concurrency key crm.',
+      text: 'Run 2 waits for a free slot of the concurrency key crm.',
     }),
   )
   expect(duelog.callsOf('keyed')).toHaveLength(1)

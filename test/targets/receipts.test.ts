@@ -117,10 +117,10 @@ test('a command has its receipt too, and a command that only an owner may send i
   expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({ outcome: 'accepted', jobId: 'j' })
   expect(await answer('j', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
     ...{ outcome: 'rejected', topic: place.names.commands, offset: 1 },
-    reason: 'The PAUSE was dropped: a command with the same commandId was already accepted.',
+    reason: 'The pause was dropped: a command with the same commandId was already accepted.',
   })
   expect(await answer('nobody', { type: 'PAUSE', commandId: 'p', at })).toMatchObject({
-    reason: 'The PAUSE was dropped: there is no such job.',
+    reason: 'The pause was dropped: there is no such job.',
   })
   expect(await answer('j', { type: 'TRIGGER', commandId: 't', at, trigger: 'SCHEDULE' })).toMatchObject({
     ...{ outcome: 'rejected', reason: 'trigger is "SCHEDULE"; allowed: MANUAL, FOLLOW_UP.' },

@@ -55,7 +55,7 @@ it('runs that are due while no worker is there wait for one', async () => {
   expect(began).toEqual([])
   await expect(duelog.crashWorker()).rejects.toThrow('There is no worker; there are: none')
   const expires = duelog.schedule({ ...job, id: 'b', startDeadlineMs: 5_000 }).result({ timeoutMs: 60_000 })
-  await expect(expires).rejects.toThrow('Run b/1 is EXPIRED: its handler never started.')
+  await expect(expires).rejects.toThrow('Run b/1 has expired: its handler never started.')
   await duelog.startWorker({ name: 'late' })
   await duelog.advanceBy(60_000)
   expect(await duelog.run('a', 1)).toMatchObject({ status: 'SUCCEEDED', attempts: 1, worker: expect.stringMatching(/^late@/) })

@@ -1,6 +1,7 @@
 /** Sends a command to the owner of a job and reports its effect. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JobCommandInput, JobCommandType } from '../../../schemas/index.ts'
+import { commandNoun } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobView, WhyView } from '../../ports/index.ts'
 import { checkedId, runIdOf } from '../http/index.ts'
@@ -91,5 +92,8 @@ function throwIfRefused(id: string, type: JobCommandType, commandId: string, why
   const refused = why?.reasons.find((reason) => reason.commandId === commandId)
   if (refused === undefined) return
   const next = refused.code === 'max-concurrent-runs' ? ' Send it again when one of them has ended.' : ''
-  throw new DuelogError('command-refused', `${type} of job ${JSON.stringify(id)} was not carried out. ${refused.text}${next}`)
+  throw new DuelogError(
+    'command-refused',
+    `The ${commandNoun(type)} of job ${JSON.stringify(id)} was not carried out. ${refused.text}${next}`,
+  )
 }

@@ -10,9 +10,9 @@ export function targetWarning(
 ): string | undefined {
   if (topic !== null) {
     if (existing.has(topic.name)) return undefined
-    return `Topic ${topic.name} does not exist, or this process may not see it. The job is INVALID until it exists.`
+    return `Topic ${topic.name} does not exist, or this process may not see it. The job is invalid until it exists.`
   }
   const missing = topicsOfPool(names, pool).find((name) => !existing.has(name))
   if (missing === undefined) return undefined
-  return `Pool ${pool} has no topics (${missing} does not exist, or this process may not see it). The job is INVALID until they exist: create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS; or name another pool.`
+  return `Pool ${pool} has no topics (${missing} does not exist, or this process may not see it). The job is invalid until they exist: create them with \`duelog topics apply --pools ${pool}\`, or start workers with the pool in DUELOG_POOLS; or name another pool.`
 }

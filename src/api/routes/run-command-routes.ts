@@ -1,5 +1,6 @@
 /** Commands to one run. */
 import type { FastifyInstance } from 'fastify'
+import { stateWords } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { JobView } from '../../ports/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
@@ -45,7 +46,7 @@ export function runCommandRoutes(instance: FastifyInstance, context: ApiContext)
       const state = stateIn(job)
       if (key === undefined && state === undefined) throw notFound(jobId, runNo, 'active')
       if (key === undefined && state !== 'RETRY_WAIT') {
-        const text = `Run ${runIdOf(jobId, runNo)} is ${state} and does not wait for a retry.`
+        const text = `Run ${runIdOf(jobId, runNo)} ${stateWords(state ?? '')} and does not wait for a retry.`
         throw new DuelogError('command-refused', text)
       }
       return commands.carryOut(job.id, 'REDRIVE', { runNo, actor: request.actor }, reply, key)

@@ -5,7 +5,7 @@
  */
 import type { ActiveRun, JobState } from '../../../schemas/index.ts'
 import { runHistorySize } from '../../../streams/state/index.ts'
-import { counted } from '../../../streams/text/index.ts'
+import { counted, stateWords } from '../../../streams/text/index.ts'
 import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
 import { hasNumber, noteLife, unknown } from './run-numbers.ts'
@@ -41,7 +41,12 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
     const run = opened(account, runNo, specOffset, scheduledFor, at, context)
     if (run !== undefined && !run.found.includes('revived')) {
       run.found.push('revived')
-      context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+      context.findings.find(
+        'ended-twice',
+        `${account.id}/${runNo}`,
+        `it had ended, and ${stateWords(status)} again`,
+        scheduledFor,
+      )
     }
     return
   }
@@ -51,7 +56,7 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
   if (run === undefined) return
   if (run.end !== null && !run.found.includes('revived')) {
     run.found.push('revived')
-    context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and is ${status} again`, scheduledFor)
+    context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and ${stateWords(status)} again`, scheduledFor)
   }
   const first = !run.named
   Object.assign(run, { named: true, trigger, status, attempt })
@@ -66,7 +71,7 @@ function enterLastRun(account: JobAccount, state: JobState, append: Append, at: 
   if (last === null || (before?.lastRunNo === last.runNo && before.lastFinishedAt === last.finishedAt)) return
   const { runNo, scheduledFor, finishedAt, status } = last
   const what = `${account.id}/${runNo}`
-  const again = `it ended as ${status} at ${new Date(finishedAt).toISOString()}, and had ended before`
+  const again = `it ended at ${new Date(finishedAt).toISOString()} (${stateWords(status)}), and had ended before`
   if (hasNumber(account.ended, runNo)) return context.findings.find('ended-twice', what, again, scheduledFor)
   const judged = hasNumber(account.closed, runNo) && !account.runs.has(runNo)
   if (judged) return

@@ -2,6 +2,8 @@
  * Judges an account, once all topics were read up to a time (the watermark) and a grace for late records has passed.
  * Judged runs are counted and closed. Records that retention or compaction removed are never taken as a fault.
  */
+
+import { stateWords } from '../../../streams/text/index.ts'
 import { addNumber, hasNumber, type JobAccount, livesStill, planOf, type RunAccount, runsOf, unknown } from '../accounts/index.ts'
 import { type FindingKind, type Findings, noteLateness, type Scope, type Tally } from '../findings/index.ts'
 import type { Plan } from '../reading/index.ts'
@@ -92,7 +94,7 @@ function undispatched(account: JobAccount, run: RunAccount, progress: Progress, 
   const made = run.specOffset === unknown && account.plans.length === 1 ? account.plans[0] : plan
   const topic = made?.spec?.topic ?? null
   if (run.delivered && run.records === 0 && livesStill(account, run) && topic !== null && targetTopics?.has(topic))
-    findOnce('undispatched', 'no record', `it is SUCCEEDED, and ${topic} has no record of it`)
+    findOnce('undispatched', 'no record', `it has succeeded, and ${topic} has no record of it`)
   if (run.delivered || began < completeFrom.executions || !livesStill(account, run)) return
   // Dispatches of pinned runs are in worker-control, which keeps them for a short time. An unknown definition may be pinned.
   if (plan?.spec === undefined || (plan.spec.pinned && began < completeFrom.control)) return
@@ -103,7 +105,7 @@ function undispatched(account: JobAccount, run: RunAccount, progress: Progress, 
     findOnce(
       'undispatched',
       `no dispatch ${run.attempt}`,
-      `attempt ${run.attempt} is ${run.end ?? run.status}, and was never dispatched`,
+      `attempt ${run.attempt} ${stateWords(run.end ?? run.status ?? '')} by its state, and was never dispatched`,
     )
   for (const { attempt, dispatches, startedAt } of run.attempts) {
     if (dispatches > 0 || startedAt === unknown || startedAt < completeFrom.executions || attempt === run.attempt) continue

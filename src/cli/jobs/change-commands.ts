@@ -1,6 +1,6 @@
 /** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
 import type { Command } from 'commander'
-import { JsonText, readJson } from '../../../streams/text/index.ts'
+import { JsonText, readJson, stateWords } from '../../../streams/text/index.ts'
 import type { CommandResult } from '../../answers/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import {
@@ -87,7 +87,7 @@ export function wordCommands(frame: CommandFrame): Command[] {
         return remotely(frame, flags, (shell) =>
           forEach(shell, 'id', ids, async (id) => {
             const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/${name}`, undefined, idempotencyOf(flags))
-            const said = facts.status === status ? `${done}.` : `${done}; its status is ${facts.status}.`
+            const said = facts.status === status ? `${done}.` : `${done}; it ${stateWords(facts.status ?? '')}.`
             return { facts, text: facts.applied ? said : laterText(facts) }
           }),
         )

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Option } from 'commander'
-import { changeWords, nothingFound } from '../../../streams/text/index.ts'
+import { changeWords, nothingFound, stateWords } from '../../../streams/text/index.ts'
 import type { Operation } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { ApiClient, path, type RemoteFlags, type Shell } from '../remote/index.ts'
@@ -145,7 +145,7 @@ export function tellReasons({ stderr }: Pick<Terminal, 'stderr'>, { status, reas
     stderr.write(`${numberText(count)} refused: ${oneLine(`${reason}${first}`)}\n`)
   }
   if (status === 'FAILED' || status === 'CANCELLED')
-    stderr.write(`${oneLine(`Operation ${id} is ${status}. ${problem ?? ''}`)}\n`)
+    stderr.write(`${oneLine(`Operation ${id} ${stateWords(status)}. ${problem ?? ''}`)}\n`)
 }
 
 function progressText(operation: Operation): string {

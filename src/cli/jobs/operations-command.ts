@@ -1,5 +1,6 @@
 /** `duelog operations …`: changes of many jobs or dead runs that go on on the server. */
 import { Command } from 'commander'
+import { stateWords } from '../../../streams/text/index.ts'
 import type { Operation } from '../../answers/index.ts'
 import { type CommandFrame, forEach, path, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
 import { integer, jsonText, oneLine, painterOf, pairsText, tableText, writeAsJson } from '../terminal/index.ts'
@@ -72,7 +73,7 @@ function cancelCommand(frame: CommandFrame): Command {
       remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) => {
           const operation = await shell.api.post<Operation>(path`/v1/operations/${id}/cancel`)
-          return { facts: operation, text: `is ${operation.status}: ${operationText(operation)}.` }
+          return { facts: operation, text: `${stateWords(operation.status)}: ${operationText(operation)}.` }
         }),
       ),
     )

@@ -1,5 +1,6 @@
 /** `duelog pools …` and `duelog workers …`: what they do, and their pauses. */
 import { Command } from 'commander'
+import { stateWords } from '../../../streams/text/index.ts'
 import type { Pool, Worker } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, forEach, path, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
@@ -37,7 +38,7 @@ export function poolsCommand(frame: CommandFrame): Command {
         remotely(frame, flags, (shell) =>
           forEach(shell, 'pool', pools, async (pool) => {
             const changed = await shell.api.post<Pool>(`${path`/v1/pools/${pool}`}/${name}`)
-            return { facts: changed, text: `is ${changed.state}; ${waitingText(changed)}` }
+            return { facts: changed, text: `${stateWords(changed.state)}; ${waitingText(changed)}` }
           }),
         ),
       )
@@ -64,7 +65,7 @@ export function workersCommand(frame: CommandFrame): Command {
   group.addCommand(list)
   for (const { name, description } of [
     { name: 'pause', description: 'Pause workers: they take no runs, and running handlers go on.' },
-    { name: 'drain', description: 'Drain workers: they take no runs, and are DRAINED when their handlers have ended.' },
+    { name: 'drain', description: 'Drain workers: they take no runs, and are drained when their handlers have ended.' },
     { name: 'resume', description: 'Resume workers: they take runs again.' },
   ]) {
     const command = remoteCommand(name, description, [`workers ${name} mailer`])
@@ -75,7 +76,7 @@ export function workersCommand(frame: CommandFrame): Command {
             const worker = await workerOf(shell, word)
             const changed = await shell.api.post<Worker>(`${path`/v1/workers/${worker}`}/${name}`)
             const running = changed.running === 1 ? '1 handler runs' : `${numberText(changed.running)} handlers run`
-            return { facts: changed, text: `is ${changed.state}; ${running}.` }
+            return { facts: changed, text: `${stateWords(changed.state)}; ${running}.` }
           }),
         ),
       )

@@ -1,7 +1,7 @@
 /** `duelog jobs get`, `list` and `why`. */
 import { type Command, Option } from 'commander'
 import { withoutDefaults } from '../../../streams/definitions/index.ts'
-import { counted } from '../../../streams/text/index.ts'
+import { counted, stateWords } from '../../../streams/text/index.ts'
 import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -71,7 +71,7 @@ export function whyCommand(frame: CommandFrame): Command {
         )
         if (json) return writeAsJson(terminal.stdout, answer)
         const paint = painterOf(terminal.stdout, terminal.env)
-        terminal.stdout.write(`${oneLine(id)} is ${statusText(answer.status, paint)}.\n`)
+        terminal.stdout.write(`${oneLine(id)} ${statusText(answer.status, paint, stateWords(answer.status))}.\n`)
         for (const { text, at } of answer.why) terminal.stdout.write(`${at === null ? '' : `${oneLine(at)}  `}${oneLine(text)}\n`)
       }),
     )

@@ -41,9 +41,10 @@ const statusColors: Record<string, Color> = {
   ...{ INVALID: 'red', FAILED: 'red', EXPIRED: 'red', DEAD: 'red' },
 }
 
-export function statusText(status: string, paint: Paint): string {
+/** `words`: what is shown in place of the status. */
+export function statusText(status: string, paint: Paint, words = status): string {
   const color = statusColors[status]
-  return color === undefined ? oneLine(status) : paint(color, status)
+  return color === undefined ? oneLine(words) : paint(color, words)
 }
 
 export const statusCell = (status: string, paint: Paint): Cell => ({ shown: statusText(status, paint) })

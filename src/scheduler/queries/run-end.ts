@@ -54,7 +54,7 @@ function definitionMissing(offset: number, state: JobState, since: number): stri
     const dropped = state.decisions.findLast(({ what, commandId }) => what === 'DROPPED' && commandId === null)
     return `The definition was dropped: ${reasonText(dropped?.reason ?? 'precondition')}.`
   }
-  if (state.status === 'INVALID') return `The job is INVALID: ${state.reason ?? 'its definition cannot be used'}`
+  if (state.status === 'INVALID') return `The job is invalid: ${state.reason ?? 'its definition cannot be used'}`
   if (state.status !== 'COMPLETED' || state.active.length > 0) return undefined
-  return 'The job is COMPLETED without a run of this definition; its why has the reason.'
+  return 'The job is completed without a run of this definition; its why has the reason.'
 }

@@ -20,7 +20,11 @@ describe('the present state', () => {
     ['no occurrence at all', every({ endAt: 5 }), { code: 'completed' }],
     ['queued', every({ overlap: 'QUEUE_ONE' }).until(2_000), { code: 'queued', at: 2_000 }],
     ['waiting', every({ maxConcurrentRuns: 1, catchUp: 'ALL' }).until(2_000), { code: 'waiting', at: 2_000 }],
-    ['active', every({ schedule: { at: 1_000 } }).until(1_000), { code: 'active', at: 1_000, text: 'Run 1 is DISPATCHED.' }],
+    [
+      'active',
+      every({ schedule: { at: 1_000 } }).until(1_000),
+      { code: 'active', at: 1_000, text: 'Run 1 is dispatched to the workers.' },
+    ],
     [
       'backfill',
       every({ overlap: 'SKIP' }).until(5_000).command('BACKFILL', { from: 1_000, to: 4_000 }),

@@ -233,7 +233,7 @@ describe('a run that waits for a slot', () => {
   it('is shown by why', () => {
     const job = waiting()
     const texts = whyOf(job.job, 1_000).map(({ code, text }) => `${code}: ${text}`)
-    expect(texts).toContain('concurrency-limit: Run 1 is WAITING for a free slot of the concurrency key k.')
+    expect(texts).toContain('concurrency-limit: Run 1 waits for a free slot of the concurrency key k.')
     expect(texts).toContain(
       'concurrency-limit: Run 1 waited (due 1970-01-01T00:00:01.000Z): the concurrencyLimit of its concurrencyKey was reached.',
     )
