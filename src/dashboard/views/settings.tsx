@@ -26,7 +26,7 @@ export function SettingsView() {
 
 function SettingTable({ settings }: Pick<Settings, 'settings'>) {
   return (
-    <Table of="settings" columns={['Setting', 'Value', 'Description']}>
+    <Table of="settings" columns={['Setting', 'Value', 'Description']} class="settings">
       {settings.map(({ name, value, given, secret, unit, description }) => (
         <tr key={name}>
           <th scope="row" class="code">
