@@ -155,13 +155,9 @@ async function day(podman: Podman, compose: Compose, api: Api, services: readonl
   console.table(latenessBy(moments, runs))
 }
 
-async function audit(podman: Podman, project: string): Promise<void> {
-  const cluster = [
-    'KAFKA_BROKERS=kafka-1:9092,kafka-2:9092,kafka-3:9092',
-    'SCHEMA_REGISTRY_URL=http://registry:8080/apis/ccompat/v7',
-  ]
-  const settings = cluster.flatMap((each) => ['--env', each])
-  const args = ['run', '--rm', '--network', `${project}_default`, ...settings, 'duelog', 'audit', '--json']
+/** In the container of the API, which has the settings of the cluster. */
+async function audit(podman: Podman, api: Container): Promise<void> {
+  const args = ['exec', api.id, 'node', 'src/cli/duelog.ts', 'audit', '--json']
   const { code, output, stdout } = await run('podman', args, { env: podman.env })
   const verdict = JSON.parse(stdout) as {
     clean: boolean
@@ -231,7 +227,7 @@ async function proof(podman: Podman, program: readonly string[], folder: string)
     await checkShapes(podman, await ours(), await compose.containers())
     if (services.includes('prometheus')) await metrics(`http://127.0.0.1:${prometheus}`)
     await day(podman, compose, new Api(`http://127.0.0.1:${http}`, token), services)
-    await audit(podman, project)
+    await audit(podman, (await compose.of('api'))[0] as Container)
     const running = (await compose.containers()).filter(({ state }) => state === 'running')
     console.table(await memoryOf(podman, running))
     for (const container of await ours()) {
