@@ -349,6 +349,8 @@ export interface Execution {
   httpTarget: HttpTarget | null
   /** Only in a snapshot: the topic to which the owner writes the run. Default: null. */
   topicTarget: TopicTarget | null
+  /** The number of the priority, 0 to 9; 9 goes first. Null: HIGH is 8, NORMAL 4, LOW 1. Default: null. */
+  priorityLevel: number | null
 }
 
 /** Execution as a writer may give it: fields with a default may be left out. */
@@ -375,6 +377,7 @@ export interface ExecutionInput {
   tracked?: boolean | undefined
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
+  priorityLevel?: number | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
@@ -610,7 +613,7 @@ export interface JobDefinition {
   contentType: string | null
   /** Headers that the handler receives unchanged. Default: {}. */
   headers: Record<string, Buffer>
-  /** Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first. Default: "NORMAL". */
+  /** HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others. Default: "NORMAL". */
   priority: Priority
   /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. Default: null. */
   pinTo: string | null
@@ -636,7 +639,7 @@ export interface JobDefinition {
   maxConcurrentRuns: number
   /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. Default: null. */
   concurrencyKey: string | null
-  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time. Default: 1. */
+  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by attempts, then by due time; every 16th because it has been due longest. Default: 1. */
   concurrencyLimit: number
   /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. Default: null. */
   rateLimit: RateLimit | null
@@ -666,6 +669,8 @@ export interface JobDefinition {
   retainCompletedMs: number
   /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. Default: 259200000. */
   retainFailedMs: number
+  /** The number of the priority. Null: that of the word. In JSON it is priority. Default: null. */
+  priorityLevel: number | null
 }
 
 /** JobDefinition as a writer may give it: fields with a default may be left out. */
@@ -704,6 +709,7 @@ export interface JobDefinitionInput {
   tags?: string[] | undefined
   retainCompletedMs?: number | undefined
   retainFailedMs?: number | undefined
+  priorityLevel?: number | null | undefined
 }
 
 export type JobStatus = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
@@ -2274,6 +2280,15 @@ export const executionSchema = {
           ]
         }
       ]
+    },
+    {
+      "name": "priorityLevel",
+      "type": [
+        "null",
+        "int"
+      ],
+      "default": null,
+      "doc": "The number of the priority, 0 to 9; 9 goes first. Null: HIGH is 8, NORMAL 4, LOW 1."
     }
   ]
 } as const
@@ -2744,7 +2759,7 @@ export const jobDefinitionSchema = {
         ]
       },
       "default": "NORMAL",
-      "doc": "Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first."
+      "doc": "HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others."
     },
     {
       "name": "pinTo",
@@ -3047,7 +3062,7 @@ export const jobDefinitionSchema = {
       "default": 1,
       "minimum": 1,
       "maximum": 10000,
-      "doc": "With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time."
+      "doc": "With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by attempts, then by due time; every 16th because it has been due longest."
     },
     {
       "name": "rateLimit",
@@ -3219,6 +3234,17 @@ export const jobDefinitionSchema = {
       "minimum": 0,
       "maximum": 2592000000,
       "doc": "A completed job whose last run failed, expired or is dead is deleted after retainFailedMs."
+    },
+    {
+      "name": "priorityLevel",
+      "type": [
+        "null",
+        "int"
+      ],
+      "default": null,
+      "minimum": 0,
+      "maximum": 9,
+      "doc": "The number of the priority. Null: that of the word. In JSON it is priority."
     }
   ]
 } as const

@@ -95,7 +95,7 @@ export function jobsPage(): string {
     ].join('\n'),
     ...examples,
     '## Fields',
-    fieldTable(jobDefinitionSchema),
+    fieldTable({ ...jobDefinitionSchema, fields: jobDefinitionSchema.fields.filter(({ name }) => name !== 'priorityLevel') }),
     '## Fields without effect',
     'Whoever reads a job in JSON (the HTTP API, `duelog jobs apply` and `plan`, `createClient`) refuses a field that has no effect beside the others, and says what to write. A value equal to the default is accepted. A definition that another program writes to `jobs` as Avro stays valid; its JSON leaves these fields out ([ADR 0085](adr/0085-no-field-is-accepted-and-ignored.md)).',
     table(
@@ -125,7 +125,7 @@ export function jobsPage(): string {
       '',
       '- A run beyond a limit is `WAITING`: it has its number, counts as active for `overlap` and `maxConcurrentRuns`, can be cancelled, and is `EXPIRED` when `startDeadlineMs` or `expireAt` is over. `waitsFor` and `/why` say what it waits for.',
       '- The owner of a partition enforces both limits, exactly among the jobs of that partition. So give jobs that share a key one `{tag}` in their ids, such as `{crm}/customer-17`. Jobs of one key in several partitions have the full limit in each of them.',
-      '- A slot of a `concurrencyKey` is held from the dispatch to the end of an attempt; a backoff gives it back. Waiting runs are admitted by `priority`, then by due time. No run overtakes the first one, even if their limits differ. A silent worker loses the slot with its lease, although it may still run. A run that is cancelled, or whose job is deleted, loses its slot with that decision, a moment before its handler is aborted.',
+      '- A slot of a `concurrencyKey` is held from the dispatch to the end of an attempt; a backoff gives it back. Waiting runs are admitted by `priority`, then by attempts, then by due time. Every 16th goes because it has been due longest among those behind the first priority and attempt. Nobody else overtakes the first one, even if their limits differ. A silent worker loses the slot with its lease, although it may still run. A run that is cancelled, or whose job is deleted, loses its slot with that decision, a moment before its handler is aborted.',
       '- The `concurrencyLimit` in the current definition of the waiting job counts. A higher limit applies at once, a lower one as running attempts end.',
       '- `rateLimit` is a sliding window over the starts of attempts, including retries: no period of `perMs` has more than `limit` starts. Starts are given in the order of requests, and are final. A cancelled run does not return its start, and a raised limit applies to later requests. A start is the earliest time at which a worker may begin. A late worker begins late, so several late starts may coincide.',
       '- With both limits, a run first gets its slot, keeps it, and waits for its start. If the start would be after its start deadline, the run expires at once and uses no start.',

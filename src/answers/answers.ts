@@ -153,8 +153,6 @@ export type JobDefinition = {
   headers?: {
     [key: string]: TextOrBytes
   }
-  /** Chooses the executions topic of the pool. A worker without free capacity reads higher priorities first. */
-  priority?: 'HIGH' | 'NORMAL' | 'LOW'
   /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. */
   pinTo?: string | null
   /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. */
@@ -178,7 +176,7 @@ export type JobDefinition = {
   maxConcurrentRuns?: number
   /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. */
   concurrencyKey?: string | null
-  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by due time. */
+  /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by attempts, then by due time; every 16th because it has been due longest. */
   concurrencyLimit?: number
   /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. */
   rateLimit?: RateLimit | null
@@ -208,6 +206,8 @@ export type JobDefinition = {
   retainCompletedMs?: number
   /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. */
   retainFailedMs?: number
+  /** HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others. */
+  priority?: ('HIGH' | 'NORMAL' | 'LOW') | number
   /** Any JSON value. Text if contentType is not JSON. */
   payload?: any
   /** The payload as bytes, instead of payload. */
@@ -442,7 +442,8 @@ export type RunList = {
 
 export type RunInput = {
   target: object
-  priority: string
+  /** HIGH, NORMAL or LOW, or a number from 0 to 9, as it was written. */
+  priority: string | number
   attempt: number
   /** Offset in the topic jobs of the definition from which the run was created. */
   specOffset: number
@@ -553,7 +554,8 @@ export type DeadLetterPage = {
 
 export type DeadExecution = {
   target: object
-  priority: string
+  /** HIGH, NORMAL or LOW, or a number from 0 to 9, as it was written. */
+  priority: string | number
   attempt: number
   /** Offset in the topic jobs of the definition from which the run was created. */
   specOffset: number

@@ -67,8 +67,8 @@ export interface Job {
   contentType?: string | undefined
   /** What handlers, http requests and records get as headers: at most 32, and 16 KB in all. Default: none. */
   headers?: Record<string, Bytes> | undefined
-  /** Which runs a worker without free capacity takes first. Default NORMAL. */
-  priority?: Priority | undefined
+  /** Which runs a worker without free capacity takes first: a word, or a whole number from 0 to 9, where 9 goes first. Default NORMAL, which is 4. */
+  priority?: Priority | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | undefined
   /** Name or host of the one worker that may run it; without that worker, runs wait until their start deadline. Default: any worker of the pool. */
   pinTo?: string | undefined
   /** False, for floods of cheap runs: no events, no lease, no retries, no result; at least once. Default true. */

@@ -4,6 +4,7 @@
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema, type Target } from '../../schemas/index.ts'
 import { contradiction, notAllowed, type Problem, problemsMax } from '../text/index.ts'
+import { priorityMax, shownPriority, wordOf } from '../topics/index.ts'
 import { completeDefinition } from './defaults.ts'
 import { readPayload, writePayload } from './payload-json.ts'
 import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
@@ -24,7 +25,10 @@ export interface FromJsonOptions {
 
 const readFields = recordReader(jobDefinitionSchema)
 const writeFields = recordWriter(jobDefinitionSchema)
-const known = ['id', ...jobDefinitionSchema.fields.map((field) => field.name as string), 'payloadBase64']
+/** In JSON, the number of a priority is a value of `priority`. */
+const inPriority = 'priorityLevel'
+const fieldNames = jobDefinitionSchema.fields.map((field) => field.name as string).filter((name) => name !== inPriority)
+const known = ['id', ...fieldNames, 'payloadBase64']
 const knownSet = new Set(known)
 const required = jobDefinitionSchema.fields.filter((field) => !('default' in field)).map((field) => field.name)
 
@@ -42,6 +46,7 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   const payload = readPayload(fields, problems)
   for (const name of ['id', 'payload', 'payloadBase64', 'contentType']) delete fields[name]
   for (const name of required) if (fields[name] === undefined) problems.push(missing(name))
+  readPriority(fields, problems)
   const input = { ...readFields(fields, problems), ...payload }
   const definition = completeDefinition(input as unknown as JobDefinitionInput)
   if (problems.length > 0) return { ok: false, problems: withLimitProblems(definition, problems) }
@@ -49,6 +54,19 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
   if (refused.length === 0) addWithoutEffectProblems(definition, refused)
   if (id !== undefined) addCycleProblems(id, definition, refused)
   return refused.length > 0 ? { ok: false, problems: refused } : { ok: true, id, definition }
+}
+
+/** A number becomes the word of its topic and the number. */
+function readPriority(fields: Record<string, unknown>, problems: Problem[]): void {
+  const { priority } = fields
+  if (typeof priority !== 'number') return
+  if (Number.isInteger(priority) && priority >= 0 && priority <= priorityMax) {
+    fields.priority = wordOf(priority)
+    fields[inPriority] = priority
+    return
+  }
+  problems.push(notAllowed('priority', priority, `HIGH, NORMAL, LOW, or a whole number from 0 to ${priorityMax}`))
+  delete fields.priority
 }
 
 function idOf(given: unknown, { id, idRequired = false }: FromJsonOptions, problems: Problem[]): string | undefined {
@@ -98,6 +116,8 @@ function missing(field: string): Problem {
  */
 export function definitionToJson(definition: JobDefinition): Record<string, unknown> {
   const json = writeFields({ ...definition, payload: null, headers: {} })
+  delete json[inPriority]
+  json.priority = shownPriority(definition)
   for (const path of fieldsWithoutEffect(definition)) leaveOut(json, path.split('.'))
   const { payload: _, headers, schedule, target, ...rest } = json
   return {

@@ -5,6 +5,7 @@
 import { type JobDefinition, jobDefinitionSchema } from '../../schemas/index.ts'
 import { cronRecurrence, namesEveryHour, rruleOf, zoneOf } from '../schedules/index.ts'
 import { contradiction, type Problem, quoted } from '../text/index.ts'
+import { shownPriority } from '../topics/index.ts'
 
 export interface WithoutEffect {
   /** Paths of the fields, as in JSON. */
@@ -150,6 +151,7 @@ function isSet(definition: JobDefinition, path: string): boolean {
 }
 
 function valueAt(definition: JobDefinition, path: string): unknown {
+  if (path === 'priority') return shownPriority(definition)
   let value: unknown = definition
   for (const name of path.split('.')) value = (value as Record<string, unknown>)[name]
   return value

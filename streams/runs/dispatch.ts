@@ -1,6 +1,7 @@
 /** Dispatch of a run: the record that a worker reads. */
 import type { ActiveRun, Execution, Target } from '../../schemas/index.ts'
 import { type Context, type Decision, type Job, patchRun } from '../state/index.ts'
+import { priorityOf, wordOf } from '../topics/index.ts'
 import { chosenOf, routeOf, startDeadlineOf, waits } from './routing.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
@@ -24,6 +25,7 @@ export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): E
     throw new Error(`The snapshot of run ${run.runNo} cannot be read: ${problem}`)
   }
   const spec = job.definition?.spec
+  const given = kept ?? spec ?? { priority: 'NORMAL', priorityLevel: null }
   return {
     jobId: job.id,
     runNo: run.runNo,
@@ -39,7 +41,9 @@ export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): E
     contentType: kept !== undefined ? kept.contentType : (spec?.contentType ?? null),
     headers: kept?.headers ?? spec?.headers ?? {},
     pool: kept?.pool ?? spec?.target.pool ?? 'default',
-    priority: kept?.priority ?? spec?.priority ?? 'NORMAL',
+    // The word chooses the topic, also for workers that do not know the number.
+    priority: given.priorityLevel === null ? given.priority : wordOf(priorityOf(given)),
+    priorityLevel: given.priorityLevel,
     attemptTimeoutMs: run.attemptTimeoutMs,
     leaseMs: run.leaseMs,
     startDeadlineAt: run.startDeadlineAt,

@@ -23,7 +23,7 @@ import {
   type WaitingReason,
   waiterOf,
 } from '../state/index.ts'
-import { recordBytes } from '../topics/index.ts'
+import { priorityOf, rankOf, recordBytes } from '../topics/index.ts'
 import { dispatch, executionOf, mayBeEarly } from './dispatch.ts'
 import { expireAtOf, routeOf, waits } from './routing.ts'
 import { topicRecord } from './topic-record.ts'
@@ -35,7 +35,8 @@ export function beginAttempt(draft: Decision, run: ActiveRun, context: Context):
   // It takes no slot and no start while no worker could use them.
   if (waits(draft, arrived, routeOf(executionOf(draft.job, run, context.now), run.worker, context), context)) return
   if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
-  wait(draft, arrived, { waitsFor: 'SLOT' }, 'concurrency-limit', context.now)
+  const rank = rankOf(priorityOf(executionOf(draft.job, arrived, context.now)), run.attempt - run.releasedAttempts)
+  wait(draft, arrived, { waitsFor: 'SLOT', limits: { ...run.limits, rank } }, 'concurrency-limit', context.now)
 }
 
 /** Gives the first waiting run of a key a slot, if one is free. */

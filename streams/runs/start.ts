@@ -1,6 +1,7 @@
 /** The start of a run, and of the occurrence that waits under overlap QUEUE_ONE. */
 import type { ActiveRun, JobDefinition, RunLimits, Trigger } from '../../schemas/index.ts'
-import { type Context, type Decision, patchState, pristineState, rankOf, skip } from '../state/index.ts'
+import { type Context, type Decision, patchState, pristineState, skip } from '../state/index.ts'
+import { priorityOf, rankOf } from '../topics/index.ts'
 import { firstLink } from './chain.ts'
 import { isOver } from './completion.ts'
 import { beginAttempt } from './gate.ts'
@@ -83,7 +84,8 @@ function latestFired({ schedule }: JobDefinition, scheduledFor: number, before: 
   return schedule.at === null ? Math.max(scheduledFor, before ?? scheduledFor) : scheduledFor
 }
 
-function limitsOf({ concurrencyKey, concurrencyLimit, rateLimit, priority, startDeadlineMs }: JobDefinition): RunLimits | null {
+function limitsOf(spec: JobDefinition): RunLimits | null {
+  const { concurrencyKey, concurrencyLimit, rateLimit, startDeadlineMs } = spec
   if (concurrencyKey === null && rateLimit === null) return null
   return {
     concurrencyKey,
@@ -91,7 +93,7 @@ function limitsOf({ concurrencyKey, concurrencyLimit, rateLimit, priority, start
     rateKey: rateLimit?.key ?? null,
     rateLimit: rateLimit?.limit ?? 1,
     ratePerMs: rateLimit?.perMs ?? 1,
-    rank: rankOf(priority),
+    rank: rankOf(priorityOf(spec), 1),
     startDeadlineMs,
   }
 }

@@ -57,12 +57,13 @@ export {
   type Waiter,
   waiterKey,
   waiterOfKey,
+  waitersOfRank,
   waitersRange,
 } from './keys.ts'
 export { isRepeated, markOf, remembered } from './recent-commands.ts'
 export { refuse, refuseCommand, skip } from './refusals.ts'
 export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
-export { holdsSlot, isSameWaiter, rankOf, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
+export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
 export { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from './starts.ts'
 export { fittedState } from './state-size.ts'
 export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf, waitsForHandler, waitsForPool } from './timers.ts'

@@ -14,7 +14,7 @@
  *   W·rateKey                                  the last starts that were given under a rateLimit
  *
  * Big-endian unsigned numbers compare as bytes in the order of their values, so T keys iterate in due order, then by kind,
- * then by job id, and the Q keys of one concurrencyKey by priority, then by due time. T and Q are only in the store: they follow from S,
+ * then by job id, and the Q keys of one concurrencyKey by rank (priority, then attempts), then by due time. T and Q are only in the store: they follow from S,
  * and an outdated entry is dropped when it is read. C could be counted from all S, but reading all of them for one slot would take too
  * long. So C is logged, as W is, in the transaction of the decisions that it counts.
  * A job id contains no control character (streams/definitions/validate.ts), and neither does the key of a limit. So 00 ends them without
@@ -72,6 +72,8 @@ export interface Waiter {
   dueAt: number
   jobId: string
   runNo: number
+  /** It goes before others of a better rank, because it has been due longest. Not part of the key. */
+  isAged?: true
 }
 
 /** Finished runs kept besides the last one. */
@@ -163,6 +165,10 @@ export function waiterOfKey(bytes: Buffer): Waiter {
     runNo: readU64(bytes, bytes.length - 8),
   }
 }
+
+/** The first possible key of the queue of a concurrencyKey with this rank, 0 to 255. */
+export const waitersOfRank = (key: string, rank: number): Buffer =>
+  Buffer.concat([keyAfter(idKey(prefix.waiter, key)), Buffer.of(rank)])
 
 /** Bounds of the queue of a concurrencyKey: from is the first possible key, to the first beyond. */
 export function waitersRange(key: string): { from: Buffer; to: Buffer } {

@@ -2,7 +2,7 @@
  * Slots of a concurrencyKey: which runs hold one, which wait, and in which order. All of it follows from the states of jobs. An owner
  * counts the difference that each decision makes, and derives the queue in the same way as timers.
  */
-import type { ActiveRun, JobDefinition, JobState, Priority } from '../../schemas/index.ts'
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import type { Waiter } from './keys.ts'
 
 /** Number of runs that hold a slot of one key, and that wait for one. */
@@ -10,9 +10,6 @@ export interface SlotUse {
   held: number
   waiting: number
 }
-
-/** Rank in the queue of a key, by priority. Within a rank the due time decides. */
-export const rankOf = (priority: Priority): number => (priority === 'HIGH' ? 0 : priority === 'NORMAL' ? 1 : 2)
 
 /** A run holds a slot from its dispatch to its end, and while it waits for a reserved start. A backoff frees the slot. */
 export function holdsSlot({ limits, status, waitsFor }: ActiveRun): boolean {

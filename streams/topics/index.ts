@@ -1,6 +1,17 @@
 /** The topics: names, settings, and the partition of a key. */
 export { markHeader, markKey, recordBytes } from './log-records.ts'
 export {
+  agedEvery,
+  type HasPriority,
+  priorityMax,
+  priorityNumbers,
+  priorityOf,
+  rankOf,
+  ranksMax,
+  shownPriority,
+  wordOf,
+} from './priorities.ts'
+export {
   controlRetentionMs,
   executionsRetentionMs,
   hasTag,

@@ -312,7 +312,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
 export function execution(jobId: string, runNo: number, more: Partial<Execution> = {}): Execution {
   return {
     ...{ jobId, runNo, life: '', attempt: 2, specOffset: 17, handler: 'mail', pool: 'default' },
-    ...{ priority: 'NORMAL', trigger: 'SCHEDULE' },
+    ...{ priority: 'NORMAL', priorityLevel: null, trigger: 'SCHEDULE' },
     ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, startDeadlineAt: nowMs, attemptTimeoutMs: 1, leaseMs: 1 },
     ...{ payload: null, contentType: null, headers: {}, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
     ...more,

@@ -66,10 +66,38 @@ describe('a key with more runs than slots', () => {
     expect(most).toBe(3)
     expect(new Set(order).size).toBe(60)
     // The first three were dispatched before a run waited.
-    const ranks = order.slice(3).map((id) => Number(id.slice(-4)) % 3)
-    expect(ranks).toEqual(ranks.toSorted())
+    const places = order.slice(3).map((id) => ({ rank: Number(id.slice(-4)) % 3, at: Number(id.slice(-4)) % 10 }))
+    expect(places.slice(0, 15).map(({ rank }) => rank)).toEqual(Array.from({ length: 15 }, () => 0))
+    // Three of 57 go for their age: each is the longest due of those that are not of the best rank then. The others are in order.
+    const aged = places.filter(({ rank }, index) => places.slice(index + 1).some((later) => later.rank < rank))
+    expect(aged.length).toBeGreaterThan(0)
+    expect(aged.length).toBeLessThanOrEqual(3)
+    expect(aged.map(({ at }) => at)).toEqual(aged.map(({ at }) => at).toSorted((a, b) => a - b))
+    const others = places.filter((place) => !aged.includes(place)).map(({ rank, at }) => rank * 10 + at)
+    expect(others).toEqual(others.toSorted((a, b) => a - b))
     expect(world.store.getNow([slotsKey('k')])).toEqual([null])
     expect(waitersIn(world)).toEqual([])
+  })
+  it('gives every sixteenth slot to the run that has been due longest, while better ones keep coming', async () => {
+    const world = new World()
+    define(world, 'first', { schedule: { at: dueAt - 1_000 }, concurrencyLimit: 1 })
+    define(world, 'old-low', { schedule: { at: dueAt - 500 }, priority: 'LOW', priorityLevel: 0, concurrencyLimit: 1 })
+    define(world, 'young-low', { schedule: { at: dueAt - 400 }, priority: 'LOW', priorityLevel: 2, concurrencyLimit: 1 })
+    for (let index = 0; index < 60; index++) {
+      const priorityLevel = index % 2 === 0 ? 9 : 7
+      define(world, `high-${index}`, { schedule: { at: dueAt }, priority: 'HIGH', priorityLevel, concurrencyLimit: 1 })
+    }
+    world.now = dueAt + 1_000
+    const order = await runAll(world)
+    const lows = order.flatMap((id, index) => (id.endsWith('-low') ? [index] : []))
+    // Both have gone while better ones wait. The one of the higher priority was second, as it was due later.
+    expect(order.filter((id) => id.endsWith('-low'))).toEqual(['old-low', 'young-low'])
+    expect(lows[1]).toBeLessThan(60)
+    expect((lows[1] ?? 0) - (lows[0] ?? 0)).toBe(16)
+    const highs = order.filter((id) => id.startsWith('high-')).map((id) => Number(id.slice(5)) % 2)
+    expect(highs.filter((odd) => odd === 1)).toHaveLength(30)
+    // 9 before 7, except where age decides.
+    expect(highs.slice(0, 14)).toEqual(new Array(14).fill(0))
   })
   it('admits the next run in the transaction that frees a slot', async () => {
     const world = new World()

@@ -23,14 +23,14 @@ test('the return value of a handler is kept as the result; payload, content type
     payload: '<a/>',
     contentType: 'application/xml',
     headers: { tenant: 'acme' },
-    priority: 'HIGH',
+    priority: 9,
   })
   const [call] = await duelog.called('result')
   expect(call?.run.contentType).toBe('application/xml')
   expect(call?.run.payloadBytes?.toString()).toBe('<a/>')
   expect(call?.run.headers.tenant?.toString()).toBe('acme')
   const [execution] = await duelog.executions('result', 1)
-  expect(execution).toMatchObject({ priority: 'HIGH', topic: duelog.names.executions('default', 'HIGH') })
+  expect(execution).toMatchObject({ priority: 'HIGH', priorityLevel: 9, topic: duelog.names.executions('default', 'HIGH') })
   const job = await duelog.jobThat('result', ({ succeeded }) => succeeded === 1)
   expect(job.lastRun).toMatchObject({ status: 'SUCCEEDED', result: { attempt: 1 }, errors: [] })
 })

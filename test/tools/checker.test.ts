@@ -30,6 +30,7 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     headers: {},
     pool: 'default',
     priority: 'NORMAL',
+    priorityLevel: null,
     attemptTimeoutMs: 1,
     leaseMs: 1,
     startDeadlineAt: 1,

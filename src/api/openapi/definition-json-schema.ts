@@ -27,7 +27,7 @@ const example = {
 /** `id` and the payload differ between JSON and Avro: see definition-json.ts and payload-json.ts in streams/definitions. */
 export function definitionJsonSchema(): JsonSchema {
   const { properties, required } = recordSchema(jobDefinitionSchema as AvroRecord, new Map())
-  const { payload: _, ...fields } = properties as Record<string, JsonSchema>
+  const { payload: _, priorityLevel: number, priority, ...fields } = properties as Record<string, JsonSchema>
   return {
     title: 'JobDefinition',
     type: 'object',
@@ -38,9 +38,21 @@ export function definitionJsonSchema(): JsonSchema {
     properties: {
       id: { ...text, description: 'Job id. Required in a batch; optional if the path has it.' },
       ...fields,
+      priority: wordOrNumber(priority ?? {}, number ?? {}),
       payload: { description: 'Any JSON value. Text if contentType is not JSON.' },
       payloadBase64: { ...base64, description: 'The payload as bytes, instead of payload.' },
     },
+  }
+}
+
+/** In JSON, one field has the word or the number. */
+function wordOrNumber({ type, enum: words, ...field }: JsonSchema, { minimum, maximum }: JsonSchema): JsonSchema {
+  return {
+    ...field,
+    anyOf: [
+      { type, enum: words },
+      { type: 'integer', minimum, maximum },
+    ],
   }
 }
 

@@ -112,7 +112,10 @@ export const runSchema = {
 /** What the handler of a run gets, in the words of a definition. */
 export const inputProperties = {
   target: { type: 'object' },
-  priority: { type: 'string' },
+  priority: {
+    description: 'HIGH, NORMAL or LOW, or a number from 0 to 9, as it was written.',
+    anyOf: [{ type: 'string' }, { type: 'integer', minimum: 0, maximum: 9 }],
+  },
   attempt: { type: 'integer' },
   specOffset: { type: 'integer', description: 'Offset in the topic jobs of the definition from which the run was created.' },
   contentType: { type: 'string' },

@@ -13,6 +13,7 @@ export interface FieldSchema {
   items?: FieldSchema
   required?: string[]
   minimum?: number
+  maximum?: number
   anyOf?: FieldSchema[]
   $ref?: string
 }
@@ -30,6 +31,15 @@ export function resolved(schemas: FieldSchemas, field: FieldSchema | undefined):
     field.anyOf.find(({ type }) => type !== 'null'),
   )
 }
+
+/** The whole numbers that a field allows besides words, such as a priority. */
+export function numbersOf(field: FieldSchema | undefined): number[] {
+  const { minimum = 0, maximum = -1 } = field?.anyOf?.find(({ type }) => type === 'integer') ?? {}
+  return Array.from({ length: Math.min(Math.max(0, maximum - minimum + 1), numbersMax) }, (_, index) => maximum - index)
+}
+
+/** Numbers that a list offers. */
+const numbersMax = 20
 
 /** The field itself, with its default and description. An array's items have the number 0 as their name. */
 export function fieldAt(schemas: FieldSchemas, path: readonly (string | number)[]): FieldSchema | undefined {

@@ -42,6 +42,7 @@ export {
   type FieldSchema,
   type FieldSchemas,
   fieldAt,
+  numbersOf,
   resolved,
   withDefaults,
   withoutDefaults,

@@ -1,7 +1,16 @@
 /** One field of the form for a definition. Its kind, default and explanation come from the schema that the server serves. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { defaultOf, duration, type FieldSchemas, fieldAt, type JobDefinition, resolved, valueAt } from '../model/index.ts'
+import {
+  defaultOf,
+  duration,
+  type FieldSchemas,
+  fieldAt,
+  type JobDefinition,
+  numbersOf,
+  resolved,
+  valueAt,
+} from '../model/index.ts'
 import type { Mark } from './json-editor.tsx'
 
 export interface Form {
@@ -51,6 +60,8 @@ export function Field({ form, path, label, isSuggested = false, example, change 
   }
   const usual = defaultOf(field)
   const isNumber = types.includes('integer') || types.includes('number')
+  const numbers = numbersOf(field)
+  const chosen = (text: string): unknown => (numbers.includes(Number(text || Number.NaN)) ? Number(text) : text || undefined)
   const isLong = path.endsWith('Ms') && typeof (value ?? usual) === 'number'
   return (
     <Labelled
@@ -71,13 +82,9 @@ export function Field({ form, path, label, isSuggested = false, example, change 
           set={(text) => set(types.includes('array') ? listOf(text, schema?.items?.type) : readText(text, isNumber))}
         />
       ) : (
-        <select
-          id={`field-${path}`}
-          value={plainText(value)}
-          onChange={({ currentTarget }) => set(currentTarget.value || undefined)}
-        >
+        <select id={`field-${path}`} value={plainText(value)} onChange={({ currentTarget }) => set(chosen(currentTarget.value))}>
           <option value="">{usual == null ? '' : `${usual} (default)`}</option>
-          {schema.enum
+          {[...schema.enum, ...numbers]
             .filter((each) => each !== usual || each === value)
             .map((each) => (
               <option key={each} value={each}>

@@ -177,7 +177,7 @@ function InputOf({ runId, input }: { runId: string; input: Input }) {
   return (
     <>
       <p class="aside">
-        Target <Text of={targetWords(target)} />, priority {priority.toLowerCase()}, definition at offset {specOffset}
+        Target <Text of={targetWords(target)} />, priority {String(priority).toLowerCase()}, definition at offset {specOffset}
         {contentType !== undefined && (
           <>
             , <Text of={contentType} />

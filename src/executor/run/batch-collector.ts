@@ -2,6 +2,7 @@
  * Collects due runs of one batch handler. A batch is ripe when it is full, or when its oldest run has waited long enough. It then
  * takes its turn among all due runs, with the highest priority in it.
  */
+import { priorityOf, rankOf, ranksMax } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { BatchHandler } from '../handlers/index.ts'
@@ -20,6 +21,10 @@ export class BatchTurn {
   }
 }
 
+/** The place of an entry in the order. */
+export const rankOfEntry = ({ execution }: Entry): number =>
+  execution === undefined ? 0 : rankOf(priorityOf(execution), execution.attempt)
+
 export class BatchCollector {
   readonly handler: BatchHandler
   readonly #clock: Clock
@@ -31,18 +36,18 @@ export class BatchCollector {
   #cancelTimer: (() => void) | undefined
 
   /**
-   * `onRipe` gets the turn of a ripe batch. `onWoken` is called if a timer made it ripe. `levels` is the number of priorities.
+   * `onRipe` gets the turn of a ripe batch. `onWoken` is called if a timer made it ripe.
    */
-  constructor(handler: BatchHandler, levels: number, clock: Clock, onRipe: (turn: BatchTurn) => void, onWoken: () => void) {
+  constructor(handler: BatchHandler, clock: Clock, onRipe: (turn: BatchTurn) => void, onWoken: () => void) {
     this.handler = handler
     this.#clock = clock
     this.#onReady = onRipe
     this.#onWoken = onWoken
-    this.#waiting = new ReadyQueue(levels)
+    this.#waiting = new ReadyQueue(ranksMax + 1)
   }
 
   add(entry: Entry): void {
-    this.#waiting.push(entry.lane.level, entry)
+    this.#waiting.push(rankOfEntry(entry), entry)
     this.#callIfReady()
   }
 

@@ -1,16 +1,19 @@
 /**
- * Due runs that wait for a slot: one first-in-first-out queue for each priority. The highest level goes first, except that one
- * pick in 16 goes to a lower one: to the level whose head has been due longest. So a flood of higher priority delays the others
- * but never starves them.
+ * Due runs that wait for a slot: one first-in-first-out queue for each level, 0 first. A level is a rank: priority, then attempts. One pick
+ * in 16 goes to a lower level: to the one whose head has been due longest. So a flood of higher ranks delays the others but never starves
+ * them: a run starts at the latest with pick 16 × (n + 1), where n runs below the best level have been due longer.
  */
+import { agedEvery } from '../../../streams/topics/index.ts'
 import { Fifo } from '../../concurrency/index.ts'
 
 /** One pick in this many goes to a lower level. */
-export const lowerPickEvery = 16
+export const lowerPickEvery = agedEvery
 
 export class ReadyQueue<Item extends { readonly dueAt: number }> {
   readonly #levels: Fifo<Item>[]
   #picks = 0
+  /** No level before it has an entry. */
+  #first = 0
   #size = 0
 
   constructor(levels: number) {
@@ -23,7 +26,9 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
 
   /** Highest level that is not empty; -1 if nothing waits. */
   get top(): number {
-    return this.#levels.findIndex(({ length }) => length > 0)
+    if (this.#size === 0) return -1
+    while (this.#levels[this.#first]?.length === 0) this.#first++
+    return this.#first
   }
 
   /** Due time of the oldest head; Infinity if nothing waits. */
@@ -33,6 +38,7 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
 
   push(level: number, item: Item): void {
     this.#levels[level]?.push(item)
+    this.#first = Math.min(this.#first, level)
     this.#size++
   }
 

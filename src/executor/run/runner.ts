@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
-import { priorities } from '../../../streams/topics/index.ts'
+import { ranksMax } from '../../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../../clock/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
@@ -23,7 +23,7 @@ import {
   succeeded,
   succeededWithoutResult,
 } from '../report/index.ts'
-import { BatchCollector, BatchTurn } from './batch-collector.ts'
+import { BatchCollector, BatchTurn, rankOfEntry } from './batch-collector.ts'
 import { ReadyQueue } from './ready-queue.ts'
 import { RunningCalls } from './running-calls.ts'
 import { Supervisor } from './supervisor.ts'
@@ -57,7 +57,7 @@ export class Runner implements AttemptHost {
   readonly calls: RunningCalls
   readonly #options: RunnerOptions
   readonly #handlers: ReadonlyMap<string, Handler | BatchCollector>
-  readonly #ready = new ReadyQueue<Entry | BatchTurn>(priorities.length)
+  readonly #ready = new ReadyQueue<Entry | BatchTurn>(ranksMax + 1)
   readonly #supervisor: Supervisor
   readonly #cancels = new Cancellations()
   readonly #lateness: { observe(seconds: number): void }
@@ -86,7 +86,7 @@ export class Runner implements AttemptHost {
       Object.entries(options.handlers).map(([name, handler]): [string, Handler | BatchCollector] => {
         if (!isBatchHandler(handler)) return [name, handler]
         const onRipe = (turn: BatchTurn): void => this.#ready.push(turn.level, turn)
-        return [name, new BatchCollector(handler, priorities.length, clock, onRipe, () => this.pump())]
+        return [name, new BatchCollector(handler, clock, onRipe, () => this.pump())]
       }),
     )
     // Nothing counts as due before that.
@@ -109,7 +109,7 @@ export class Runner implements AttemptHost {
       return this.#failMissing(this.#begin(entry, entry.execution, null))
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
     if (handler instanceof BatchCollector) handler.add(entry)
-    else this.#ready.push(entry.lane.level, entry)
+    else this.#ready.push(rankOfEntry(entry), entry)
   }
 
   /**

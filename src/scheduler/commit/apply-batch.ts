@@ -355,6 +355,7 @@ class BatchStep {
       // Nothing is known about it, so it stays in the queue, and its key is not tried again before something changes.
       if (verdict?.isPassedOver) decision.admission = 'refused'
       if (decision.admission === 'gone') effects.unqueued(waiter)
+      if (decision.admission === 'admitted') admissionQueue.admitted(waiter)
       if (decision.admission === 'refused') {
         full.add(waiter.key)
         limitCounters.refused(waiter.key)

@@ -5,9 +5,13 @@
  * A key is marked when one of its slots is freed or a run leaves its queue. It is checked until its first run is refused. From then on
  * each slot is held by a run, and the end of that run marks the key again. The marks are soft state. After an activation, and every hour,
  * a sweep over all keys in use (C) marks those with waiting runs. It also forgets outdated starts (W).
+ *
+ * Runs are admitted by rank (priority, then attempts) and due time. Every 16th admission of a key goes to the run of a worse rank that has
+ * been due longest, so that none waits for ever.
  */
 import {
   isOutdated,
+  isSameWaiter,
   keyAfter,
   limitKeyOf,
   prefix,
@@ -15,8 +19,10 @@ import {
   type Waiter,
   waiterKey,
   waiterOfKey,
+  waitersOfRank,
   waitersRange,
 } from '../../../streams/state/index.ts'
+import { agedEvery, ranksMax as rankMax } from '../../../streams/topics/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
@@ -33,6 +39,8 @@ const markedMax = 10_000
 const headsMax = 1_000
 /** Keys that one commit cycle sweeps. */
 const sweptMax = 500
+/** Keys whose admissions are counted. */
+const countedMax = 10_000
 /** Time between two sweeps. */
 const sweepEveryMs = 3_600_000
 
@@ -43,6 +51,8 @@ export class AdmissionQueue {
    * First entry of the queue of a key. A store visits each deleted entry on its way, and a busy queue has many of them before its head.
    */
   readonly #heads = new BoundedMap<string, Buffer>(headsMax)
+  /** Admissions of a key since one that went because it had been due longest. Soft state: after a takeover the count begins again. */
+  readonly #counts = new BoundedMap<string, number>(countedMax)
   /** Where the sweep continues; undefined while there is none. */
   #sweepFrom: Buffer | undefined
   #sweepAt = Number.POSITIVE_INFINITY
@@ -148,14 +158,45 @@ export class AdmissionQueue {
 
   async #head(store: PartitionStore, key: string, wanted: number, limitCounters: LimitCounters): Promise<Waiter[]> {
     const { from, to } = waitersRange(key)
-    const entries = await store.scan({ from: this.#heads.get(key) ?? from, to, limit: wanted, keysOnly: true })
+    const first = this.#heads.get(key) ?? from
+    const entries = await store.scan({ from: first, to, limit: wanted, keysOnly: true })
     // The queue is empty although the counter says otherwise. Checking again would never find a run.
     if (entries.length === 0 && !this.#heads.delete(key)) limitCounters.refused(key)
-    return entries.map((entry) => waiterOfKey(entry.key))
+    const best = entries.map((entry) => waiterOfKey(entry.key))
+    const agedCount = Math.floor(((this.#counts.get(key) ?? 0) + best.length) / agedEvery)
+    const rank = best[0]?.rank
+    if (agedCount === 0 || rank === undefined) return best
+    const aged = await this.#longestDue(store, key, rank + 1, agedCount)
+    const isAged = (waiter: Waiter): boolean => aged.some((each) => isSameWaiter(each, waiter))
+    return [...aged, ...best.filter((waiter) => !isAged(waiter)).slice(0, wanted - aged.length)]
   }
 
-  /** All runs before this one have left the queue. */
+  /** Of the runs of worse ranks than the best, those that have been due longest. */
+  async #longestDue(store: PartitionStore, key: string, fromRank: number, count: number): Promise<Waiter[]> {
+    const { to } = waitersRange(key)
+    const found: Waiter[] = []
+    for (let rank = fromRank; rank <= rankMax; ) {
+      const entries = await store.scan({ from: waitersOfRank(key, rank), to, limit: count, keysOnly: true })
+      const waiters = entries.map((entry) => waiterOfKey(entry.key))
+      const here = waiters[0]?.rank
+      if (here === undefined) break
+      found.push(...waiters.filter((waiter) => waiter.rank === here))
+      rank = here + 1
+    }
+    return found
+      .sort((left, right) => left.dueAt - right.dueAt)
+      .slice(0, count)
+      .map((waiter) => ({ ...waiter, isAged: true }))
+  }
+
+  /** It has got a slot. */
+  admitted({ key, isAged }: Waiter): void {
+    this.#counts.set(key, isAged === true ? 0 : (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  /** All runs before this one have left the queue, unless it went for its age. */
   passed(waiter: Waiter): void {
+    if (waiter.isAged === true) return
     this.#heads.renew(waiter.key, waiterKey(waiter))
   }
 

@@ -23,7 +23,8 @@ const records = new Set(
 )
 const leaves = fieldsOf(jobDefinitionSchema)
   .map(({ path }) => path)
-  .filter((path) => !records.has(path))
+  // The number of `priority`, which JSON has in that field.
+  .filter((path) => !records.has(path) && path !== 'priorityLevel')
 
 const isPlain = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 

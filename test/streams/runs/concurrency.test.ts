@@ -27,7 +27,7 @@ describe('a run with a concurrencyKey', () => {
     job.until(1_000)
     expect(job.dispatched).toEqual([])
     expect(job.state.active).toMatchObject([{ runNo: 1, status: 'WAITING', waitsFor: 'SLOT', attempt: 1, dueAt: 1_000 }])
-    expect(waitersOf('job', job.state)).toEqual([{ key: 'k', rank: 1, dueAt: 1_000, jobId: 'job', runNo: 1 }])
+    expect(waitersOf('job', job.state)).toEqual([{ key: 'k', rank: 80, dueAt: 1_000, jobId: 'job', runNo: 1 }])
     expect(job.notes).toContain('waiting')
   })
   it('waits after those that wait already, though a slot is free', () => {
@@ -86,7 +86,10 @@ describe('a run with a concurrencyKey', () => {
   it('keeps its place in the queue by its priority', () => {
     const job = keyed({ priority: 'HIGH' })
     job.others.held = 2
-    expect(waitersOf('job', job.until(1_000).state)).toMatchObject([{ rank: 0 }])
+    expect(waitersOf('job', job.until(1_000).state)).toMatchObject([{ rank: 16 }])
+    const number = keyed({ priorityLevel: 9 })
+    number.others.held = 2
+    expect(waitersOf('job', number.until(1_000).state)).toMatchObject([{ rank: 0 }])
   })
   it('ignores an admission that is not its own any more', () => {
     const job = keyed()

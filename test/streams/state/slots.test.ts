@@ -7,7 +7,6 @@ import type { ActiveRun, JobState, RunLimits, RunStatus } from '../../../schemas
 import {
   holdsSlot,
   isSameWaiter,
-  rankOf,
   slotKeysOf,
   slotLimitOf,
   slotUse,
@@ -109,10 +108,6 @@ describe('the slots of a key', () => {
   ])('%s', (_, definition, limits, expected) => {
     expect(slotLimitOf(definition, runIn('WAITING', 'SLOT', limits))).toBe(expected)
   })
-})
-
-it('the queue goes by priority', () => {
-  expect((['HIGH', 'NORMAL', 'LOW'] as const).map(rankOf)).toEqual([0, 1, 2])
 })
 
 it('an entry of the queue is another one if anything of it differs', () => {
