@@ -99,6 +99,33 @@ describe('a key with more runs than slots', () => {
     // 9 before 7, except where age decides.
     expect(highs.slice(0, 14)).toEqual(new Array(14).fill(0))
   })
+  it('lets no debt add up while nobody of a worse rank waits', async () => {
+    const world = new World()
+    for (let index = 0; index < 100; index++)
+      define(world, `high-${index}`, { schedule: { at: dueAt }, priority: 'HIGH', concurrencyLimit: 20 })
+    // Most of the first are gone when these come.
+    for (let index = 0; index < 30; index++)
+      define(world, `low-${index}`, { schedule: { at: dueAt + 60_000 }, priority: 'LOW', concurrencyLimit: 20 })
+    world.now = dueAt
+    const order: string[] = []
+    for (let round = 0; ; round++) {
+      await settle(world)
+      const given = world.handOut()
+      if (given.length === 0) break
+      for (const execution of given) {
+        order.push(execution.jobId)
+        report(world, execution)
+      }
+      if (round === 1) world.now = dueAt + 60_000
+    }
+    expect(new Set(order).size).toBe(130)
+    // Once both wait, at most one of 16 is a LOW one, and one more at the start.
+    const high = order.filter((id) => id.startsWith('high-')).length
+    const lastHigh = order.findLastIndex((id) => id.startsWith('high-'))
+    const lowsBefore = order.slice(0, lastHigh).filter((id) => id.startsWith('low-')).length
+    expect(high).toBe(100)
+    expect(lowsBefore).toBeLessThanOrEqual(Math.ceil(60 / 15) + 1)
+  })
   it('admits the next run in the transaction that frees a slot', async () => {
     const world = new World()
     for (const id of ids(4)) define(world, id)

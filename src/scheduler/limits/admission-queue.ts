@@ -191,7 +191,9 @@ export class AdmissionQueue {
 
   /** It has got a slot. */
   admitted({ key, isAged }: Waiter): void {
-    this.#counts.set(key, isAged === true ? 0 : (this.#counts.get(key) ?? 0) + 1)
+    // While nobody of a worse rank waits, no debt adds up: the first that comes goes next, and those after it in their turn.
+    const since = isAged === true ? 0 : (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, Math.min(since, agedEvery - 1))
   }
 
   /** All runs before this one have left the queue, unless it went for its age. */
