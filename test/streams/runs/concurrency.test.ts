@@ -91,6 +91,17 @@ describe('a run with a concurrencyKey', () => {
     number.others.held = 2
     expect(waitersOf('job', number.until(1_000).state)).toMatchObject([{ rank: 0 }])
   })
+  it('stands behind runs of its priority with fewer attempts, and no further back for attempts that were given back', () => {
+    const rankOfRetry = (end: (job: JobHistory) => unknown): number | undefined => {
+      const job = keyed({ retry: { maxAttempts: 3, backoff: { list: [1_000] }, jitter: 0 } }).until(1_000)
+      end(job)
+      job.report('STARTED').others.held = 2
+      job.fail().until(10_000).report('RETRY_DUE')
+      return waitersOf('job', job.state)[0]?.rank
+    }
+    expect(rankOfRetry(() => {})).toBe(81)
+    expect(rankOfRetry((job) => job.report('RELEASED').until(2_000))).toBe(81)
+  })
   it('ignores an admission that is not its own any more', () => {
     const job = keyed()
     job.others.held = 2
