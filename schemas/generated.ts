@@ -162,7 +162,7 @@ export interface EndedRun {
   note: string | null
   /** Whether the definition of the run had headers or an HTTP target, or is unknown. Then errorMessage, result and note may repeat credentials, which viewers of the API do not see. Default: true. */
   mayHoldSecrets: boolean
-  /** W3C trace context: the header `traceparent` of the definition, if it is valid. Default: null. */
+  /** W3C trace context of the run: that of its handler, or of its record for a target topic, if they were traced. Otherwise the header `traceparent` of the definition, if it is valid. Default: null. */
   traceparent: string | null
 }
 
@@ -1882,7 +1882,7 @@ export const endedRunSchema = {
         "string"
       ],
       "default": null,
-      "doc": "W3C trace context: the header `traceparent` of the definition, if it is valid."
+      "doc": "W3C trace context of the run: that of its handler, or of its record for a target topic, if they were traced. Otherwise the header `traceparent` of the definition, if it is valid."
     }
   ]
 } as const

@@ -1200,7 +1200,7 @@ export type HistoryRun = {
   resultBytes: number
   /** Which part of the final report was left out, and why. */
   note: string | null
-  /** W3C trace context of the definition. */
+  /** W3C trace context of the run if it was traced, otherwise of the definition. */
   traceparent: string | null
 }
 

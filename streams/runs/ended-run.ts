@@ -5,6 +5,7 @@
 import type { ActiveRun, EndedRun, Execution, FinishedRun } from '../../schemas/index.ts'
 import { hiddenHash } from '../hashing/index.ts'
 import type { Job } from '../state/index.ts'
+import { traceContextOf } from '../text/index.ts'
 import { executionOf } from './dispatch.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
@@ -12,8 +13,6 @@ import { snapshotNoOf } from './snapshots.ts'
 export const endedResultBytesMax = 4_096
 /** Longest reason in the record. The state and the dead letter have more. */
 const reasonCharsMax = 500
-
-const traceparentForm = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** `reason`: why it ended so, if the status does not say it. */
 export function endedRunOf(job: Job, run: ActiveRun, finished: FinishedRun, reason?: string): EndedRun {
@@ -45,7 +44,7 @@ export function endedRunOf(job: Job, run: ActiveRun, finished: FinishedRun, reas
     resultBytes: result?.length ?? 0,
     note: finished.note,
     mayHoldSecrets: made === undefined || mayHoldSecrets(job, run, made),
-    traceparent: made === undefined ? null : traceparentOf(made),
+    traceparent: traceContextOf(made?.headers ?? {})?.traceparent ?? null,
   }
 }
 
@@ -59,9 +58,4 @@ function madeFrom(job: Job, run: ActiveRun): Execution | undefined {
 function mayHoldSecrets({ definition }: Job, run: ActiveRun, { headers, httpTarget }: Execution): boolean {
   if (!run.snapshot && definition?.spec !== undefined) return hiddenHash(definition.spec) !== 0
   return httpTarget !== null || Object.keys(headers).length > 0
-}
-
-function traceparentOf({ headers }: Execution): string | null {
-  const value = headers.traceparent?.toString()
-  return value !== undefined && traceparentForm.test(value) ? value : null
 }

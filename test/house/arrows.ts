@@ -9,7 +9,7 @@
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
-const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers']
+const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers', 'tracing']
 /** They do the work. None imports another: they exchange data through the log. */
 const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses', 'scaling']
 /** They access the log, the disk, other processes and the environment. */
@@ -50,6 +50,7 @@ const soleImporters: Record<string, RegExp> = {
   fastify: /^src\/api\//,
   ajv: /^src\/(api|config)\//,
   'prom-client': /^src\/metrics\//,
+  '@opentelemetry/api': /^src\/tracing\//,
   commander: /^src\/cli\//,
   'cli-progress': /^src\/(demo|cli)\//,
   'cli-table3': /^src\/(demo|generate|auditor|cli)\//,

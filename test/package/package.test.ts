@@ -118,7 +118,7 @@ describe('the package', () => {
   })
 
   it('gives a worker that needs neither the store nor the server nor the command line', async () => {
-    const place = await project('worker', [...clientNeeds, 'pino', 'prom-client'])
+    const place = await project('worker', [...clientNeeds, '@opentelemetry/api', 'pino', 'prom-client'])
     const program = `import { createWorker } from 'duelog/worker'; console.log(typeof createWorker({ brokers: 'b:1', handlers: {} }).start)`
     await writeFile(join(place, 'program.mjs'), program)
     expect(execFileSync(process.execPath, [join(place, 'program.mjs')], { encoding: 'utf8' })).toBe('function\n')
@@ -217,7 +217,12 @@ describe('the package of the client', () => {
   })
 
   it('gives a client that schedules on a real broker, and a worker', async () => {
-    const place = await project('light-client', [...clientNeeds, 'pino', 'prom-client'], clientTarball, 'duelog-client')
+    const place = await project(
+      'light-client',
+      [...clientNeeds, '@opentelemetry/api', 'pino', 'prom-client'],
+      clientTarball,
+      'duelog-client',
+    )
     const cluster = { brokers: process.env.DUELOG_TEST_BROKERS, registryUrl: process.env.DUELOG_TEST_REGISTRY }
     const options = { ...cluster, topicPrefix: `package-light-${process.pid}-${Date.now()}.` }
     const program = `
@@ -238,7 +243,12 @@ describe('the package of the client', () => {
   })
 
   it('gives tests in virtual time, without a broker, the store or the server', async () => {
-    const place = await project('light-testing', [...clientNeeds, 'pino', 'prom-client'], clientTarball, 'duelog-client')
+    const place = await project(
+      'light-testing',
+      [...clientNeeds, '@opentelemetry/api', 'pino', 'prom-client'],
+      clientTarball,
+      'duelog-client',
+    )
     const program = `
       import { fakeRun, testSystem } from 'duelog-client/testing'
       const duelog = testSystem({ handlers: { greet: ({ payload }) => 'hello ' + payload } })

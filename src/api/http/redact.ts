@@ -8,7 +8,16 @@ import type { Role } from '../guards/index.ts'
 /** Headers, in lower case, whose values describe a message or its trace, and never contain a credential. */
 export const harmlessHeaders: ReadonlySet<string> = new Set([
   ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'cache-control', 'date', 'user-agent'],
-  ...['content-type', 'content-encoding', 'content-language', 'prefer', 'traceparent', 'x-correlation-id', 'x-request-id'],
+  ...[
+    'content-type',
+    'content-encoding',
+    'content-language',
+    'prefer',
+    'traceparent',
+    'tracestate',
+    'x-correlation-id',
+    'x-request-id',
+  ],
   ...['ce-specversion', 'ce-id', 'ce-type', 'ce-time', 'ce-datacontenttype'],
   ...['ce_specversion', 'ce_id', 'ce_type', 'ce_time', 'ce_datacontenttype'],
 ])

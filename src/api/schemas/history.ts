@@ -70,7 +70,7 @@ const endedRunSchema = {
     result: { description: 'The return value of the handler; null if it has more than 4,096 bytes.' },
     resultBytes: { type: 'integer', description: 'Length of the return value; 0 if there is none.' },
     note: textOrNull('Which part of the final report was left out, and why.'),
-    traceparent: textOrNull('W3C trace context of the definition.'),
+    traceparent: textOrNull('W3C trace context of the run if it was traced, otherwise of the definition.'),
   },
 } as const
 

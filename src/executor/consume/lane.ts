@@ -9,6 +9,7 @@
  *    └─────► dropped                 its partition went to another worker before it could start
  */
 import type { Execution } from '../../../schemas/index.ts'
+import { type TraceContext, traceContextOf } from '../../../streams/text/index.ts'
 import type { Position, RecordIn, TopicPartition } from '../../ports/index.ts'
 
 /** A log that shrinks more often while one worker reads it has some of its records run again. */
@@ -23,17 +24,20 @@ export class Entry {
   readonly dueAt: number
   /** False: no events. It is done when its handler has settled. */
   readonly tracked: boolean
+  /** The trace context that the record came with. */
+  readonly trace: TraceContext | undefined
   /** Released when the entry is done, so that entries that wait for a commit stay small. */
   execution: Execution | undefined
   state: 'held' | 'started' | 'done' | 'dropped'
 
-  constructor(lane: Lane, { offset, timestampMs, value }: RecordIn, execution: Execution | undefined) {
+  constructor(lane: Lane, { offset, timestampMs, value, headers }: RecordIn, execution: Execution | undefined) {
     this.lane = lane
     this.offset = offset
     this.appendedAt = timestampMs
     this.bytes = value?.length ?? 0
     this.dueAt = execution?.dueAt ?? 0
     this.tracked = execution?.tracked ?? true
+    this.trace = traceContextOf(headers)
     this.execution = execution
     this.state = execution === undefined ? 'done' : 'held'
   }

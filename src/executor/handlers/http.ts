@@ -7,6 +7,7 @@ import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } fr
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import type { HttpTarget } from '../../../schemas/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import { activeContext } from '../../tracing/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import type { Handler, Run } from './handler.ts'
 import { NonRetryableError, RetryLaterError } from './handler-errors.ts'
@@ -82,6 +83,8 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
   if (run.contentType !== null) given['content-type'] = run.contentType
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value
   for (const name of ['host', 'transfer-encoding', 'connection', 'expect']) delete given[name]
+  const context = activeContext()
+  if (context !== undefined) delete given.tracestate
   const body = run.payloadBytes ?? Buffer.alloc(0)
   const ours = {
     'content-length': String(body.length),
@@ -89,7 +92,7 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
     'duelog-attempt': String(run.attempt),
     'duelog-scheduled-for': String(run.scheduledFor),
   }
-  return { ...given, ...ours, ...(signingKey === undefined ? {} : signed(id, body, signingKey, clock.nowMs())) }
+  return { ...given, ...context, ...ours, ...(signingKey === undefined ? {} : signed(id, body, signingKey, clock.nowMs())) }
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 import type { Logger } from 'pino'
 import type { Execution, RunError } from '../../../schemas/index.ts'
+import type { HandlerSpan } from '../../tracing/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { AttemptLog } from './attempt-log.ts'
 
@@ -53,6 +54,8 @@ export class Attempt {
   beatAt = 0
   progress: number | null = null
   message: string | null = null
+  /** Of its handler; undefined without a tracer. */
+  span: HandlerSpan | undefined
   /** Lines of run.log; undefined before the first one. */
   lines: AttemptLog | undefined
   readonly #host: AttemptHost

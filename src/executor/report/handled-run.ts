@@ -56,7 +56,7 @@ export class HandledRun implements Run {
   }
   get logger(): Logger {
     const { host, attempt } = this.#attempt
-    this.#logger ??= host.logger.child({ executionId: this.executionId, attempt })
+    this.#logger ??= host.logger.child({ executionId: this.executionId, attempt, ...this.#attempt.span?.ids })
     return this.#logger
   }
 

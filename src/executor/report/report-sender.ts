@@ -246,7 +246,9 @@ export class ReportSender {
   #recordOf(attempt: Attempt, outcome: Outcome | undefined): RecordOut {
     const { entry, execution } = attempt
     const value = this.#options.codec.encode(this.#event(attempt, outcome))
-    return { topic: this.#options.topic, partition: entry.lane.partition, key: execution.jobId, value }
+    const record = { topic: this.#options.topic, partition: entry.lane.partition, key: execution.jobId, value }
+    const context = attempt.span?.headers
+    return context === undefined ? record : { ...record, headers: { ...context } }
   }
 
   #event(attempt: Attempt, outcome: Outcome | undefined): ExecutionEventInput {

@@ -15,7 +15,6 @@ import {
   type AttemptHost,
   batchOutcomes,
   failed,
-  HandledRun,
   type Outcome,
   type ReportSender,
   type RunLogSender,
@@ -26,6 +25,7 @@ import {
 import { BatchCollector, BatchTurn, rankOfEntry } from './batch-collector.ts'
 import { ReadyQueue } from './ready-queue.ts'
 import { RunningCalls } from './running-calls.ts'
+import { callBatch, callHandler, toldSpan } from './spanned-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** Handlers started before other work of the event loop may run. */
@@ -195,7 +195,7 @@ export class Runner implements AttemptHost {
     this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
     let returned: unknown
     try {
-      returned = handler(new HandledRun(attempt))
+      returned = callHandler(handler, attempt)
       if (isThenable(returned)) {
         this.calls.follow([attempt], returned, (value) => () => outcomeOf(attempt, value))
         return
@@ -221,7 +221,7 @@ export class Runner implements AttemptHost {
     const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
     let outcomeOf: (index: number) => Outcome
     try {
-      const returned: unknown = turn.batchCollector.handler.run(attempts.map((attempt) => new HandledRun(attempt)))
+      const returned = callBatch(turn.batchCollector.handler, attempts)
       if (isThenable(returned)) {
         this.calls.follow(attempts, returned, outcomes)
         return attempts.length
@@ -268,6 +268,7 @@ export class Runner implements AttemptHost {
     attempt.endedAt = this.#options.clock.nowMs()
     this.#ended[outcome.type].inc()
     this.#options.runLogs.ended(attempt)
+    toldSpan(attempt, outcome)
   }
 
   #failMissing(attempt: Attempt): void {

@@ -15,12 +15,13 @@ import {
 import { recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
+import { CycleSpans } from '../../tracing/index.ts'
 import { poolOf } from '../activity/index.ts'
 import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import type { AnnouncedChange } from './announced-changes.ts'
-import { Effects } from './batch-effects.ts'
+import { Effects, type ReportedTrace } from './batch-effects.ts'
 import { loadBatch } from './batch-limits.ts'
 import { type BatchResult, reportUnreadable } from './batch-result.ts'
 import type { BulkCall, Slice } from './bulk-changes.ts'
@@ -57,7 +58,14 @@ export async function applyBatch(
     slice?.ids,
   )
   const candidates = await loadAdmissionCandidates(context, batch, now)
-  const effects = new Effects(partition, partitions, names, codecs, recordsRuns)
+  const effects = new Effects(
+    partition,
+    partitions,
+    names,
+    codecs,
+    new CycleSpans(() => context.shared.clock.nowMs(), now),
+    recordsRuns,
+  )
   const batchResult: BatchResult = {
     effects,
     deferred: [],
@@ -246,7 +254,9 @@ class BatchStep {
     } else if (decision.job.definition === undefined && job.definition !== undefined) {
       this.#batchResult.effects.definition(inputRecord.jobId, null)
     }
-    this.#take(job, decision, decided && !this.#context.isExact)
+    const { traceparent } = inputRecord
+    const reported = input.kind === 'event' && traceparent !== undefined ? { runNo: input.event.runNo, traceparent } : undefined
+    this.#take(job, decision, decided && !this.#context.isExact, reported)
     if (!decided && inputRecord.replyTo !== undefined) this.#answer(inputRecord, answerTo(job, inputRecord.input, decision))
     return true
   }
@@ -449,7 +459,7 @@ class BatchStep {
     }
   }
 
-  #take(before: Job, decision: Decision, restored = false): void {
+  #take(before: Job, decision: Decision, restored = false, reported?: ReportedTrace): void {
     this.#jobs.set(before.id, decision.job)
     const [then, now] = [before.state?.active ?? [], decision.job.state?.active ?? []]
     const { activeRuns } = this.#context
@@ -468,7 +478,7 @@ class BatchStep {
       if (output.ahead) this.#batchResult.aheadUntil = Math.max(this.#batchResult.aheadUntil, output.execution.dueAt)
     }
     this.#batchResult.notes.push(...decision.notes)
-    this.#batchResult.effects.add(before, decision, restored)
+    this.#batchResult.effects.add(before, decision, restored, reported)
   }
 
   #move({ source, moved }: InputRecord): void {

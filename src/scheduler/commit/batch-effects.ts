@@ -29,9 +29,17 @@ import {
 } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { RecordOut, StoreOp } from '../../ports/index.ts'
+import type { CycleSpans } from '../../tracing/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { queueEntryOps } from '../state/index.ts'
+import { DispatchTraces } from './dispatch-traces.ts'
 import { outputRecord } from './output-records.ts'
+
+/** The run that a report was about, and the trace in which its worker ran it. */
+export interface ReportedTrace {
+  runNo: number
+  traceparent: string
+}
 
 export class Effects {
   readonly #partition: number
@@ -53,14 +61,26 @@ export class Effects {
   /** Topics of users that receive records. */
   readonly targets = new Set<string>()
   readonly #recordsRuns: boolean
+  readonly #traces: DispatchTraces
+  /** Spans of the dispatches, until the cycle ends. */
+  readonly spans: CycleSpans
   #logged = false
 
-  constructor(partition: number, partitions: number, names: TopicNames, codecs: SchedulerCodecs, recordsRuns = true) {
+  constructor(
+    partition: number,
+    partitions: number,
+    names: TopicNames,
+    codecs: SchedulerCodecs,
+    spans: CycleSpans,
+    recordsRuns = true,
+  ) {
     this.#partition = partition
     this.#partitions = partitions
     this.#names = names
     this.#codecs = codecs
     this.#recordsRuns = recordsRuns
+    this.spans = spans
+    this.#traces = new DispatchTraces(spans)
   }
 
   /** Whether anything must be committed. */
@@ -79,18 +99,19 @@ export class Effects {
 
   /**
    * `restored`: only a definition was restored, beside a state that the changelog had. The store's timers are not known then,
-   * so all timers that the job needs are written.
+   * so all timers that the job needs are written. `reported`: the run that a report was about, with the trace in which it ran.
    */
-  add(before: Job, decision: Decision, restored = false): void {
+  add(before: Job, decision: Decision, restored = false, reported?: ReportedTrace): void {
     const { job } = decision
     const id = job.id
     if (!this.#loaded.has(id)) this.#loaded.set(id, { job: before, timers: restored ? [] : timersOf(before), restored })
     const logged = mustBeLogged(before, decision)
     this.#logged ||= logged
     this.#changed.set(id, { job, logged: logged || (this.#changed.get(id)?.logged ?? false) })
-    for (const output of decision.out) this.#output(id, output)
+    for (const output of decision.out) this.#output(job, output)
     for (const run of this.#recordsRuns ? decision.endedRuns : []) {
-      this.out.push({ topic: this.#names.runs, partition: this.#partition, key: id, value: this.#codecs.endedRun.encode(run) })
+      const value = this.#codecs.endedRun.encode(this.#traces.endedRun(run, reported))
+      this.out.push({ topic: this.#names.runs, partition: this.#partition, key: id, value })
     }
     for (const run of decision.historyPuts) this.#entry(runKey(id, run.runNo), this.#codecs.state.encode({ run }))
     if (decision.deletesHistory) {
@@ -221,12 +242,14 @@ export class Effects {
     return { topic: this.#names.state, partition: this.#partition, key, value }
   }
 
-  #output(key: string, output: Decision['out'][number]): void {
+  #output(job: Job, output: Decision['out'][number]): void {
     const partition = this.#partition
-    if (output.kind === 'record') return this.topicRecord(output.record)
+    const key = job.id
+    if (output.kind === 'record') return this.topicRecord(this.#traces.topicRecord(job, output.record, output.scheduledFor))
     if (output.kind !== 'tombstone') {
       const place = { partition, partitions: this.#partitions, names: this.#names, codecs: this.#codecs }
-      this.out.push(outputRecord(place, key, output))
+      const record = outputRecord(place, key, output)
+      this.out.push(output.kind === 'dispatch' ? this.#traces.execution(job, output.execution, record) : record)
       return
     }
     const headers: Record<string, string> = { [observedOffsetHeader]: String(output.observedOffset) }

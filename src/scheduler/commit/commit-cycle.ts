@@ -10,6 +10,7 @@
  */
 import type { Timer } from '../../../streams/state/index.ts'
 import { trustedMs } from '../../clock/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import { type InputRecord, inputRecordName, timerName } from '../input/index.ts'
 import { applyBatch } from './apply-batch.ts'
 import type { BatchResult } from './batch-result.ts'
@@ -84,11 +85,17 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     tried = batchResult.names
     if (batchResult.inputRecordsApplied < inputRecords.length)
       inputBuffer.putBack(inputRecords.slice(batchResult.inputRecordsApplied))
-    const committed = await persist(context, batchResult, {
+    const committing = persist(context, batchResult, {
       inputRecords: inputRecords.slice(0, batchResult.inputRecordsApplied),
       onTimerScheduled,
       savedAtMs,
     })
+    const { spans } = batchResult.effects
+    const committed = await committing.catch((error: unknown) => {
+      spans.ended(error instanceof DuelogError ? error.code : 'internal')
+      throw error
+    })
+    spans.ended()
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
     const { timersHandled, inputRecordsApplied, waitersTried, blocked, deferred, awaiting, bulkLooked, bulk } = batchResult

@@ -27,6 +27,8 @@ export interface InputRecord {
   replyTo?: ReplyTo | undefined
   /** Without `input`: a heartbeat of an attempt that is not known to be active. */
   heartbeat?: { event: ExecutionEvent; heartbeat: Heartbeat }
+  /** Of a report: the trace in which the worker ran the attempt. */
+  traceparent?: string
   /** Of a report: somebody waits for the end of a run of this job. */
   isAwaited?: boolean
   /** Without `input`: why the record cannot be applied. */

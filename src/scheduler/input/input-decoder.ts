@@ -14,7 +14,7 @@ import {
   observedOffsetHeader,
   onlyOverOf,
 } from '../../../streams/state/index.ts'
-import { type Problem, quoted } from '../../../streams/text/index.ts'
+import { type Problem, quoted, traceContextOf } from '../../../streams/text/index.ts'
 import { markHeader, partitionOf } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
@@ -200,6 +200,8 @@ export class InputDecoder {
         return inputRecord
       }
       inputRecord.input = note === undefined ? { kind: 'event', event } : { kind: 'event', event, note }
+      const traced = traceContextOf(record.headers)
+      if (traced !== undefined) inputRecord.traceparent = traced.traceparent
       return inputRecord
     })
   }

@@ -1,0 +1,71 @@
+/** The trace context that the records of a commit cycle take along: to workers, to topics of users, and to the history. */
+import type { EndedRun, Execution } from '../../../schemas/index.ts'
+import { recordHeaders } from '../../../streams/runs/index.ts'
+import { executionIdOf, type Job, type TopicRecord } from '../../../streams/state/index.ts'
+import { type TraceContext, traceContextBytesMax, traceContextOf } from '../../../streams/text/index.ts'
+import type { RecordOut } from '../../ports/index.ts'
+import type { CycleSpans } from '../../tracing/index.ts'
+
+/** A larger record goes without a context, because nothing may make it outgrow the limits of the log. */
+const tracedBytesMax = 900_000
+
+export class DispatchTraces {
+  readonly #spans: CycleSpans
+  /** Contexts of the runs that went to topics of users, by their execution id. */
+  readonly #ofTopics = new Map<string, TraceContext>()
+
+  constructor(spans: CycleSpans) {
+    this.#spans = spans
+  }
+
+  /** The record that carries an Execution to a worker. */
+  execution(job: Job, execution: Execution, record: RecordOut): RecordOut {
+    const { jobId, runNo, attempt, trigger, handler, pool, scheduledFor, headers } = execution
+    if (isLarge(record.value)) return record
+    const context = this.#spans.dispatched({
+      ...{ jobId, runNo, attempt, trigger, handler, pool, scheduledFor },
+      executionId: executionIdOf(execution),
+      topic: record.topic,
+      partition: record.partition,
+      origin: traceContextOf(headers),
+      isOnce: isOnce(job),
+    })
+    return context === undefined ? record : { ...record, headers: { ...record.headers, ...context } }
+  }
+
+  /** The record of a run whose target is a topic. It has the headers of its definition. */
+  topicRecord(job: Job, record: TopicRecord, scheduledFor: number): TopicRecord {
+    if (isLarge(record.value) || headerBytes(record.headers) > tracedBytesMax / 10) return record
+    const executionId = String(record.headers[recordHeaders.executionId])
+    const origin = traceContextOf(record.headers)
+    const context = this.#spans.dispatched({
+      ...{ jobId: job.id, executionId, runNo: Number(record.headers[recordHeaders.runNo]), scheduledFor, origin },
+      ...{ topic: record.topic, partition: record.partition ?? undefined },
+      isOnce: isOnce(job),
+    })
+    if (context === undefined || context === origin) return record
+    this.#ofTopics.set(executionId, context)
+    const { traceparent: _, tracestate: __, ...headers } = record.headers
+    return { ...record, headers: { ...headers, ...context } }
+  }
+
+  /** The record of an ended run names the trace in which it ran, if that is known; otherwise that of its definition. */
+  endedRun(run: EndedRun, reported: { runNo: number; traceparent: string } | undefined): EndedRun {
+    const traceparent = reported?.runNo === run.runNo ? reported.traceparent : this.#ofTopics.get(executionIdOf(run))?.traceparent
+    return traceparent === undefined ? run : { ...run, traceparent }
+  }
+}
+
+/** Whether the definition makes one run only, so that the run belongs to what its definition belongs to. */
+const isOnce = ({ definition }: Job): boolean => {
+  const schedule = definition?.spec?.schedule
+  return schedule !== undefined && (schedule.at !== null || schedule.delayMs !== null)
+}
+
+const isLarge = (value: Buffer | null): boolean => (value?.length ?? 0) + traceContextBytesMax > tracedBytesMax
+
+function headerBytes(headers: TopicRecord['headers']): number {
+  let bytes = 0
+  for (const [name, value] of Object.entries(headers)) bytes += name.length + value.length
+  return bytes
+}

@@ -1,0 +1,61 @@
+/**
+ * The tracer of this process. An SDK that the user registers makes it record. Without one there is no tracer, and nothing is made for
+ * spans.
+ */
+import {
+  type Context,
+  context,
+  createTraceState,
+  type HrTime,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { type TraceContext, traceContextOf } from '../../streams/text/index.ts'
+
+const tracerName = 'duelog'
+
+let found: Tracer | undefined
+
+/** Undefined while no SDK is registered. It may be registered at any time. */
+export function tracer(): Tracer | undefined {
+  if (found !== undefined) return found
+  // A provider of the API hands calls on to that of an SDK, once there is one. That of an SDK alone has no such function.
+  const provider = trace.getTracerProvider() as { getDelegateTracer?(name: string): Tracer | undefined }
+  found = provider.getDelegateTracer === undefined ? trace.getTracer(tracerName) : provider.getDelegateTracer(tracerName)
+  return found
+}
+
+/** A context of headers as the API knows it. */
+export function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-')
+  // Of the flags only the sampled one is known.
+  const spanContext: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+  if (tracestate !== undefined) spanContext.traceState = createTraceState(tracestate)
+  return spanContext
+}
+
+/** The context in which a span of this parent begins; that of a new trace without one. */
+export function contextUnder(parent: TraceContext | undefined): Context {
+  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent))
+}
+
+/** The context of a span, for headers; undefined if the span has none, as without an SDK. */
+export function headersOf(span: Span | undefined): TraceContext | undefined {
+  if (span === undefined) return undefined
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext()
+  const flags = (traceFlags & 1) === 1 ? '01' : '00'
+  const tracestate = traceState?.serialize()
+  return traceContextOf({
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(tracestate === undefined || tracestate === '' ? {} : { tracestate }),
+  })
+}
+
+/** Epoch ms as the API takes them without a doubt: an SDK reads a small number as a time since the start of the process. */
+export const instant = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms - Math.floor(ms / 1_000) * 1_000) * 1e6)]
+
+/** The context of the span that is active now, for a request to another system; undefined if there is none. */
+export const activeContext = (): TraceContext | undefined => headersOf(trace.getSpan(context.active()))

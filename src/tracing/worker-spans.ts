@@ -1,0 +1,121 @@
+/** Spans of a worker: how long a run waited, and its handler. A batch has one span of its handler, with a link to each run. */
+import { type Attributes, context, type Link, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { TraceContext } from '../../streams/text/index.ts'
+import { attributeNames, spanNames } from './names.ts'
+import { contextUnder, headersOf, instant, spanContextOf, tracer } from './tracer.ts'
+
+/** An attempt that starts in this worker. */
+export interface StartedAttempt {
+  jobId: string
+  executionId: string
+  runNo: number
+  attempt: number
+  trigger: string
+  handler: string
+  pool: string
+  topic: string
+  partition: number
+  offset: number
+  dispatchedAt: number
+  dueAt: number
+  startedAt: number
+  /** The context that its record came with. */
+  parent: TraceContext | undefined
+  /** The context of its definition. */
+  origin: TraceContext | undefined
+}
+
+/** How an attempt has ended. */
+export interface AttemptEnd {
+  outcome: string
+  endedAt: number
+  error?: { type: string; message: string } | undefined
+}
+
+export class HandlerSpan {
+  readonly #span: Span
+  #left: number
+  /** The context of the span, for reports. */
+  readonly headers: TraceContext | undefined
+
+  constructor(span: Span, attempts: number) {
+    this.#span = span
+    this.#left = attempts
+    this.headers = headersOf(span)
+  }
+
+  /** Ids for lines of the log; undefined if the span has none. */
+  get ids(): { trace_id: string; span_id: string } | undefined {
+    if (this.headers === undefined) return undefined
+    const { traceId, spanId } = this.#span.spanContext()
+    return { trace_id: traceId, span_id: spanId }
+  }
+
+  /** Calls the handler with the span active, so that the spans of the handler belong to it. */
+  around<Result>(call: () => Result): Result {
+    return context.with(trace.setSpan(context.active(), this.#span), call)
+  }
+
+  /** One of its attempts has ended. The span ends with the last one. */
+  ended({ outcome, endedAt, error }: AttemptEnd): void {
+    if (error !== undefined) {
+      this.#span.setAttribute(attributeNames.errorType, error.type)
+      this.#span.setStatus({ code: SpanStatusCode.ERROR, message: error.message })
+    }
+    if (--this.#left > 0) return
+    this.#span.setAttribute(attributeNames.outcome, outcome)
+    this.#span.end(instant(endedAt))
+  }
+}
+
+/** The span of a handler for a number of attempts; undefined without an SDK. Only with one are they described. */
+export function handlerSpan(count: number, describe: (at: number) => StartedAttempt): HandlerSpan | undefined {
+  const recorder = tracer()
+  if (recorder === undefined) return undefined
+  const attempts = Array.from({ length: count }, (_, at) => describe(at))
+  const first = attempts[0] as StartedAttempt
+  for (const attempt of attempts) {
+    const { pool, parent, dispatchedAt, startedAt } = attempt
+    // Clocks of two machines may differ.
+    const startTime = instant(Math.min(dispatchedAt, startedAt))
+    const options = { kind: SpanKind.INTERNAL, startTime, attributes: attributesOf(attempt), links: linkOf(attempt) }
+    recorder.startSpan(`${spanNames.wait} ${pool}`, options, contextUnder(parent)).end(instant(startedAt))
+  }
+  const isBatch = attempts.length > 1
+  const { handler, topic, partition, offset, startedAt } = first
+  const attributes: Attributes = {
+    ...(isBatch ? { [attributeNames.batchSize]: attempts.length } : { ...attributesOf(first), [attributeNames.offset]: offset }),
+    [attributeNames.handler]: handler,
+    [attributeNames.pool]: first.pool,
+    [attributeNames.system]: 'kafka',
+    [attributeNames.operation]: spanNames.run,
+    [attributeNames.operationType]: 'process',
+    [attributeNames.destination]: topic,
+    [attributeNames.destinationPartition]: String(partition),
+  }
+  const links = isBatch ? attempts.flatMap(batchLinkOf) : linkOf(first)
+  const options = { kind: SpanKind.CONSUMER, startTime: instant(startedAt), attributes, links }
+  const span = recorder.startSpan(`${spanNames.run} ${handler}`, options, contextUnder(isBatch ? undefined : first.parent))
+  return new HandlerSpan(span, attempts.length)
+}
+
+/** A link to the trace of the definition, where the owner made no span that has it, because it has no SDK. */
+const linkOf = ({ parent, origin }: StartedAttempt): Link[] =>
+  parent !== undefined || origin === undefined ? [] : [{ context: spanContextOf(origin) }]
+
+/** A batch belongs to no trace of its runs, and has a link to each. */
+const batchLinkOf = ({ parent, origin }: StartedAttempt): Link[] => {
+  const of = parent ?? origin
+  return of === undefined ? [] : [{ context: spanContextOf(of) }]
+}
+
+const attributesOf = (attempt: StartedAttempt): Attributes => ({
+  [attributeNames.jobId]: attempt.jobId,
+  [attributeNames.runNo]: attempt.runNo,
+  [attributeNames.attempt]: attempt.attempt,
+  [attributeNames.trigger]: attempt.trigger,
+  [attributeNames.handler]: attempt.handler,
+  [attributeNames.pool]: attempt.pool,
+  [attributeNames.messageId]: attempt.executionId,
+  [attributeNames.lateness]: Math.max(0, attempt.startedAt - attempt.dueAt),
+})
