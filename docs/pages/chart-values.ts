@@ -12,11 +12,17 @@ export const ownSettings: readonly string[] = [
   'DUELOG_ADVERTISED_URL',
   'DUELOG_DATA_DIR',
 ]
+/** Pods speak HTTP to each other and to Prometheus; TLS for callers is that of an Ingress or a mesh. */
+const httpsPrefix = 'DUELOG_HTTPS_'
 /** A pool has values of its own for them. */
 const ofPools = ['DUELOG_HANDLERS', 'DUELOG_CONCURRENCY', 'DUELOG_DRAIN_MS']
 
 const isOfCluster = ({ name, client }: Setting): boolean =>
-  client !== true && !name.startsWith('DUELOG_EMBEDDED_') && !ownSettings.includes(name) && !ofPools.includes(name)
+  client !== true &&
+  !name.startsWith('DUELOG_EMBEDDED_') &&
+  !name.startsWith(httpsPrefix) &&
+  !ownSettings.includes(name) &&
+  !ofPools.includes(name)
 /** A file in a pod: of a secret, or of a certificate or key. */
 const isFile = ({ name }: Setting): boolean => name.endsWith('_FILE')
 

@@ -251,6 +251,11 @@ describe('refuses', () => {
       { ...least, files: [...files, { setting: 'DUELOG_LEAD_MS', secret: 'a', key: 'b' }] },
       'must be one of',
     ],
+    [
+      'a certificate for pods, whose addresses none names',
+      { ...least, files: [...files, { setting: 'DUELOG_HTTPS_CERT_FILE', secret: 'a', key: 'b' }] },
+      'must be one of',
+    ],
     ['two pools of one name', { ...least, pools: [{ name: 'a' }, { name: 'a' }] }, 'each pool has a name of its own'],
     ['a name that no pool has', { ...least, pools: [{ name: 'A B' }] }, 'Does not match pattern'],
   ])('%s', async (_, values, message) => {

@@ -4,6 +4,8 @@
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { cp } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,6 +14,7 @@ import { temporaryFolder } from '../faults/harness.ts'
 import { filesIn, importsOf, readHouseFile } from '../house/tree.ts'
 import { brokers, registryUrl, uniquePrefix } from '../kafka/harness.ts'
 import { freePorts } from '../setup/free-ports.ts'
+import { newAuthority } from '../tools/certificates.ts'
 import { DuelogService } from './duelog-service.ts'
 
 interface Instruction {
@@ -94,6 +97,28 @@ async function programOf(folder: string): Promise<string> {
   return folder
 }
 
+const [, check = '[]'] = /CMD (\[.*\])$/.exec(one('HEALTHCHECK')) ?? []
+const [, ...healthScript] = JSON.parse(check) as string[]
+
+test('the health check asks a server with HTTPS too, and believes only 200', async (context) => {
+  const { sign } = newAuthority(await temporaryFolder(context))
+  const { cert, key, certFile } = sign('duelog')
+  let status = 200
+  const server = createServer({ cert, key }, (request, answer) => answer.writeHead(request.url === '/livez' ? status : 404).end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  context.onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const env = { ...process.env, DUELOG_HTTPS_CERT_FILE: certFile, DUELOG_HTTP_PORT: String(port) }
+  const health = () =>
+    promisify(execFile)(process.execPath, healthScript, { env }).then(
+      () => 0,
+      ({ code }) => code,
+    )
+  expect(await health()).toBe(0)
+  status = 503
+  expect(await health()).toBe(1)
+})
+
 test('the program runs without development packages, becomes healthy, and stops at its signal', async (context) => {
   const program = await programOf(await temporaryFolder(context))
   const [port] = await freePorts()
@@ -113,9 +138,7 @@ test('the program runs without development packages, becomes healthy, and stops 
     KAFKA_BROKERS: brokers.join(','),
     SCHEMA_REGISTRY_URL: registryUrl,
   }
-  const [, check = '[]'] = /CMD (\[.*\])$/.exec(one('HEALTHCHECK')) ?? []
-  const [, ...script] = JSON.parse(check) as string[]
-  const health = () => spawnSync(process.execPath, script, { env: { ...process.env, ...environment } }).status
+  const health = () => spawnSync(process.execPath, healthScript, { env: { ...process.env, ...environment } }).status
   expect(health()).toBe(1)
   const service = new DuelogService(context, 'image', environment, program)
   await service.ready()
