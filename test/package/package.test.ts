@@ -113,7 +113,9 @@ describe('the package', () => {
     expect(said).toBe('true unsafe-topic\n')
     for (const entry of ['duelog', 'duelog/worker']) {
       await writeFile(join(place, 'other.mjs'), `await import('${entry}')`)
-      expect(() => execFileSync(process.execPath, [join(place, 'other.mjs')], { stdio: 'pipe' })).toThrow('pino')
+      expect(() => execFileSync(process.execPath, [join(place, 'other.mjs')], { stdio: 'pipe' })).toThrow(
+        /Cannot find package '(pino|@opentelemetry\/api)'/,
+      )
     }
   })
 

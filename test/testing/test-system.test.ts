@@ -259,7 +259,7 @@ it('waits for the result of a run in virtual time', async () => {
   await expect(duelog.schedule({ ...job, id: 'b' }).result({ timeoutMs: 9_999 })).rejects.toMatchObject({ code: 'wait-timeout' })
   await duelog.schedule({ ...job, id: 'c', target: { handler: 'fail' }, payload: { times: 9 }, retry: { maxAttempts: 1 } })
   await expect(duelog.awaitRun('c', { runNo: 1 })).rejects.toMatchObject({ code: 'run-failed' })
-  await expect(duelog.trigger('c').result()).rejects.toThrow('DEAD')
+  await expect(duelog.trigger('c').result()).rejects.toThrow('Run c/1 is dead after 1 attempt.')
 })
 
 it('starts follow-ups, and keeps to overlap rules', async () => {
