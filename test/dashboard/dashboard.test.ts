@@ -432,6 +432,8 @@ async function cancelsSelected(page: Page, { put, cancel }: DashboardSite): Prom
   await page.keyboard.press('Space')
   await page.getByRole('button', { name: 'Cancel selected (1)' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
+  // A dialog that closes gives the focus back to its button.
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await box(1).focus()
   await page.keyboard.press('Tab')
   await cancel('stuck-1', 1)

@@ -45,10 +45,14 @@ export function definitionJsonSchema(): JsonSchema {
   }
 }
 
-/** In JSON, one field has the word or the number. */
-function wordOrNumber({ type, enum: words, ...field }: JsonSchema, { minimum, maximum }: JsonSchema): JsonSchema {
+/** In JSON, one field has the word or the number. Generators of clients make no valid code of a default of two types. */
+function wordOrNumber(
+  { type, enum: words, default: fallback, ...field }: JsonSchema,
+  { minimum, maximum }: JsonSchema,
+): JsonSchema {
   return {
     ...field,
+    'x-default': fallback,
     anyOf: [
       { type, enum: words },
       { type: 'integer', minimum, maximum },
