@@ -32,10 +32,11 @@ import { topicRecord } from './topic-record.ts'
 export function beginAttempt(draft: Decision, run: ActiveRun, context: Context): void {
   if (run.limits === null) return dispatch(draft, run, context)
   const arrived = patchRun(draft, run, { startDeadlineAt: startDeadlineOf(draft, run, context.now) })
+  const execution = executionOf(draft.job, run, context.now)
   // It takes no slot and no start while no worker could use them.
-  if (waits(draft, arrived, routeOf(executionOf(draft.job, run, context.now), run.worker, context), context)) return
+  if (waits(draft, arrived, routeOf(execution, run.worker, context), context)) return
   if (holdsSlot(run) || slotIsFree(draft, run, context)) return beginInTime(draft, arrived, context)
-  const rank = rankOf(priorityOf(executionOf(draft.job, arrived, context.now)), run.attempt - run.releasedAttempts)
+  const rank = rankOf(priorityOf(execution), run.attempt - run.releasedAttempts)
   wait(draft, arrived, { waitsFor: 'SLOT', limits: { ...run.limits, rank } }, 'concurrency-limit', context.now)
 }
 

@@ -177,7 +177,7 @@ export const rulesMutations = [
       [
         'handler-wait-takes-slot',
         runs('gate'),
-        '  if (waits(draft, arrived, routeOf(executionOf(draft.job, run, context.now), run.worker, context), context)) return\n',
+        '  if (waits(draft, arrived, routeOf(execution, run.worker, context), context)) return\n',
         '',
         'a run whose handler no worker has takes a start of its rate limit',
       ],
