@@ -1,6 +1,6 @@
 /** Priorities with a backlog, on a real broker. */
 import { expect, it } from 'vitest'
-import { lowerPickEvery } from '../../src/executor/run/ready-queue.ts'
+import { agedEvery } from '../../streams/topics/priorities.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { openCluster, partitionCount } from './cluster.ts'
 
@@ -50,9 +50,9 @@ it('HIGH runs start next while 100,000 LOW ones wait, and every sixteenth start 
   const order = ['high']
   while (order.filter((level) => level === 'high').length < count) order.push(await next())
   const lows = order.flatMap((level, index) => (level === 'low' ? [index] : []))
-  expect(lows).toHaveLength(Math.floor(order.length / lowerPickEvery))
+  expect(lows).toHaveLength(Math.floor(order.length / agedEvery))
   lows.slice(1).forEach((place, index) => {
-    expect(place - (lows[index] ?? 0)).toBe(lowerPickEvery)
+    expect(place - (lows[index] ?? 0)).toBe(agedEvery)
   })
   // Without HIGH runs the lower priorities continue.
   expect([await next(), await next()]).toEqual(['low', 'low'])

@@ -6,9 +6,6 @@
 import { agedEvery } from '../../../streams/topics/index.ts'
 import { Fifo } from '../../concurrency/index.ts'
 
-/** One pick in this many goes to a lower level. */
-export const lowerPickEvery = agedEvery
-
 export class ReadyQueue<Item extends { readonly dueAt: number }> {
   readonly #levels: Fifo<Item>[]
   #picks = 0
@@ -45,7 +42,7 @@ export class ReadyQueue<Item extends { readonly dueAt: number }> {
   next(): Item | undefined {
     const { top } = this
     if (top < 0) return undefined
-    const lower = ++this.#picks % lowerPickEvery === 0 ? this.#longestDueBelow(top) : top
+    const lower = ++this.#picks % agedEvery === 0 ? this.#longestDueBelow(top) : top
     this.#size--
     return this.#levels[lower]?.shift()
   }

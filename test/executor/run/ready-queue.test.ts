@@ -1,16 +1,17 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { lowerPickEvery, ReadyQueue } from '../../../src/executor/run/ready-queue.ts'
+import { ReadyQueue } from '../../../src/executor/run/ready-queue.ts'
+import { agedEvery } from '../../../streams/topics/priorities.ts'
 
 it('gives one pick in 16 to a lower level, to the one whose head waits longest', () => {
   const queue = new ReadyQueue<{ dueAt: number; level: number }>(3)
   for (let at = 0; at < 1_000; at++)
     for (let level = 0; level < 3; level++) queue.push(level, { dueAt: at + (level === 1 ? 1 : 0), level })
-  const picks = Array.from({ length: 16 * lowerPickEvery }, () => queue.next()?.level)
+  const picks = Array.from({ length: 16 * agedEvery }, () => queue.next()?.level)
   const lower = picks.filter((level) => level !== 0)
   expect(lower).toHaveLength(16)
   expect(new Set(lower)).toEqual(new Set([1, 2]))
-  expect(picks.slice(0, lowerPickEvery - 1)).toEqual(new Array(lowerPickEvery - 1).fill(0))
+  expect(picks.slice(0, agedEvery - 1)).toEqual(new Array(agedEvery - 1).fill(0))
 })
 
 it('lets nobody wait for ever: one of a lower level goes after 16 picks for each of those that have been due longer', () => {
