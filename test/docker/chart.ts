@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseAllDocuments, stringify } from 'yaml'
+import { makePython } from '../tools/python.ts'
 
 const run = promisify(execFile)
 const chart = fileURLToPath(new URL('../../docker/helm/duelog', import.meta.url))
-const installMsMax = 240_000
 const callMsMax = 60_000
 
 export interface KubernetesObject {
@@ -30,21 +30,19 @@ export class ChartTools {
   /** Installs both programs. Rejects with a sentence that says what is missing. */
   static async install(): Promise<ChartTools> {
     const folder = await mkdtemp(join(tmpdir(), 'duelog-chart-'))
-    const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url))
-    const steps: [string, string[], string][] = [
-      ['python3', ['-m', 'venv', folder], 'install Python 3.9 or later with its venv module'],
-      [
-        join(folder, 'bin', 'python'),
-        ['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', '--requirement', requirements],
-        'pip must reach a package index, or find the wheels of test/docker/requirements.txt by PIP_FIND_LINKS',
-      ],
-    ]
-    for (const [program, args, advice] of steps)
-      await run(program, args, { timeout: installMsMax }).catch(async (error: { stderr?: string; message: string }) => {
-        await rm(folder, { recursive: true, force: true })
-        throw new Error(`The chart cannot be tested: ${advice}. It said: ${(error.stderr || error.message).trim().slice(-500)}`)
-      })
-    return new ChartTools(folder)
+    const tools = new ChartTools(folder)
+    await makePython({
+      folder,
+      version: '3.9',
+      requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
+      pip: ['--only-binary', ':all:'],
+      lack: 'The chart cannot be tested',
+      pipAdvice: 'pip must reach a package index, or find the wheels of test/docker/requirements.txt by PIP_FIND_LINKS',
+    }).catch(async (error) => {
+      await tools.remove()
+      throw error
+    })
+    return tools
   }
 
   remove(): Promise<void> {

@@ -1,16 +1,14 @@
 /** A Python of its own with what the example worker needs, and workers that run in it. None outlives its test. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { duelogEnvironment } from '../setup/environment.ts'
 import type { Test } from '../tools/duelog-process.ts'
+import { makePython } from '../tools/python.ts'
 
-const run = promisify(execFile)
 const folderOf = fileURLToPath(new URL('../../examples/python-worker/', import.meta.url))
-const installMsMax = 240_000
 
 export interface PythonEnvironment {
   python: string
@@ -20,22 +18,17 @@ export interface PythonEnvironment {
 /** Makes a virtual environment in a temporary folder. Rejects with a sentence that says what is missing. */
 export async function makePythonEnvironment(): Promise<PythonEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-python-'))
-  const python = join(folder, 'bin', 'python')
   const remove = () => rm(folder, { recursive: true, force: true })
-  const steps: [string, string[], string][] = [
-    ['python3', ['-m', 'venv', folder], 'install Python 3.9 or later with its venv module'],
-    [
-      python,
-      ['-m', 'pip', 'install', '--quiet', '--requirement', join(folderOf, 'requirements.txt')],
-      'pip must reach a package index, or find wheels of confluent-kafka and fastavro by PIP_FIND_LINKS',
-    ],
-  ]
-  for (const [program, args, advice] of steps)
-    await run(program, args, { timeout: installMsMax }).catch(async (error: { stderr?: string; message: string }) => {
-      await remove()
-      const said = (error.stderr || error.message).trim().split('\n').slice(-3).join(' ')
-      throw new Error(`The Python worker of the examples cannot be tested: ${advice}. It said: ${said}`)
-    })
+  const python = await makePython({
+    folder,
+    version: '3.9',
+    requirements: join(folderOf, 'requirements.txt'),
+    lack: 'The Python worker of the examples cannot be tested',
+    pipAdvice: 'pip must reach a package index, or find wheels of confluent-kafka and fastavro by PIP_FIND_LINKS',
+  }).catch(async (error) => {
+    await remove()
+    throw error
+  })
   return { python, remove }
 }
 
