@@ -431,11 +431,23 @@ async function cancelsSelected(page: Page, { put, cancel }: DashboardSite): Prom
   await box(1).focus()
   await page.keyboard.press('Space')
   await page.getByRole('button', { name: 'Cancel selected (1)' }).click()
+  // The list that is read after the question arrives only when the keyboard is in the rows again.
+  const isBack = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route(/\/v1\/runs\?/, async (route) => {
+    asked.resolve()
+    await isBack.promise
+    await route.continue()
+  })
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
   // A dialog that closes gives the focus back to its button.
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await asked.promise
   await box(1).focus()
   await page.keyboard.press('Tab')
+  const answered = page.waitForResponse(/\/v1\/runs\?/)
+  isBack.resolve()
+  await answered
   await cancel('stuck-1', 1)
   await page.locator('tr.gone', { hasText: 'no longer here' }).waitFor()
   await page.getByRole('button', { name: 'Cancel selected (0)' }).waitFor()

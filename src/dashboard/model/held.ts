@@ -13,8 +13,8 @@ export interface Held<Item> {
     onFocusIn: (event: FocusEvent) => void
     onFocusOut: (event: FocusEvent) => void
   }
-  /** Shows the present rows, after the outcome of an action of this list. */
-  release: () => void
+  /** Shows the present rows when they are known after an action of this list. Who enters the list meanwhile holds it again. */
+  releaseAfter: (refreshed: Promise<void>) => Promise<void>
 }
 
 /** Meanwhile rows change in place, those that are gone stay as they were, and new ones wait. */
@@ -22,6 +22,7 @@ export function useHeld<Item>(items: readonly Item[], keyOf: (item: Item) => str
   const isHovered = useSignal(false)
   const isFocused = useSignal(false)
   const before = useRef(items)
+  const holds = useRef(0)
   const now = new Map(items.map((item) => [keyOf(item), item]))
   if ((isHovered.value || isFocused.value) && before.current.length > 0) {
     before.current = before.current.map((item) => now.get(keyOf(item)) ?? item)
@@ -31,6 +32,7 @@ export function useHeld<Item>(items: readonly Item[], keyOf: (item: Item) => str
     isGone: (item) => !now.has(keyOf(item)),
     hover: {
       onPointerEnter: () => {
+        holds.current++
         isHovered.value = true
       },
       onPointerLeave: () => {
@@ -38,6 +40,7 @@ export function useHeld<Item>(items: readonly Item[], keyOf: (item: Item) => str
       },
       // A click leaves the focus behind, and must not hold the list when the pointer is elsewhere.
       onFocusIn: ({ target }) => {
+        holds.current++
         isFocused.value = target instanceof Element && target.matches(':focus-visible')
       },
       onFocusOut: ({ currentTarget, relatedTarget }) => {
@@ -45,7 +48,10 @@ export function useHeld<Item>(items: readonly Item[], keyOf: (item: Item) => str
           currentTarget instanceof Element && relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
       },
     },
-    release: () => {
+    releaseAfter: async (refreshed) => {
+      const held = holds.current
+      await refreshed
+      if (held !== holds.current) return
       isHovered.value = false
       isFocused.value = false
     },

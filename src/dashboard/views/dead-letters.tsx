@@ -175,7 +175,7 @@ function Letters({ runs, query, whole, changed }: LettersProps) {
       {mayOperate.value && (
         <Bulk
           {...{ runs, selected, query, whole }}
-          changed={() => changed().then(held.release)}
+          changed={() => held.releaseAfter(changed())}
           chooseAll={(all) => {
             chosen.value = new Set(all ? runs.map(({ runId }) => runId) : [])
           }}
@@ -188,7 +188,7 @@ function Letters({ runs, query, whole, changed }: LettersProps) {
             run={run}
             chosen={chosen.value.has(run.runId)}
             choose={(wanted) => choose(run.runId, wanted)}
-            changed={() => changed().then(held.release)}
+            changed={() => held.releaseAfter(changed())}
           />
         ))}
       </ul>

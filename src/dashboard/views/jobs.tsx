@@ -100,7 +100,7 @@ interface JobsOfProps {
 function JobsOf({ jobs, query, filter, changed }: JobsOfProps) {
   const held = useHeld(jobs, ({ id }) => id)
   // After an action of this list its rows are free, wherever the pointer is.
-  const done = (): Promise<void> => changed().then(held.release)
+  const done = (): Promise<void> => held.releaseAfter(changed())
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const selected = jobs.filter(({ id }) => chosen.value.has(id))
   const choose = (id: string, wanted: boolean): void => {

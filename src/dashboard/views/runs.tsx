@@ -84,13 +84,13 @@ function RunsOf({ runs, filter, changed }: RunsOfProps) {
   const may = mayOperate.value
   return (
     <>
-      {may && <RunBulk {...{ runs, selected, chooseAll, filter }} changed={() => changed().then(held.release)} />}
+      {may && <RunBulk {...{ runs, selected, chooseAll, filter }} changed={() => held.releaseAfter(changed())} />}
       <div {...held.hover}>
         <RunTable
           runs={held.items}
           named
           isGone={held.isGone}
-          changed={() => changed().then(held.release)}
+          changed={() => held.releaseAfter(changed())}
           {...(may && { choice: { chosen: chosen.value, choose } })}
         />
       </div>
