@@ -65,6 +65,7 @@ async function loadSession(until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     try {
       session.value = await ask<Session>('/v1/session', { signal: until })
+      isAway.value = false
       return
     } catch (error) {
       if (until.aborted) return

@@ -1,8 +1,8 @@
 /** Pause, drain and resume of pools and workers. Each shows its outcome as a notice. */
+import { stateWords } from '../../../streams/text/index.ts'
 import type { Pool, Worker } from '../../answers/index.ts'
 import { confirmed, say } from './actions.ts'
 import { ask, path, RequestProblem } from './request.ts'
-import { statusWord } from './words.ts'
 
 export type PauseWord = 'pause' | 'drain' | 'resume'
 
@@ -19,11 +19,11 @@ export async function changePool(pool: string, word: PauseWord): Promise<boolean
     })
     if (!wanted) return false
   }
-  return change<Pool>(path(['pools', pool, word]), ({ state }) => `The pool ${pool} is ${statusWord(state)}.`)
+  return change<Pool>(path(['pools', pool, word]), ({ state }) => `The pool ${pool} ${stateWords(state)}.`)
 }
 
 export const changeWorker = (worker: string, word: PauseWord): Promise<boolean> =>
-  change<Worker>(path(['workers', worker, word]), ({ state }) => `The worker ${worker} is ${statusWord(state)}.`)
+  change<Worker>(path(['workers', worker, word]), ({ state }) => `The worker ${worker} ${stateWords(state)}.`)
 
 async function change<Answer>(route: string, done: (answer: Answer) => string): Promise<boolean> {
   try {

@@ -1,21 +1,11 @@
 /** Feedback on actions: the confirmation before one that cannot be undone, and the notice of what one did. */
-import { useLayoutEffect, useRef } from 'preact/hooks'
 import { notice, question, visible } from '../model/index.ts'
+import { useModal } from './modal.tsx'
 
 /** The browser's own dialog keeps the focus inside. */
 export function ConfirmDialog() {
   const asked = question.value
-  const dialog = useRef<HTMLDialogElement>(null)
-  // A layout effect: the focus is back as soon as the dialog is gone, and not a frame later.
-  useLayoutEffect(() => {
-    if (asked === undefined) return
-    const before = document.activeElement
-    dialog.current?.showModal()
-    // The dialog is removed without being closed, so the browser does not restore the focus.
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [asked])
+  const dialog = useModal(asked !== undefined)
   if (asked === undefined) return null
   return (
     <dialog

@@ -11,6 +11,7 @@ import {
   withDefaults,
   withoutDefaults,
 } from '../model/index.ts'
+import { CheckBox } from './check-box.tsx'
 import type { DefinitionCheck } from './definition-check.ts'
 import { DefinitionForm } from './definition-form.tsx'
 import { JsonEditor, type Mark } from './json-editor.tsx'
@@ -115,15 +116,9 @@ function JsonSide({
         known={known}
       />
       {schemas !== null && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={all.value}
-            disabled={definition === undefined}
-            onChange={({ currentTarget }) => showAll(currentTarget.checked)}
-          />
+        <CheckBox class="check" checked={all.value} disabled={definition === undefined} set={showAll}>
           Show fields that have their default
-        </label>
+        </CheckBox>
       )}
       <div id="json-problem" class="json-problems" role="status">
         <Problems marks={marks} show={show} />

@@ -11,6 +11,7 @@ import {
   resolved,
   valueAt,
 } from '../model/index.ts'
+import { CheckBox } from './check-box.tsx'
 import type { Mark } from './json-editor.tsx'
 
 export interface Form {
@@ -48,14 +49,14 @@ export function Field({ form, path, label, isSuggested = false, example, change 
   const types = typesOf(schema?.type)
   if (types.includes('boolean')) {
     return (
-      <label class="check" title={field?.description}>
-        <input
-          type="checkbox"
-          checked={(value ?? defaultOf(field)) === true}
-          onChange={({ currentTarget: { checked } }) => set(checked === (defaultOf(field) ?? false) ? undefined : checked)}
-        />
+      <CheckBox
+        class="check"
+        title={field?.description}
+        checked={(value ?? defaultOf(field)) === true}
+        set={(checked) => set(checked === (defaultOf(field) ?? false) ? undefined : checked)}
+      >
         {label}
-      </label>
+      </CheckBox>
     )
   }
   const usual = defaultOf(field)

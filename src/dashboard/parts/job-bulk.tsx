@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { count, type Job, type OperationAction, operate } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
+import { CheckBox } from './check-box.tsx'
 
 interface JobBulkProps {
   jobs: readonly Job[]
@@ -31,24 +32,17 @@ export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkP
   return (
     <fieldset class="bulk buttons">
       <legend class="unseen">Actions on many jobs</legend>
-      <label>
-        <input
-          type="checkbox"
-          checked={selected.length === jobs.length}
-          onChange={(event) => chooseAll(event.currentTarget.checked)}
-        />{' '}
+      <CheckBox checked={selected.length === jobs.length} set={chooseAll}>
         Select all {count(jobs.length)} on this page
-      </label>
-      <label>
-        <input
-          type="checkbox"
-          checked={matching.value}
-          onChange={(event) => {
-            matching.value = event.currentTarget.checked
-          }}
-        />{' '}
+      </CheckBox>
+      <CheckBox
+        checked={matching.value}
+        set={(checked) => {
+          matching.value = checked
+        }}
+      >
         All that match the filter
-      </label>
+      </CheckBox>
       {actions.map(([action, title, after]) => (
         <ActionButton
           key={action}

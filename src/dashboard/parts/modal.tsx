@@ -8,17 +8,24 @@ interface ModalProps {
   children: ComponentChildren
 }
 
-export function Modal({ title, close, children }: ModalProps) {
+/** For a dialog that is rendered while it is open: shows it as a modal one, and gives the focus back when it is gone. */
+export function useModal(isOpen: boolean) {
   const dialog = useRef<HTMLDialogElement>(null)
   // A layout effect: the focus is back as soon as the dialog is gone, and not a frame later.
   useLayoutEffect(() => {
+    if (!isOpen) return
     const before = document.activeElement
     dialog.current?.showModal()
     // The dialog is removed without being closed, so the browser does not restore the focus.
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
-  }, [])
+  }, [isOpen])
+  return dialog
+}
+
+export function Modal({ title, close, children }: ModalProps) {
+  const dialog = useModal(true)
   return (
     <dialog
       ref={dialog}

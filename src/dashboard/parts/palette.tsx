@@ -1,7 +1,8 @@
 /** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it. ? shows what the view is for, and all keys. */
 import { signal, useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { chooseTheme, go, jobHref, leave, mayOperate, question, route, session, shownPages, viewHelp } from '../model/index.ts'
+import { useModal } from './modal.tsx'
 
 const open = signal<'palette' | 'keys' | undefined>(undefined)
 
@@ -77,17 +78,10 @@ export function Palette() {
 }
 
 function Dialog({ kind }: { kind: 'palette' | 'keys' }) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal(true)
   const close = (): void => {
     open.value = undefined
   }
-  useLayoutEffect(() => {
-    const before = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [])
   return (
     <dialog
       ref={dialog}

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { count, operate, type Run } from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
+import { CheckBox } from './check-box.tsx'
 
 interface RunBulkProps {
   runs: readonly Run[]
@@ -22,24 +23,17 @@ export function RunBulk({ runs, selected, chooseAll, filter, changed }: RunBulkP
   return (
     <fieldset class="bulk buttons">
       <legend class="unseen">Actions on many runs</legend>
-      <label>
-        <input
-          type="checkbox"
-          checked={selected.length === runs.length}
-          onChange={(event) => chooseAll(event.currentTarget.checked)}
-        />{' '}
+      <CheckBox checked={selected.length === runs.length} set={chooseAll}>
         Select all {count(runs.length)} on this page
-      </label>
-      <label>
-        <input
-          type="checkbox"
-          checked={matching.value}
-          onChange={(event) => {
-            matching.value = event.currentTarget.checked
-          }}
-        />{' '}
+      </CheckBox>
+      <CheckBox
+        checked={matching.value}
+        set={(checked) => {
+          matching.value = checked
+        }}
+      >
         All that match the filter
-      </label>
+      </CheckBox>
       <ActionButton class="risky" disabled={!matching.value && selected.length === 0} run={cancel}>
         Cancel {matching.value ? 'all matching' : `selected (${count(selected.length)})`}
       </ActionButton>

@@ -18,6 +18,7 @@ import {
 } from '../model/index.ts'
 import {
   ActionButton,
+  CheckBox,
   ClampedText,
   DeadLetter,
   Empty,
@@ -225,14 +226,9 @@ function Bulk({ runs, selected, query, whole, changed, chooseAll }: BulkProps) {
     })
   return (
     <div class="buttons letters-bulk">
-      <label>
-        <input
-          type="checkbox"
-          checked={selected.length === runs.length}
-          onChange={(event) => chooseAll(event.currentTarget.checked)}
-        />{' '}
+      <CheckBox checked={selected.length === runs.length} set={chooseAll}>
         Select all {count(runs.length)}
-      </label>
+      </CheckBox>
       <ActionButton disabled={selected.length === 0} run={act('REDRIVE', of(selected))}>
         Redrive selected ({count(selected.length)})
       </ActionButton>

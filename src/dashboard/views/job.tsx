@@ -21,6 +21,7 @@ import {
   withoutDefaults,
 } from '../model/index.ts'
 import {
+  CheckBox,
   CodeBlock,
   Empty,
   Heading,
@@ -143,16 +144,15 @@ function Definition({ job }: { job: Job }) {
   return (
     <>
       <CodeBlock label="Definition as JSON" text={prettyJson(shown)} />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={all.value}
-          onChange={(event) => {
-            all.value = event.currentTarget.checked
-          }}
-        />{' '}
+      <CheckBox
+        class="check"
+        checked={all.value}
+        set={(checked) => {
+          all.value = checked
+        }}
+      >
         Show fields that have their default
-      </label>
+      </CheckBox>
     </>
   )
 }
