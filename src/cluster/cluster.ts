@@ -92,7 +92,7 @@ function isHostAndPort(broker: string): boolean {
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535
 }
 
-export type { AclChange, AclsWanted, SubjectStanding, TopicChange } from '../kafka/index.ts'
+export type { AclChange, AclPlan, AclsWanted, SubjectStanding, TopicChange } from '../kafka/index.ts'
 
 /** The topics of these pools. */
 export const plansOf = topicPlans

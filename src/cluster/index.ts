@@ -1,6 +1,7 @@
 /** A process on a Kafka cluster: connections, codecs, the time of the brokers, the shutdown. */
 export {
   type AclChange,
+  type AclPlan,
   type AclsWanted,
   type Cluster,
   type ClusterOptions,

@@ -1,18 +1,18 @@
 /** A wait with a time limit. */
 import type { Clock } from '../clock/index.ts'
 
-/** Waits until `work` settles, but not longer than `limitMs`. A rejection of `work` is ignored. */
-export function withTimeout(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
+/** The value of `work`; undefined if it has not settled within `limitMs`. A rejection of `work` is ignored: undefined too. */
+export function withTimeout<Value>(clock: Clock, limitMs: number, work: Promise<Value>): Promise<Value | undefined> {
   return new Promise((resolve) => {
-    const cancelTimer = clock.at(clock.nowMs() + limitMs, resolve)
+    const cancelTimer = clock.at(clock.nowMs() + limitMs, () => resolve(undefined))
     work.then(
-      () => {
+      (value) => {
         cancelTimer()
-        resolve()
+        resolve(value)
       },
       () => {
         cancelTimer()
-        resolve()
+        resolve(undefined)
       },
     )
   })

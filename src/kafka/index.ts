@@ -1,5 +1,5 @@
 /** The log on top of kafkajs, and the codecs on top of the schema registry. */
-export type { AclChange, AclsWanted, TopicChange } from './admin/index.ts'
+export type { AclChange, AclPlan, AclsWanted, TopicChange } from './admin/index.ts'
 export {
   areSchemasKnown,
   type Codecs,

@@ -1,5 +1,5 @@
 /**
- * Exposition of /metrics: the metrics of this process and of its executor processes. Metrics of Duelog are joinable over all of them.
+ * Exposition of /metrics: the metrics of this process and of its executor processes. Metrics of Duelog are joined over all of them.
  * Metrics of Node are separate, with the label `process`.
  */
 import { AggregatorRegistry, type Gauge, type Registry } from 'prom-client'
@@ -45,14 +45,14 @@ export async function expose(registry: Registry, sources: Iterable<MetricsSource
   const asked = [...sources].map((source) => source())
   if (asked.length === 0) return registry.metrics()
   const all = await Promise.all([shownOf(registry), ...asked])
-  return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joinable))).metrics()
+  return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joined))).metrics()
 }
 
 /**
  * Values of Duelog are joined as their metric says, mostly added up. Those of Node are alone under their labels, so that their sum is
  * the value itself. NaN does not survive JSON.
  */
-const joinable = (metric: Shown): Shown => ({
+const joined = (metric: Shown): Shown => ({
   ...metric,
   aggregator: ours(metric.name) ? (metric.aggregator ?? 'sum') : 'sum',
   values: metric.values.map((each) => ({ ...each, value: each.value ?? Number.NaN })),
@@ -73,5 +73,5 @@ export function countsIn(metrics: readonly Shown[]): Shown[] {
 
 /** Adds up the counts of several processes. */
 export async function added(all: readonly Shown[][]): Promise<Shown[]> {
-  return shownOf(AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joinable))))
+  return shownOf(AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joined))))
 }

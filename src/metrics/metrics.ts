@@ -29,8 +29,6 @@ export function newMetrics({ ofProcess = true } = {}) {
     registry,
     /** Processes whose metrics are shown with these. */
     sources: new Set<MetricsSource>(),
-    /** Measure what is shown next. They are awaited, and never reject. */
-    refreshers: new Set<() => Promise<void>>(),
     startLateness: histogram(
       'start_lateness_seconds',
       'Time from the due time of an attempt to the start of its handler.',

@@ -1,6 +1,7 @@
 /** Requests to servers whose certificates a private authority signs, or which ask for a client certificate: fetch has no option for them. */
 import { Agent, request } from 'node:https'
 import { Readable } from 'node:stream'
+import { messageOf } from '../errors/index.ts'
 
 /** PEM texts. */
 export interface Certificates {
@@ -78,10 +79,11 @@ const untrusted = new Set([
 /** Whether a request failed because no known authority has signed the certificate of the server. */
 export const isUntrusted = (thrown: unknown): boolean => untrusted.has(String((innermost(thrown) as { code?: unknown }).code))
 
-/** The reason of a failed request: fetch itself only says "fetch failed". */
-export function reasonOf(thrown: unknown): string {
+/** The reason of a failed request: fetch itself only says "fetch failed". `limitMs`: the time limit of its signal. */
+export function reasonOf(thrown: unknown, limitMs?: number): string {
   const inner = innermost(thrown)
-  return inner instanceof Error ? inner.message : String(inner)
+  const isLate = limitMs !== undefined && inner instanceof Error && inner.name === 'TimeoutError'
+  return isLate ? `no answer within ${limitMs / 1_000} s` : messageOf(inner)
 }
 
 function innermost(thrown: unknown): unknown {

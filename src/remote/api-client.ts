@@ -1,7 +1,7 @@
 /** HTTP client of a running Duelog. Payloads and results that JavaScript cannot hold stay text. Each failure is a DuelogError with the code of the answered problem. */
 import { readJson, writeJson } from '../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../errors/index.ts'
-import { type Fetch, fetchWith, isUntrusted } from '../network/index.ts'
+import { type Fetch, fetchWith, isUntrusted, reasonOf } from '../network/index.ts'
 
 /** Longer than the server waits for an owner. */
 const requestTimeoutMs = 30_000
@@ -156,15 +156,6 @@ function parsed(address: Address, text: string): unknown {
       { cause },
     )
   }
-}
-
-/** fetch puts the reason of a failure into nested causes. */
-function reasonOf(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`
-  const { cause } = error
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0], timeoutMs)
-  return cause === undefined ? messageOf(error) : reasonOf(cause, timeoutMs)
 }
 
 /** The pages of a list, up to its end. `read` asks for one page; `query` has its limit. */

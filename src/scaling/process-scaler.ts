@@ -62,16 +62,14 @@ export class ProcessScaler {
 
   async #look(): Promise<void> {
     const { loads, clock, logger } = this.#options
-    let found: PoolLoad[] | undefined
-    const measured = loads.measure().then(
-      (all) => {
-        found = all
-      },
-      (error: unknown) =>
-        logger.debug({ err: error }, 'The load of the pools is unknown; the executor processes stay as they are.'),
-    )
-    await withTimeout(clock, measuredMsMax, measured)
-    const ours = (found ?? []).filter(({ pool }) => this.#options.pools.has(pool))
+    const measured = loads
+      .measure()
+      .catch(
+        (error: unknown) =>
+          void logger.debug({ err: error }, 'The load of the pools is unknown; the executor processes stay as they are.'),
+      )
+    const found = (await withTimeout(clock, measuredMsMax, measured)) ?? []
+    const ours = found.filter(({ pool }) => this.#options.pools.has(pool))
     if (ours.length > 0 && !this.#isStopped) this.#follow(ours)
   }
 

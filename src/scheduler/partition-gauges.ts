@@ -1,5 +1,6 @@
 /** Gauges of the partitions of this process that are read when somebody reads the metrics: who fires, runs by pool, sizes of stores. */
 import type { Clock } from '../clock/index.ts'
+import { withTimeout } from '../concurrency/index.ts'
 import { type Metrics, type Reading, whenRead } from '../metrics/index.ts'
 import type { Partition } from './partition/index.ts'
 
@@ -42,9 +43,6 @@ async function storeBytes(partitions: Iterable<Shown>, clock: Clock): Promise<Re
     const bytes = await (store ?? copy)?.bytes()
     if (bytes !== undefined) readings.push(reading(number, bytes))
   })
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const cancelTimer = clock.at(clock.nowMs() + storesAnswerMsMax, resolve)
-  await Promise.race([Promise.allSettled(asked), late])
-  cancelTimer()
+  await withTimeout(clock, storesAnswerMsMax, Promise.allSettled(asked))
   return [...readings]
 }

@@ -1,8 +1,9 @@
 /** Connects the load of pools with the owners, the metrics and the executor processes. */
 import type { OwnerDirectory } from '../api/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
+import { whenRead } from '../metrics/index.ts'
 import type { LogAdmin } from '../ports/index.ts'
-import { type KeptProcesses, PoolLoads, ProcessScaler } from '../scaling/index.ts'
+import { type KeptProcesses, type PoolLoad, PoolLoads, ProcessScaler } from '../scaling/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** A scrape waits no longer for the brokers; Prometheus gives up after 10 s. */
@@ -38,27 +39,20 @@ export function poolLoadsOf(
 
 /** Each read of the metrics measures the pools. What cannot be measured is absent, so that nobody follows an old value. */
 export function showPoolLoads(loads: PoolLoads, { metrics, clock, logger }: ProcessContext): void {
-  metrics.refreshers.add(async () => {
-    const { poolWorkersWanted, poolBacklog, poolForecast } = metrics
-    const measured = loads.measure().then(
-      (found) => found,
-      (error: unknown) => void logger.debug({ err: error }, 'The load of the pools is unknown; the metrics do not show it.'),
-    )
-    let found: Awaited<typeof measured>
-    await withTimeout(
-      clock,
-      shownMsMax,
-      measured.then((all) => {
-        found = all
-      }),
-    )
-    for (const metric of [poolWorkersWanted, poolBacklog, poolForecast]) metric.reset()
-    for (const { pool, wanted, backlog, forecast } of found ?? []) {
-      poolWorkersWanted.set({ pool }, wanted)
-      poolBacklog.set({ pool }, backlog)
-      poolForecast.set({ pool }, Math.round(forecast))
-    }
-  })
+  // The gauges are read together, and share one measurement.
+  const measured = async (): Promise<PoolLoad[]> => {
+    const work = loads
+      .measure()
+      .catch(
+        (error: unknown) => void logger.debug({ err: error }, 'The load of the pools is unknown; the metrics do not show it.'),
+      )
+    return (await withTimeout(clock, shownMsMax, work)) ?? []
+  }
+  const show = (gauge: Parameters<typeof whenRead>[0], measureOf: (load: PoolLoad) => number): void =>
+    whenRead(gauge, async () => (await measured()).map((load) => ({ labels: { pool: load.pool }, value: measureOf(load) })))
+  show(metrics.poolWorkersWanted, ({ wanted }) => wanted)
+  show(metrics.poolBacklog, ({ backlog }) => backlog)
+  show(metrics.poolForecast, ({ forecast }) => Math.round(forecast))
 }
 
 /** Only if the number of executor processes may change. */

@@ -4,8 +4,7 @@
  */
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
-import type { Problem } from '../../streams/text/index.ts'
-import { commandNoun } from '../../streams/text/index.ts'
+import { commandNoun, type Problem } from '../../streams/text/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
 import {
   type AnyPayloads,

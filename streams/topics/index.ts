@@ -6,8 +6,8 @@ export {
   priorityMax,
   priorityNumbers,
   priorityOf,
+  rankMax,
   rankOf,
-  ranksMax,
   shownPriority,
   wordOf,
 } from './priorities.ts'

@@ -31,7 +31,7 @@ export const shownPriority = ({ priority, priorityLevel }: HasPriority): Priorit
 const attemptsApart = 16
 
 /** Ranks from 0 to this one. */
-export const ranksMax = (priorityMax + 1) * attemptsApart - 1
+export const rankMax = (priorityMax + 1) * attemptsApart - 1
 
 /** Place in the order of waiting runs: the lower goes first. By priority, then by attempts. */
 export const rankOf = (priority: number, attempt: number): number =>

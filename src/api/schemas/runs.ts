@@ -1,4 +1,5 @@
 /** Schemas of the routes of runs, and of the route that explains a job. */
+import { priorityMax } from '../../../streams/topics/index.ts'
 import {
   acceptedSchema,
   closed,
@@ -113,8 +114,8 @@ export const runSchema = {
 export const inputProperties = {
   target: { type: 'object' },
   priority: {
-    description: 'HIGH, NORMAL or LOW, or a number from 0 to 9, as it was written.',
-    anyOf: [{ type: 'string' }, { type: 'integer', minimum: 0, maximum: 9 }],
+    description: `HIGH, NORMAL or LOW, or a number from 0 to ${priorityMax}, as it was written.`,
+    anyOf: [{ type: 'string' }, { type: 'integer', minimum: 0, maximum: priorityMax }],
   },
   attempt: { type: 'integer' },
   specOffset: { type: 'integer', description: 'Offset in the topic jobs of the definition from which the run was created.' },

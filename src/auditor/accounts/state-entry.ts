@@ -6,7 +6,7 @@
 import type { ActiveRun, JobState } from '../../../schemas/index.ts'
 import { runHistorySize } from '../../../streams/state/index.ts'
 import { counted, stateWords } from '../../../streams/text/index.ts'
-import { type JobAccount, livesStill, openAccount, runsOf, type StateSummary } from './account.ts'
+import { type JobAccount, livesStill, openAccount, type RunAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
 import { hasNumber, noteLife, unknown } from './run-numbers.ts'
 
@@ -37,27 +37,21 @@ function endLife(account: JobAccount): void {
 
 function enterActive(account: JobAccount, active: ActiveRun, append: Append, at: number, context: EntryContext): void {
   const { runNo, specOffset, scheduledFor, trigger, status, attempt, startDeadlineAt, dueAt } = active
+  const revived = (run: RunAccount): void => {
+    if (run.found.includes('revived')) return
+    run.found.push('revived')
+    context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and ${stateWords(status)} again`, scheduledFor)
+  }
   if (hasNumber(account.ended, runNo)) {
     const run = opened(account, runNo, specOffset, scheduledFor, at, context)
-    if (run !== undefined && !run.found.includes('revived')) {
-      run.found.push('revived')
-      context.findings.find(
-        'ended-twice',
-        `${account.id}/${runNo}`,
-        `it had ended, and ${stateWords(status)} again`,
-        scheduledFor,
-      )
-    }
+    if (run !== undefined) revived(run)
     return
   }
   if (hasNumber(account.closed, runNo) && !account.runs.has(runNo)) return
   noteLife(account, specOffset, runNo)
   const run = opened(account, runNo, specOffset, scheduledFor, at, context)
   if (run === undefined) return
-  if (run.end !== null && !run.found.includes('revived')) {
-    run.found.push('revived')
-    context.findings.find('ended-twice', `${account.id}/${runNo}`, `it had ended, and ${stateWords(status)} again`, scheduledFor)
-  }
+  if (run.end !== null) revived(run)
   const first = !run.named
   Object.assign(run, { named: true, trigger, status, attempt })
   run.startDeadlineAt = Math.max(run.startDeadlineAt, startDeadlineAt)

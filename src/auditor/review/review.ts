@@ -2,7 +2,6 @@
  * Judges an account, once all topics were read up to a time (the watermark) and a grace for late records has passed.
  * Judged runs are counted and closed. Records that retention or compaction removed are never taken as a fault.
  */
-
 import { stateWords } from '../../../streams/text/index.ts'
 import { addNumber, hasNumber, type JobAccount, livesStill, planOf, type RunAccount, runsOf, unknown } from '../accounts/index.ts'
 import { type FindingKind, type Findings, noteLateness, type Scope, type Tally } from '../findings/index.ts'

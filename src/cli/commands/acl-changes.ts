@@ -1,6 +1,6 @@
 /** `duelog topics … --acls`: the ACLs of roles, planned or created, as a table or as JSON. */
 import { Option } from 'commander'
-import type { AclChange } from '../../cluster/index.ts'
+import type { AclChange, AclPlan } from '../../cluster/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { numberText, type Paint, tableText } from '../terminal/index.ts'
 import { accessNames, wantedOf } from './acl-entries.ts'
@@ -23,20 +23,20 @@ export interface AclsAsked {
 }
 
 /** Throws `bad-usage`. */
-export function requireAcls(env: Record<string, string | undefined>, { items, deleteSurplus }: AclsAsked): void {
+export function aclPlanOf(env: Record<string, string | undefined>, { items, deleteSurplus }: AclsAsked): AclPlan {
   if (items.length === 0 && deleteSurplus)
     throw new DuelogError('bad-usage', '--delete-surplus-acls needs --acls, which says what is not surplus.')
-  wantedOf(accessNames(env), items)
+  const names = accessNames(env)
+  return { wanted: wantedOf(names, items), prefix: names.prefix }
 }
 
-/** Rejects with `bad-usage`, `kafka-denied` or `bad-config`. */
+/** Rejects with `kafka-denied` or `bad-config`. */
 export async function aclChangesOf(
   env: Record<string, string | undefined>,
   verb: Verb,
-  { items, deleteSurplus }: AclsAsked,
+  plan: AclPlan,
+  { deleteSurplus }: AclsAsked,
 ): Promise<AclChange[]> {
-  const names = accessNames(env)
-  const plan = { wanted: wantedOf(names, items), prefix: names.prefix }
   const { clusterOf } = await import('../../cluster/index.ts')
   const { log } = clusterOf(clusterIn(env, 'duelog-topics'))
   return verb === 'plan' ? log.planAcls(plan) : log.changeAcls(plan, { deleteSurplus })

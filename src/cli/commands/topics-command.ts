@@ -5,7 +5,7 @@ import type { TopicChange } from '../../cluster/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
 import { exitCodes, numberText, type Paint, painterOf, settingOptions, tableText, writeAsJson } from '../terminal/index.ts'
-import { aclChangesOf, aclsOption, aclsText, requireAcls, surplusOption } from './acl-changes.ts'
+import { aclChangesOf, aclPlanOf, aclsOption, aclsText, surplusOption } from './acl-changes.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 const settings = [
@@ -45,14 +45,14 @@ function topicCommand(frame: CommandFrame, name: 'plan' | 'apply', description: 
       const { acls: items, deleteSurplusAcls } = flags as { acls?: string[]; deleteSurplusAcls?: boolean }
       const asked = { items: items ?? [], deleteSurplus: deleteSurplusAcls === true }
       // Wrong options are refused before anything is created.
-      requireAcls(env, asked)
+      const aclPlan = aclPlanOf(env, asked)
       const changes = await changesOf(env, name)
       const ignored = ignoredCount(env.DUELOG_PARTITIONS, changes)
       if (ignored !== undefined) terminal.stderr.write(`${ignored}\n`)
       if (flags.json) for (const change of changes) writeAsJson(terminal.stdout, change)
       else terminal.stdout.write(textOf(changes, name, painterOf(terminal.stdout, terminal.env)))
       if (asked.items.length > 0) {
-        const acls = await aclChangesOf(env, name, asked)
+        const acls = await aclChangesOf(env, name, aclPlan, asked)
         if (flags.json) for (const acl of acls) writeAsJson(terminal.stdout, acl)
         else terminal.stdout.write(aclsText(acls, name, asked.deleteSurplus, painterOf(terminal.stdout, terminal.env)))
       }

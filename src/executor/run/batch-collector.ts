@@ -2,7 +2,7 @@
  * Collects due runs of one batch handler. A batch is ripe when it is full, or when its oldest run has waited long enough. It then
  * takes its turn among all due runs, with the highest priority in it.
  */
-import { priorityOf, rankOf, ranksMax } from '../../../streams/topics/index.ts'
+import { priorityOf, rankMax, rankOf } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { BatchHandler } from '../handlers/index.ts'
@@ -43,7 +43,7 @@ export class BatchCollector {
     this.#clock = clock
     this.#onReady = onRipe
     this.#onWoken = onWoken
-    this.#waiting = new ReadyQueue(ranksMax + 1)
+    this.#waiting = new ReadyQueue(rankMax + 1)
   }
 
   add(entry: Entry): void {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
-import { ranksMax } from '../../../streams/topics/index.ts'
+import { rankMax } from '../../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../../clock/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
@@ -57,7 +57,7 @@ export class Runner implements AttemptHost {
   readonly calls: RunningCalls
   readonly #options: RunnerOptions
   readonly #handlers: ReadonlyMap<string, Handler | BatchCollector>
-  readonly #ready = new ReadyQueue<Entry | BatchTurn>(ranksMax + 1)
+  readonly #ready = new ReadyQueue<Entry | BatchTurn>(rankMax + 1)
   readonly #supervisor: Supervisor
   readonly #cancels = new Cancellations()
   readonly #lateness: { observe(seconds: number): void }

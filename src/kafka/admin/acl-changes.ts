@@ -1,6 +1,7 @@
 /** Plans the ACLs that principals need and lack, creates them, and finds those that are no longer needed. Nothing is deleted unasked. */
 import kafkajs, { type Admin, type Kafka, type AclEntry as KafkaAcl } from 'kafkajs'
 import type { AclEntry, AclOperation } from '../../../schemas/index.ts'
+import { slices } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { rootTypeOf } from '../errors/index.ts'
 import { withAdmin } from './topic-changes.ts'
@@ -48,9 +49,9 @@ export function changeAcls(kafka: Kafka, plan: AclPlan, { deleteSurplus }: { del
   return withAcls(kafka, 'Changing the ACLs', async (admin) => {
     const changes = await changesOf(admin, plan)
     const of = (action: AclChange['action']): KafkaAcl[] => changes.filter((change) => change.action === action).map(kafkaAclOf)
-    for (const acl of portionsOf(of('create'))) await admin.createAcls({ acl })
+    for (const acl of slices(of('create'), portion)) await admin.createAcls({ acl })
     // Deleted last: a principal never has less than before and after.
-    if (deleteSurplus) for (const filters of portionsOf(of('surplus'))) await admin.deleteAcls({ filters })
+    if (deleteSurplus) for (const filters of slices(of('surplus'), portion)) await admin.deleteAcls({ filters })
     return changes
   })
 }
@@ -140,10 +141,6 @@ const operations = {
 
 const nameIn = <Name extends string>(table: Readonly<Record<Name, number>>, number: number): Name | undefined =>
   (Object.keys(table) as Name[]).find((name) => table[name] === number)
-
-function* portionsOf<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += portion) yield items.slice(at, at + portion)
-}
 
 /** Says what is missing where the brokers give only a code. */
 async function withAcls(kafka: Kafka, doing: string, use: (admin: Admin) => Promise<AclChange[]>): Promise<AclChange[]> {

@@ -131,12 +131,14 @@ function lifeOf(seconds: unknown, token: string): number | undefined {
 }
 
 function unreached(tokenUrl: string, error: unknown): DuelogError {
-  const isLate = error instanceof Error && error.name === 'TimeoutError'
-  const reason = isLate ? `no answer within ${requestMsMax / 1_000} s` : reasonOf(error)
   const remedy = isUntrusted(error)
     ? 'Set KAFKA_SASL_OAUTHBEARER_CA_FILE, or `ca` of `sasl`, to the authority that signed its certificate.'
     : 'Check that it runs and can be reached; it is asked again.'
-  return new DuelogError('broker-unavailable', `No token for the brokers: ${tokenUrl} cannot be asked (${reason}). ${remedy}`, {
-    cause: error,
-  })
+  return new DuelogError(
+    'broker-unavailable',
+    `No token for the brokers: ${tokenUrl} cannot be asked (${reasonOf(error, requestMsMax)}). ${remedy}`,
+    {
+      cause: error,
+    },
+  )
 }

@@ -22,7 +22,7 @@ import {
   waitersOfRank,
   waitersRange,
 } from '../../../streams/state/index.ts'
-import { agedEvery, ranksMax as rankMax } from '../../../streams/topics/index.ts'
+import { agedEvery, rankMax } from '../../../streams/topics/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
 import type { PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'

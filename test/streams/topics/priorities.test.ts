@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { definitionFromJson, definitionToJson } from '../../../streams/definitions/index.ts'
-import { priorityOf, rankOf, ranksMax, shownPriority, wordOf } from '../../../streams/topics/index.ts'
+import { priorityOf, rankMax, rankOf, shownPriority, wordOf } from '../../../streams/topics/index.ts'
 
 const base = { schedule: { delayMs: 0 }, target: { handler: 'noop' } }
 const read = (priority: unknown) => definitionFromJson({ ...base, priority })
@@ -59,8 +59,8 @@ describe('the order of runs that wait', () => {
       fc.property(fc.integer(), fc.integer(), (level, attempt) => {
         const rank = rankOf(priorityOf({ priority: 'NORMAL', priorityLevel: level }), attempt)
         expect(rank).toBeGreaterThanOrEqual(0)
-        expect(rank).toBeLessThanOrEqual(ranksMax)
-        expect(ranksMax).toBeLessThan(256)
+        expect(rank).toBeLessThanOrEqual(rankMax)
+        expect(rankMax).toBeLessThan(256)
       }),
     )
   })
