@@ -106,6 +106,11 @@ export class Announcements {
   }
 }
 
-function placeOf({ jobsOffset, startedAt: at, after }: OperationPart): Pick<AnnounceQuery, 'cutOff' | 'after'> {
-  return { cutOff: { jobsOffset, at }, ...(after !== null && { after }) }
+function placeOf({
+  jobsOffset,
+  startedAt: at,
+  after,
+  pendingTo,
+}: OperationPart): Pick<AnnounceQuery, 'cutOff' | 'after' | 'listed'> {
+  return { cutOff: { jobsOffset, at }, ...(after !== null && { after }), ...(pendingTo !== null && { listed: pendingTo }) }
 }

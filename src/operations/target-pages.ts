@@ -9,6 +9,7 @@ import {
   bulkActions,
   type ChangeQuery,
   type CutOff,
+  commandIdOf,
   isImmediate,
   type JobFilter,
   type OperationAction,
@@ -86,9 +87,7 @@ export class Selection {
   }
 
   get announced(): Pick<AnnounceQuery, 'action' | 'filter' | 'commandId'> {
-    const { action, commandPrefix } = this
-    const commandId = `${commandPrefix}${action.toLowerCase()}`
-    return { action: action as AnnouncedAction, filter: this.#filter, commandId }
+    return { action: this.action as AnnouncedAction, filter: this.#filter, commandId: commandIdOf(this) }
   }
 
   async cutOff(owner: AskedOwner, partition: number, asker?: Asker): Promise<CutOff> {

@@ -66,6 +66,10 @@ export type AnnouncedAction = (typeof announcedActions)[number]
 export const isImmediate = (action: OperationAction, { status }: JobFilter): boolean =>
   immediateActions.has(action) && (status === undefined || status === 'ACTIVE')
 
+/** The command by which an operation changes a job, except runs. */
+export const commandIdOf = ({ commandPrefix, action }: { commandPrefix: string; action: OperationAction }): string =>
+  `${commandPrefix}${action.toLowerCase()}`
+
 /** Tells the owner of a partition of an operation, before its jobs are changed one after another. */
 export interface AnnounceQuery {
   action: AnnouncedAction
@@ -77,6 +81,8 @@ export interface AnnounceQuery {
   cutOff?: CutOff
   /** Jobs up to this one are done, in the order of their bytes. */
   after?: string
+  /** DELETE: jobs up to this one are counted, because they were listed; their tombstones are being written. */
+  listed?: string
   /** The operation ends here: jobs that it has not changed stay as they are. */
   isOver: boolean
   /** 0: it is answered at once. Otherwise after this time, or as soon as the partition leaves this process, with `not-ready`. */

@@ -10,6 +10,7 @@ export {
   type ChangeRefusal,
   type Changes,
   type CutOff,
+  commandIdOf,
   isImmediate,
   jobActions,
   type OperationAction,

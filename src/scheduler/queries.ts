@@ -11,6 +11,7 @@ import {
   type PartitionQueries,
   type PartitionView,
   type RunEnd,
+  type Targets,
 } from '../ports/index.ts'
 import { idsOfRunTimers, poolOf } from './activity/index.ts'
 import type { Wait } from './input/index.ts'
@@ -99,7 +100,9 @@ function operationQueries(
     targets: (partition, query, asker) =>
       lists.run(async () => {
         const cutOff = query.cutOff ?? cutOffNow(partitions.get(partition), clock)
-        return changeTargets({ store: storeOf(partition), codecs }, { ...query, cutOff })
+        const list = (): Promise<Targets> => changeTargets({ store: storeOf(partition), codecs }, { ...query, cutOff })
+        const isCounted = query.action === 'DELETE' && query.countOnly !== true && query.limit > 0
+        return (isCounted ? partitions.get(partition)?.listTargets(query, list) : undefined) ?? list()
       }, asker),
 
     async change(partition, query, asker) {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { JobDefinitionInput } from '../../schemas/generated.ts'
 import type { AnnounceQuery, ChangeQuery, Changes } from '../../src/ports/change-targets.ts'
+import { AnnouncedChange } from '../../src/scheduler/commit/announced-changes.ts'
 import type { Disk, Process } from '../model/cluster/process.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -134,6 +135,67 @@ test('DELETE: no job fires from the announcement on; who comes up is deleted fir
   expect((await queries.announce(0, { ...deleting, isOver: true })).ahead).toBe(61)
   await driver.advance(20_000, 1_000)
   expect(startsSince(driver, seen, ['job-rare'])).toBe(1)
+})
+
+test('DELETE: a job that comes up after it was listed counts once, wherever its list went', async () => {
+  const { driver, owner, ids } = await bed(20)
+  const deleting = { ...deletion, waitMs: 0, cutOff }
+  const ahead = async (more = {}) => (await owner.scheduler.queries.announce(0, { ...deleting, isOver: false, ...more })).ahead
+  expect(await ahead()).toBe(0)
+  expect((await toDelete(owner)).targets.map(({ id }) => id)).toEqual(ids)
+  await driver.advance(3_000, 250)
+  expect(ids.map((id) => driver.state(owner, id))).toEqual(ids.map(() => undefined))
+  // The walk counts its targets.
+  expect(await ahead()).toBe(0)
+  // It goes on after them.
+  expect((await toDelete(owner, { after: 'job-015' })).count).toBe(0)
+  expect(await ahead()).toBe(4)
+  expect((await toDelete(owner)).count).toBe(0)
+  expect(await ahead({ isOver: true })).toBe(4)
+})
+
+test('DELETE: an owner that takes over does not count what the one before it had listed', async () => {
+  const { driver, owner } = await bed(20)
+  const deleting = { ...deletion, waitMs: 0, isOver: false, cutOff, listed: 'job-009' }
+  await owner.scheduler.queries.announce(0, deleting)
+  await driver.advance(3_000, 250)
+  expect((await owner.scheduler.queries.announce(0, deleting)).ahead).toBe(10)
+})
+
+test('DELETE: a list that did not arrive is made again, and what was deleted between the two counts', async () => {
+  const { driver, owner } = await bed(20)
+  const deleting = { ...deletion, waitMs: 0, isOver: false, cutOff }
+  const { queries } = owner.scheduler
+  await queries.announce(0, deleting)
+  expect((await toDelete(owner, { limit: 12 })).count).toBe(12)
+  await driver.advance(3_000, 250)
+  expect((await queries.announce(0, deleting)).ahead).toBe(8)
+  // With its end it is the repeat of one that was counted.
+  expect((await toDelete(owner, { until: 'job-011' })).count).toBe(0)
+  expect((await queries.announce(0, deleting)).ahead).toBe(8)
+  expect((await toDelete(owner)).count).toBe(0)
+  expect((await queries.announce(0, deleting)).ahead).toBe(20)
+})
+
+test('DELETE: a job that comes up while the targets are listed is no target', async () => {
+  const change = new AnnouncedChange({ ...deletion, waitMs: 0, isOver: false }, cutOff, 0)
+  const list = (ids: string[], meanwhile: () => void) =>
+    change.list({}, async () => {
+      meanwhile()
+      return { targets: ids.map((id) => ({ id, offset: 0 })), count: ids.length, cutOff }
+    })
+  const first = await list(['a', 'b', 'c'], () => change.changedAhead('b'))
+  expect([first.targets.map(({ id }) => id), first.count, change.ahead]).toEqual([['a', 'c'], 2, 1])
+  change.changedAhead('c')
+  // The owner had changed it before it was read, and says so afterwards.
+  change.changedAhead('aa')
+  expect(change.ahead).toBe(2)
+  const closed = (): never => {
+    throw new Error('the store is closed')
+  }
+  await expect(list(['c'], closed)).rejects.toThrow('closed')
+  // c was changed after the list that had it, and comes in no later one.
+  expect(change.ahead).toBe(3)
 })
 
 test('DELETE: what an owner had begun to delete when it died is deleted by the next, and by no operation', async () => {

@@ -77,7 +77,7 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       ofPartition,
       closed(
         {
-          ...{ action: { enum: announcedActions }, commandId: text, createdAt: integer(0), isOver: flag },
+          ...{ action: { enum: announcedActions }, commandId: text, createdAt: integer(0), listed: text, isOver: flag },
           ...{ ...filterFields, ...placeFields, waitMs: { ...integer(0), maximum: announceWaitMsMax } },
         },
         ['action', 'commandId', 'createdAt', 'isOver', 'waitMs'],
@@ -90,8 +90,8 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       asker,
     }),
     answer: (queries, given: OfPartition & GivenAnnouncement, asker) => {
-      const { partition, action, commandId, createdAt, after, isOver, waitMs, jobsOffset, at, ...filter } = given
-      const place = placeOf({ after, jobsOffset, at })
+      const { partition, action, commandId, createdAt, after, listed, isOver, waitMs, jobsOffset, at, ...filter } = given
+      const place = { ...placeOf({ after, jobsOffset, at }), ...(listed !== undefined && { listed }) }
       return queries.announce(partition, { action, commandId, createdAt, filter, isOver, waitMs, ...place }, asker())
     },
   },

@@ -7,7 +7,16 @@
 import type { Job } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { type Announced, type AnnounceQuery, type Asker, type CutOff, isImmediate } from '../../ports/index.ts'
+import {
+  type Announced,
+  type AnnounceQuery,
+  type Asker,
+  type CutOff,
+  commandIdOf,
+  isImmediate,
+  type TargetQuery,
+  type Targets,
+} from '../../ports/index.ts'
 import { byBytes } from '../queries/index.ts'
 import { ChangeRule } from './change-rule.ts'
 
@@ -33,6 +42,14 @@ export class AnnouncedChange {
   heardAtMs = 0
   /** The walk has done all jobs up to this one. */
   #after: string | undefined
+  /** The targets of the last list: the walk counts them. */
+  #listed: ReadonlySet<string> = new Set()
+  /** Those of them that were changed ahead since. */
+  readonly #changedSince = new Set<string>()
+  /** Jobs that were changed ahead while lists are being made. */
+  readonly #changedMeanwhile = new Set<Set<string>>()
+  /** The walk has counted all jobs up to this one. */
+  #countedTo: string | undefined
 
   constructor(query: AnnounceQuery, cutOff: CutOff, nowMs: number) {
     const { commandId, createdAt, action, filter } = query
@@ -47,6 +64,45 @@ export class AnnouncedChange {
   /** The walk has done all jobs up to this one. It never goes back: a repeat changes none of them. */
   walkedTo(jobId: string | undefined): void {
     if (jobId !== undefined && (this.#after === undefined || byBytes(jobId, this.#after) > 0)) this.#after = jobId
+  }
+
+  /** The walk has counted all jobs up to this one. */
+  countedTo(jobId: string | undefined): void {
+    if (jobId !== undefined && (this.#countedTo === undefined || byBytes(jobId, this.#countedTo) > 0)) this.#countedTo = jobId
+  }
+
+  /** A job was changed ahead of the walk. It counts once: here, or as a target of the walk. */
+  changedAhead(jobId: string): void {
+    if (this.#listed.has(jobId)) {
+      this.#changedSince.add(jobId)
+      return
+    }
+    if (this.#countedTo !== undefined && byBytes(jobId, this.#countedTo) <= 0) return
+    this.ahead++
+    for (const changed of this.#changedMeanwhile) changed.add(jobId)
+  }
+
+  /** Makes a list of targets. Those that were changed ahead meanwhile are none any more, and are counted already. */
+  async list({ after, until }: Pick<TargetQuery, 'after' | 'until'>, make: () => Promise<Targets>): Promise<Targets> {
+    // A repeated list: the first one was counted.
+    if (until !== undefined) {
+      this.countedTo(until)
+      return make()
+    }
+    // If the last list did not arrive, this one begins where that began, and does not have these.
+    for (const jobId of this.#changedSince) if (after === undefined || byBytes(jobId, after) > 0) this.ahead++
+    this.#changedSince.clear()
+    this.#listed = new Set()
+    const changed = new Set<string>()
+    this.#changedMeanwhile.add(changed)
+    try {
+      const found = await make()
+      const targets = found.targets.filter(({ id }) => !changed.has(id))
+      this.#listed = new Set(targets.map(({ id }) => id))
+      return { ...found, targets, count: targets.length }
+    } finally {
+      this.#changedMeanwhile.delete(changed)
+    }
   }
 
   /** Whether the job is to be changed now. */
@@ -101,6 +157,13 @@ export class AnnouncedChanges {
     return change.ahead
   }
 
+  /** Makes a list of targets of a DELETE. */
+  list(query: TargetQuery, make: () => Promise<Targets>): Promise<Targets> {
+    const commandId = commandIdOf(query)
+    const change = this.#known.find((known) => known.commandId === commandId)
+    return change === undefined ? make() : change.list(query, make)
+  }
+
   /** The partition leaves this process: who waits asks the next owner. */
   leave(): void {
     const moved = 'The partition moves to another process; its next owner has to know the operation.'
@@ -108,7 +171,7 @@ export class AnnouncedChanges {
   }
 
   #take(query: AnnounceQuery, cutOff: CutOff | undefined): AnnouncedChange {
-    const { commandId, createdAt, after, isOver } = query
+    const { commandId, createdAt, after, listed, isOver } = query
     const place = query.cutOff ?? cutOff
     let change = this.inForce.find((known) => known.commandId === commandId)
     if (change === undefined) {
@@ -122,6 +185,7 @@ export class AnnouncedChanges {
     }
     change.heardAtMs = this.#clock.steadyMs()
     change.walkedTo(after)
+    change.countedTo(listed)
     change.isOver ||= isOver
     return change
   }

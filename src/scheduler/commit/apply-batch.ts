@@ -179,7 +179,7 @@ class BatchStep {
     const decision = this.#step(job, { kind: 'command', command: change.rule.command })
     // As after its retention: the owner writes the tombstone, and a definition that comes first outlives it.
     if (change.isDeletion && decision.job.state?.status === 'COMPLETED') patchState(decision, { deleteAt: this.#now })
-    this.#batchResult.ahead.push(change)
+    this.#batchResult.ahead.push({ change, jobId: job.id })
     this.#take(job, decision)
     return decision.job
   }

@@ -26,7 +26,7 @@ export interface BatchResult {
   bulkLooked: number
   bulk: SliceOutcome
   /** Changes that reached a job ahead of their walk, once for each job. */
-  ahead: AnnouncedChange[]
+  ahead: { change: AnnouncedChange; jobId: string }[]
   notes: Note[]
   dispatched: { pool: string; dueAt: number }[]
   /** Records to topics of users. */

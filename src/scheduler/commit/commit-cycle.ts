@@ -99,7 +99,7 @@ export async function runCommitCycle(context: CommitContext, timers: Timer[], op
     if (tried.length > 0) failureIsolation.succeeded(tried)
     count(shared, batchResult.notes)
     const { timersHandled, inputRecordsApplied, waitersTried, blocked, deferred, awaiting, bulkLooked, bulk } = batchResult
-    for (const change of batchResult.ahead) change.ahead++
+    for (const { change, jobId } of batchResult.ahead) change.changedAhead(jobId)
     if (slice !== undefined) context.bulk.committed(slice, bulkLooked, bulk)
     const appliedCount = timersHandled + inputRecordsApplied + waitersTried + bulkLooked
     return { appliedCount, committed, blocked, deferred, awaiting }

@@ -29,6 +29,8 @@ import type {
   CutOff,
   PartitionStore,
   PartitionView,
+  TargetQuery,
+  Targets,
 } from '../../ports/index.ts'
 import type { ActiveRuns, JobWait, Leases, StandingJobs, WorkerWatch } from '../activity/index.ts'
 import {
@@ -220,6 +222,11 @@ export class Partition {
     const isActive = this.phase === 'active'
     const announced = await this.#assignment.announced.announce(query, isActive ? now : undefined, asker)
     return { ...announced, isActive: isActive && this.store !== undefined }
+  }
+
+  /** As AnnouncedChanges#list says. */
+  listTargets(query: TargetQuery, list: () => Promise<Targets>): Promise<Targets> {
+    return this.#assignment.announced.list(query, list)
   }
 
   /** See JobWaits. */

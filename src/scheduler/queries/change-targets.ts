@@ -2,7 +2,16 @@
 import type { JobState } from '../../../schemas/index.ts'
 import { deadRunsBy } from '../../../streams/runs/index.ts'
 import { type Job, markOf, pristineState } from '../../../streams/state/index.ts'
-import type { CutOff, JobFilter, OperationAction, PartitionStore, Target, TargetQuery, Targets } from '../../ports/index.ts'
+import {
+  type CutOff,
+  commandIdOf,
+  type JobFilter,
+  type OperationAction,
+  type PartitionStore,
+  type Target,
+  type TargetQuery,
+  type Targets,
+} from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 import { endedRunsOf } from './job-queries.ts'
@@ -25,7 +34,7 @@ export async function changeTargets(place: Place, query: Query): Promise<Targets
   const found: Targets = { targets: [], count: 0, cutOff }
   if (limit === 0) return found
   // While owners change jobs, those that are changed already are counted too. Those that they delete are no targets any more.
-  const mark = countOnly || action === 'DELETE' ? markOf(`${query.commandPrefix}${action.toLowerCase()}`) : undefined
+  const mark = countOnly || action === 'DELETE' ? markOf(commandIdOf(query)) : undefined
   let jobs = 0
   let read = 0
   let cursor = query.after
