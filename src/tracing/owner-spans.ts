@@ -1,6 +1,7 @@
 /** Spans of an owner: of each dispatch of a commit cycle, what was decided and how long its commit took. */
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { TraceContext } from '../../streams/text/index.ts'
+import { guarded } from './guarded.ts'
 import { attributeNames, spanNames } from './names.ts'
 import { contextUnder, headersOf, instant, spanContextOf, tracer } from './tracer.ts'
 
@@ -38,7 +39,7 @@ export class CycleSpans {
   dispatched(run: DispatchedRun): TraceContext | undefined {
     const recorder = tracer()
     const parent = run.isOnce ? run.origin : undefined
-    return recorder === undefined ? parent : this.#recorded(recorder, run, parent)
+    return recorder === undefined ? parent : (guarded(() => this.#recorded(recorder, run, parent)) ?? parent)
   }
 
   #recorded(recorder: Tracer, run: DispatchedRun, parent: TraceContext | undefined): TraceContext | undefined {
@@ -65,8 +66,8 @@ export class CycleSpans {
       { kind: SpanKind.PRODUCER, startTime: instant(now), attributes: sending },
       under,
     )
-    decision.end(instant(now))
     this.#spans.push(dispatch)
+    decision.end(instant(now))
     return headersOf(dispatch)
   }
 
@@ -74,13 +75,14 @@ export class CycleSpans {
   ended(errorType?: string): void {
     if (this.#spans.length === 0) return
     const now = Math.max(this.#nowMs(), this.#beganAtMs)
-    for (const span of this.#spans.splice(0)) {
-      if (errorType !== undefined) {
-        span.setAttribute(attributeNames.errorType, errorType)
-        span.setStatus({ code: SpanStatusCode.ERROR })
-      }
-      span.end(instant(now))
-    }
+    for (const span of this.#spans.splice(0))
+      guarded(() => {
+        if (errorType !== undefined) {
+          span.setAttribute(attributeNames.errorType, errorType)
+          span.setStatus({ code: SpanStatusCode.ERROR })
+        }
+        span.end(instant(now))
+      })
   }
 }
 

@@ -14,6 +14,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { type TraceContext, traceContextOf } from '../../streams/text/index.ts'
+import { guarded } from './guarded.ts'
 
 const tracerName = 'duelog'
 
@@ -21,10 +22,11 @@ let found: Tracer | undefined
 
 /** Undefined while no SDK is registered. It may be registered at any time. */
 export function tracer(): Tracer | undefined {
-  if (found !== undefined) return found
-  // A provider of the API hands calls on to that of an SDK, once there is one. That of an SDK alone has no such function.
-  const provider = trace.getTracerProvider() as { getDelegateTracer?(name: string): Tracer | undefined }
-  found = provider.getDelegateTracer === undefined ? trace.getTracer(tracerName) : provider.getDelegateTracer(tracerName)
+  found ??= guarded(() => {
+    // A provider of the API hands calls on to that of an SDK, once there is one. That of an SDK alone has no such function.
+    const provider = trace.getTracerProvider() as { getDelegateTracer?(name: string): Tracer | undefined }
+    return provider.getDelegateTracer === undefined ? trace.getTracer(tracerName) : provider.getDelegateTracer(tracerName)
+  })
   return found
 }
 
@@ -58,4 +60,4 @@ export function headersOf(span: Span | undefined): TraceContext | undefined {
 export const instant = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms - Math.floor(ms / 1_000) * 1_000) * 1e6)]
 
 /** The context of the span that is active now, for a request to another system; undefined if there is none. */
-export const activeContext = (): TraceContext | undefined => headersOf(trace.getSpan(context.active()))
+export const activeContext = (): TraceContext | undefined => guarded(() => headersOf(trace.getSpan(context.active())))

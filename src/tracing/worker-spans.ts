@@ -1,6 +1,7 @@
 /** Spans of a worker: how long a run waited, and its handler. A batch has one span of its handler, with a link to each run. */
-import { type Attributes, context, type Link, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { type Attributes, context, type Link, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { TraceContext } from '../../streams/text/index.ts'
+import { failed, guarded } from './guarded.ts'
 import { attributeNames, spanNames } from './names.ts'
 import { contextUnder, headersOf, instant, spanContextOf, tracer } from './tracer.ts'
 
@@ -47,24 +48,48 @@ export class HandlerSpan {
   /** Ids for lines of the log; undefined if the span has none. */
   get ids(): { trace_id: string; span_id: string } | undefined {
     if (this.headers === undefined) return undefined
-    const { traceId, spanId } = this.#span.spanContext()
+    const [, traceId = '', spanId = ''] = this.headers.traceparent.split('-')
     return { trace_id: traceId, span_id: spanId }
   }
 
   /** Calls the handler with the span active, so that the spans of the handler belong to it. */
   around<Result>(call: () => Result): Result {
-    return context.with(trace.setSpan(context.active(), this.#span), call)
+    let result: (() => Result) | undefined
+    try {
+      context.with(trace.setSpan(context.active(), this.#span), () => {
+        result = outcomeOf(call)
+      })
+    } catch (error) {
+      failed(error)
+    }
+    // A context manager that throws may have called it or not. It is called once.
+    return result === undefined ? call() : result()
   }
 
   /** One of its attempts has ended. The span ends with the last one. */
   ended({ outcome, endedAt, error }: AttemptEnd): void {
-    if (error !== undefined) {
-      this.#span.setAttribute(attributeNames.errorType, error.type)
-      this.#span.setStatus({ code: SpanStatusCode.ERROR, message: error.message })
+    const isLast = --this.#left <= 0
+    guarded(() => {
+      if (error !== undefined) {
+        this.#span.setAttribute(attributeNames.errorType, error.type)
+        this.#span.setStatus({ code: SpanStatusCode.ERROR, message: error.message })
+      }
+      if (!isLast) return
+      this.#span.setAttribute(attributeNames.outcome, outcome)
+      this.#span.end(instant(endedAt))
+    })
+  }
+}
+
+/** What a call returns or throws, to be returned or thrown later. */
+function outcomeOf<Result>(call: () => Result): () => Result {
+  try {
+    const value = call()
+    return () => value
+  } catch (error) {
+    return () => {
+      throw error
     }
-    if (--this.#left > 0) return
-    this.#span.setAttribute(attributeNames.outcome, outcome)
-    this.#span.end(instant(endedAt))
   }
 }
 
@@ -73,6 +98,10 @@ export function handlerSpan(count: number, describe: (at: number) => StartedAtte
   const recorder = tracer()
   if (recorder === undefined) return undefined
   const attempts = Array.from({ length: count }, (_, at) => describe(at))
+  return guarded(() => recordedSpan(recorder, attempts))
+}
+
+function recordedSpan(recorder: Tracer, attempts: readonly StartedAttempt[]): HandlerSpan {
   const first = attempts[0] as StartedAttempt
   for (const attempt of attempts) {
     const { pool, parent, dispatchedAt, startedAt } = attempt
