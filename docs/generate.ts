@@ -14,6 +14,7 @@ import { errorsPage } from './pages/errors.ts'
 import { jobsPage } from './pages/jobs.ts'
 import { libraryPage } from './pages/library.ts'
 import { limitsTable } from './pages/limits.ts'
+import { logsPage } from './pages/logs.ts'
 import { metricsPage } from './pages/metrics.ts'
 import { topicsPage } from './pages/topics.ts'
 
@@ -30,6 +31,7 @@ export function madeFiles(): Map<string, string> {
     ['docs/ERRORS.md', errorsPage()],
     ['docs/JOBS.md', jobsPage()],
     ['docs/LIBRARY.md', libraryPage()],
+    ['docs/LOGS.md', logsPage()],
     ['docs/METRICS.md', metricsPage()],
     ['docs/TOPICS.md', topicsPage()],
     ['src/answers/answers.ts', answerTypes()],

@@ -8,6 +8,7 @@ import { type FastifyInstance, fastify, LogController, type RouteOptions } from 
 import { writeJson } from '../../streams/text/index.ts'
 import { FairSlots } from '../concurrency/index.ts'
 import { DuelogError, errorTable, messageOf } from '../errors/index.ts'
+import { libraryLogger } from '../logging/index.ts'
 import { version } from '../process/index.ts'
 import { AuditLog, auditRequests } from './audit-trail/index.ts'
 import type { ApiContext, ApiOptions } from './context/index.ts'
@@ -179,7 +180,7 @@ function newSeries({ seriesFile, ...options }: ApiOptions): SeriesSampler {
 function createInstance(options: ApiOptions, certificate: { cert: string; key: string } | undefined): FastifyInstance {
   const limits = { headersTimeout: headersReceiveMs, connectionsCheckingInterval: headersCheckMs }
   const instance = fastify({
-    loggerInstance: options.logger,
+    loggerInstance: libraryLogger(options.logger, 'http-server-line'),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
     connectionTimeout: connectionIdleMs,

@@ -2,9 +2,9 @@
  * One partition under audit: its topics, and its ledger in a store of this process. All operations run one after another,
  * so that the saved accounts always match the saved positions.
  */
-import type { Logger } from 'pino'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../clock/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { FoundFault, Log, PartitionProof, RecordIn } from '../ports/index.ts'
 import { sharedBy } from './accounts/index.ts'
@@ -103,7 +103,10 @@ export class AuditedPartition {
   ): Promise<AuditedPartition> {
     const { store, wiped } = await options.stores.open(partition)
     if (wiped !== undefined)
-      options.logger.warn({ partition, wiped }, 'The auditor wiped its store of a partition and reads the log again.')
+      options.logger.warn(
+        { event: 'auditor-store-wiped', partition, wiped },
+        'The auditor wiped its store of a partition and reads the log again.',
+      )
     const recent: FoundFault[] = []
     const onFinding = (finding: Finding): void => {
       recent.unshift({ at: options.clock.nowMs(), ...finding })

@@ -123,7 +123,10 @@ export class Auditor implements ProofQueries {
       .then(() => (this.#assigned.has(partition) ? this.#open(partition) : this.#close(partition)))
       .catch((error: unknown) => {
         const { logger } = this.#options
-        logger.error({ err: error, partition }, 'The auditor could not open or close a partition.')
+        logger.error(
+          { event: 'auditor-partition-failed', err: error, partition },
+          'The auditor could not open or close a partition.',
+        )
       })
       .finally(() => {
         if (this.#moving.get(partition) === moving) this.#moving.delete(partition)
@@ -159,7 +162,10 @@ export class Auditor implements ProofQueries {
       if (this.#stopped) return
       // The records are read again from the saved position. The registry or the disk may work again by then.
       const { logger } = this.#options
-      logger.warn({ err: error, topic, partition }, 'The auditor could not enter records. It reads them again.')
+      logger.warn(
+        { event: 'auditor-records-not-entered', err: error, topic, partition },
+        'The auditor could not enter records. It reads them again.',
+      )
       return this.#rejoin()
     }
     const { pause, resume } = audited.lanes.pace()
@@ -169,7 +175,10 @@ export class Auditor implements ProofQueries {
 
   #crashed(error: unknown): void {
     if (this.#stopped) return
-    this.#options.logger.error({ err: error }, 'The auditor lost its group session. It joins again.')
+    this.#options.logger.error(
+      { event: 'auditor-session-lost', err: error },
+      'The auditor lost its group session. It joins again.',
+    )
     this.#rejoin()
   }
 
@@ -199,7 +208,9 @@ export class Auditor implements ProofQueries {
     this.#roundTimer()
     this.#roundTimer = clock.at(clock.nowMs() + Math.min(roundMs, graceMs), () => {
       this.#round = this.#look()
-        .catch((error: unknown) => logger.warn({ err: error }, 'The auditor could not query the log. It tries again.'))
+        .catch((error: unknown) =>
+          logger.warn({ event: 'auditor-query-failed', err: error }, 'The auditor could not query the log. It tries again.'),
+        )
         .then(() => {
           if (this.#reader !== undefined) this.#plan()
         })
@@ -238,7 +249,7 @@ export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions,
   return {
     onFinding: (finding) => {
       metrics.auditFindings.inc({ kind: finding.kind })
-      logger.error(finding, 'The audit found a fault.')
+      logger.error({ event: 'audit-fault-found', ...finding }, 'The audit found a fault.')
     },
     onJudged: ({ runs, occurrences, records, unreadable }) => {
       metrics.auditRuns.inc(runs)
@@ -249,7 +260,7 @@ export function findingListenersOf({ metrics, logger }: Pick<AuditorRoleOptions,
     onUnjudged: (counts) => {
       for (const [reason, count] of Object.entries(counts)) {
         metrics.auditUnjudged.inc({ reason }, count)
-        logger.warn({ reason, count }, 'The audit cannot judge something.')
+        logger.warn({ event: 'audit-not-judged', reason, count }, 'The audit cannot judge something.')
       }
     },
   }

@@ -2,8 +2,8 @@
 import { pino } from 'pino'
 import { readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
+import { limitRecordLogs } from '../logging/index.ts'
 import { shownOf } from '../metrics/index.ts'
-import { limitRecordLogs } from '../process/index.ts'
 import { startSystem, tellMetrics } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
 import { watchSignals } from './terminal/index.ts'
@@ -17,12 +17,12 @@ try {
   const config = readConfig(process.env)
   const logger = pino({ level: config.logLevel, base: { pid: process.pid }, ...limitRecordLogs() })
   const onFatal = (error: Error): void => {
-    logger.fatal({ err: error }, 'The executor process cannot continue.')
+    logger.fatal({ event: 'process-failed', err: error }, 'The executor process cannot continue.')
     ended.resolve(1)
   }
   const system = await startSystem({ config, logger, onFatal })
   tellMetrics(process, () => shownOf(system.metrics.registry))
-  logger.info({ url: system.url, pools: config.pools }, 'The executor process is ready.')
+  logger.info({ event: 'executor-process-ready', url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()
   process.exit(code)

@@ -2,7 +2,7 @@
  * The wall clock of this process with a guard. At each reading for a decision it is compared with the steady clock and with the times of
  * brokers (clock-trust.ts). A process has one guard, because it has one clock.
  */
-import type { Logger } from 'pino'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Clock, ClockGuard } from './clock.ts'
 import { type Append, ClockTrust, type Distrust } from './clock-trust.ts'
@@ -141,7 +141,7 @@ export class GuardedClock implements Clock, ClockGuard {
     this.#ask().then(
       () => this.#answered(steadyMs),
       (error: unknown) => {
-        this.#options.logger.debug({ err: error }, 'Brokers could not be asked for the time.')
+        this.#options.logger.debug({ event: 'broker-time-unknown', err: error }, 'Brokers could not be asked for the time.')
         this.#answered(steadyMs)
       },
     )
@@ -171,7 +171,11 @@ export class GuardedClock implements Clock, ClockGuard {
     this.#verdict = now
     metrics.clockTrusted.set(now === 'trusted' ? 1 : 0)
     if (now === 'trusted') {
-      if (this.#alarmed) logger.warn({ offsetMs: this.#trust.offsetMs }, 'The wall clock agrees again; decisions continue.')
+      if (this.#alarmed)
+        logger.warn(
+          { event: 'clock-trusted', offsetMs: this.#trust.offsetMs },
+          'The wall clock agrees again; decisions continue.',
+        )
       this.#alarmed = false
       for (const listener of [...this.#listeners]) listener()
       return
@@ -187,7 +191,10 @@ export class GuardedClock implements Clock, ClockGuard {
       })
     }
     this.#alarmed = true
-    logger.error({ offsetMs: this.#trust.offsetMs, reason: now, disagreeing: this.#trust.disagreeing }, this.#sentence())
+    logger.error(
+      { event: 'clock-not-trusted', offsetMs: this.#trust.offsetMs, reason: now, disagreeing: this.#trust.disagreeing },
+      this.#sentence(),
+    )
   }
 
   #warnOfBrokers(): void {
@@ -196,7 +203,7 @@ export class GuardedClock implements Clock, ClockGuard {
     this.#disagreeing = names
     if (names !== '')
       this.#options.logger.warn(
-        { disagreeing: names },
+        { event: 'broker-clocks-differ', disagreeing: names },
         `The clocks of brokers differ from one another, and from that of this machine: ${names}. Check their time services.`,
       )
   }

@@ -75,7 +75,12 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
       `registryUrl is ${JSON.stringify(registryUrl)}; give an address such as ${registryUrlDefault}`,
     )
   const names = topicNames(options.topicPrefix ?? topicPrefixDefault)
-  const registry = { registryUrl, auth, ssl: registrySsl, onRefused: (sentence: string) => logger?.warn({}, sentence) }
+  const registry = {
+    registryUrl,
+    auth,
+    ssl: registrySsl,
+    onRefused: (sentence: string) => logger?.warn({ event: 'schema-refused' }, sentence),
+  }
   return {
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,

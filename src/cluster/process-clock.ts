@@ -1,8 +1,8 @@
 /** The clock of a Duelog process, and how it asks the brokers for their time when no other record is written. */
-import type { Logger } from 'pino'
 import { markHeader, markKey, type TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, GuardedClock, systemClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Log, LogWriter } from '../ports/index.ts'
 

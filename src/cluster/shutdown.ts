@@ -4,9 +4,9 @@
  * once, and one limit ends the wait. Nothing is lost: the next process does the work that was not committed, and its fence aborts open
  * transactions.
  */
-import type { Logger } from 'pino'
 import { atSteady, type Clock } from '../clock/index.ts'
 import type { KafkaLog } from '../kafka/index.ts'
+import type { Logger } from '../logging/index.ts'
 
 /** How long a stop waits for unreachable brokers, in ms. */
 export const awayMsMax = 5_000
@@ -34,6 +34,7 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
   const begun: Promise<unknown>[] = []
   void away.promise.then(() =>
     logger.warn(
+      { event: 'stop-without-brokers' },
       `No broker answers: the stop waits for them for ${awayMsMax / 1_000} s at most. What is not committed is done by the next process.`,
     ),
   )
@@ -54,7 +55,7 @@ export async function endParts(steps: readonly Step[], options: EndingOptions): 
   }
   const cancelListener = log?.onAway(onAway)
   for (const step of [...steps].reverse()) {
-    const ended = step().catch((error) => logger.warn({ err: error }, 'A part did not stop cleanly.'))
+    const ended = step().catch((error) => logger.warn({ event: 'stop-step-failed', err: error }, 'A part did not stop cleanly.'))
     begun.push(ended)
     await Promise.race([ended, away.promise])
   }

@@ -1,6 +1,6 @@
 /** Options and result of starting the embedded broker and registry. */
-import type { Logger } from 'pino'
 import type { DuelogError } from '../errors/index.ts'
+import type { Logger } from '../logging/index.ts'
 
 export interface EmbeddedOptions {
   /** Folder of all data; created if absent. Broker and registry continue from their data of earlier runs. */

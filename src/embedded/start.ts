@@ -55,7 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
           watch(process, options)
           if (stopping) void process.stop()
         })
-        options.logger.info({ dataDir }, 'The embedded registry is up.')
+        options.logger.info({ event: 'embedded-registry-up', dataDir }, 'The embedded registry is up.')
       } catch (error) {
         const failure =
           error instanceof DuelogError ? error : new DuelogError('embedded-failed', sentenceOf(error, dataDir), { cause: error })
@@ -69,7 +69,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       wantRegistry && !later ? startRegistry(context, started) : undefined,
     ])
     for (const process of running) watch(process, options)
-    options.logger.info({ broker, dataDir }, `The embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up.`)
+    options.logger.info(
+      { event: 'embedded-broker-up', broker, dataDir },
+      `The embedded broker${wantRegistry && !later ? ' and registry are' : ' is'} up.`,
+    )
     if (later) registryUp = startLater()
     const registryUrl = wantRegistry ? registryUrlOf(context) : undefined
     // onExit reports the failure to a caller that does not await it.
@@ -125,7 +128,11 @@ async function stopStales(dataDir: string, logger: EmbeddedOptions['logger']): P
   await Promise.all(
     ['kafka', 'registry'].map(async (name) => {
       const pid = await stopStale(join(dataDir, `${name}.pid`), dataDir)
-      if (pid !== undefined) logger.warn({ pid, name, dataDir }, 'A process of an earlier Duelog still ran and was stopped.')
+      if (pid !== undefined)
+        logger.warn(
+          { event: 'stale-process-stopped', stalePid: pid, name, dataDir },
+          'A process of an earlier Duelog still ran and was stopped.',
+        )
     }),
   )
 }
@@ -135,7 +142,7 @@ function watch(process: GuardedProcess, { logger, onExit }: EmbeddedOptions): vo
   void process.exited.then(() => {
     if (process.stopping) return
     const error = process.failure('ended by itself')
-    logger.error(error.message)
+    logger.error({ event: 'embedded-process-ended' }, error.message)
     onExit?.(error)
   })
 }

@@ -8,12 +8,12 @@
  * An offset is committed once the broker has an event about its attempt. A crash before that means redelivery. A crash after it
  * is detected by the owner through the lease. An untracked run has no events; its offset waits for its end.
  */
-import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput, WorkerControl } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import { type AbsenceReason, type Clock, ClockAbsence } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { type Codec, GroupNotKept, type Log, type Pauses, type RecordIn } from '../ports/index.ts'
 import { version } from '../process/index.ts'
@@ -278,14 +278,20 @@ export class Executor {
     await this.#consumer
       .leave()
       .catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'),
+        this.#logger.warn(
+          { event: 'group-not-left', err: error },
+          'The group could not be left; it waits until the session ends.',
+        ),
       )
     await withTimeout(clock, leftMs, this.#runner.calls.drained())
     this.#runner.calls.releaseAll()
     await this.#control
       .stop()
       .catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'The group of worker-control could not be left; it waits until the session ends.'),
+        this.#logger.warn(
+          { event: 'group-not-left', err: error },
+          'The group of worker-control could not be left; it waits until the session ends.',
+        ),
       )
     await withTimeout(clock, lastReportsMsMax, Promise.all([this.#reportSender.flush(), this.#runLogs.flush()]))
     await Promise.all([this.#reportSender.close(), this.#runLogs.close()])

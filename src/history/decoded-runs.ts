@@ -23,7 +23,10 @@ export async function rowsOf(
       if (row.finishedAt >= from) rows.push(row)
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-      logger.error({ topic, partition, offset, err: error }, 'An ended run cannot be read and is left out of the history.')
+      logger.error(
+        { event: 'record-undecodable', topic, partition, offset, err: error },
+        'An ended run cannot be read and is left out of the history.',
+      )
       metrics.invalid.inc({ reason: 'undecodable-run' })
     }
   }

@@ -104,7 +104,10 @@ export class History implements HistoryQueries {
       if (error instanceof DuelogError && error.code === 'overloaded') throw error
       // The answer does not say more than callers may know.
       if (this.#problem === undefined)
-        this.#options.logger.warn({ err: error }, 'The database of the history could not be read; callers ask again.')
+        this.#options.logger.warn(
+          { event: 'history-not-readable', err: error },
+          'The database of the history could not be read; callers ask again.',
+        )
       throw new DuelogError('not-ready', `The database of the history cannot be read. ${this.#shown(error)}`, { cause: error })
     }
   }
@@ -183,7 +186,7 @@ export class History implements HistoryQueries {
     if (this.#problem === undefined) return
     this.#problem = undefined
     this.#options.metrics.historyProblem.set(0)
-    this.#options.logger.info('Ended runs are written to the history again.')
+    this.#options.logger.info({ event: 'history-written-again' }, 'Ended runs are written to the history again.')
   }
 
   /** The position, or the beginning of the topic if it is not in it. Rows that are there already stay. */
@@ -193,7 +196,7 @@ export class History implements HistoryQueries {
     const reason = position > next ? 'beyond-end' : 'expired'
     metrics.positionsReset.inc({ topic: names.runs, reason })
     logger.error(
-      { topic: names.runs, partition, offset: position, earliest, next, reason },
+      { event: 'position-reset', topic: names.runs, partition, offset: position, earliest, next, reason },
       `Position ${position} lies outside of ${names.runs}/${partition}, which goes from ${earliest} to ${next}. It is read from its beginning; the history lacks runs that expired before they were read.`,
     )
     return earliest
@@ -224,7 +227,10 @@ export class History implements HistoryQueries {
       metrics.historyRuns.inc(stored)
       if (refused > 0) {
         metrics.invalid.inc({ reason: 'refused-run' }, refused)
-        logger.error({ partition, refused }, 'The database refused ended runs. They are left out of the history.')
+        logger.error(
+          { event: 'history-runs-refused', partition, refused },
+          'The database refused ended runs. They are left out of the history.',
+        )
       }
       this.#works()
       if (opening !== this.#opening) return
@@ -249,8 +255,8 @@ export class History implements HistoryQueries {
     const { delayMs } = this.#again
     const line = { err: error, delayMs }
     const sentence = 'Ended runs cannot be written to the history. Nothing else waits for it, and it is tried again.'
-    if (this.#problem === undefined) logger.error(line, sentence)
-    else logger.debug(line, sentence)
+    if (this.#problem === undefined) logger.error({ event: 'history-not-written', ...line }, sentence)
+    else logger.debug({ event: 'history-still-not-written', ...line }, sentence)
     this.#problem = `Ended runs are not written to the history at present. ${this.#shown(error)}`
     metrics.historyProblem.set(1)
     this.#again.cancel()
@@ -267,7 +273,7 @@ export class History implements HistoryQueries {
     const { clock, logger } = this.#options
     this.#cancelRound = clock.at(clock.nowMs() + roundMs, () => {
       const looked = this.#look().catch((error: unknown) =>
-        logger.debug({ err: error }, 'The history could not look for old runs; it does so again.'),
+        logger.debug({ event: 'history-sweep-failed', err: error }, 'The history could not look for old runs; it does so again.'),
       )
       void looked.then(() => {
         if (!this.#stopped) this.#planRound()

@@ -1,8 +1,8 @@
 /** The options of the role history. */
-import type { Logger } from 'pino'
 import type { EndedRun, EndedRunInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log } from '../ports/index.ts'
 

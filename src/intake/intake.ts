@@ -100,7 +100,7 @@ export class ForeignIntake {
     this.#generation = -1
     if (this.#stopped) return
     const message = 'The intake of foreign schedules lost its group session and joins again.'
-    this.#options.logger.error({ err: error, delayMs: rejoinMs }, message)
+    this.#options.logger.error({ event: 'intake-session-lost', err: error, delayMs: rejoinMs }, message)
     this.#rejoinTimer.start(
       () => this.start(),
       (failure) => this.#crashed(failure),

@@ -1,8 +1,8 @@
 /** The options of the intake of foreign schedules. */
-import type { Logger } from 'pino'
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log, TargetTopics } from '../ports/index.ts'
 

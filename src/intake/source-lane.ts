@@ -136,7 +136,7 @@ export class SourceLane {
     const reason = offset > next ? 'beyond-end' : 'expired'
     metrics.positionsReset.inc({ topic, reason })
     logger.error(
-      { topic, partition, offset, earliest, next, reason },
+      { event: 'position-reset', topic, partition, offset, earliest, next, reason },
       `Position ${offset} lies outside of ${topic}/${partition}, which goes from ${earliest} to ${next}. It is read from its beginning.`,
     )
     return earliest
@@ -183,7 +183,10 @@ export class SourceLane {
     const { topic, partition } = this
     const isPassing = !(error instanceof DuelogError) || error.retriable
     this.#problem = isPassing ? undefined : `Foreign schedules of ${topic}/${partition} cannot be taken: ${error.message}`
-    logger.warn({ topic, partition, err: error }, 'Foreign schedules could not be taken; they are taken again.')
+    logger.warn(
+      { event: 'foreign-schedules-not-taken', topic, partition, err: error },
+      'Foreign schedules could not be taken; they are taken again.',
+    )
     this.#cancelWait = clock.at(clock.nowMs() + againMs, () => void this.claim())
   }
 

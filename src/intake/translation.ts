@@ -24,7 +24,7 @@ export function translated(options: IntakeOptions, dialect: Dialect, record: Rec
 
 function receiptDropped({ metrics, logger }: IntakeOptions, { topic, partition, offset }: RecordIn, problem: string): void {
   metrics.receiptsDropped.inc()
-  logger.warn({ topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
+  logger.warn({ event: 'receipt-not-sent', topic, partition, offset }, `A receipt that was asked for cannot be sent: ${problem}`)
 }
 
 /** The owner answers translated records, so the reply headers are passed on. */
@@ -42,7 +42,10 @@ function headersOf({ topic, partition, offset, headers }: RecordIn): Record<stri
 function refusal(options: IntakeOptions, record: RecordIn, jobId: string, reason: string): RecordOut | undefined {
   const { targets, metrics, logger } = options
   const { topic, partition, offset } = record
-  logger.warn({ topic, partition, offset }, `A foreign schedule cannot be taken and is skipped: ${reason}`)
+  logger.warn(
+    { event: 'foreign-schedule-refused', topic, partition, offset },
+    `A foreign schedule cannot be taken and is skipped: ${reason}`,
+  )
   const replyTo = replyToOf(record.headers)
   if (replyTo === undefined) return undefined
   const receipt = receiptRecord(replyTo, { outcome: 'rejected', reason, jobId, topic, partition, offset })

@@ -26,9 +26,10 @@ import {
   handlerProblem,
   hooksProblem,
 } from '../executor/index.ts'
+import { limitRecordLogs } from '../logging/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { PauseBook } from '../pauses/index.ts'
-import { limitRecordLogs, newInstance } from '../process/index.ts'
+import { newInstance } from '../process/index.ts'
 import { requireSound } from './option-checks.ts'
 import { requirePoolTopics } from './pool-topics.ts'
 

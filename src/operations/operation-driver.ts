@@ -46,7 +46,7 @@ export class OperationDriver {
     this.#recordTools = { codec: codecs.operation, names, partitions }
     this.#records = new OperationRecords(this.#recordTools, ({ partition, offset }, problem) =>
       options.logger.warn(
-        { topic: names.operations, partition, offset },
+        { event: 'operation-record-skipped', topic: names.operations, partition, offset },
         `A record on the topic of the operations is passed over: ${problem}.`,
       ),
     )
@@ -115,7 +115,10 @@ export class OperationDriver {
     this.#generation = -1
     if (this.#stopped) return
     const { delayMs } = this.#rejoinTimer
-    this.#options.logger.error({ err: error, delayMs }, 'The group of the operations was lost and is joined again.')
+    this.#options.logger.error(
+      { event: 'operations-session-lost', err: error, delayMs },
+      'The group of the operations was lost and is joined again.',
+    )
     this.#rejoinTimer.start(
       () => {
         this.#joining = this.#join().catch((joinError: unknown) => this.#crashed(joinError))
@@ -164,7 +167,10 @@ export class OperationDriver {
     const { clock } = this.#options
     this.#cancelSweep = clock.at(clock.nowMs() + sweepMs, () => {
       void this.#sweep().catch((error: unknown) =>
-        this.#options.logger.warn({ err: error }, 'Old operations could not be deleted; they are deleted later.'),
+        this.#options.logger.warn(
+          { event: 'operations-not-deleted', err: error },
+          'Old operations could not be deleted; they are deleted later.',
+        ),
       )
       if (!this.#stopped) this.#sweepLater()
     })

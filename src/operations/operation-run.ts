@@ -91,7 +91,7 @@ export class OperationRun {
     } catch (error) {
       if (this.#ending.signal.aborted) return
       if (this.#cancelling.signal.aborted) return await this.#end('CANCELLED')
-      logger.error({ err: error, operation: this.id }, 'An operation failed.')
+      logger.error({ event: 'operation-failed', err: error, operation: this.id }, 'An operation failed.')
       await this.#end('FAILED', messageOf(error).slice(0, 1_000))
     } finally {
       cancelDeadline()
@@ -247,7 +247,7 @@ export class OperationRun {
       ...(this.#selection.isBulk && { waitMsMax: bulkAgainMsMax }),
       onResult: () => this.#tell(null),
       onFailure: (error) => {
-        this.#tools.logger.debug({ err: error, operation: this.id }, 'A step of an operation failed and is tried again.')
+        this.#tools.logger.debug({ event: 'operation-step-failed', err: error, operation: this.id }, 'A step failed.')
         this.#tell(messageOf(error).slice(0, 1_000))
       },
     })
@@ -285,7 +285,7 @@ export class OperationRun {
         this.#isWritten = true
         return this.#ending.abort()
       } catch (error) {
-        logger.warn({ err: error, operation: this.id }, 'The end of an operation could not be written yet; it is written again.')
+        logger.warn({ event: 'operation-end-not-written', err: error, operation: this.id }, 'The end could not be written yet.')
         await waitFor(waitMs, clock, this.#ending.signal).catch(() => undefined)
         if (this.#ending.signal.aborted) return
       }

@@ -1,9 +1,9 @@
 /** The options of the operations, from src/system. */
-import type { Logger } from 'pino'
 import type { JobCommand, JobCommandInput, OperationRecord, OperationRecordInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
 import type { Semaphore } from '../concurrency/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Codec, Log, LogAdmin, LogWriter, PartitionQueries } from '../ports/index.ts'
 
 /** What operations ask the owner of a partition. */

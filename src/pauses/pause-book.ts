@@ -2,13 +2,13 @@
  * What the topic `pauses` says. Each process reads all of it in a group of its own and follows its end, so a change arrives after some
  * milliseconds. While the topic cannot be read, what was read last holds, and the book tries again.
  */
-import type { Logger } from 'pino'
 import type { Pause, PauseInput } from '../../schemas/index.ts'
 import type { PoolPause } from '../../streams/state/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
 import { BoundedMap, type PartitionEnd, ReadPositions, RejoinTimer, withTimeout } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type {
   Batch,
@@ -77,7 +77,10 @@ export class PauseBook implements Pauses, PauseControl {
     const caughtUp = opened.then(() => this.#positions.reached(this.#begin ?? [], startMsMax))
     await withTimeout(clock, startMsMax, caughtUp)
     if (!this.#isCaughtUp)
-      logger.warn('The topic pauses has not been read yet. Until it is, no pool and no worker counts as paused.')
+      logger.warn(
+        { event: 'pauses-not-read-yet' },
+        'The topic pauses has not been read yet. Until it is, no pool and no worker counts as paused.',
+      )
   }
 
   async stop(): Promise<void> {
@@ -164,7 +167,7 @@ export class PauseBook implements Pauses, PauseControl {
     if (this.#stopped) return
     const { logger, names } = this.#options
     const text = `${names.pauses} cannot be read, so pools and workers stay paused or not as they were; it is tried again.`
-    if (!this.#hasFailed) logger.warn({ err: error, topic: names.pauses }, text)
+    if (!this.#hasFailed) logger.warn({ event: 'pauses-not-readable', err: error, topic: names.pauses }, text)
     this.#hasFailed = true
     this.#again.start(
       () => this.#open(),
@@ -213,7 +216,10 @@ export class PauseBook implements Pauses, PauseControl {
   #refuse(place: { partition: number; offset: number }, why: string): void {
     const { metrics, logger, names } = this.#options
     metrics.invalid.inc({ reason: 'undecodable-pause' })
-    logger.error({ topic: names.pauses, ...place }, `A record of ${names.pauses} is skipped: ${why}.`)
+    logger.error(
+      { event: 'pause-record-skipped', topic: names.pauses, ...place },
+      `A record of ${names.pauses} is skipped: ${why}.`,
+    )
   }
 
   #changed({ kind, name }: Pick<KnownPause, 'kind' | 'name'>, pause: KnownPause | undefined): void {
@@ -228,7 +234,7 @@ export class PauseBook implements Pauses, PauseControl {
       metrics.poolPaused.set({ pool: name }, pause === undefined ? 0 : 1)
     }
     const verb = pause === undefined ? 'resumed' : pause.mode === 'DRAIN' ? 'drained' : 'paused'
-    logger.info({ [kind]: name, actor: pause?.actor }, `The ${kind} ${name} is ${verb}.`)
+    logger.info({ event: 'pause-changed', [kind]: name, actor: pause?.actor }, `The ${kind} ${name} is ${verb}.`)
     this.#version++
     for (const listener of this.#listeners) listener()
   }

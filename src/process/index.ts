@@ -1,7 +1,6 @@
 /** A Duelog process: its identity, data folder, files of secrets, log limits and child processes. */
 export { advertised, newInstance, version, zoneRulesVersion } from './instance.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
-export { limitRecordLogs } from './record-log-limiter.ts'
 export { isReservedActor } from './reserved-actors.ts'
 export { pemOfFile, secretOfFile } from './secret-files.ts'
 export { guardScript, modulePath, type SupervisedProcess, supervise } from './supervised-process.ts'

@@ -1,7 +1,7 @@
 /** Access rights of the data folder. It holds definitions with their credentials, and logs, so no other user of this machine may read it. */
 import { chmod, lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Logger } from 'pino'
+import type { Logger } from '../logging/index.ts'
 
 export const privateFolderMode = 0o700
 export const privateFileMode = 0o600
@@ -24,7 +24,7 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
   } catch (error) {
     const message =
       'Other users of this machine may be able to read the data folder; give it to the user that Duelog runs as, with mode 0700.'
-    logger.warn({ dataDir, err: error }, message)
+    logger.warn({ event: 'data-folder-open', dataDir, err: error }, message)
   }
 }
 

@@ -9,8 +9,8 @@ import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Logger } from 'pino'
 import type { Clock } from '../clock/index.ts'
+import type { Logger } from '../logging/index.ts'
 import { privateFolderMode } from './private-folder.ts'
 
 const againFirstMs = 1_000
@@ -54,14 +54,17 @@ export function supervise(plan: SupervisedPlan): SupervisedProcess {
   const run = (): void => {
     const startedAt = clock.steadyMs()
     child = start(plan)
-    logger.info({ process: title }, 'A process has started.')
+    logger.info({ event: 'child-process-started', process: title }, 'A process has started.')
     const exit = Promise.withResolvers<void>()
     ended = exit.promise
     const onExit = (how: string): void => {
       exit.resolve()
       if (stopping) return
       if (clock.steadyMs() - startedAt >= healthyMs) againMs = againFirstMs
-      logger.error({ process: title, end: how, againMs }, `${title} ended with ${how}; it is started again in ${againMs} ms.`)
+      logger.error(
+        { event: 'child-process-ended', process: title, end: how, againMs },
+        `${title} ended with ${how}; it is started again in ${againMs} ms.`,
+      )
       onEnd(how)
       cancelRestartTimer = clock.at(clock.nowMs() + againMs, run)
       againMs = Math.min(againMs * 2, againMaxMs)

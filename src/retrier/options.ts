@@ -1,8 +1,8 @@
 /** The options of the retry forwarder. */
-import type { Logger } from 'pino'
 import type { Execution, ExecutionEvent, ExecutionEventInput } from '../../schemas/index.ts'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { Codec, Log } from '../ports/index.ts'
 

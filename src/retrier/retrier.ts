@@ -93,9 +93,12 @@ export class Retrier {
   /** Other forwarders get the partitions: nothing is due by a clock that is not trusted. */
   async #leave(): Promise<void> {
     const { logger } = this.#options
-    logger.error('The wall clock has not been trusted for long; retries are left to other forwarders.')
+    logger.error(
+      { event: 'retrier-left-for-clock' },
+      'The wall clock has not been trusted for long; retries are left to other forwarders.',
+    )
     await this.#endReading().catch((error: unknown) =>
-      logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'),
+      logger.warn({ event: 'group-not-left', err: error }, 'The group could not be left; it waits until the session ends.'),
     )
     this.#loseAll()
   }
@@ -148,7 +151,10 @@ export class Retrier {
     this.#loseAll()
     if (this.#stopped || this.#absence.isAway) return
     const { delayMs } = this.#rejoinTimer
-    this.#options.logger.error({ err: error, delayMs }, 'The retry forwarder lost its group session and joins again.')
+    this.#options.logger.error(
+      { event: 'retrier-session-lost', err: error, delayMs },
+      'The retry forwarder lost its group session and joins again.',
+    )
     this.#rejoinTimer.start(
       () => this.#join(),
       (startError) => this.#crashed(startError),
@@ -218,7 +224,7 @@ export class Retrier {
   #commit({ topic, partition }: TierLane, offset: number): void {
     const committing = this.#reader?.commit([{ topic, partition, offset }]).catch((error: unknown) => {
       this.#options.logger.debug(
-        { topic, partition, offset, err: error },
+        { event: 'retry-position-not-committed', topic, partition, offset, err: error },
         'The position of retries could not be committed; the next commit includes it.',
       )
     })
@@ -229,7 +235,7 @@ export class Retrier {
     const { clock, logger } = this.#options
     if (this.#stopped || !lane.owned) return
     logger.warn(
-      { topic: lane.topic, partition: lane.partition, err: error },
+      { event: 'retries-not-forwarded', topic: lane.topic, partition: lane.partition, err: error },
       'Retries could not be forwarded; they are forwarded again.',
     )
     this.#wait(lane, offset, clock.nowMs() + againMs)

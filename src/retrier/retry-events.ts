@@ -15,7 +15,10 @@ export async function retryEvents(options: RetrierOptions, due: readonly RecordI
       execution = decoded instanceof Promise ? await decoded : decoded
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
-      logger.error({ topic, partition, offset, err: error }, 'A retry cannot be decoded and is skipped.')
+      logger.error(
+        { event: 'record-undecodable', topic, partition, offset, err: error },
+        'A retry cannot be decoded and is skipped.',
+      )
       metrics.invalid.inc({ reason: 'undecodable-retry' })
       continue
     }

@@ -27,7 +27,7 @@ export class TierLane implements TopicPartition {
     const { topic, partition, next } = this
     metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     logger.error(
-      { topic, partition, offset: next, end },
+      { event: 'position-reset', topic, partition, offset: next, end },
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     this.next = undefined

@@ -2,9 +2,9 @@
  * Starts and stops the executor processes of this machine, so that there are as many as its pools need. A look every two seconds; the
  * decision is workers-wanted.ts and processes-wanted.ts. While the brokers do not answer, nothing changes.
  */
-import type { Logger } from 'pino'
 import type { Clock } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { PoolLoad, PoolLoads } from './pool-loads.ts'
 import { type Decided, firstProcesses, type ProcessLimits, processesWanted, shareOf } from './processes-wanted.ts'
@@ -66,7 +66,10 @@ export class ProcessScaler {
       .measure()
       .catch(
         (error: unknown) =>
-          void logger.debug({ err: error }, 'The load of the pools is unknown; the executor processes stay as they are.'),
+          void logger.debug(
+            { event: 'load-unknown', err: error },
+            'The load of the pools is unknown; the executor processes stay as they are.',
+          ),
       )
     const found = (await withTimeout(clock, measuredMsMax, measured)) ?? []
     const ours = found.filter(({ pool }) => this.#options.pools.has(pool))
@@ -87,7 +90,18 @@ export class ProcessScaler {
       const { pool, backlog, forecast, lateMs, running, workers } = most.load
       metrics.executorChanges.inc({ direction: wanted > before.processes ? 'up' : 'down' })
       logger.info(
-        { from: before.processes, to: wanted, reason: this.#decided.reason, pool, backlog, forecast, lateMs, running, workers },
+        {
+          event: 'executor-processes-changed',
+          from: before.processes,
+          to: wanted,
+          reason: this.#decided.reason,
+          pool,
+          backlog,
+          forecast,
+          lateMs,
+          running,
+          workers,
+        },
         `Executor processes: ${before.processes} → ${wanted} (${this.#decided.reason}).`,
       )
     }

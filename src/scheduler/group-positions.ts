@@ -65,7 +65,10 @@ export class GroupPositions {
       for (const position of fresh) this.#committed.set(placeOf(position), position.offset)
     } catch (error) {
       // For example during a rebalance. The next commit includes it.
-      logger.debug({ err: error }, 'The positions of the owners could not be committed to the group.')
+      logger.debug(
+        { event: 'group-positions-not-committed', err: error },
+        'The positions of the owners could not be committed to the group.',
+      )
     }
   }
 

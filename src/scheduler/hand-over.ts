@@ -57,7 +57,10 @@ export class HandOver {
     cancel()
     const left = this.#leaving()
     if (left.length > 0)
-      logger.warn({ partitions: left }, 'The stop does not wait longer, although no process fires some partitions yet.')
+      logger.warn(
+        { event: 'partitions-without-successor', partitions: left },
+        'The stop does not wait longer, although no process fires some partitions yet.',
+      )
     else if (hasSuccessors) await after(successorsReadMs)
   }
 }

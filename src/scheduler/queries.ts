@@ -131,7 +131,10 @@ function notActive(partition: number): never {
 function countOnce({ number, store, standing }: Partition, { codecs, spare = idleTime, logger }: SchedulerOptions): void {
   if (store === undefined || standing === undefined) return
   countStanding(standing, store, codecs, spare).catch((error) =>
-    logger.debug({ err: error, partition: number }, 'The jobs that need attention could not be counted; the count is repeated.'),
+    logger.debug(
+      { event: 'attention-not-counted', err: error, partition: number },
+      'The jobs that need attention could not be counted; the count is repeated.',
+    ),
   )
 }
 

@@ -223,7 +223,7 @@ export class Scheduler {
     const more = others.length === 0 ? '' : `, and ${others.length} to follow`
     const later = awaited.length === 0 ? '' : `; ${counted(awaited.length, 'of these is', 'of these are')} awaited`
     const facts = { partitions: context, standbyOf: others, awaited: sorted(awaited) }
-    logger.info(facts, `Assigned ${counted(context.length, 'partition')}${more}${later}.`)
+    logger.info({ event: 'partitions-assigned', ...facts }, `Assigned ${counted(context.length, 'partition')}${more}${later}.`)
     return { positions, paused }
   }
 

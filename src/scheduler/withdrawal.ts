@@ -100,7 +100,10 @@ export class Withdrawal {
     this.#broken = broken.sort((a, b) => a - b)
     const { metrics, logger } = this.#options
     metrics.withdrawn.set(1)
-    logger.error({ partitions: broken }, `${this.problem} It asks for partitions again in ${this.#awayMs / 1_000} s.`)
+    logger.error(
+      { event: 'scheduler-withdrawn', partitions: broken },
+      `${this.problem} It asks for partitions again in ${this.#awayMs / 1_000} s.`,
+    )
     this.#tell()
   }
 
@@ -111,7 +114,7 @@ export class Withdrawal {
     const { metrics, logger } = this.#options
     metrics.withdrawn.set(0)
     logger.info(
-      {},
+      { event: 'scheduler-returned' },
       'This process asks for its share of the partitions again. It will own those that its stores can keep up with.',
     )
     this.#tell()

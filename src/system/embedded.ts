@@ -1,9 +1,9 @@
 /** Starts the embedded broker and registry, unless the settings name others. */
 import { setTimeout } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
 import { type Embedded, startEmbedded } from '../embedded/index.ts'
 import { areSchemasKnown, type KnownIds } from '../kafka/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { ProcessHealth } from './health.ts'
 
 /** If the schema ids are known, the registry starts when this process fires, or at the latest this long after the broker. */
@@ -50,6 +50,7 @@ export function warnOfOpenDoors(
   ]
   if (doors.length === 0) return
   logger.warn(
+    { event: 'tokens-bypassable' },
     `DUELOG_API_TOKENS protect the HTTP API only: every program on this machine can bypass them through ${doors.join(' and ')}, which require no password. If others use this machine, set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to a broker and a registry that require one.`,
   )
 }

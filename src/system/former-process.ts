@@ -27,15 +27,24 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
     try {
       const members = await log.removeDeparted(former, groups)
       if (members > 0)
-        logger.info({ former, members }, 'The previous process is dead. Its members were removed from their groups.')
+        logger.info(
+          { event: 'former-members-removed', former, members },
+          'The previous process is dead. Its members were removed from their groups.',
+        )
     } catch (error) {
-      logger.warn({ former, err: error }, 'The members of the previous process stay in their groups until their sessions end.')
+      logger.warn(
+        { event: 'former-members-stay', former, err: error },
+        'The members of the previous process stay in their groups until their sessions end.',
+      )
     }
   }
   try {
     await writePrivate(path, `${instance}\n`)
   } catch (error) {
-    logger.warn({ err: error }, `${path} cannot be written. After a crash the groups wait until the sessions end.`)
+    logger.warn(
+      { event: 'former-file-not-written', err: error },
+      `${path} cannot be written. After a crash the groups wait until the sessions end.`,
+    )
   }
 }
 

@@ -48,7 +48,7 @@ export async function startHttp(
   const fetch = fetchWith(config.httpsCa === undefined ? undefined : { ca: config.httpsCa })
   const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens), fetch })
   const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
-  const onRefused = onceAMinute((problem) => logger.warn(problem), clock)
+  const onRefused = onceAMinute((problem) => logger.warn({ event: 'peer-refused' }, problem), clock)
   const owners = createOwnerDirectory({
     admin,
     instance,

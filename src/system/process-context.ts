@@ -1,9 +1,9 @@
 /** The values that the starts of all roles of a process share. */
-import type { Logger } from 'pino'
 import type { topicNames } from '../../streams/topics/index.ts'
 import type { GuardedClock } from '../clock/index.ts'
 import type { Config } from '../config/index.ts'
 import type { CheckedTopics, Codecs, KafkaLog } from '../kafka/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { PauseBook } from '../pauses/index.ts'
 import type { ProcessHealth } from './health.ts'

@@ -44,7 +44,11 @@ export function showPoolLoads(loads: PoolLoads, { metrics, clock, logger }: Proc
     const work = loads
       .measure()
       .catch(
-        (error: unknown) => void logger.debug({ err: error }, 'The load of the pools is unknown; the metrics do not show it.'),
+        (error: unknown) =>
+          void logger.debug(
+            { event: 'load-unknown', err: error },
+            'The load of the pools is unknown; the metrics do not show it.',
+          ),
       )
     return (await withTimeout(clock, shownMsMax, work)) ?? []
   }

@@ -1,8 +1,8 @@
 /** Codecs made from the schema ids in the data folder, so that a start does not wait for the registry. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import { type Codecs, createCodecsEarly, type EarlyCodecsOptions, type KnownIds } from '../kafka/index.ts'
+import type { Logger } from '../logging/index.ts'
 import type { Log } from '../ports/index.ts'
 import { writePrivate } from '../process/index.ts'
 import type { ProcessHealth } from './health.ts'
@@ -33,13 +33,19 @@ export async function openCodecs(
     isProven: clusterId !== undefined && (await readFile(path, 'utf8').catch(() => '')) === home,
     onProven: () =>
       writePrivate(path, home).catch((error) =>
-        logger.warn({ err: error }, `${path} cannot be written. Each start waits for the registry.`),
+        logger.warn(
+          { event: 'schema-ids-not-kept', err: error },
+          `${path} cannot be written. Each start waits for the registry.`,
+        ),
       ),
     signal: checking.signal,
     onAway: (error) =>
-      logger.warn({ err: error }, 'The schema registry cannot be reached. The known schema ids are used meanwhile.'),
+      logger.warn(
+        { event: 'registry-unreachable', err: error },
+        'The schema registry cannot be reached. The known schema ids are used meanwhile.',
+      ),
     onForeign: vitals.died,
-    onRefused: (sentence) => logger.warn(sentence),
+    onRefused: (sentence) => logger.warn({ event: 'schema-refused' }, sentence),
   })
 }
 

@@ -1,6 +1,6 @@
 /** The composition root: makes a running system of the settings. All other modules depend on ports only. */
 import { join } from 'node:path'
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../../streams/topics/index.ts'
 import { peerNote } from '../api/index.ts'
 import { systemClock } from '../clock/index.ts'
@@ -8,8 +8,9 @@ import { clockOf, endParts, type Step, startClock } from '../cluster/index.ts'
 import type { Config } from '../config/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
+import { type Logger, limitRecordLogs } from '../logging/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
-import { keepPrivate, limitRecordLogs, newInstance, zoneRulesVersion } from '../process/index.ts'
+import { keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
@@ -85,7 +86,8 @@ interface Frame extends Pick<ProcessContext, 'logger' | 'undo' | 'givenUp'> {
 async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { config } = options
   const { logger, undo, givenUp, stop } = frame
-  const vitals = new ProcessHealth(options.onFatal ?? ((error) => logger.fatal({ err: error }, 'Duelog cannot go on.')))
+  const onFatal = (err: Error): void => logger.fatal({ event: 'process-failed', err }, 'Duelog cannot go on.')
+  const vitals = new ProcessHealth(options.onFatal ?? onFatal)
   await keepPrivate(config.dataDir, logger)
   const knownIds = knownIdsIn(config.dataDir)
   const embedded = await startOwn(options, logger, vitals, knownIds)
@@ -108,7 +110,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
     clusterIdOf(log),
     succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
   ])
-  logger.info({ partitions }, 'Start: the topics are checked.')
+  logger.info({ event: 'start-topics-checked', partitions }, 'Start: the topics are checked.')
   const home = { dataDir: config.dataDir, clusterId }
   const { registryAuth: auth, registrySsl: ssl } = config
   const standing = { registryAnswered: false }
@@ -116,26 +118,25 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { registryUp: whenUp, startRegistry: onNeeded } = embedded
   const registry = { registryUrl, auth, ssl, whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
-  logger.info({ registryUrl }, 'Start: the schema ids are known.')
+  logger.info({ event: 'start-schemas-known', registryUrl }, 'Start: the schema ids are known.')
   const context = {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     url: undefined,
   }
-
   startClock(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
   await startTargets(parts)
   const processes = await startExecuting(parts, { brokers, registryUrl }, options.handlers)
   await startIntake(parts)
-  logger.info({ roles: [...config.roles] }, 'Start: workers and forwarders have joined their groups.')
+  logger.info({ event: 'start-groups-joined', roles: [...config.roles] }, 'Start: workers and forwarders are in their groups.')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
   const auditor = auditorOf(parts, scheduler)
   const history = historyOf(parts, clusterId)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   const { url, loads } = await startHttp(parts, scheduler, { auditor, history })
   parts.url = url
-  logger.info({ url: parts.url }, 'Start: HTTP is served.')
+  logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
   if (scheduler !== undefined) {
     undo.push(() => scheduler.stop())
     await scheduler.start()

@@ -25,7 +25,11 @@ export async function startTargets({ config, targets, undo }: ProcessContext): P
 async function requireTopics({ config, log, logger, partitions }: ProcessContext, topics: readonly string[]): Promise<void> {
   if (config.brokers === undefined) {
     const made = await log.makeMissing(topics, { partitions, replication: config.replication })
-    if (made.length > 0) logger.info({ topics: made }, 'The topics of foreign schedules were missing and have been created.')
+    if (made.length > 0)
+      logger.info(
+        { event: 'foreign-topics-created', topics: made },
+        'The topics of foreign schedules were missing and have been created.',
+      )
     return
   }
   const existing = new Set(await log.topics())

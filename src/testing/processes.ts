@@ -1,9 +1,10 @@
 /** The processes of a test system: the product's scheduler, retry forwarder and workers, each on a simulated machine. */
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import { settingsSchema } from '../../schemas/index.ts'
 import { type TopicNames, tombstoneRetentionMs, topicNames } from '../../streams/topics/index.ts'
 import { Executor, type GivenHandlers, type Hook, preparedHandlers } from '../executor/index.ts'
 import { type Codecs, codecsWithoutRegistry } from '../kafka/index.ts'
+import type { Logger } from '../logging/index.ts'
 import { type Metrics, silentMetrics } from '../metrics/index.ts'
 import type { Log, PartitionStores, TargetTopics } from '../ports/index.ts'
 import { zoneRulesVersion } from '../process/index.ts'

@@ -15,7 +15,7 @@ function fakeSystem(registryAnswered: boolean) {
   const start = async (given: SystemOptions): Promise<System> => {
     options = given
     given.onProgress?.('Fetching something (1 MB) …')
-    given.logger?.info('told')
+    given.logger?.info({ event: 'start-http-served', url: 'http://127.0.0.1:1' }, 'told')
     started.resolve()
     return {
       url: 'http://127.0.0.1:1',

@@ -21,6 +21,7 @@ const elsewhere: Record<string, string> = {
   'docs/CLI.md': 'made from the commands',
   'docs/JOBS.md': 'its jobs are checked by test/house/documents.test.ts',
   'docs/LIBRARY.md': 'made from the source of the library',
+  'docs/LOGS.md': 'made from the events',
   'docs/METRICS.md': 'made from the metrics',
   'docs/PROTOCOL.md': 'tested by the workers of test/examples',
   'docs/BENCHMARKS.md': 'the benchmarks take minutes',

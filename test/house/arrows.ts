@@ -9,7 +9,19 @@
 import { posix } from 'node:path'
 import { codeOf, type HouseFile, importsOf, placesOf, withoutComments } from './tree.ts'
 
-const foundation = ['errors', 'metrics', 'clock', 'ports', 'network', 'concurrency', 'process', 'remote', 'answers', 'tracing']
+const foundation = [
+  'errors',
+  'metrics',
+  'clock',
+  'ports',
+  'network',
+  'concurrency',
+  'process',
+  'remote',
+  'answers',
+  'tracing',
+  'logging',
+]
 /** They do the work. None imports another: they exchange data through the log. */
 const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', 'client', 'operations', 'pauses', 'scaling']
 /** They access the log, the disk, other processes and the environment. */

@@ -2,10 +2,10 @@
  * Writes the audit trail. A record is on the brokers before the answer of its request is sent. If the write fails, the change
  * itself has happened anyway: the record goes to the log of the process and is counted.
  */
-import type { FastifyBaseLogger } from 'fastify'
 import type { AuditEvent, AuditEventInput } from '../../../schemas/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, LogWriter } from '../../ports/index.ts'
 import { BoundedWriter } from '../http/index.ts'
@@ -17,7 +17,7 @@ export interface AuditLogOptions {
   partitions: number
   clock: Clock
   instance: string
-  logger: FastifyBaseLogger
+  logger: Logger
   metrics: Metrics
 }
 
@@ -40,7 +40,10 @@ export class AuditLog {
       await this.#writer.write([{ topic: names.audit, partition, key, value: codecs.audit.encode(complete) }])
     } catch (error) {
       metrics.auditLost.inc()
-      logger.error({ err: error, audit: complete }, 'A record of the audit trail could not be written; this line contains it.')
+      logger.error(
+        { event: 'audit-record-lost', err: error, audit: complete },
+        'A record of the audit trail could not be written; this line contains it.',
+      )
     }
   }
 }

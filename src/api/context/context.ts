@@ -1,5 +1,5 @@
 /** The options of the API, from system/system.ts, and what its routes share. */
-import type { FastifyBaseLogger, RouteOptions } from 'fastify'
+import type { RouteOptions } from 'fastify'
 import type {
   AuditEvent,
   AuditEventInput,
@@ -11,6 +11,7 @@ import type {
 import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type {
   Codec,
@@ -77,7 +78,7 @@ export interface ApiOptions {
   instance: string
   metrics: Metrics
   clock: Clock
-  logger: FastifyBaseLogger
+  logger: Logger
   /** Absent or empty: no authentication; then only requests from this machine are served. */
   apiTokens?: readonly ApiToken[] | undefined
   /** Absent: JSON Web Tokens are not accepted. */

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
-import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { ipv6Groups } from '../../network/index.ts'
 import {
   refusedSignInsInAllMax,
@@ -34,7 +34,7 @@ const jwtForm = /^[^.]+\.[^.]+\.[^.]+$/
 
 export class SignIns {
   readonly #clock: Clock
-  readonly #logger: FastifyBaseLogger
+  readonly #logger: Logger
   readonly #ofAddress: RateLimit
   readonly #ofAll: RateLimit
   /** By network and token, in the order of their last use. */
@@ -46,7 +46,7 @@ export class SignIns {
   #unlogged = 0
   #cancel: (() => void) | undefined
 
-  constructor(clock: Clock, logger: FastifyBaseLogger) {
+  constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
     this.#logger = logger
     this.#ofAddress = new RateLimit(clock, refusedSignInsPerSecond, refusedSignInsMax)
@@ -101,7 +101,7 @@ export class SignIns {
       return
     }
     this.#logger.warn(
-      { address },
+      { event: 'sign-ins-blocked', address },
       'Too many different tokens were refused. New tokens are refused without a check at the moment, and are counted.',
     )
     this.#countOn()
@@ -111,7 +111,10 @@ export class SignIns {
     this.#cancel = this.#clock.at(this.#clock.nowMs() + signInsLoggedMs, () => {
       this.#cancel = undefined
       if (this.#unlogged === 0) return
-      this.#logger.warn({ refused: this.#unlogged, inMs: signInsLoggedMs }, 'Tokens were refused without a check.')
+      this.#logger.warn(
+        { event: 'sign-ins-refused', refused: this.#unlogged, inMs: signInsLoggedMs },
+        'Tokens were refused without a check.',
+      )
       this.#unlogged = 0
       this.#countOn()
     })

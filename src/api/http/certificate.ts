@@ -4,6 +4,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import type { Server } from 'node:https'
 import { dirname } from 'node:path'
 import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { pemOfFile } from '../../process/index.ts'
 
 export interface CertificateFiles {
@@ -15,11 +16,6 @@ export interface CertificateFiles {
 interface Pair {
   cert: string
   key: string
-}
-
-interface Logger {
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
 }
 
 /** Both files are there, one after the other, by then. */
@@ -61,7 +57,12 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
  * New connections get the new certificate; open ones go on. Files that cannot be used are reported, and the certificate at hand is used on.
  * Watches the folders, because a new file usually takes the place of the old one. Returns a function that ends the watch.
  */
-export function watchCertificate(files: CertificateFiles, server: Server, first: Pair, logger: Logger): () => void {
+export function watchCertificate(
+  files: CertificateFiles,
+  server: Server,
+  first: Pair,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): () => void {
   let used = first
   let settledTimer: NodeJS.Timeout | undefined
   const renew = (): void => {
@@ -71,9 +72,12 @@ export function watchCertificate(files: CertificateFiles, server: Server, first:
       server.setSecureContext({ ...found, minVersion: tlsOptions.minVersion })
       used = found
       const { validTo } = new X509Certificate(found.cert)
-      logger.info({ validTo }, 'The certificate of the HTTP server was replaced.')
+      logger.info({ event: 'certificate-replaced', validTo }, 'The certificate of the HTTP server was replaced.')
     } catch (error) {
-      logger.warn({ err: error }, 'The new certificate of the HTTP server cannot be used. The one before is used on.')
+      logger.warn(
+        { event: 'certificate-refused', err: error },
+        'The new certificate of the HTTP server cannot be used. The one before is used on.',
+      )
     }
   }
   const changed = (): void => {
@@ -81,7 +85,10 @@ export function watchCertificate(files: CertificateFiles, server: Server, first:
     settledTimer = setTimeout(renew, settledMs)
   }
   const unwatched = (error: unknown): void =>
-    logger.warn({ err: error }, 'The files of the certificate cannot be watched. Restart this process after they changed.')
+    logger.warn(
+      { event: 'certificate-unwatched', err: error },
+      'The files of the certificate cannot be watched. Restart this process after they changed.',
+    )
   const watchers = [...new Set([dirname(files.certFile), dirname(files.keyFile)])].flatMap((folder): FSWatcher[] => {
     try {
       return [watch(folder, { persistent: false }, changed).on('error', unwatched)]

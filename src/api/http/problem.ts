@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Problem } from '../../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { retryAfterSeconds } from '../schemas/index.ts'
 import { problemsOf } from './request-checks.ts'
 
@@ -84,10 +85,12 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     ...(rest.problems && { problems: rest.problems }),
   })
   const facts = { err: error, method: request.method, url: request.url }
+  const logger: Pick<Logger, 'error' | 'debug'> = request.log
   // Other statuses from 500 up are states of the system that its own parts report; one line for each refused request would bury
   // them.
-  if (problem.status === 500) request.log.error(facts, 'A request failed.')
-  else if (problem.status > 500) request.log.debug(facts, 'A request was refused; it may succeed later.')
+  if (problem.status === 500) logger.error({ event: 'request-failed', ...facts }, 'A request failed.')
+  else if (problem.status > 500)
+    logger.debug({ event: 'request-refused', ...facts }, 'A request was refused; it may succeed later.')
   return sendProblem(reply, problem)
 }
 

@@ -3,8 +3,8 @@
  * owner build a catalogue, which among a million jobs takes seconds (ADR 0031); made in the background, it is there before somebody has
  * typed. After each call it rests for as long as the call took, so that it never takes more than half of a processor.
  */
-import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { OwnerDirectory } from '../owners/index.ts'
 import { searchPrepareMs } from '../schemas/index.ts'
 
@@ -12,7 +12,7 @@ export interface SearchPreparerOptions {
   owners: OwnerDirectory
   partitions: number
   clock: Clock
-  logger: FastifyBaseLogger
+  logger: Logger
 }
 
 /** No job has it, so an owner reads all jobs that it has. */
@@ -39,7 +39,10 @@ export class SearchPreparer {
     try {
       for (let partition = 0; partition < partitions && this.#isWanted(); partition++) await this.#prepare(partition)
     } catch (error) {
-      logger.debug({ err: error }, 'Owners could not be prepared for searches, so the first search takes longer.')
+      logger.debug(
+        { event: 'search-not-prepared', err: error },
+        'Owners could not be prepared for searches, so the first search takes longer.',
+      )
     } finally {
       this.#running = false
       this.#nextAt = clock.steadyMs() + searchPrepareMs

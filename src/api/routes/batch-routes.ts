@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { recordOutcome } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, disconnectSignal, type JsonReader } from '../http/index.ts'
@@ -29,7 +30,9 @@ export function batchRoutes(instance: FastifyInstance, { writes, audit, checks }
       if (request.body === undefined) {
         throw new DuelogError('unsupported-media-type', `Send the definitions as the body, with Content-Type: ${ndjsonType}.`)
       }
-      const onFault = (error: unknown): void => request.log.error({ err: error }, 'Lines of a batch were not written.')
+      const logger: Pick<Logger, 'error'> = request.log
+      const onFault = (error: unknown): void =>
+        logger.error({ event: 'batch-lines-not-written', err: error }, 'Lines of a batch were not written.')
       const onEnd = (counts: BatchCounts): Promise<void> => {
         request.audited = counts
         return recordOutcome(audit, request, reply, 'DONE')

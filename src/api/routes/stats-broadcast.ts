@@ -57,7 +57,10 @@ export class StatsBroadcast {
       for (const listener of this.#listeners) listener(this.#last)
     } catch (error) {
       // Without a message the listeners show that their data is old.
-      logger.debug({ err: error }, 'The counts could not be read from the owners; the read is repeated.')
+      logger.debug(
+        { event: 'counts-not-read', err: error },
+        'The counts could not be read from the owners; the read is repeated.',
+      )
     }
     if (this.#listeners.size === 0) return
     void this.#searches.tick()

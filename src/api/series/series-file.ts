@@ -3,7 +3,7 @@
  * skipped. When the file has twice what is kept, it is written again. Without the file, or with a full disk, the series are in memory only.
  */
 import { appendFile, open } from 'node:fs/promises'
-import type { FastifyBaseLogger } from 'fastify'
+import type { Logger } from '../../logging/index.ts'
 import { privateFileMode, writePrivate } from '../../process/index.ts'
 import { seriesDayMs, seriesFileBytesMax, seriesLinesWaitingMax, seriesMarksMax, seriesStepMs } from '../schemas/index.ts'
 import type { SeriesMark } from './series-keeper.ts'
@@ -20,14 +20,14 @@ export interface SeriesContent {
 
 export class SeriesFile {
   readonly #path: string
-  readonly #logger: FastifyBaseLogger
+  readonly #logger: Logger
   /** Lines of the file, and lines to append. */
   #lines = 0
   #waiting: string[] = []
   #writing: Promise<void> | undefined
   #isFailing = false
 
-  constructor(path: string, logger: FastifyBaseLogger) {
+  constructor(path: string, logger: Logger) {
     this.#path = path
     this.#logger = logger
   }
@@ -88,13 +88,19 @@ export class SeriesFile {
       try {
         const { size } = await file.stat()
         if (size <= seriesFileBytesMax) return await file.readFile('utf8')
-        this.#logger.warn({ path: this.#path, size }, 'The file of the series is too long to be ours; it is replaced.')
+        this.#logger.warn(
+          { event: 'series-file-replaced', path: this.#path, size },
+          'The file of the series is too long to be ours; it is replaced.',
+        )
       } finally {
         await file.close()
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#logger.warn({ err: error, path: this.#path }, 'The series of the last 24 h cannot be read; the charts begin empty.')
+        this.#logger.warn(
+          { event: 'series-not-read', err: error, path: this.#path },
+          'The series of the last 24 h cannot be read; the charts begin empty.',
+        )
     }
     return ''
   }
@@ -106,7 +112,10 @@ export class SeriesFile {
       this.#isFailing = false
     } catch (error) {
       if (!this.#isFailing)
-        this.#logger.warn({ err: error, path: this.#path }, 'The series cannot be saved; a restart of this process loses them.')
+        this.#logger.warn(
+          { event: 'series-not-saved', err: error, path: this.#path },
+          'The series cannot be saved; a restart of this process loses them.',
+        )
       this.#isFailing = true
     }
   }

@@ -2,9 +2,9 @@
  * Fills the series: asks all owners every 10 s what they have counted, and notes processes that started, partitions that moved, and versions
  * that changed. Only a process with the role api does this, whether or not somebody looks.
  */
-import type { FastifyBaseLogger } from 'fastify'
 import { counted } from '../../../streams/text/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import { countsOf, type OwnerDirectory, type PartitionOwnerView, type ProcessCounts } from '../owners/index.ts'
 import { seriesFineStepMs, seriesMarksAtOnceMax, seriesProcessesMax } from '../schemas/index.ts'
@@ -19,7 +19,7 @@ export interface SeriesSamplerOptions {
   owners: Pick<OwnerDirectory, 'remoteCounts' | 'views'>
   metrics: Metrics
   clock: Pick<Clock, 'nowMs' | 'at'>
-  logger: FastifyBaseLogger
+  logger: Logger
   /** name@host:pid:boot of this process, and its release. */
   instance: string
   version: string
@@ -87,7 +87,7 @@ export class SeriesSampler {
       }
       this.#sampledAt = at
     } catch (error) {
-      logger.debug({ err: error }, 'The owners did not answer; the series have a gap.')
+      logger.debug({ event: 'series-gap', err: error }, 'The owners did not answer; the series have a gap.')
     }
   }
 

@@ -1,10 +1,11 @@
 /** `duelog up`: runs the system, or the chosen roles, until a signal stops it. */
 import { Command } from 'commander'
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import pkg from '../../../package.json' with { type: 'json' }
 import { atSteady, type Clock, systemClock } from '../../clock/index.ts'
 import { type Config, environmentOf, readConfig } from '../../config/index.ts'
-import { limitRecordLogs } from '../../process/index.ts'
+import type { Logger } from '../../logging/index.ts'
+import { limitRecordLogs } from '../../logging/index.ts'
 import type { System, startSystem } from '../../system/index.ts'
 import { withExamples } from '../remote/index.ts'
 import { type Output, oneLine, type Signals, settingOptions, type Terminal, watchSignals } from '../terminal/index.ts'
@@ -96,11 +97,11 @@ async function announce(system: System, { roles }: Config, logger: Logger, say: 
   try {
     await system.ready()
   } catch (error) {
-    logger.warn({ err: error }, 'Not every partition became ready.')
+    logger.warn({ event: 'partitions-not-ready', err: error }, 'Not every partition became ready.')
     return
   }
   const { url, brokers, registryUrl, registryAnswered } = system
-  logger.info({ url, brokers, registryUrl, registryAnswered, partitions: system.partitions }, 'ready')
+  logger.info({ event: 'system-ready', url, brokers, registryUrl, registryAnswered, partitions: system.partitions }, 'ready')
   keepCompiledCode()
   say('Ready.')
   const addresses = [

@@ -3,7 +3,6 @@
  * read completely, in a group of this worker's own, without commits. A worker that starts takes all cancellations still in the
  * topic, because the cancelled runs may be in its backlog. It takes only those pinned runs that are dispatched from then on.
  */
-import type { Logger } from 'pino'
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
 import { validateJobId } from '../../../streams/definitions/index.ts'
 import { sizeProblem } from '../../../streams/runs/index.ts'
@@ -11,6 +10,7 @@ import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
   type Batch,
@@ -115,7 +115,10 @@ export class ControlConsumer {
 
   #crashed(error: unknown): void {
     if (this.#stopped) return
-    this.#options.logger.error({ err: error }, 'The worker lost its session on worker-control and joins again.')
+    this.#options.logger.error(
+      { event: 'control-session-lost', err: error },
+      'The worker lost its session on worker-control and joins again.',
+    )
     this.#rejoinTimer.start(
       () => this.#join(),
       (joinError) => this.#crashed(joinError),
@@ -157,7 +160,7 @@ export class ControlConsumer {
     const next = this.#next.get(partition) ?? 0
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(
-      { topic, partition, offset: next, end: highWatermark },
+      { event: 'position-reset', topic, partition, offset: next, end: highWatermark },
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     this.#next.set(partition, 0)
@@ -189,11 +192,14 @@ export class ControlConsumer {
       } catch (error) {
         const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
         if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) {
-          logger.error(place, 'A record of worker-control cannot be decoded and is skipped.')
+          logger.error({ event: 'record-undecodable', ...place }, 'A record of worker-control cannot be decoded and is skipped.')
           metrics.invalid.inc({ reason: 'undecodable-control' })
           return undefined
         }
-        logger.warn(place, 'The registry did not give the schema of a record of worker-control; it is asked again.')
+        logger.warn(
+          { event: 'schema-not-given', ...place },
+          'The registry did not give the schema of a record of worker-control; it is asked again.',
+        )
         await new Promise<void>((resolve) => clock.at(clock.nowMs() + againMs, resolve))
       }
     }
@@ -209,7 +215,10 @@ export class ControlConsumer {
       return !peers.includes(instance) || peers.sort()[0] === instance
     } catch (error) {
       // Two workers that run it are better than none: handlers run at least once.
-      logger.warn({ err: error }, 'Other workers of the same name could not be found; this worker takes the pinned run.')
+      logger.warn(
+        { event: 'workers-of-name-unknown', err: error },
+        'Other workers of the same name could not be found; this worker takes the pinned run.',
+      )
       return true
     }
   }

@@ -3,12 +3,12 @@
  * whose head is due much later is paused, sought back to that record, and resumed shortly before the record is due. So bursts
  * wait in Kafka and not in memory.
  */
-import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { RejoinTimer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
   type Batch,
@@ -178,7 +178,8 @@ export class ExecutionConsumer {
     if (this.#stopped || this.#away) return
     const { logger, pool } = this.#options
     if (error instanceof GroupNotKept) this.#options.onNotKept()
-    logger.error({ err: error, pool, delayMs: this.#rejoinTimer.delayMs }, 'The worker lost its group session and joins again.')
+    const { delayMs } = this.#rejoinTimer
+    logger.error({ event: 'worker-session-lost', err: error, pool, delayMs }, 'The worker lost its group and joins again.')
     this.#rejoinTimer.start(() => this.start(), this.#crashed.bind(this))
   }
 
@@ -213,7 +214,7 @@ export class ExecutionConsumer {
     const { topic, partition, next } = lane
     this.#options.metrics.positionsReset.inc({ topic, reason: 'beyond-end' })
     this.#options.logger.error(
-      { topic, partition, offset: next, end: highWatermark },
+      { event: 'position-reset', topic, partition, offset: next, end: highWatermark },
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     lane.startOver()
@@ -265,11 +266,11 @@ export class ExecutionConsumer {
     const { clock, logger, metrics } = this.#options
     const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
     if (error instanceof DuelogError && error.code === 'registry-unavailable') {
-      logger.warn(place, 'The registry did not give the schema of an Execution; it is asked again.')
+      logger.warn({ event: 'schema-not-given', ...place }, 'The registry did not give the schema of an Execution.')
       this.#leave(lane, record.offset, clock.nowMs() + registryRetryMs)
       return false
     }
-    logger.error(place, 'An Execution cannot be decoded and is skipped.')
+    logger.error({ event: 'record-undecodable', ...place }, 'An Execution cannot be decoded and is skipped.')
     metrics.invalid.inc({ reason: 'undecodable-execution' })
     lane.take(record, undefined)
     this.#options.onDone(lane)

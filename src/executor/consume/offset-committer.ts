@@ -3,8 +3,8 @@
  * covers what runs. There is a timer only while there is something to commit. A commit that fails, for example during a
  * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery.
  */
-import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Position } from '../../ports/index.ts'
 import type { Lane } from './lane.ts'
 
@@ -65,7 +65,10 @@ export class OffsetCommitter {
       await this.#commit(committing.map(({ position }) => position))
       for (const { lane, epoch, position } of committing) if (lane.epoch === epoch) lane.committed(position.offset)
     } catch (error) {
-      this.#logger.debug({ err: error }, 'Offsets could not be committed; the next commit includes them.')
+      this.#logger.debug(
+        { event: 'offsets-not-committed', err: error },
+        'Offsets could not be committed; the next commit includes them.',
+      )
       for (const { lane } of committing) this.#dirty.add(lane)
       this.#arm()
     }

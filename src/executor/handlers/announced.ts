@@ -1,5 +1,5 @@
 /** The names of handlers that a worker announces to its group, so that others can say which runs it can do. */
-import type { Logger } from 'pino'
+import type { Logger } from '../../logging/index.ts'
 
 /** Most names that are announced. */
 export const announcedMax = 500
@@ -35,7 +35,7 @@ export class Announcement {
     if (this.#handlers === null) return false
     this.#handlers = null
     this.#logger.warn(
-      { pool: this.#pool },
+      { event: 'handlers-not-announced', pool: this.#pool },
       `The brokers cannot keep the group of pool ${this.#pool}, so this worker announces its handlers no more until it is started again. Usually the names that all workers of a pool announce are too much together (1 MiB, message.max.bytes of the brokers). Runs that it cannot do still go to other workers without losing an attempt, but later. Give some handlers a pool of their own.`,
     )
     return true

@@ -3,6 +3,7 @@ import type { networkInterfaces } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { httpHandlerName } from '../../../streams/runs/index.ts'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { LogWriter } from '../../ports/index.ts'
 import { addressGuard, ownAddresses } from './address-guard.ts'
 import type { Handler, Handlers, Run } from './handler.ts'
@@ -18,7 +19,8 @@ const noop: Handler = () => undefined
 /** Logs the payload. */
 const log: Handler = (run) => {
   const payload = Buffer.isBuffer(run.payload) ? run.payload.toString('utf8') : run.payload
-  run.logger.info({ scheduledFor: new Date(run.scheduledFor).toISOString(), payload }, 'run')
+  const logger: Pick<Logger, 'info'> = run.logger
+  logger.info({ event: 'run-logged', scheduledFor: new Date(run.scheduledFor).toISOString(), payload }, 'run')
 }
 
 /** `{"ms"}`: takes this long. */

@@ -1,6 +1,6 @@
 /** Hooks around runs: the place for logs, metrics, traces and the context of a request. */
-import type { Logger } from 'pino'
 import { DuelogError } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { BatchHandler, Handler, Run } from './handler.ts'
 import { partialBatch } from './partial-batch.ts'
 
@@ -99,7 +99,7 @@ async function told(
       await hook[what]?.(run, value)
     } catch (error) {
       logger.warn(
-        { err: error, executionId: run.executionId, attempt: run.attempt },
+        { event: 'hook-failed', err: error, executionId: run.executionId, attempt: run.attempt },
         `A hook "${what}" failed; the outcome of the run stays.`,
       )
     }

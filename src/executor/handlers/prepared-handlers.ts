@@ -1,6 +1,6 @@
 /** Handlers as users give them: functions, batches, with a schema or without; and what the runner calls for them. */
-import type { Logger } from 'pino'
 import { handlerNameProblem } from '../../../streams/definitions/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { isPayloadSchema } from '../../ports/index.ts'
 import { type BatchHandler, batchSizeMax, batchWaitMsMax, type Handler, type Handlers, isBatchHandler } from './handler.ts'
 import { type Hook, hookedBatchHandler, hookedHandler } from './hooks.ts'

@@ -6,8 +6,8 @@
  * A handler that has not returned when its attempt ended (timeout, drain, cancellation) keeps its slot until it does. A cancelled
  * attempt has no report: its owner has already decided.
  */
-import type { Logger } from 'pino'
 import type { Execution, RunError } from '../../../schemas/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { HandlerSpan } from '../../tracing/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { AttemptLog } from './attempt-log.ts'

@@ -5,11 +5,11 @@
  * because of its contents, each event is sent alone. The refused one is then replaced by a report that only says that its run has
  * failed.
  */
-import type { Logger } from 'pino'
 import type { ExecutionEvent, ExecutionEventInput, RunError } from '../../../schemas/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { LazyWriter } from '../../concurrency/index.ts'
 import { isOfRecord, messageOf } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Codec, Log, RecordOut } from '../../ports/index.ts'
 import { runError } from '../handlers/index.ts'
 import type { Attempt, Outcome } from './attempt.ts'
@@ -213,7 +213,11 @@ export class ReportSender {
       return undefined
     } catch (error) {
       const facts = { err: error, events: reports.length }
-      if (!this.#closed) this.#options.logger.warn(facts, 'Reports of runs could not be sent; they are sent again.')
+      if (!this.#closed)
+        this.#options.logger.warn(
+          { event: 'reports-not-sent', ...facts },
+          'Reports of runs could not be sent; they are sent again.',
+        )
       return error ?? new Error('refused without a reason')
     }
   }

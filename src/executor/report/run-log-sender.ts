@@ -3,10 +3,10 @@
  * Handlers never wait for them, and nothing fails because of them: what is over a limit, or not taken by the brokers, is left out
  * and counted. Lines have a producer of their own, so that they never delay a report.
  */
-import type { Logger } from 'pino'
 import type { RunLog, RunLogInput, RunLogLine } from '../../../schemas/index.ts'
 import { type Clock, steadyClock } from '../../clock/index.ts'
 import { LazyWriter, withTimeout } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, Log, RecordOut } from '../../ports/index.ts'
 import type { Attempt } from './attempt.ts'
@@ -188,7 +188,7 @@ export class RunLogSender {
     }
     if (nowMs - this.#warnedAt < warnEveryMs) return
     this.#options.logger.warn(
-      { err: error, lines: this.#lost },
+      { event: 'run-lines-lost', err: error, lines: this.#lost },
       'Lines of run.log are lost: the brokers did not take them. Runs are not affected. Check that the topic exists and that this worker may write to it.',
     )
     this.#warnedAt = nowMs

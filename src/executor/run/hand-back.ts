@@ -2,9 +2,9 @@
  * Gives back the runs that this worker has taken and may not start, because its clock is not trusted or it is paused. Running handlers
  * continue here.
  */
-import type { Logger } from 'pino'
 import type { AbsenceReason, Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { ExecutionConsumer, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
 import type { ReportSender } from '../report/index.ts'
 import type { Runner } from './runner.ts'
@@ -31,8 +31,8 @@ export interface HandBackOptions {
 export async function handBack(options: HandBackOptions): Promise<void> {
   const { consumer, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs, why } = options
   const left = 'runs that were not started are left to other workers of the pool.'
-  if (why === 'clock') logger.error(`The wall clock has not been trusted for long; ${left}`)
-  else logger.info(`This worker is paused; ${left}`)
+  if (why === 'clock') logger.error({ event: 'worker-left-for-clock' }, `The wall clock has not been trusted for long; ${left}`)
+  else logger.info({ event: 'worker-left-for-pause' }, `This worker is paused; ${left}`)
   consumer.goAway()
   // No commit passes a held entry: entries that were started after it would run again elsewhere. For untracked runs that cannot
   // be avoided.
@@ -47,5 +47,7 @@ export async function handBack(options: HandBackOptions): Promise<void> {
   await withTimeout(clock, lastReportsMsMax, committer.commitNow())
   await consumer
     .leave()
-    .catch((error: unknown) => logger.warn({ err: error }, 'The group could not be left; it waits until the session ends.'))
+    .catch((error: unknown) =>
+      logger.warn({ event: 'group-not-left', err: error }, 'The group could not be left; it waits until the session ends.'),
+    )
 }

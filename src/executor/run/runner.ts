@@ -2,10 +2,10 @@
  * Starts due runs while there are slots, and fixes the outcomes. A handler that returns at once never leaves the loop of #pump:
  * no promise, timer or closure is created for it.
  */
-import type { Logger } from 'pino'
 import type { Execution } from '../../../schemas/index.ts'
 import { rankMax } from '../../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
 import { type Cancellation, Cancellations, type Entry, isMisdated } from '../consume/index.ts'
@@ -282,7 +282,7 @@ export class Runner implements AttemptHost {
     if (this.#missing.has(handler) || this.#missing.size >= missingLoggedMax) return
     this.#missing.add(handler)
     this.logger.warn(
-      { jobId, handler },
+      { event: 'handler-missing', jobId, handler },
       `A run ${entry.tracked ? 'is left to other workers' : 'fails'}: ${message}. Give this worker the handler, or a pool of its own, if it should run such jobs.`,
     )
   }

@@ -2,8 +2,8 @@
  * Runs of jobs with trackRuns false. Nothing is reported about them. Their offset is done when the handler has settled, whatever
  * the outcome, so a worker that crashes before loses none. A failure shows only in a metric and in the log.
  */
-import type { Logger } from 'pino'
 import type { Clock } from '../../clock/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Entry } from '../consume/index.ts'
 import type { Attempt } from '../report/index.ts'
@@ -63,7 +63,11 @@ export class UntrackedRuns {
     this.#failures.inc()
     const second = Math.floor(clock.nowMs() / 1_000)
     if (second !== this.#second) {
-      if (this.#leftOut > 0) logger.warn({ failures: this.#leftOut }, 'More runs that are not tracked failed than were logged.')
+      if (this.#leftOut > 0)
+        logger.warn(
+          { event: 'untracked-failures-left-out', failures: this.#leftOut },
+          'More runs that are not tracked failed than were logged.',
+        )
       this.#second = second
       this.#logged = 0
       this.#leftOut = 0
@@ -73,6 +77,6 @@ export class UntrackedRuns {
       return
     }
     const place = { jobId, runNo, handler: execution.handler, errorType: type, error: message }
-    logger.warn(place, 'A run that is not tracked failed; it is not repeated.')
+    logger.warn({ event: 'untracked-run-failed', ...place }, 'A run that is not tracked failed; it is not repeated.')
   }
 }

@@ -35,7 +35,7 @@ export async function ensureTopics(kafka: Kafka, wanted: TopicsWanted, logger: L
     const partitions = (jobs && counts.get(jobs.topic)) ?? wanted.partitions
     if (partitions !== wanted.partitions && wanted.partitionsByDefault !== true)
       logger.warn(
-        { partitions, configured: wanted.partitions },
+        { event: 'partitions-ignored', partitions, configured: wanted.partitions },
         `${jobs?.topic} has ${counted(partitions, 'partition')}; the configured number is ignored.`,
       )
     // Check before creating: a refused start should not leave topics behind.
@@ -67,7 +67,7 @@ async function reportLost(admin: Admin, lost: string[], present: TopicPlan[], lo
     const ends = await withRetry(() => admin.fetchTopicOffsets(topic))
     if (!ends.some(({ high }) => Number(high) > 0)) continue
     logger.error(
-      { lost, present: topic },
+      { event: 'topics-lost', lost, present: topic },
       `${lost.join(', ')} had to be created again, although ${topic} holds records: ${lost.length === 1 ? 'it was' : 'they were'} deleted with all their records. See docs/adr/0034.`,
     )
     return

@@ -9,6 +9,7 @@
  * Each change costs two rebalances and as many takeovers. So after a link that fails again soon, the process waits until the link
  * stays up, longer each time.
  */
+import type { Logger } from '../../logging/index.ts'
 
 /**
  * Together with the 3 to 6 s until a broker counts as silent, this is at least as long as Kafka needs to replace a lost broker.
@@ -33,11 +34,7 @@ export interface BrokerIsolationOptions {
   want(address: string): void
   /** Addresses of the brokers that Kafka counts as alive, according to another broker. */
   living(): Promise<string[]>
-  logger: {
-    info(facts: object, message: string): void
-    warn(facts: object, message: string): void
-    debug(facts: object, message: string): void
-  }
+  logger: Pick<Logger, 'info' | 'warn' | 'debug'>
   /** Steady clock, in ms. */
   nowMs?(): number
 }
@@ -110,7 +107,7 @@ export class BrokerIsolation {
     try {
       return await this.#options.living()
     } catch (error) {
-      this.#options.logger.debug({ err: error }, 'No broker said which brokers live.')
+      this.#options.logger.debug({ event: 'living-brokers-unknown', err: error }, 'No broker said which brokers live.')
       return undefined
     }
   }
@@ -140,10 +137,13 @@ export class BrokerIsolation {
     if ((before === undefined) === (broker === undefined)) return
     const { logger } = this.#options
     if (broker === undefined)
-      logger.info({ broker: before }, 'No broker that others reach is out of reach of this process any more.')
+      logger.info(
+        { event: 'broker-isolation-ended', broker: before },
+        'No broker that others reach is out of reach of this process any more.',
+      )
     else
       logger.warn(
-        { broker },
+        { event: 'broker-out-of-reach', broker },
         `Broker ${broker} is out of reach of this process, and others reach it. Look at the network between them.`,
       )
     for (const listener of this.#listeners) listener()

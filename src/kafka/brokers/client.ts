@@ -6,6 +6,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { type ISocketFactory, Kafka, logLevel, type RetryOptions } from 'kafkajs'
 import type { Append } from '../../clock/index.ts'
 import type { DuelogError } from '../../errors/index.ts'
+import type { Logger as RoomLogger } from '../../logging/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { mechanismOf, type Sasl, signsInAs } from '../sasl/index.ts'
@@ -14,12 +15,7 @@ import { WatchedBrokers } from './watched-brokers.ts'
 import type { AnswerTimeouts } from './watched-socket.ts'
 
 /** The methods used of a logger; a pino logger fits. */
-export interface Logger {
-  debug(facts: object, message: string): void
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
-  error(facts: object, message: string): void
-}
+export type Logger = Pick<RoomLogger, 'debug' | 'info' | 'warn' | 'error'>
 
 export interface LogOptions {
   /** host:port of at least one broker. */

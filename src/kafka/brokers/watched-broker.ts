@@ -14,12 +14,8 @@
 import { createConnection, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ISocketFactory, ISocketFactoryArgs } from 'kafkajs'
+import type { Logger } from '../../logging/index.ts'
 import { type AnswerTimeouts, silence, watchAnswers } from './watched-socket.ts'
-
-interface Logger {
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
-}
 
 /** Time limit of a connect, ms. */
 export const connectMs = 3_000
@@ -33,7 +29,7 @@ const slowForMs = 60_000
 
 export interface WatchedBrokerOptions {
   timeouts: AnswerTimeouts
-  logger: Logger
+  logger: Pick<Logger, 'info' | 'warn'>
   open: ISocketFactory
   /** Nothing is known about it, and nothing is connected to it. */
   onIdle(): void
@@ -168,11 +164,14 @@ export class WatchedBroker {
   #answered(isRefusal: boolean): void {
     const { logger, timeouts } = this.#options
     const broker = this.#address
-    if (this.#condition === 'silent') logger.info({ broker }, `Broker ${broker} answers again.`)
+    if (this.#condition === 'silent') logger.info({ event: 'broker-answers-again', broker }, `Broker ${broker} answers again.`)
     if (this.#isOverdue && !isRefusal) {
       const more = `For ${slowForMs / 1_000} s its connections end only after ${timeouts.slowMs} ms.`
       if (this.#condition === 'doubted' && !this.#isSlow())
-        logger.warn({ broker }, `Broker ${broker} is slow: it answers, but took more than ${timeouts.quickMs} ms. ${more}`)
+        logger.warn(
+          { event: 'broker-slow', broker },
+          `Broker ${broker} is slow: it answers, but took more than ${timeouts.quickMs} ms. ${more}`,
+        )
       this.#slowUntilMs = performance.now() + slowForMs
       setTimeout(() => this.#rest(), slowForMs + 1).unref()
     }
@@ -198,7 +197,7 @@ export class WatchedBroker {
     const isNews = this.#condition !== 'silent'
     if (isNews) {
       const message = `Broker ${this.#address} is silent. Its connections are closed, and no request waits for it until it answers.`
-      this.#options.logger.warn({ broker: this.#address, connections: this.#sockets.size }, message)
+      this.#options.logger.warn({ event: 'broker-silent', broker: this.#address, connections: this.#sockets.size }, message)
     }
     this.#condition = 'silent'
     this.#isShunned = true

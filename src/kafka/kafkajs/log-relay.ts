@@ -4,12 +4,7 @@
  * minute.
  */
 import { type LogEntry, logLevel } from 'kafkajs'
-
-interface Logger {
-  debug(facts: object, message: string): void
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
-}
+import type { Logger } from '../../logging/index.ts'
 
 /**
  * Events that kafkajs reports as warnings or errors and that need no action. Some are about silent brokers, which we log
@@ -31,7 +26,7 @@ interface Kind {
 }
 
 /** Receives the log entries of one Kafka client. */
-export function relayTo(logger: Logger): (entry: LogEntry) => void {
+export function relayTo(logger: Pick<Logger, 'debug' | 'info' | 'warn'>): (entry: LogEntry) => void {
   const kinds = new Map<string, Kind>()
   const sayAgain = (key: string, kind: Kind): void => {
     if (kinds.get(key) !== kind) return
@@ -42,7 +37,8 @@ export function relayTo(logger: Logger): (entry: LogEntry) => void {
   }
   return ({ level, namespace, log: { message, logger: _, timestamp: __, stack, ...facts } }) => {
     const text = `kafkajs ${namespace}: ${message}`
-    if (everyday.test(message) || everyday.test(String(facts.error ?? ''))) return logger.debug(facts, text)
+    if (everyday.test(message) || everyday.test(String(facts.error ?? '')))
+      return logger.debug({ event: 'kafka-client-everyday', ...facts }, text)
     // The kind of an entry: its text without numbers, such as ports, tries and times.
     const key = text.replace(/\d+/g, '#')
     const known = kinds.get(key)
@@ -51,7 +47,10 @@ export function relayTo(logger: Logger): (entry: LogEntry) => void {
       known.last = facts
       return
     }
-    const say = (all: object): void => (level === logLevel.ERROR ? logger.warn(all, text) : logger.info(all, text))
+    const say = (all: object): void =>
+      level === logLevel.ERROR
+        ? logger.warn({ event: 'kafka-client-warning', ...all }, text)
+        : logger.info({ event: 'kafka-client-info', ...all }, text)
     const kind: Kind = { say, count: 0, last: facts }
     for (const oldest of kinds.keys()) {
       if (kinds.size < kindsMax) break

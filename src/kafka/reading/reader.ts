@@ -211,7 +211,9 @@ export class KafkaGroupReader implements GroupReader {
     this.#end()
     this.#settleStart?.reject(new DuelogError('not-ready', `The reader of ${this.#options.groupId} was stopped.`))
     await this.#started?.catch(() => {})
-    await this.#consumer.disconnect().catch((error) => this.#settings.logger.debug({ err: error }, 'A group could not be left.'))
+    await this.#consumer
+      .disconnect()
+      .catch((error) => this.#settings.logger.debug({ event: 'reader-not-closed', err: error }, 'A group could not be left.'))
   }
 
   /** onBatch must not throw: kafkajs would deliver the batch again forever. */
@@ -268,7 +270,7 @@ export class KafkaGroupReader implements GroupReader {
   async #tellDenied(thrown: unknown): Promise<void> {
     const error = await this.#faultOf(thrown)
     if (error.code !== 'kafka-denied' || this.#stopped) return
-    this.#settings.logger.error({ groupId: this.#options.groupId }, error.message)
+    this.#settings.logger.error({ event: 'group-denied', groupId: this.#options.groupId }, error.message)
     this.#settleStart?.reject(error)
   }
 

@@ -15,7 +15,7 @@ export function reportUnread(messages: readonly KafkaMessage[], place: TopicPart
     const { firstOffset, problem } = unread
     settings.onUnread?.()
     settings.logger.error(
-      { topic, partition, firstOffset, offset: Number(message.offset) },
+      { event: 'records-unreadable', topic, partition, firstOffset, offset: Number(message.offset) },
       `Records of ${topic}/${partition} cannot be read and are skipped: ${problem}`,
     )
   }

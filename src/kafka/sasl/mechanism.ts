@@ -1,6 +1,7 @@
 /** From the options of a connection to the SASL mechanism that kafkajs runs. */
 import type { AuthenticationProviderArgs, Mechanism, SASLOptions } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { BearerTokens, type IssuedToken } from './bearer-tokens.ts'
 import { type ClientCredentials, fetchOf, issuedToken } from './client-credentials.ts'
 import { mskToken } from './msk-iam.ts'
@@ -14,10 +15,6 @@ export interface MskIam {
 
 export type Sasl = SASLOptions | ClientCredentials | MskIam
 
-interface Warner {
-  warn(facts: object, message: string): void
-}
-
 /** What the brokers see, for messages; undefined if it is not known here. */
 export function signsInAs(sasl: Sasl): string | undefined {
   if ('tokenUrl' in sasl) return `the OAuth client ${sasl.clientId}`
@@ -26,13 +23,17 @@ export function signsInAs(sasl: Sasl): string | undefined {
 }
 
 /** One source of tokens for all connections that are made with the result. */
-export function mechanismOf(sasl: Sasl, logger: Warner): SASLOptions | Mechanism {
+export function mechanismOf(sasl: Sasl, logger: Pick<Logger, 'warn'>): SASLOptions | Mechanism {
   const ask = askerOf(sasl)
   if (ask === undefined) return sasl as SASLOptions
   const extensions = 'tokenUrl' in sasl ? (sasl.extensions ?? {}) : {}
   const tokens = new BearerTokens({
     ask,
-    onLate: (error) => logger.warn({ err: error }, 'The token for the brokers cannot be renewed. It is used on meanwhile.'),
+    onLate: (error) =>
+      logger.warn(
+        { event: 'token-not-renewed', err: error },
+        'The token for the brokers cannot be renewed. It is used on meanwhile.',
+      ),
   })
   return {
     mechanism: 'oauthbearer',

@@ -152,7 +152,7 @@ export class CheckedTopics implements TargetTopics {
     for (const key of found) this.#missing.delete(key)
     if (found.length === 0) return
     this.#appeared++
-    this.#logger.info({ found }, 'Topics that jobs wait for exist now; these jobs are checked at once.')
+    this.#logger.info({ event: 'topics-appeared', found }, 'Topics that jobs wait for exist now; these jobs are checked at once.')
     for (const listener of this.#listeners) listener()
   }
 
@@ -218,7 +218,7 @@ export class CheckedTopics implements TargetTopics {
   /** Checks the topics again. The last result stays valid if the brokers do not answer. */
   check(): Promise<void> {
     this.#checking ??= this.#fetch()
-      .catch((error) => this.#logger.warn({ err: error }, 'The target topics could not be checked.'))
+      .catch((error) => this.#logger.warn({ event: 'topics-not-checked', err: error }, 'The target topics could not be checked.'))
       .finally(() => {
         this.#checking = undefined
       })
@@ -254,7 +254,7 @@ export class CheckedTopics implements TargetTopics {
     for (const [topic, ms] of kept) {
       if (ms >= executionsRetentionMs || this.#kept.get(topic) === ms) continue
       const text = `Topic ${topic} keeps its records for ${ms} ms (retention.ms). A run that no worker has started by then expires, whatever its startDeadlineMs.`
-      this.#logger.warn({ topic, retentionMs: ms }, text)
+      this.#logger.warn({ event: 'topic-retention-short', topic, retentionMs: ms }, text)
     }
     if (kept.size > 0) this.#kept = kept
   }
@@ -263,7 +263,7 @@ export class CheckedTopics implements TargetTopics {
     for (const topic of this.#seen.keys()) {
       if (seen.has(topic)) continue
       this.#counts.forget(topic)
-      this.#logger.warn({ topic }, `Topic ${topic} was deleted; runs that write to it wait.`)
+      this.#logger.warn({ event: 'topic-deleted', topic }, `Topic ${topic} was deleted; runs that write to it wait.`)
     }
     for (const [topic, { partitions }] of seen) this.#counts.learn(topic, partitions)
     this.#seen = seen

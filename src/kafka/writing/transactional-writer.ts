@@ -115,7 +115,12 @@ export class FencedWriter implements TransactionalWriter {
   #disconnect(): Promise<void> {
     return this.#producer
       .disconnect()
-      .catch((error) => this.#settings.logger.debug({ id: this.#id, err: error }, 'A producer could not be closed.'))
+      .catch((error) =>
+        this.#settings.logger.debug(
+          { event: 'producer-not-closed', id: this.#id, err: error },
+          'A producer could not be closed.',
+        ),
+      )
   }
 
   async #commit(records: RecordOut[], group: GroupPositions | undefined): Promise<Map<string, number>> {

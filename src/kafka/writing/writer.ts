@@ -76,7 +76,11 @@ export class IdempotentWriter implements LogWriter {
     await this.#sending
     const producer = this.#producer
     this.#producer = undefined
-    await producer?.disconnect().catch((error) => this.#settings.logger.debug({ err: error }, 'A producer could not be closed.'))
+    await producer
+      ?.disconnect()
+      .catch((error) =>
+        this.#settings.logger.debug({ event: 'producer-not-closed', err: error }, 'A producer could not be closed.'),
+      )
   }
 
   async #sendAll(): Promise<void> {

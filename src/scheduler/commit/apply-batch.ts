@@ -396,7 +396,7 @@ class BatchStep {
     }
     this.#context.shared.metrics.receiptsDropped.inc()
     logger.warn(
-      { topic: names[inputRecord.source], partition, offset },
+      { event: 'receipt-not-sent', topic: names[inputRecord.source], partition, offset },
       `A receipt that was asked for cannot be sent: ${problem}`,
     )
   }
@@ -416,7 +416,7 @@ class BatchStep {
     const { names, logger, metrics } = shared
     metrics.invalid.inc({ reason: 'refused-by-log' })
     logger.error(
-      { topic: names[source], partition, offset, jobId },
+      { event: 'record-refused-by-log', topic: names[source], partition, offset, jobId },
       `A record cannot be applied and is skipped; its job is INVALID until it is defined again: ${reason}`,
     )
   }
@@ -452,7 +452,7 @@ class BatchStep {
       const { names } = shared
       const place = inputRecord === undefined ? {} : { topic: names[inputRecord.source], partition, offset: inputRecord.offset }
       logger.error(
-        { err: error, jobId: job.id, input: input.kind, ...place },
+        { event: 'rule-failed', err: error, jobId: job.id, input: input.kind, ...place },
         'A rule failed; the job is INVALID until it is defined again.',
       )
       return invalidated(job, `A rule failed on ${input.kind}: ${messageOf(error)}`, this.#now, runOf(input))

@@ -44,7 +44,7 @@ export interface BatchResult {
 export function reportUnreadable({ partition, shared }: CommitContext, { id, unreadable }: Job, { kind }: Input): void {
   shared.metrics.invalid.inc({ reason: 'unreadable-state' })
   shared.logger.error(
-    { partition, jobId: id, input: kind },
+    { event: 'state-unreadable', partition, jobId: id, input: kind },
     `The state of a job cannot be read; it is INVALID until it is defined again or deleted: ${unreadable}`,
   )
 }

@@ -7,10 +7,10 @@
  *
  * Nothing else waits for it: the loop continues to fire during a query.
  */
-import type { Logger } from 'pino'
 import type { Timer } from '../../../streams/state/index.ts'
 import { atSteady, type Clock } from '../../clock/index.ts'
 import type { WakeSignal } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import { type EndOffsetQueries, type Range, readableEnd, shrunk } from './end-offsets.ts'
 import type { LogPositions } from './log-positions.ts'
 import type { PartitionReader } from './partition-reader.ts'
@@ -135,7 +135,7 @@ export class EventsWatermark {
         if (this.#question === question) this.#question = undefined
         this.#askAtMs = clock.steadyMs() + againMs
         logger.warn(
-          { partition, err: error, waiting: this.#awaiting.length },
+          { event: 'reports-end-unknown', partition, err: error, waiting: this.#awaiting.length },
           'The end of execution-events is not known, so attempts that seem overdue are not given up yet; the query is repeated.',
         )
       })

@@ -2,7 +2,6 @@
  * Decoder from records to input records of a batch. A bad record becomes an input record that carries only its offset. It is counted
  * and logged with topic, partition and offset, and never stops a partition.
  */
-import type { Logger } from 'pino'
 import type { ExecutionEvent, JobCommand } from '../../../schemas/index.ts'
 import { validateCommand, validateJobId } from '../../../streams/definitions/index.ts'
 import { replyProblem, replyToOf } from '../../../streams/jobs/index.ts'
@@ -18,6 +17,7 @@ import { type Problem, quoted, traceContextOf } from '../../../streams/text/inde
 import { markHeader, partitionOf } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, RecordIn, TargetTopics } from '../../ports/index.ts'
 import type { Leases, WorkerWatch } from '../activity/index.ts'
@@ -92,7 +92,10 @@ export class InputDecoder {
     const problem = replyProblem(headers)
     if (problem === undefined) return replyToOf(headers)
     this.#options.metrics.receiptsDropped.inc()
-    this.#options.logger.warn({ topic, partition, offset }, `A requested receipt cannot be sent: ${problem}`)
+    this.#options.logger.warn(
+      { event: 'receipt-not-sent', topic, partition, offset },
+      `A requested receipt cannot be sent: ${problem}`,
+    )
     return undefined
   }
 
@@ -210,14 +213,17 @@ export class InputDecoder {
   #shortened({ topic, partition, offset }: RecordIn, problems: Problem[]): void {
     this.#options.metrics.shortened.inc({ what: 'report' })
     const text = `A part of a report is over its limit and left out: ${sentences(problems)}`
-    this.#options.logger.warn({ topic, partition, offset }, text)
+    this.#options.logger.warn({ event: 'report-shortened', topic, partition, offset }, text)
   }
 
   #bad(inputRecord: InputRecord, record: RecordIn, reason: string, message: string): InputRecord {
     inputRecord.refusal = message
     this.#options.metrics.invalid.inc({ reason })
     const { topic, partition, offset } = record
-    this.#options.logger.warn({ topic, partition, offset, reason }, `A record cannot be applied and is skipped: ${message}`)
+    this.#options.logger.warn(
+      { event: 'record-skipped', topic, partition, offset, reason },
+      `A record cannot be applied and is skipped: ${message}`,
+    )
     return inputRecord
   }
 }

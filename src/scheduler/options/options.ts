@@ -1,5 +1,4 @@
 /** Options of a scheduler. */
-import type { Logger } from 'pino'
 import type {
   DeadLetter,
   DeadLetterInput,
@@ -19,6 +18,7 @@ import type {
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Codec, Log, LogAdmin, PartitionStores, Pauses, TargetTopics } from '../../ports/index.ts'
 import type { PoolWorkers } from '../pools/index.ts'

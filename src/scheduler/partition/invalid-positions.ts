@@ -69,7 +69,7 @@ function reportLost(context: PartitionContext): void {
   context.assignment.lastReset = { topic: names.state, from: 0, to: 0, reason: 'lost', at: clock.nowMs() }
   metrics.positionsReset.inc({ topic: names.state, reason: 'lost' })
   logger.error(
-    { topic: names.state, partition: context.partition },
+    { event: 'states-lost', topic: names.state, partition: context.partition },
     `${names.state}/${context.partition} holds no position, though ${names.events} holds reports: all that was decided is lost, and this process has no copy. Jobs begin again from their definitions, with run number 1. Of commands that were there only PAUSE and RESUME count.`,
   )
 }
@@ -90,7 +90,7 @@ export function reportReset(
       ? `${counted(range.earliest - offset, 'record expired before it was', 'records expired before they were')} read`
       : 'it was truncated, or deleted and created again'
   logger.error(
-    { topic, partition: context.partition, offset, ...range, reason },
+    { event: 'position-reset', topic, partition: context.partition, offset, ...range, reason },
     `Position ${offset} lies outside of ${topic}/${context.partition}, which goes from ${range.earliest} to ${range.next}: ${what}. It is read from its beginning.`,
   )
 }
@@ -117,7 +117,7 @@ export async function definitionsWereRecreated(
   const value = codecs.state.encode({ position: resetPosition })
   await writer.commit([{ topic: names.state, partition, key: positionKey, value }])
   logger.error(
-    { topic: names.jobs, partition, states },
+    { event: 'definitions-lost', topic: names.jobs, partition, states },
     `${states} states of partition ${partition} wait for their definitions: send those again that are not in ${names.jobs} any more.`,
   )
   return true

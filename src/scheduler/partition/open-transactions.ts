@@ -91,7 +91,7 @@ export class OpenTransactions {
           this.#take(topic, partition, next, end)
         }
       } catch (error) {
-        logger.debug({ topic, err: error }, 'Open transactions could not be looked for.')
+        logger.debug({ event: 'open-transactions-unknown', topic, err: error }, 'Open transactions could not be looked for.')
       }
     }
   }
@@ -103,7 +103,8 @@ export class OpenTransactions {
     if (end <= offset || !this.#isOurs(partition)) {
       this.#seen.delete(place)
       if (known !== undefined) metrics.openTransaction.remove({ topic, partition })
-      if (known?.isLogged && end <= offset) logger.info({ topic, partition }, `The open transaction in ${place} has ended.`)
+      if (known?.isLogged && end <= offset)
+        logger.info({ event: 'open-transaction-ended', topic, partition }, `The open transaction in ${place} has ended.`)
       return
     }
     const seen: Seen =
@@ -117,7 +118,7 @@ export class OpenTransactions {
     if (seen.isLogged || !this.#isLong(seen)) return
     seen.isLogged = true
     logger.warn(
-      { topic, partition, offset, records: seen.records, ageMs },
+      { event: 'transaction-open', topic, partition, offset, records: seen.records, ageMs },
       `A transaction in ${place} is open since offset ${offset} for ${Math.round(ageMs / 1_000)} s at least; ${counted(seen.records, 'record is', 'records are')} after that offset, and no reader gets them until it ends. Find it: kafka-transactions.sh --bootstrap-server <broker> find-hanging --broker-id <leader>. End it: kafka-transactions.sh --bootstrap-server <broker> abort --topic ${topic} --partition ${partition} --start-offset ${offset}, or stop the program that has it open.`,
     )
   }

@@ -207,8 +207,8 @@ export class PartitionContext implements CommitContext {
     this.restoreProgress.end()
     this.zones.end()
     await this.writer?.close().catch(() => undefined)
-    await this.closeStore().catch((error) =>
-      this.shared.logger.warn({ err: error, partition: this.partition }, 'A local store did not close cleanly.'),
+    await this.closeStore().catch((err) =>
+      this.shared.logger.warn({ event: 'store-not-closed', err, partition: this.partition }, 'A store did not close cleanly.'),
     )
   }
 

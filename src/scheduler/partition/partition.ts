@@ -312,7 +312,7 @@ export class Partition {
     const { claimOffset } = context
     const { read } = context.restoreProgress
     shared.logger.info(
-      { partition, claimOffset, read, ...took.ms },
+      { event: 'partition-active', partition, claimOffset, read, ...took.ms },
       `Partition ${partition} is active; ${counted(read, 'record was', 'records were')} read on the way.`,
     )
     return runLoop(context)
@@ -330,7 +330,7 @@ export class Partition {
     if (assignment.closing || assignment.isLeaving) {
       if (!fenced)
         logger.warn(
-          { err: error, partition },
+          { event: 'partition-hand-over-failed', err: error, partition },
           `Partition ${partition} ended with an error while it was handed over. Its next owner continues from the log; no action is needed.`,
         )
       // A standby follows from here on with the store that it has.

@@ -122,7 +122,7 @@ export class Receiver {
   #askAgain(source: Source, openings: number, error: unknown): void {
     const { shared } = this.#context
     shared.logger.warn(
-      { err: error, partition: this.#context.partition, source },
+      { event: 'schema-awaited', err: error, partition: this.#context.partition, source },
       'A record waits for the schema registry; firing goes on.',
     )
     this.#readAgainAfter(Promise.resolve(), registryRetryMs, source, openings)

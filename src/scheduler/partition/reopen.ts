@@ -40,6 +40,6 @@ export class ReopenLines {
     if (failures > 0 && this.#logged?.reason === reason && now < this.#logged.untilMs) return
     this.#logged = { reason, untilMs: now + logAgainMs }
     const facts = { err: error, partition: this.#partition, ...(failures > 0 && { failures: failures + 1 }) }
-    logger.warn(facts, `Partition ${this.#partition} is reopened: ${messageOf(error)}`)
+    logger.warn({ event: 'partition-reopened', ...facts }, `Partition ${this.#partition} is reopened: ${messageOf(error)}`)
   }
 }

@@ -118,7 +118,7 @@ export class ReplacedChangelog implements ForeignChangelog {
     ])
     reportReset(context, 'state', this.#from, this.#found, 'beyond-end')
     logger.error(
-      { topic: names.state, partition: context.partition, entries },
+      { event: 'states-logged-again', topic: names.state, partition: context.partition, entries },
       `${names.state}/${context.partition} was truncated, or deleted and created again. Nothing that was decided is lost: ${counted(entries, 'entry of the local store was', 'entries of the local store were')} logged again.`,
     )
   }

@@ -185,13 +185,14 @@ async function openStore(assignment: Assignment): Promise<OpenedStore> {
   const opened = await stores.open(partition)
   const store = watched(opened.store)
   try {
-    if (opened.wiped !== undefined) logger.warn({ partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
+    if (opened.wiped !== undefined)
+      logger.warn({ event: 'store-rebuilt', partition }, `The local store was unreadable and is rebuilt: ${opened.wiped}`)
     const { reason, other } = await judgeStore(assignment, store)
     if (reason === undefined) {
       if (other !== undefined) await forgetDefinitions(assignment, store)
       return { store, searchIndex, other }
     }
-    logger.warn({ partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
+    logger.warn({ event: 'store-rebuilt', partition }, `The local store of partition ${partition} is rebuilt: ${reason}.`)
   } catch (error) {
     await store.close().catch(() => undefined)
     throw error
@@ -213,7 +214,7 @@ async function forgetDefinitions(assignment: Assignment, store: PartitionStore):
   if (local === undefined || reason === undefined) return
   const { partition } = assignment
   logger.warn(
-    { partition },
+    { event: 'definitions-read-again', partition },
     `The local store of partition ${partition} is the only copy of what was decided, although ${reason}: its definitions are read again.`,
   )
   const ops: StoreOp[] = []

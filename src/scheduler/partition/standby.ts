@@ -27,7 +27,10 @@ export async function follow(context: PartitionContext): Promise<void> {
   context.enter('following')
   const { logger } = context.shared
   const { partition } = context
-  logger.info({ partition, behind: context.restoreProgress.behindRecords }, `Partition ${partition} is followed.`)
+  logger.info(
+    { event: 'partition-followed', partition, behind: context.restoreProgress.behindRecords },
+    `Partition ${partition} is followed.`,
+  )
   for (let wasWarm = context.isWarm; context.role === 'standby'; ) {
     context.restoreProgress.measureBehind()
     if (context.isWarm !== wasWarm) context.resources.phaseChanged()
@@ -39,7 +42,10 @@ export async function follow(context: PartitionContext): Promise<void> {
       await context.nap(nextCheckAt)
     }
   }
-  logger.info({ partition, behind: context.restoreProgress.behindRecords }, `The standby of partition ${partition} takes over.`)
+  logger.info(
+    { event: 'standby-takes-over', partition, behind: context.restoreProgress.behindRecords },
+    `The standby of partition ${partition} takes over.`,
+  )
   context.restoreProgress.read = 0
   // Knowledge of runs from the time when others decided about them is out of date.
   context.activeRuns.clear()

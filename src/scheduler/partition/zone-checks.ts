@@ -61,7 +61,7 @@ function begin(context: PartitionContext): ZoneWalk {
   const { partition, shared, zones, store } = context
   const { logged, store: inStore } = zones
   shared.logger.info(
-    { partition, logged, store: inStore, own: zones.own },
+    { event: 'zone-rules-check-started', partition, logged, store: inStore, own: zones.own },
     `The next times of partition ${partition} may follow other time zone rules than ${zones.own}: its jobs are checked.`,
   )
   zones.walk = new ZoneWalk(partition, store, shared)
@@ -73,7 +73,7 @@ function end(context: PartitionContext, isOwner: boolean): void {
   const { checked = 0, moved = 0 } = zones.walk?.view ?? {}
   zones.checked(isOwner)
   shared.logger.info(
-    { partition, checked, moved },
+    { event: 'zone-rules-checked', partition, checked, moved },
     `Partition ${partition} follows the time zone rules ${zones.own}: ${counted(checked, 'job')} checked, ${moved} moved.`,
   )
 }

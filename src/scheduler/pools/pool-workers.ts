@@ -6,11 +6,11 @@
  * The views are not part of any log. A wrong answer costs time and no run: a worker reports a run that it cannot do, and a run for a
  * worker that has left is sent to another one.
  */
-import type { Logger } from 'pino'
 import type { Route } from '../../../streams/state/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap, withTimeout } from '../../concurrency/index.ts'
+import type { Logger, LogLine } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import { type GroupMember, handlersOf, type LogAdmin } from '../../ports/index.ts'
 
@@ -90,7 +90,7 @@ export class PoolWorkers {
     if (route.length === 0) {
       this.#say(
         `${pool}\0${handler}`,
-        { pool, handler },
+        { event: 'pool-without-handler', pool, handler },
         `No worker of pool ${pool} has the handler ${handler}. Runs of its jobs wait for one, and lose no attempt.`,
       )
       return 'none'
@@ -139,7 +139,7 @@ export class PoolWorkers {
     } catch (error) {
       this.#say(
         `${pool}\0`,
-        { pool, err: error },
+        { event: 'pool-workers-unknown', pool, err: error },
         `The workers of pool ${pool} could not be looked up. Until that is possible, its runs go to any of them.`,
       )
     } finally {
@@ -156,7 +156,8 @@ export class PoolWorkers {
     for (const worker of before?.workers.keys() ?? []) {
       if (!view.workers.has(worker) && !this.#goneAt.has(worker)) this.#goneAt.set(worker, view.readAtMs)
     }
-    if (view.workers.size === 0) this.#say(pool, { pool }, `No worker serves pool ${pool}. Its runs wait in its topics.`)
+    if (view.workers.size === 0)
+      this.#say(pool, { event: 'pool-without-workers', pool }, `No worker serves pool ${pool}. Its runs wait in its topics.`)
     const isKnown = before !== undefined && view.readSteadyMs - before.readSteadyMs < outdatedMs
     if (isKnown && before.signature === view.signature) return
     this.#version++
@@ -180,12 +181,16 @@ export class PoolWorkers {
     })
   }
 
-  #say(key: string, place: object, sentence: string): void {
+  #say<Name extends 'pool-without-workers' | 'pool-without-handler' | 'pool-workers-unknown'>(
+    key: string,
+    line: LogLine<Name>,
+    sentence: string,
+  ): void {
     const { clock, logger } = this.#options
     const steadyMs = clock.steadyMs()
     if (steadyMs - (this.#logged.get(key) ?? Number.NEGATIVE_INFINITY) < loggedMs) return
     this.#logged.set(key, steadyMs)
-    logger.warn(place, sentence)
+    logger.warn(line, sentence)
   }
 }
 

@@ -89,13 +89,19 @@ export class LostTimerSweeper {
       break
     }
     for (const jobId of new Set(misdated.map((timer) => timer.jobId)))
-      this.#shared.logger.warn({ jobId }, `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`)
+      this.#shared.logger.warn(
+        { event: 'times-corrected', jobId },
+        `Times of job ${jobId} were set by a clock that was ahead; they are corrected.`,
+      )
     const again = [...lost, ...checks]
     if (again.length === 0) return misdated
     for (const timer of again) onTimerScheduled(timer)
     for (const timer of lost) {
       this.#shared.metrics.timersRearmed.inc()
-      this.#shared.logger.error({ timer }, `A timer of job ${timer.jobId} was lost and is set again; please report this.`)
+      this.#shared.logger.error(
+        { event: 'timer-lost', timer },
+        `A timer of job ${timer.jobId} was lost and is set again; please report this.`,
+      )
     }
     await this.#store.apply(again.map((timer) => ({ key: timerKey(timer), value: emptyValue })))
     return misdated

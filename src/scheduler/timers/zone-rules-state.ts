@@ -2,8 +2,8 @@
  * The versions of the time zone rules behind the next times of a partition: in its changelog, in this store, and of its owner. Processes
  * of one cluster may have different versions of Node, for example during an upgrade. Then a warning is logged, and the logged times count.
  */
-import type { Logger } from 'pino'
 import type { Owner, Position } from '../../../schemas/index.ts'
+import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Checkpoint } from '../state/index.ts'
 import type { ZoneWalk } from './zone-walk.ts'
@@ -75,11 +75,11 @@ export class ZoneRulesState {
     // This is so in each upgrade from a version that did not log its rules, so it is not a warning.
     if (rules === '')
       return this.#shared.logger.info(
-        facts,
+        { event: 'zone-rules-unknown', ...facts },
         `Partition ${partition} was last claimed by an earlier version of Duelog, which does not say its time zone rules.`,
       )
     this.#shared.logger.warn(
-      facts,
+      { event: 'zone-rules-differ', ...facts },
       `Partition ${partition} was last claimed under the time zone rules ${rules}; this process has ${this.own}. While its owner has other rules than this process, jobs fire by those of the owner. Give all processes the same Node; duelog schedule diff-tz, run with that Node, shows which jobs move.`,
     )
   }

@@ -1,9 +1,10 @@
 /**
  * Limits two kinds of log lines. Lines about single records: a few for each topic, so that millions of invalid records do not fill the disk.
- * Metrics count all of them. Lines about retries: one a minute for each text, because every part logs every try while the brokers or the
+ * Metrics count all of them. Lines of events that repeat: one a minute for each event, because every part logs every try while the brokers or the
  * registry are unreachable. The first line is written at once. The next line says how many were left out.
  */
 import type { LoggerOptions } from 'pino'
+import { events, type LogEvent } from './events/index.ts'
 
 /** Lines of one topic within a window. */
 const linesMax = 20
@@ -11,11 +12,8 @@ const windowMs = 10_000
 /** Topics that are counted one by one. All other topics are counted together. */
 const topicsMax = 1_000
 const warnLevel = 40
-/** The ends of lines that are logged with each retry. */
-const ofEachTry = /( again|; firing goes on|are used meanwhile)\.?$/
 const triesMs = 60_000
-/** Texts of retries that are remembered. They are our own, so there are few. */
-const textsMax = 100
+const repeated = new Set(Object.entries<LogEvent>(events).flatMap(([name, { repeats }]) => (repeats ? [name] : [])))
 
 interface Window {
   sinceMs: number
@@ -38,9 +36,9 @@ export class RecordLogLimiter {
     return this.#take(this.#windows, topic, { namesMax: topicsMax, forMs: windowMs, most: linesMax })
   }
 
-  /** The same for a line about a retry. */
-  takeTry(text: string): { leftOut: number } | undefined {
-    return this.#take(this.#tries, text.replace(/\d+/g, '#'), { namesMax: textsMax, forMs: triesMs, most: 1 })
+  /** The same for a line of an event that each try logs. */
+  takeTry(event: string): { leftOut: number } | undefined {
+    return this.#take(this.#tries, event, { namesMax: repeated.size, forMs: triesMs, most: 1 })
   }
 
   #take(
@@ -64,31 +62,21 @@ export class RecordLogLimiter {
   }
 }
 
-/** Options of a logger with these limits. A line is about a record if it has topic and offset. The end of its text shows a line about a retry. */
+/** Options of a logger with these limits. A line is about a record if it has topic and offset. */
 export function limitRecordLogs(lines = new RecordLogLimiter()): Pick<LoggerOptions, 'hooks'> {
   return {
     hooks: {
       logMethod(args, method, level) {
         const [about, ...rest] = args as unknown[]
-        const topic = topicOf(about)
-        const text = typeof about === 'string' ? about : String(rest[0])
-        const isOfTry = ofEachTry.test(text)
-        if (level < warnLevel || (topic === undefined && !isOfTry)) return method.apply(this, args)
-        const taken = isOfTry ? lines.takeTry(text) : lines.take(topic as string)
+        if (level < warnLevel || typeof about !== 'object' || about === null) return method.apply(this, args)
+        const { event, topic, offset } = about as { event?: unknown; topic?: unknown; offset?: unknown }
+        const isOfTry = typeof event === 'string' && repeated.has(event)
+        if (!isOfTry && (typeof topic !== 'string' || offset === undefined)) return method.apply(this, args)
+        const taken = isOfTry ? lines.takeTry(event) : lines.take(topic as string)
         if (taken === undefined) return
-        if (taken.leftOut === 0) return method.apply(this, args)
-        const more = { linesLeftOut: taken.leftOut }
-        method.apply(
-          this,
-          (typeof about === 'string' ? [more, ...args] : [{ ...(about as object), ...more }, ...rest]) as typeof args,
-        )
+        const line = taken.leftOut === 0 ? about : { ...about, linesLeftOut: taken.leftOut }
+        method.apply(this, [line, ...rest] as unknown as typeof args)
       },
     },
   }
-}
-
-function topicOf(about: unknown): string | undefined {
-  if (typeof about !== 'object' || about === null) return undefined
-  const { topic, offset } = about as { topic?: unknown; offset?: unknown }
-  return typeof topic === 'string' && offset !== undefined ? topic : undefined
 }

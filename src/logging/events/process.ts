@@ -1,0 +1,117 @@
+/** Log events of a process: its start and stop, its clock, its data folder and its children. */
+import type { LogEvents } from './log-event.ts'
+
+export const processEvents = {
+  'start-topics-checked': { level: 'info', fields: 'partitions', meaning: 'Step 1 of a start: the topics are there.' },
+  'start-schemas-known': { level: 'info', fields: 'registryUrl', meaning: 'Step 2 of a start: the schema ids are known.' },
+  'start-groups-joined': {
+    level: 'info',
+    fields: 'roles',
+    meaning: 'Step 3 of a start: workers and forwarders have joined their groups.',
+  },
+  'start-http-served': { level: 'info', fields: 'url', meaning: 'Step 4 of a start: HTTP is served.' },
+  'system-ready': {
+    level: 'info',
+    fields: 'url brokers registryUrl registryAnswered partitions',
+    meaning: 'The start is complete: all partitions of this process fire.',
+  },
+  'executor-process-ready': { level: 'info', fields: 'url pools', meaning: 'An executor process has started.' },
+  'partitions-not-ready': {
+    level: 'warn',
+    fields: 'err',
+    meaning: 'The process ends before all its partitions fired.',
+    action: 'Nothing if it was stopped; otherwise look at `err`.',
+  },
+  'process-failed': {
+    level: 'fatal',
+    fields: 'err',
+    meaning: 'The process cannot go on and ends.',
+    action: '`err` says what to do. Others take over its partitions and runs.',
+    alert: 'DuelogProcessDown',
+  },
+  'stop-without-brokers': {
+    level: 'warn',
+    fields: '',
+    meaning: 'No broker answers, so the stop waits for them for 5 s at most. The next process does what is not committed.',
+    action: 'Look at the brokers.',
+  },
+  'stop-step-failed': {
+    level: 'warn',
+    fields: 'err',
+    meaning: 'A part did not stop cleanly. Nothing is lost.',
+    action: 'Nothing, unless it comes with each stop: then look at `err`.',
+  },
+  'clock-not-trusted': {
+    level: 'error',
+    fields: 'offsetMs reason disagreeing',
+    meaning:
+      'The wall clock of this machine made a step, or brokers disagree with it. Nothing is decided by it until it agrees again.',
+    action: 'Look at the time service of the machine.',
+    alert: 'DuelogClockNotTrusted',
+  },
+  'clock-trusted': {
+    level: 'warn',
+    fields: 'offsetMs',
+    meaning: 'The trouble of `clock-not-trusted` is over.',
+    action: 'Nothing.',
+  },
+  'broker-clocks-differ': {
+    level: 'warn',
+    fields: 'disagreeing',
+    meaning: 'The clocks of brokers differ from one another, and from that of this machine.',
+    action: 'Check the time services of the brokers.',
+    alert: 'DuelogClockOffset',
+  },
+  'broker-time-unknown': { level: 'debug', fields: 'err', meaning: 'Brokers could not be asked for the time.' },
+  'data-folder-open': {
+    level: 'warn',
+    fields: 'dataDir err',
+    meaning: 'Other users of this machine may be able to read the data folder.',
+    action: 'Give it to the user that Duelog runs as, with mode 0700.',
+  },
+  'tokens-bypassable': {
+    level: 'warn',
+    fields: '',
+    meaning: 'Tokens protect the HTTP API, but the embedded broker and registry require no password.',
+    action: 'On a shared machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`.',
+  },
+  'embedded-broker-up': { level: 'info', fields: 'broker dataDir', meaning: 'The embedded broker answers.' },
+  'embedded-registry-up': { level: 'info', fields: 'dataDir', meaning: 'The embedded registry answers.' },
+  'embedded-process-ended': {
+    level: 'error',
+    fields: '',
+    meaning: 'The embedded broker or registry ended by itself. Duelog ends too, because its state is in doubt.',
+    action: 'The sentence names its log file.',
+  },
+  'stale-process-stopped': {
+    level: 'warn',
+    fields: 'stalePid name dataDir',
+    meaning: 'A broker or registry of an earlier Duelog still ran and was stopped.',
+    action: 'Nothing.',
+  },
+  'former-members-removed': {
+    level: 'info',
+    fields: 'former members',
+    meaning: 'The process before this one is dead. Its members were removed from their groups, so that nothing waits for them.',
+  },
+  'former-members-stay': {
+    level: 'warn',
+    fields: 'former err',
+    meaning: 'The members of the process before this one stay in their groups until their sessions end (10 s).',
+    action: 'Nothing, unless it repeats: then look at `err`.',
+  },
+  'former-file-not-written': {
+    level: 'warn',
+    fields: 'err',
+    meaning: 'The name of this process cannot be saved. After a crash the groups wait until the sessions end.',
+    action: 'Look at the disk of `DUELOG_DATA_DIR`.',
+  },
+  'child-process-started': { level: 'info', fields: 'process', meaning: 'An executor process was started.' },
+  'child-process-ended': {
+    level: 'error',
+    fields: 'process end againMs',
+    meaning: 'An executor process ended by itself. It is started again after `againMs`.',
+    action: 'Look at its last lines. `SIGKILL` is often a lack of memory.',
+    alert: 'DuelogExecutorProcessEnds',
+  },
+} as const satisfies LogEvents
