@@ -44,7 +44,7 @@ it('log writes the payload, and noop nothing', async () => {
   const lines: unknown[] = []
   const logger = { info: (facts: unknown) => lines.push(facts) } as unknown as Run['logger']
   await call('log', { payload: Buffer.from('plain'), scheduledFor: 0, logger })
-  expect(lines).toEqual([{ scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain' }])
+  expect(lines).toEqual([{ event: 'run-logged', scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain' }])
   expect(await call('noop', {})).toBeUndefined()
 })
 

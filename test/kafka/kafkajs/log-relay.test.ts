@@ -16,9 +16,14 @@ beforeEach(() => {
 test('the first of repeated messages is logged at once with its stack, the others with their count once a minute', () => {
   const relay = relayTo(logger)
   for (let port = 1; port <= 1_200; port++) relay(entry(`connect refused by port ${port}`, { broker: port, stack: 'at …' }))
-  expect(logger.warn.mock.calls).toEqual([[{ broker: 1, stack: 'at …' }, 'kafkajs Connection: connect refused by port 1']])
+  expect(logger.warn.mock.calls).toEqual([
+    [{ event: 'kafka-client-warning', broker: 1, stack: 'at …' }, 'kafkajs Connection: connect refused by port 1'],
+  ])
   vi.advanceTimersByTime(60_000)
-  expect(logger.warn.mock.calls[1]).toEqual([{ broker: 1_200, repeated: 1_199 }, 'kafkajs Connection: connect refused by port 1'])
+  expect(logger.warn.mock.calls[1]).toEqual([
+    { event: 'kafka-client-warning', broker: 1_200, repeated: 1_199 },
+    'kafkajs Connection: connect refused by port 1',
+  ])
   vi.advanceTimersByTime(3_600_000)
   expect(logger.warn).toHaveBeenCalledTimes(2)
   relay(entry('connect refused by port 7'))

@@ -16,5 +16,5 @@ test('the first failure is logged, each of another kind too, and the same kind o
   // It worked in between.
   lines.log(away, 'broker-unavailable', 0)
   expect(warn).toHaveBeenCalledTimes(5)
-  expect(warn).toHaveBeenLastCalledWith({ err: away, partition: 3 }, 'Partition 3 is reopened: away')
+  expect(warn).toHaveBeenLastCalledWith({ event: 'partition-reopened', err: away, partition: 3 }, 'Partition 3 is reopened: away')
 })
