@@ -141,7 +141,7 @@ function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'g
     registryUrl: raw.SCHEMA_REGISTRY_URL,
     registryAuth: registryAuthOf(raw),
     registrySsl: certificatesOf(raw, ['SCHEMA_REGISTRY_CA_FILE', 'SCHEMA_REGISTRY_CERT_FILE', 'SCHEMA_REGISTRY_KEY_FILE']),
-    sasl: saslOf(raw, raw, (name) => pemOf(name, raw[name])),
+    sasl: saslOf(raw, raw, (name) => pemOf(name, raw)),
     ssl: raw.KAFKA_SSL_ENABLED ? (certificatesOf(raw, kafkaFiles) ?? {}) : undefined,
     roles: rolesOf(raw.DUELOG_ROLES),
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
@@ -152,7 +152,7 @@ function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'g
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
     httpAllow: raw.DUELOG_HTTP_ALLOW === undefined ? [] : (networksOf(raw.DUELOG_HTTP_ALLOW) ?? []),
-    httpsCa: pemOf('DUELOG_HTTPS_CA_FILE', raw.DUELOG_HTTPS_CA_FILE),
+    httpsCa: pemOf('DUELOG_HTTPS_CA_FILE', raw),
     apiTokens: raw.DUELOG_API_TOKENS === undefined ? undefined : apiTokensOf(raw.DUELOG_API_TOKENS),
     jwt:
       raw.DUELOG_JWT_JWKS_URL === undefined
@@ -180,14 +180,15 @@ const kafkaFiles: [FileSetting, FileSetting, FileSetting] = ['KAFKA_SSL_CA_FILE'
 
 /** `names`: the settings of authority, certificate and key. Undefined if none is given. */
 function certificatesOf(raw: Environment, names: [FileSetting, FileSetting, FileSetting]): Certificates | undefined {
-  const [ca, cert, key] = names.map((name) => pemOf(name, raw[name]))
+  const [ca, cert, key] = names.map((name) => pemOf(name, raw))
   return ca === undefined && cert === undefined ? undefined : { ca, cert, key }
 }
 
-function pemOf(name: string, file: string | undefined): string | undefined {
+function pemOf(name: FileSetting, raw: Environment): string | undefined {
+  const file = raw[name]
   if (file === undefined) return undefined
   try {
-    return pemOfFile(file)
+    return pemOfFile(file, { isReadAgain: (raw.DUELOG_EXECUTOR_PROCESSES ?? '0') !== '0' })
   } catch (cause) {
     throw new DuelogError('bad-config', `${named(name)} is "${file}", which cannot be read (${messageOf(cause)}).`, { cause })
   }

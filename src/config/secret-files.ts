@@ -2,7 +2,7 @@
 import { messageOf } from '../errors/index.ts'
 import { secretOfFile } from '../process/index.ts'
 import { named } from './messages.ts'
-import { settings } from './settings.ts'
+import { settingByName, settings } from './settings.ts'
 
 /** The given settings, with the contents of the files in place of their names. `problems` never contain the contents of a file. */
 export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
@@ -20,7 +20,9 @@ export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
       continue
     }
     try {
-      const value = secretOfFile(file)
+      // An executor process reads the files of its parent once more.
+      const isReadAgain = settingByName.get(fileOf)?.reread === true || (given.DUELOG_EXECUTOR_PROCESSES ?? '0') !== '0'
+      const value = secretOfFile(file, { isReadAgain })
       if (value.trim() === '') problems.push(`${named(name)} is "${file}", which is empty.`)
       else values[fileOf] = value
     } catch (error) {

@@ -23,7 +23,7 @@ export interface LoadOptions {
 }
 
 /** Relative shares of the priorities. */
-export type Mix = { readonly HIGH: number; readonly NORMAL: number; readonly LOW: number }
+export type Mix = ReadonlyMap<NonNullable<Job['priority']>, number>
 
 /** Largest number of runs in one load; each is kept in memory until the end. */
 export const runsMax = 5_000_000
@@ -40,7 +40,7 @@ export class Load {
   readonly runsPerJob: number
   readonly #prefix: string
   readonly #payload: string
-  readonly #priorities: readonly (keyof Mix)[]
+  readonly #priorities: readonly Job['priority'][]
 
   /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than runsMax. */
   constructor(options: LoadOptions, name: string) {
@@ -76,7 +76,7 @@ export class Load {
       id: `${this.#prefix}${index}`,
       schedule: kind === 'at' ? { at: firstAt } : kind === 'every' ? { everyMs, anchor: firstAt } : { cron: cronEachSecond },
       target: { handler, pool },
-      priority: this.#priorities[index % this.#priorities.length] ?? 'NORMAL',
+      priority: this.#priorities[index % this.#priorities.length],
       tags: ['generate'],
       retainCompletedMs: retainMs,
       retainFailedMs: retainMs,
@@ -107,14 +107,13 @@ export class Load {
 }
 
 /** The priorities of successive jobs, spread as evenly as their shares allow. */
-function prioritiesOf(mix: Mix): (keyof Mix)[] {
-  const names = ['HIGH', 'NORMAL', 'LOW'] as const
-  const sum = names.reduce((total, name) => total + mix[name], 0)
-  const owed: Record<keyof Mix, number> = { HIGH: 0, NORMAL: 0, LOW: 0 }
+function prioritiesOf(mix: Mix): Job['priority'][] {
+  const shares = Array.from(mix, ([priority, share]) => ({ priority, share, owed: 0 }))
+  const sum = shares.reduce((total, { share }) => total + share, 0)
   return Array.from({ length: sum }, () => {
-    for (const name of names) owed[name] += mix[name]
-    const next = names.reduce((most, name) => (owed[name] > owed[most] ? name : most))
-    owed[next] -= sum
-    return next
+    for (const each of shares) each.owed += each.share
+    const next = shares.reduce((most, each) => (each.owed > most.owed ? each : most))
+    next.owed -= sum
+    return next.priority
   })
 }

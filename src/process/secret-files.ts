@@ -1,27 +1,67 @@
-/** Reads small files that hold a secret, certificates or a key, with a limit. */
-import { closeSync, openSync, readSync } from 'node:fs'
+/** Reads small files that hold a secret, certificates or a key, with a limit of size and, for a pipe, of time. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 /** Far larger than any secret. The limit also ends the read of a path that is a device. */
 const secretBytesMax = 65_536
 /** Far larger than the list of all public certificate authorities. */
 const pemBytesMax = 4 * 1024 * 1024
+/** A pipe, such as `<(vault read …)` of a shell, must have been written to its end by then. */
+const pipeMsMax = 10_000
+const pipeLookMs = 20
+
+export interface ReadFileOptions {
+  /** The file is read again later, so it may not be a pipe, which gives its content once. */
+  isReadAgain?: boolean
+  /** Default 10 s. */
+  pipeMs?: number
+}
 
 /** The content of a file of a secret, without the line ends at the end, which editors add. Spaces are part of a secret. */
-export const secretOfFile = (file: string): string => textOf(file, secretBytesMax).replace(/[\r\n]+$/, '')
+export const secretOfFile = (file: string, options?: ReadFileOptions): string =>
+  textOf(file, secretBytesMax, options).replace(/[\r\n]+$/, '')
 
 /** The content of a file with certificates or a key. Throws if it cannot be read or is far too large. */
-export const pemOfFile = (file: string): string => textOf(file, pemBytesMax)
+export const pemOfFile = (file: string, options?: ReadFileOptions): string => textOf(file, pemBytesMax, options)
 
-function textOf(file: string, bytesMax: number): string {
-  const opened = openSync(file, 'r')
+function textOf(file: string, bytesMax: number, { isReadAgain = false, pipeMs = pipeMsMax }: ReadFileOptions = {}): string {
+  // Without O_NONBLOCK, opening a pipe that nobody writes never returns.
+  const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
+    const isPipe = fstatSync(opened).isFIFO()
+    if (isPipe && isReadAgain)
+      throw new Error('it is a pipe, which gives its content once, and it is read again later; give a file')
     const bytes = Buffer.alloc(bytesMax + 1)
+    const endAtMs = performance.now() + pipeMs
     let length = 0
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      read = readSync(opened, bytes, length, bytes.length - length, null)
+    while (length < bytes.length) {
+      const read = readNow(opened, bytes, length)
+      // At first, the writer of a pipe may not have come yet.
+      if (read === 0 && !(isPipe && length === 0)) break
+      if (read === undefined || read === 0) waitForWriter(endAtMs, length, pipeMs)
+      else length += read
+    }
     if (length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`)
     return bytes.toString('utf8', 0, length)
   } finally {
     closeSync(opened)
   }
+}
+
+/** Undefined: there is nothing to read yet. */
+function readNow(opened: number, bytes: Buffer, from: number): number | undefined {
+  try {
+    return readSync(opened, bytes, from, bytes.length - from, null)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
+    throw error
+  }
+}
+
+/** Settings are read before anything runs, so nothing else waits meanwhile. Throws when the time is over. */
+function waitForWriter(endAtMs: number, length: number, pipeMs: number): void {
+  if (performance.now() >= endAtMs) {
+    const problem = length === 0 ? 'nobody has written to it' : `it was not written to its end (${length} bytes)`
+    throw new Error(`it is a pipe or a device, and ${problem} within ${pipeMs / 1_000} s`)
+  }
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipeLookMs)
 }

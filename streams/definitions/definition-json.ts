@@ -4,7 +4,7 @@
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema, type Target } from '../../schemas/index.ts'
 import { contradiction, notAllowed, type Problem, problemsMax } from '../text/index.ts'
-import { priorityMax, shownPriority, wordOf } from '../topics/index.ts'
+import { isPriorityNumber, priorityAllowed, shownPriority, wordOf } from '../topics/index.ts'
 import { completeDefinition } from './defaults.ts'
 import { readPayload, writePayload } from './payload-json.ts'
 import { isObject, recordReader, recordWriter, textOrBase64, unknownField } from './record-json.ts'
@@ -60,12 +60,12 @@ export function definitionFromJson(json: unknown, options: FromJsonOptions = {})
 function readPriority(fields: Record<string, unknown>, problems: Problem[]): void {
   const { priority } = fields
   if (typeof priority !== 'number') return
-  if (Number.isInteger(priority) && priority >= 0 && priority <= priorityMax) {
+  if (isPriorityNumber(priority)) {
     fields.priority = wordOf(priority)
     fields[inPriority] = priority
     return
   }
-  problems.push(notAllowed('priority', priority, `HIGH, NORMAL, LOW, or a whole number from 0 to ${priorityMax}`))
+  problems.push(notAllowed('priority', priority, priorityAllowed))
   delete fields.priority
 }
 

@@ -3,6 +3,9 @@ export { markHeader, markKey, recordBytes } from './log-records.ts'
 export {
   agedEvery,
   type HasPriority,
+  isPriorityNumber,
+  priorityAllowed,
+  priorityIn,
   priorityMax,
   priorityNumbers,
   priorityOf,

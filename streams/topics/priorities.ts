@@ -21,6 +21,19 @@ export interface HasPriority {
 export const priorityOf = ({ priority, priorityLevel }: HasPriority): number =>
   priorityLevel === null ? priorityNumbers[priority] : Math.min(Math.max(priorityLevel, 0), priorityMax)
 
+/** What people may write. */
+export const priorityAllowed = `HIGH, NORMAL, LOW, or a whole number from 0 to ${priorityMax}`
+
+export const isPriorityNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= priorityMax
+
+/** A word or a number of a command line; upper and lower case are the same. Undefined: it is none. */
+export function priorityIn(text: string): Priority | number | undefined {
+  const word = text.trim().toUpperCase()
+  if (Object.hasOwn(priorityNumbers, word)) return word as Priority
+  return /^\d$/.test(word) && isPriorityNumber(Number(word)) ? Number(word) : undefined
+}
+
 /** The word whose topic a number is dispatched in. */
 export const wordOf = (priority: number): Priority => (priority >= 7 ? 'HIGH' : priority >= 3 ? 'NORMAL' : 'LOW')
 

@@ -16,7 +16,7 @@ describe.concurrent('duelog generate', () => {
   test('sends jobs, finds each of their runs in the log, and ends with a table and 0', async (context) => {
     const site = await openSite(context)
     await site.system('all', 'all')
-    const one = await generate(site, '--rate', '100', '--duration', '2', '--priority', 'HIGH:1,LOW:3', '--payload-bytes', '50')
+    const one = await generate(site, '--rate', '100', '--duration', '2', '--priority', 'high:1,0:3', '--payload-bytes', '50')
     expect(one.text).toMatch(/runs expected +│ +200 │/)
     expect(one.text).toMatch(/runs succeeded +│ +200 │/)
     expect(one.text).toMatch(/lost +│ +0 │/)
@@ -45,8 +45,10 @@ describe.concurrent('duelog generate', () => {
 test.each([
   [['--rate', '0'], /--rate.*Allowed: a number from 0.1/],
   [['--kind', 'daily'], /--kind.*at, every, cron/],
-  [['--priority', 'URGENT'], /Allowed: HIGH, NORMAL and LOW/],
-  [['--priority', 'LOW:1,LOW:2'], /Allowed: HIGH, NORMAL and LOW/],
+  [['--priority', 'URGENT'], /Allowed: HIGH, NORMAL, LOW, or a whole number from 0 to 9/],
+  [['--priority', '10'], /Allowed: HIGH, NORMAL, LOW/],
+  [['--priority', '7:0'], /with shares from 1 to 100/],
+  [['--priority', 'LOW:1,low:2'], /each at most once/],
   [['--payload-bytes', '1.5'], /Allowed: an integer from 0/],
 ])('refuses %j with a sentence', async (args, message) => {
   const terminal = new FakeTerminal({ env: {} })

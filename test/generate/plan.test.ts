@@ -12,7 +12,7 @@ const options: LoadOptions = {
   handler: 'noop',
   pool: 'default',
   payloadBytes: 0,
-  mix: { HIGH: 0, NORMAL: 1, LOW: 0 },
+  mix: new Map([['NORMAL', 1]]),
 }
 const nowMs = 1_800_000_000_000
 const load = (more: Partial<LoadOptions> = {}): Load => new Load({ ...options, ...more }, 'x')
@@ -34,10 +34,16 @@ describe('a load', () => {
   })
 
   it('spreads the priorities evenly by their shares', () => {
-    const mixed = load({ mix: { HIGH: 1, NORMAL: 2, LOW: 1 } })
+    const mixed = load({
+      mix: new Map<'HIGH' | 4 | 0, number>([
+        ['HIGH', 1],
+        [4, 2],
+        [0, 1],
+      ]),
+    })
     const priorities = Array.from({ length: 8 }, (_, index) => mixed.job(index, nowMs).priority)
     expect(priorities.slice(0, 4)).toEqual(priorities.slice(4))
-    expect(priorities.slice(0, 4).toSorted()).toEqual(['HIGH', 'LOW', 'NORMAL', 'NORMAL'])
+    expect(priorities.slice(0, 4).toSorted()).toEqual([0, 4, 4, 'HIGH'])
   })
 
   it.each(['at', 'every', 'cron'] as const)('makes valid definitions of kind %s, with the payload that is asked for', (kind) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Load } from '../../src/generate/plan.ts'
 import { Tally } from '../../src/generate/tally.ts'
 
-const mix = { HIGH: 0, NORMAL: 1, LOW: 0 }
+const mix = new Map([['NORMAL', 1]] as const)
 const common = { delayMs: 0, everyMs: 500, handler: 'noop', pool: 'default', payloadBytes: 0, mix }
 const load = new Load({ ...common, rate: 4, durationS: 1, kind: 'every', runs: 2 }, 'x')
 const id = (index: number): string => load.job(index, 0).id

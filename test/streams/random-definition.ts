@@ -15,6 +15,7 @@ export function randomDefinition(chance: Chance, now: number): JobDefinition {
   const definition = completeDefinition({
     ...windowOf(chance, around, startAt, endAt),
     target: { handler: 'noop', pool: chance.pick(['default', 'other']) },
+    ...randomPriority(chance),
     payload: maybe(0.3, () => Buffer.from('p')),
     overlap: chance.pick(['ALLOW', 'SKIP', 'QUEUE_ONE', 'CANCEL_PREVIOUS']),
     maxConcurrentRuns: chance.int(1, 3),
@@ -49,6 +50,13 @@ export function untracked(definition: JobDefinition): JobDefinition {
   const { retry, maxConcurrentRuns } = completeDefinition({ schedule: { at: 0 }, target: { handler: 'noop' } })
   const excluded = { overlap: 'ALLOW' as const, pinTo: null, retry, maxConcurrentRuns }
   return { ...definition, ...excluded, onSuccess: [], onFailure: [], trackRuns: false }
+}
+
+/** As the API stores it: a number has the word of its topic beside it. */
+export function randomPriority(chance: Chance): Pick<JobDefinitionInput, 'priority' | 'priorityLevel'> {
+  if (chance.happens(0.5)) return { priority: chance.pick(['HIGH', 'NORMAL', 'LOW']) }
+  const priorityLevel = chance.int(0, 9)
+  return { priorityLevel, priority: priorityLevel > 6 ? 'HIGH' : priorityLevel > 2 ? 'NORMAL' : 'LOW' }
 }
 
 function limits(chance: Chance): Partial<JobDefinitionInput> {

@@ -28,7 +28,7 @@ export const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as
 export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
   const read = (name: string, file: string): string => {
     try {
-      return pemOfFile(file)
+      return pemOfFile(file, { isReadAgain: true })
     } catch (cause) {
       throw new DuelogError('bad-config', `${name} is "${file}", which cannot be read (${messageOf(cause)}).`, { cause })
     }

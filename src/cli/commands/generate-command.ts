@@ -1,6 +1,8 @@
 /** `duelog generate`: sends a load of jobs to a running Duelog and measures it. The exit code says whether each job ran exactly once. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
+import { priorityAllowed, priorityIn } from '../../../streams/topics/index.ts'
+import type { Job } from '../../client/index.ts'
 import type { Kind, LoadOptions, Mix } from '../../generate/index.ts'
 import { withExamples } from '../remote/index.ts'
 import { integer, number, type Terminal, watchSignals } from '../terminal/index.ts'
@@ -35,7 +37,7 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
     .option('--pool <name>', 'pool of the jobs', 'default')
     .addOption(integer('--payload-bytes <n>', 'bytes of payload in each job', 0, 0, payloadBytesMax))
     .addOption(
-      new Option('--priority <mix>', 'HIGH, NORMAL or LOW, or shares such as HIGH:1,NORMAL:8,LOW:1')
+      new Option('--priority <mix>', `${priorityAllowed}, or shares such as HIGH:1,NORMAL:8,LOW:1 or 9:1,4:3`)
         .default(mixOf('NORMAL'), 'NORMAL')
         .argParser(mixOf),
     )
@@ -65,15 +67,15 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
 const shareMax = 100
 
 function mixOf(text: string): Mix {
-  const mix = { HIGH: 0, NORMAL: 0, LOW: 0 }
-  for (const part of text.toUpperCase().split(',')) {
+  const mix = new Map<NonNullable<Job['priority']>, number>()
+  for (const part of text.split(',')) {
     const [name = '', share = '1', ...more] = part.trim().split(':')
+    const priority = priorityIn(name) as Job['priority']
     const count = Number(share)
-    const known = name === 'HIGH' || name === 'NORMAL' || name === 'LOW'
-    if (!known || more.length > 0 || !Number.isInteger(count) || count < 1 || count > shareMax || mix[name] > 0) {
-      throw new InvalidArgumentError(`Allowed: HIGH, NORMAL and LOW, each at most once, with shares from 1 to ${shareMax}.`)
-    }
-    mix[name] = count
+    const isShare = more.length === 0 && Number.isInteger(count) && count >= 1 && count <= shareMax
+    if (priority === undefined || !isShare || mix.has(priority))
+      throw new InvalidArgumentError(`Allowed: ${priorityAllowed}, each at most once, with shares from 1 to ${shareMax}.`)
+    mix.set(priority, count)
   }
   return mix
 }

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { actionsAwaited } from './actions.ts'
 import { nowMs } from './live.ts'
 import { charsRead, RequestProblem } from './request.ts'
+import { pauseAfterMs } from './request-pause.ts'
 
 export interface Resource<Value> {
   value: Signal<Value | undefined>
@@ -14,11 +15,6 @@ export interface Resource<Value> {
 }
 
 const refreshEachMs = 2_000
-/** After a request, the pause is this many times its duration: a slow answer is not requested again soon. */
-const pauseFactor = 10
-/** A long answer is requested less often: this many characters a millisecond on average, but every 15 s at least. */
-const charsPerMs = 20
-const pauseMsMax = 15_000
 /** What is asked once is repeated more and more rarely: a list may have a hundred of these, and the part that answers may never come. */
 const onceMsMax = 60_000
 
@@ -108,8 +104,7 @@ class PolledResource<Value> implements Resource<Value> {
       this.problem.value = error instanceof RequestProblem ? error : new RequestProblem(0, 'internal', String(error))
     } finally {
       this.#endedMs = performance.now()
-      const longMs = Math.min(pauseMsMax, (charsRead - charsBefore) / charsPerMs)
-      this.#costMs = Math.max((this.#endedMs - startedMs) * pauseFactor, longMs)
+      this.#costMs = pauseAfterMs(this.#endedMs - startedMs, charsRead - charsBefore)
     }
   }
 }

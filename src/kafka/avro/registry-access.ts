@@ -21,7 +21,7 @@ export function authorizationOf(auth: RegistryAuth | undefined): string | undefi
 }
 
 function tokenOf(file: string): string {
-  const token = secretOfFile(file)
+  const token = secretOfFile(file, { isReadAgain: true })
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`the file of its token, ${file}, does not hold a token`)
   return token
 }

@@ -61,7 +61,7 @@ export const fetchOf = ({ ca }: ClientCredentials): Fetch => fetchWith(ca === un
 function secretOf({ clientSecret, clientSecretFile }: ClientCredentials): string {
   if (clientSecretFile === undefined) return clientSecret ?? ''
   try {
-    return secretOfFile(clientSecretFile)
+    return secretOfFile(clientSecretFile, { isReadAgain: true })
   } catch (cause) {
     throw new DuelogError(
       'bad-config',

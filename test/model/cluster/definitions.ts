@@ -1,6 +1,7 @@
 /** Random definitions. Each history has users of one kind, so some histories test a few features deeply and others test many. */
 import type { JobDefinitionInput, Schedule, TargetInput } from '../../../schemas/generated.ts'
 import type { Chance } from '../../../src/testing/simulation/chance.ts'
+import { randomPriority } from '../../streams/random-definition.ts'
 import { ordersTopic } from '../world.ts'
 import type { Cluster } from './process.ts'
 
@@ -113,7 +114,7 @@ export class Definitions {
       schedule,
       jitterMs: this.#chance.happens(0.3) ? this.#chance.pick([1, 300, 700]) : 0,
       payload: this.payload(),
-      priority: this.#chance.pick(['HIGH', 'NORMAL', 'LOW']),
+      ...randomPriority(this.#chance),
       ...target,
       ...(this.#limited && this.#limits(target.target)),
       ...this.#rules(),

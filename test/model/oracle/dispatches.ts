@@ -22,6 +22,8 @@ export interface Dispatch {
   at: number
   /** Order among all appends. */
   order: number
+  /** The priority that its topic is for. Undefined: it went to one worker. */
+  lane: string | undefined
   /** Whether it went to a topic, or to one worker, where it is held until it is due. */
   isAhead: boolean
   /** Whether it went to one worker. */
@@ -56,6 +58,7 @@ export function sentExecutionsOf(log: MemoryLog): Dispatch[] {
               order,
               execution,
               isForOne: record?.topic === topics.control,
+              lane: /\.(high|normal|low)(\.ahead)?$/.exec(record?.topic ?? '')?.[1],
               sequence: transaction?.sequence ?? -1,
               isAhead: /\.ahead$/.test(record?.topic ?? '') || record?.topic === topics.control,
             },
@@ -177,8 +180,11 @@ export function pausedRunsOf(log: MemoryLog): Set<string> {
 }
 
 /** The parts of a run that never change. */
-const makingOf = ({ payload, handler, httpTarget, pinTo, priority }: Execution): string =>
-  JSON.stringify([markOf(payload), handler, httpTarget?.url, pinTo, priority])
+const makingOf = ({ payload, handler, httpTarget, pinTo, priority, priorityLevel }: Execution): string =>
+  JSON.stringify([markOf(payload), handler, httpTarget?.url, pinTo, priority, priorityLevel])
+
+/** ADR 0110: 7 to 9 are dispatched in `high`, 3 to 6 in `normal`, 0 to 2 in `low`. */
+const wordOfLevel = ['LOW', 'LOW', 'LOW', 'NORMAL', 'NORMAL', 'NORMAL', 'NORMAL', 'HIGH', 'HIGH', 'HIGH']
 
 /** A run keeps its payload and all its other parts, whatever happens to its job. */
 function checkPayloads(dispatches: Judged[], problems: string[]): void {
@@ -188,10 +194,22 @@ function checkPayloads(dispatches: Judged[], problems: string[]): void {
     const { jobId, runNo, attempt, trigger, specOffset } = execution
     const run = `${jobId} ${lifeNo} ${runNo}`
     const making = makingOf(execution)
+    const { priority, priorityLevel } = execution
+    if (priorityLevel !== null && wordOfLevel[priorityLevel] !== priority)
+      problems.push(`${nameOf(dispatch)} has the priority ${priorityLevel} and the word ${priority}`)
+    if (dispatch.lane !== undefined && dispatch.lane !== priority.toLowerCase())
+      problems.push(`${nameOf(dispatch)} of the priority ${priority} is in the topic ${dispatch.lane}`)
     if (attempt === 1) {
       const spec = life.definitions.find(({ offset }) => offset === specOffset)?.spec
       const { handler, http } = spec?.target ?? {}
-      const defined = [markOf(spec?.payload), handler ?? 'http', http?.url, spec?.pinTo ?? null, spec?.priority]
+      const defined = [
+        markOf(spec?.payload),
+        handler ?? 'http',
+        http?.url,
+        spec?.pinTo ?? null,
+        spec?.priority,
+        spec?.priorityLevel,
+      ]
       if (trigger === 'SCHEDULE' && making !== JSON.stringify(defined))
         problems.push(`${nameOf(dispatch)} is made from another definition: ${making} instead of ${JSON.stringify(defined)}`)
       first.set(run, making)
