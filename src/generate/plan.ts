@@ -23,7 +23,9 @@ export interface LoadOptions {
 }
 
 /** Relative shares of the priorities. */
-export type Mix = ReadonlyMap<NonNullable<Job['priority']>, number>
+export type Mix = ReadonlyMap<JobPriority, number>
+/** A word or a number. */
+export type JobPriority = NonNullable<Job['priority']>
 
 /** Largest number of runs in one load; each is kept in memory until the end. */
 export const runsMax = 5_000_000
@@ -40,7 +42,7 @@ export class Load {
   readonly runsPerJob: number
   readonly #prefix: string
   readonly #payload: string
-  readonly #priorities: readonly Job['priority'][]
+  readonly #priorities: readonly JobPriority[]
 
   /** `name` is part of the jobs' ids and should be new. Throws DuelogError `bad-request` for more runs than runsMax. */
   constructor(options: LoadOptions, name: string) {
@@ -107,7 +109,7 @@ export class Load {
 }
 
 /** The priorities of successive jobs, spread as evenly as their shares allow. */
-function prioritiesOf(mix: Mix): Job['priority'][] {
+function prioritiesOf(mix: Mix): JobPriority[] {
   const shares = Array.from(mix, ([priority, share]) => ({ priority, share, owed: 0 }))
   const sum = shares.reduce((total, { share }) => total + share, 0)
   return Array.from({ length: sum }, () => {

@@ -2,8 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fieldOf, jobDefinitionSchema } from '../../../schemas/index.ts'
 import { priorityAllowed, priorityIn } from '../../../streams/topics/index.ts'
-import type { Job } from '../../client/index.ts'
-import type { Kind, LoadOptions, Mix } from '../../generate/index.ts'
+import type { JobPriority, Kind, LoadOptions, Mix } from '../../generate/index.ts'
 import { withExamples } from '../remote/index.ts'
 import { integer, number, type Terminal, watchSignals } from '../terminal/index.ts'
 import { clusterIn } from './cluster.ts'
@@ -67,10 +66,10 @@ export function generateCommand(terminal: Terminal, exit: (code: number) => void
 const shareMax = 100
 
 function mixOf(text: string): Mix {
-  const mix = new Map<NonNullable<Job['priority']>, number>()
+  const mix = new Map<JobPriority, number>()
   for (const part of text.split(',')) {
     const [name = '', share = '1', ...more] = part.trim().split(':')
-    const priority = priorityIn(name) as Job['priority']
+    const priority = priorityIn(name) as JobPriority | undefined
     const count = Number(share)
     const isShare = more.length === 0 && Number.isInteger(count) && count >= 1 && count <= shareMax
     if (priority === undefined || !isShare || mix.has(priority))
