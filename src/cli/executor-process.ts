@@ -4,7 +4,7 @@ import { readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
 import { limitRecordLogs } from '../logging/index.ts'
 import { shownOf } from '../metrics/index.ts'
-import { startSystem, tellMetrics } from '../system/index.ts'
+import { startSystem, tellJoined, tellMetrics } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
 import { watchSignals } from './terminal/index.ts'
 
@@ -22,6 +22,7 @@ try {
   }
   const system = await startSystem({ config, logger, onFatal })
   tellMetrics(process, () => shownOf(system.metrics.registry))
+  tellJoined(process)
   logger.info({ event: 'executor-process-ready', url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()

@@ -32,6 +32,8 @@ export interface PoolLoadsOptions {
   slots: number
   /** Active runs by pool, of every partition; undefined for one whose owner does not answer. */
   runs: () => Promise<readonly (readonly PoolRuns[] | undefined)[]>
+  /** Whether the pool is paused. Then nothing starts, and what comes due waits at its owner. */
+  isPaused: (pool: string) => boolean
   /** Runs by pool that come due in a range. Rejects if an owner does not answer. */
   forecast: (range: { from: number; to: number; bucketMs: number }) => Promise<ReadonlyMap<string, number>>
 }
@@ -41,10 +43,11 @@ interface Lag {
   end: number
   done: number
   behind: number
+  partitions: number
 }
 
 interface Known {
-  samples: { atMs: number; end: number; done: number }[]
+  samples: { atMs: number; end: number; done: number; usualEnd: number }[]
   capacity: Capacity | undefined
   last: PoolLoad | undefined
 }
@@ -75,7 +78,10 @@ export class PoolLoads {
     for (const pool of this.#pools.keys()) if (!pools.includes(pool)) this.#pools.delete(pool)
     const [runs, forecast] = await Promise.all([this.#runs(), this.#comingDue()])
     const measured = await Promise.allSettled(
-      pools.map((pool) => this.#fresh(pool, runs?.get(pool) ?? (runs && 0), forecast.get(pool) ?? 0)),
+      pools.map((pool) => {
+        const coming = this.#options.isPaused(pool) ? 0 : (forecast.get(pool) ?? 0)
+        return this.#fresh(pool, runs?.get(pool) ?? (runs && 0), coming)
+      }),
     )
     const loads = measured.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     const failed = measured.find((each) => each.status === 'rejected')
@@ -107,8 +113,9 @@ export class PoolLoads {
     const before = known.samples.at(-1)
     const seconds = before === undefined ? 0 : (atMs - before.atMs) / 1_000
     const rate = (now: number, then = now): number => (seconds === 0 ? 0 : Math.max(0, now - then) / seconds)
-    const waiting = known.samples.find(({ end }) => end > all.done)
-    known.samples = [...known.samples, { atMs, end: all.end, done: all.done }].slice(-samplesMax)
+    // Those that were dispatched ahead are not due.
+    const waiting = known.samples.find(({ usualEnd }) => usualEnd > usual.done)
+    known.samples = [...known.samples, { atMs, end: all.end, done: all.done, usualEnd: usual.end }].slice(-samplesMax)
     const load: Load = {
       backlog: usual.behind,
       forecast: coming + early,
@@ -119,6 +126,7 @@ export class PoolLoads {
       running,
       workers: members.length,
       slots: slotsOf(members, slots),
+      partitions: Math.max(...lags.map(({ partitions }) => partitions)),
     }
     const { workers: wanted, reason, capacity } = workersWanted(load, known.capacity, atMs)
     known.capacity = capacity
@@ -133,7 +141,7 @@ export class PoolLoads {
     return sum(
       offsets.map(({ partition, earliest, next }) => {
         const done = Math.min(Math.max(doneOf.get(partition) ?? earliest, earliest), next)
-        return { end: next, done, behind: next - done }
+        return { end: next, done, behind: next - done, partitions: 1 }
       }),
     )
   }
@@ -162,9 +170,12 @@ export class PoolLoads {
 }
 
 const sum = (lags: readonly Lag[]): Lag =>
-  lags.reduce((all, { end, done, behind }) => ({ end: all.end + end, done: all.done + done, behind: all.behind + behind }), {
-    ...{ end: 0, done: 0, behind: 0 },
-  })
+  lags.reduce(
+    (all, { end, done, behind, partitions }) => ({
+      ...{ end: all.end + end, done: all.done + done, behind: all.behind + behind, partitions: all.partitions + partitions },
+    }),
+    { end: 0, done: 0, behind: 0, partitions: 0 },
+  )
 
 /** The mean of those that say it. */
 function slotsOf(members: readonly { userData: unknown }[], other: number): number {

@@ -17,6 +17,8 @@ const measuredMsMax = 10_000
 export interface KeptProcesses {
   /** Those that run, without those that are stopping. */
   readonly running: number
+  /** Those of them that are members of their pools. */
+  readonly joined: number
   /** Starts and stops until there are so many. Those that stop finish their handlers first; until then they count against the maximum. */
   scaleTo(processes: number): void
 }
@@ -78,8 +80,7 @@ export class ProcessScaler {
 
   #follow(loads: readonly PoolLoad[]): void {
     const { processes, clock, metrics, logger } = this.#options
-    const own = processes.running
-    const wishes = loads.map((load) => ({ load, processes: shareOf(load.wanted, own, load.workers) }))
+    const wishes = loads.map((load) => ({ load, processes: shareOf(load.wanted, processes, load.workers) }))
     const most = wishes.reduce((best, each) => (each.processes > best.processes ? each : best))
     const before = this.#decided
     const reason = `${most.load.reason} of pool ${most.load.pool}`

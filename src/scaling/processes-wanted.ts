@@ -39,8 +39,17 @@ export function processesWanted(wish: Wish, before: Decided, { min, max, coolDow
   return { processes: before.processes, recent, reason: before.reason }
 }
 
-/** The share of this machine in the workers of a pool, by the share that it has now. Others who count the same come to theirs. */
-export function shareOf(wanted: number, own: number, all: number): number {
-  if (all <= 0 || own >= all) return wanted
-  return Math.ceil((wanted * Math.max(own, 1)) / all - 1e-9)
+/** Processes of this machine: all that run, and those of them that are members of their pools. The others are starting. */
+export interface OwnProcesses {
+  running: number
+  joined: number
+}
+
+/**
+ * The share of this machine in the workers of a pool, by the share of the members that it has now. Others who count the same come to theirs.
+ * While none of its own has joined, its share is unknown, and it keeps what it has.
+ */
+export function shareOf(wanted: number, { running, joined }: OwnProcesses, all: number): number {
+  if (joined === 0) return running
+  return joined >= all ? wanted : Math.ceil((wanted * joined) / all - 1e-9)
 }

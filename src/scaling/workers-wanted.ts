@@ -3,10 +3,15 @@
  *
  *   needed  = (max(arrivals, forecast / 30 s) + backlog / 10 s) / capacity        workers for what comes, and for the backlog in 10 s
  *   slots   = (running + backlog + forecast) / slots of a worker                  workers with a slot for every run
- *   wanted  = the largest of: running / slots of a worker, `needed`, and 1 more than now while runs wait for 2 s or longer
+ *   wanted  = the largest of: running / slots of a worker, `needed`, and 1 more than now while runs wait for 2 s or longer;
+ *             at most the partitions of the pool, because each is read by one worker
  *
  * Capacity is the number of runs that a worker starts in a second. While runs wait and the number of workers stays the same, it is measured,
  * and kept for 10 minutes. Before that it follows from how long runs take, and `slots` is the most that `needed` may be.
+ *
+ * Not each backlog is a lack of workers. A run counts in the lag until it is accepted: also while a batch gathers, while an untracked handler
+ * works, and while all wait for one partition. So each step up is tried. If with more workers no more runs start, and no fewer wait, more are
+ * of no use: for 10 minutes the backlog counts for one worker only, unless it grows.
  */
 
 /** The backlog is to be worked off in this time. */
@@ -21,8 +26,13 @@ export const settleMs = 10_000
 export const capacityKeptMs = 600_000
 /** Starts of each worker in one measurement from which on it says what the worker can do. */
 export const startsMeasuredMin = 10
-/** No pool needs more: a partition of a pool has one worker. */
-export const workersMax = 10_000
+/** With one worker more, at least this part of what one started before starts in addition. Otherwise it was of no use. */
+const gainMin = 0.25
+/** A backlog of this part of the one before has become smaller; one of that part has grown. */
+const smaller = 0.9
+const larger = 1.5
+/** Runs by which a small backlog varies. */
+const backlogNoise = 10
 
 /** The load of a pool. */
 export interface Load {
@@ -42,6 +52,20 @@ export interface Load {
   /** Workers of the pool, and runs that one of them takes at once. */
   workers: number
   slots: number
+  /** Partitions of the topics of the pool. */
+  partitions: number
+}
+
+/** The time in which a pool has the same number of workers. */
+interface Stage {
+  workers: number
+  sinceMs: number
+  /** Runs that started since then. */
+  starts: number
+  /** At the last measurement, and whether runs waited too long at it. */
+  startsPerS: number
+  backlog: number
+  isLate: boolean
 }
 
 /** What earlier loads showed. */
@@ -49,9 +73,10 @@ export interface Capacity {
   /** Runs that a worker starts in a second while runs wait, and when that was measured. */
   perWorkerPerS: number | undefined
   measuredAtMs: number
-  workers: number
-  /** Since when the pool has this number of workers. */
-  sinceMs: number
+  now: Stage
+  before: Stage | undefined
+  /** More workers were of no use, with this backlog at this time. */
+  futile: { atMs: number; backlog: number } | undefined
 }
 
 export type WantedReason = 'idle' | 'running' | 'backlog' | 'forecast' | 'arrivals' | 'lateness' | 'owners-unknown'
@@ -64,27 +89,30 @@ export interface Wanted {
 
 /** `nowMs`: a steady clock. `before`: of the last call for this pool. */
 export function workersWanted(load: Load, before: Capacity | undefined, nowMs: number): Wanted {
-  const { backlog, forecast, lateMs, arrivalsPerS, running, workers, slots } = load
-  const isLate = backlog > 0 && lateMs >= lateMsMax
-  const capacity = learned(load, isLate, before, nowMs)
+  const { backlog, forecast, arrivalsPerS, running, workers, slots, partitions } = load
+  const capacity = learned(load, before, nowMs)
+  const { isLate, sinceMs } = capacity.now
+  const isFutile = capacity.futile !== undefined
+  const waiting = isFutile ? 0 : backlog
   const atWork = running ?? 0
   const toCome = Math.max(arrivalsPerS, forecast / (forecastMs / 1_000))
-  const throughput = Math.ceil((toCome + backlog / drainSeconds) / (capacity.perWorkerPerS ?? assumedPerS(load)) - tiny)
-  const forSlots = Math.ceil((atWork + backlog + forecast) / slots)
+  const throughput = Math.ceil((toCome + waiting / drainSeconds) / (capacity.perWorkerPerS ?? assumedPerS(load)) - tiny)
+  const forSlots = Math.ceil((atWork + waiting + forecast) / slots)
   const needed = capacity.perWorkerPerS === undefined ? Math.min(throughput, forSlots) : throughput
   const cause =
-    backlog / drainSeconds >= toCome ? 'backlog' : forecast / (forecastMs / 1_000) > arrivalsPerS ? 'forecast' : 'arrivals'
-  const isSettled = nowMs - capacity.sinceMs >= settleMs
+    waiting / drainSeconds >= toCome ? 'backlog' : forecast / (forecastMs / 1_000) > arrivalsPerS ? 'forecast' : 'arrivals'
+  // At first, the workers that there are may be starting.
+  const isSettled = workers === 0 || nowMs - sinceMs >= settleMs
   const claims: [number, WantedReason][] = [
     [Math.ceil(atWork / slots), 'running'],
     [needed, cause],
-    // At first, the workers that there are may be starting.
-    [isLate ? (isSettled || workers === 0 ? workers + 1 : workers) : 0, 'lateness'],
+    [isFutile && backlog > 0 ? 1 : 0, 'backlog'],
+    [isLate && !isFutile ? workers + (isSettled ? 1 : 0) : 0, 'lateness'],
     // What is unknown stops nobody.
     [running === undefined ? workers : 0, 'owners-unknown'],
   ]
   const [most, reason] = claims.reduce((best, claim) => (claim[0] > best[0] ? claim : best))
-  return { workers: Math.min(most, workersMax), reason: most === 0 ? 'idle' : reason, capacity }
+  return { workers: Math.min(most, partitions), reason: most === 0 ? 'idle' : reason, capacity }
 }
 
 /** 3.0000000001 workers are 3. */
@@ -99,16 +127,56 @@ function assumedPerS({ running, startsPerS, slots }: Load): number {
   return running === 0 ? slots * Math.max(1, startsPerS) : (slots * startsPerS) / running
 }
 
-function learned({ startsPerS, starts, workers }: Load, isLate: boolean, before: Capacity | undefined, nowMs: number): Capacity {
-  const isSame = before !== undefined && before.workers === workers
-  const sinceMs = isSame ? before.sinceMs : nowMs
-  const isMeasured = isLate && isSame && nowMs - sinceMs >= settleMs && workers > 0 && starts >= startsMeasuredMin * workers
-  if (isMeasured) return { perWorkerPerS: startsPerS / workers, measuredAtMs: nowMs, workers, sinceMs }
+function learned(load: Load, before: Capacity | undefined, nowMs: number): Capacity {
+  const { workers, startsPerS, starts } = load
+  const isSame = before?.now.workers === workers
+  const now = isSame ? continued(before.now, load, nowMs) : begun(load, nowMs)
+  const earlier = isSame ? before.before : before?.now
+  const isSettled = isSame && nowMs - now.sinceMs >= settleMs
+  const futile = futileOf(now, earlier, before?.futile, isSettled, nowMs)
+  const common = { now, before: earlier, futile }
+  // Workers that are of no use do not show what one can do.
+  const isMeasured = now.isLate && isSettled && futile === undefined && workers > 0 && starts >= startsMeasuredMin * workers
+  if (isMeasured) return { ...common, perWorkerPerS: startsPerS / workers, measuredAtMs: nowMs }
   const isKept = before?.perWorkerPerS !== undefined && nowMs - before.measuredAtMs < capacityKeptMs
   return {
+    ...common,
     perWorkerPerS: isKept ? before.perWorkerPerS : undefined,
     measuredAtMs: isKept ? before.measuredAtMs : nowMs,
-    workers,
-    sinceMs,
   }
+}
+
+const isLateOf = ({ backlog, lateMs }: Load): boolean => backlog > 0 && lateMs >= lateMsMax
+
+/** The runs of the first measurement started before it. */
+const begun = (load: Load, nowMs: number): Stage => ({
+  ...{ workers: load.workers, sinceMs: nowMs, starts: 0, startsPerS: load.startsPerS },
+  ...{ backlog: load.backlog, isLate: isLateOf(load) },
+})
+
+function continued(stage: Stage, load: Load, nowMs: number): Stage {
+  const starts = stage.starts + load.starts
+  const seconds = (nowMs - stage.sinceMs) / 1_000
+  const startsPerS = seconds > 0 ? starts / seconds : stage.startsPerS
+  return { ...stage, starts, startsPerS, backlog: load.backlog, isLate: isLateOf(load) }
+}
+
+/** Judged once a stage with more workers has settled and runs still wait; over when nothing waits, when the backlog grows, or after 10 minutes. */
+function futileOf(
+  now: Stage,
+  before: Stage | undefined,
+  known: Capacity['futile'],
+  isSettled: boolean,
+  nowMs: number,
+): Capacity['futile'] {
+  const hasGrown = (from: number): boolean => now.backlog > from * larger + backlogNoise
+  if (known !== undefined)
+    return now.workers > 0 && now.backlog > 0 && nowMs - known.atMs < capacityKeptMs && !hasGrown(known.backlog)
+      ? known
+      : undefined
+  if (before === undefined || !isSettled || !now.isLate || !before.isLate || before.workers === 0) return undefined
+  if (now.workers <= before.workers || hasGrown(before.backlog) || now.backlog < before.backlog * smaller) return undefined
+  const gained = now.startsPerS - before.startsPerS
+  const isOfUse = gained > 0 && gained >= (gainMin * before.startsPerS) / before.workers
+  return isOfUse ? undefined : { atMs: nowMs, backlog: now.backlog }
 }

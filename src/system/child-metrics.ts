@@ -87,7 +87,8 @@ export class ChildMetrics {
 /** Parts of `process` that are used here. */
 export interface Channel {
   on(event: 'message', listener: (message: unknown) => void): unknown
-  send?(message: object): unknown
+  /** A message without `onSent` that cannot be sent ends the process: its channel closes when its parent ends. */
+  send?(message: object, onSent: (error: Error | null) => void): unknown
 }
 
 /** The child's side: answers the process that started it. */
@@ -95,9 +96,13 @@ export function tellMetrics(channel: Channel, shown: MetricsSource): void {
   channel.on('message', (message) => {
     const { ask, id } = (message ?? {}) as Partial<Question>
     if (ask !== question || id === undefined) return
-    void shown().then((metrics) => {
-      const answer: Answer = { answer: question, id, metrics }
-      channel.send?.(answer)
-    })
+    void shown().then(
+      (metrics) => {
+        const answer: Answer = { answer: question, id, metrics }
+        channel.send?.(answer, () => {})
+      },
+      // Its parent shows the last ones.
+      () => {},
+    )
   })
 }

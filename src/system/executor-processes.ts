@@ -7,6 +7,7 @@ import type { GivenHandlers } from '../executor/index.ts'
 import { modulePath, type SupervisedProcess, supervise } from '../process/index.ts'
 import type { KeptProcesses } from '../scaling/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
+import { isJoined } from './child-state.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** Time that a process needs to stop in addition to the drain: it sends its last reports and leaves its groups. */
@@ -38,6 +39,8 @@ interface Place {
   metrics: ChildMetrics
   /** Absent: no process has this number now. */
   child?: SupervisedProcess | undefined
+  /** It has said that it has joined the groups of its pools. */
+  hasJoined?: boolean
   /** Set while the process finishes its handlers. */
   stopping?: Promise<void> | undefined
 }
@@ -56,6 +59,10 @@ export class ExecutorProcesses implements KeptProcesses {
 
   get running(): number {
     return this.#places.filter(({ child, stopping }) => child !== undefined && stopping === undefined).length
+  }
+
+  get joined(): number {
+    return this.#places.filter(({ hasJoined, stopping }) => hasJoined === true && stopping === undefined).length
   }
 
   scaleTo(wanted: number): void {
@@ -95,8 +102,12 @@ export class ExecutorProcesses implements KeptProcesses {
       onEnd: (end) => {
         metrics.executorEnds.inc({ end })
         place.metrics.ended()
+        place.hasJoined = false
       },
-      onMessage: (message) => place.metrics.received(message),
+      onMessage: (message) => {
+        if (isJoined(message)) place.hasJoined = true
+        else place.metrics.received(message)
+      },
     })
   }
 
@@ -109,6 +120,7 @@ export class ExecutorProcesses implements KeptProcesses {
         metrics.ended()
         place.child = undefined
         place.stopping = undefined
+        place.hasJoined = false
         this.#show()
       })
   }

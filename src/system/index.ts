@@ -1,4 +1,5 @@
 /** The wiring: from settings to a running system. */
 
 export { tellMetrics } from './child-metrics.ts'
+export { tellJoined } from './child-state.ts'
 export { type System, startSystem } from './system.ts'

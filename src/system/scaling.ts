@@ -12,7 +12,7 @@ const shownMsMax = 3_000
 const asker = { caller: 'scaling' }
 
 export function poolLoadsOf(
-  { config, names, clock, partitions }: ProcessContext,
+  { config, names, clock, partitions, pauses }: ProcessContext,
   { admin, owners }: { admin: LogAdmin; owners: OwnerDirectory },
 ): PoolLoads {
   const all = Array.from({ length: partitions }, (_, partition) => partition)
@@ -26,6 +26,7 @@ export function poolLoadsOf(
         ? config.pools
         : [...config.pools, ...(await admin.groups(prefix)).map((group) => group.slice(prefix.length)).sort()],
     runs: async () => (await owners.views()).map(({ phase, pools = [] }) => (phase === 'active' ? pools : undefined)),
+    isPaused: (pool) => pauses?.ofPool(pool) !== undefined,
     async forecast(range) {
       const counts = await Promise.all(
         all.map((partition) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))),

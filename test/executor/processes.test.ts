@@ -154,7 +154,8 @@ test('their number follows the load: up while runs wait, and down after the cool
     return workers().size
   }
   await load()
-  await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBeGreaterThan(2)
+  // Its topics have two partitions, so that a third worker would have nothing to do.
+  await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBe(2)
   await expect.poll(load, { timeout: 60_000 }).toBe(2)
   expect(await shown(running)).toBe(2)
   for (const id of ids) await worker(site, id, 'SUCCEEDED')

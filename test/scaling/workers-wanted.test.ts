@@ -14,6 +14,7 @@ import {
 
 const idle: Load = {
   ...{ backlog: 0, forecast: 0, lateMs: 0, arrivalsPerS: 0, startsPerS: 0, starts: 0, running: 0, workers: 1, slots: 10 },
+  partitions: 1_000,
 }
 const wanted = (load: Partial<Load>, before?: Capacity, nowMs = 0) => workersWanted({ ...idle, ...load }, before, nowMs)
 
@@ -62,6 +63,13 @@ it('what a worker can do is measured while runs wait, and used while they do not
   expect(wanted(calm, capacity, settleMs + capacityKeptMs).workers).toBe(1)
 })
 
+it('a partition has one worker, so more workers than partitions are never wanted', () => {
+  const load = { backlog: 90_000, lateMs: 60_000, running: 40, workers: 4, partitions: 4 }
+  const { capacity, workers } = wanted(load)
+  expect(workers).toBe(4)
+  expect(wanted(load, capacity, settleMs).workers).toBe(4)
+})
+
 it('while owners do not answer, no worker is given up', () => {
   expect(wanted({ running: undefined, workers: 7 })).toMatchObject({ workers: 7, reason: 'owners-unknown' })
 })
@@ -70,7 +78,7 @@ const number = (max: number) => fc.integer({ min: 0, max })
 const anyLoad: fc.Arbitrary<Load> = fc.record({
   ...{ backlog: number(100_000), forecast: number(100_000), lateMs: number(60_000), arrivalsPerS: number(5_000) },
   ...{ startsPerS: number(5_000), starts: number(10_000), running: fc.option(number(10_000), { nil: undefined }) },
-  ...{ workers: number(200), slots: fc.integer({ min: 1, max: 1_000 }) },
+  ...{ workers: number(200), slots: fc.integer({ min: 1, max: 1_000 }), partitions: fc.constant(1_000_000) },
 })
 
 it('any load: a whole number, a slot for each handler at work, never fewer for more backlog', () => {
@@ -113,7 +121,7 @@ function simulated(comes: (second: number) => number, perWorkerPerS: number, sec
         starts: starts.length,
         running: Math.min(atWork, starts.length),
       },
-      ...{ workers: atWork, slots: 10 },
+      ...{ workers: atWork, slots: 10, partitions: 100 },
     }
     const found = workersWanted(load, capacity, second * 1_000)
     capacity = found.capacity
@@ -145,6 +153,90 @@ it('a load that one worker cannot bear is borne by as many as it takes, within i
   )
 })
 
+/**
+ * Minutes of a pool with free slots, in which each run counts in the lag for so many seconds: a batch gathers, or an untracked handler works.
+ * The number of workers changes nothing.
+ */
+function held(comes: (second: number) => number, holdS: number, seconds: number) {
+  const limits = { min: 1, max: 16, coolDownMs: 60_000 }
+  const came: number[] = [0]
+  let capacity: Capacity | undefined
+  let decided = firstProcesses(limits)
+  const workers: number[] = []
+  const at = (second: number): number => came[Math.max(0, Math.min(second, came.length - 1))] ?? 0
+  for (let second = 1; second <= seconds; second++) {
+    came.push(at(second) + comes(second))
+    if (second % 2 === 1) continue
+    const started = (until: number): number => at(until - holdS)
+    const backlog = at(second) - started(second)
+    const starts = started(second) - started(second - 2)
+    const load = {
+      ...{ backlog, forecast: 0, lateMs: backlog === 0 ? 0 : Math.min(second, holdS) * 1_000, running: 0 },
+      ...{ arrivalsPerS: (at(second) - at(second - 2)) / 2, startsPerS: starts / 2, starts },
+      ...{ workers: decided.processes, slots: 50, partitions: 64 },
+    }
+    const found = workersWanted(load, capacity, second * 1_000)
+    capacity = found.capacity
+    decided = processesWanted({ processes: found.workers, reason: found.reason }, decided, limits, second * 1_000)
+    workers.push(decided.processes)
+  }
+  return workers
+}
+
+it('runs that are held and not late take no more workers: each step is tried, and not tried again for 10 minutes', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 2, max: 8 }), (rate, holdS) => {
+      const workers = held(() => rate, holdS, 3_600)
+      expect(Math.max(...workers)).toBeLessThanOrEqual(4)
+      // In the second half hour: at most one step up in 10 minutes, and down again.
+      const late = workers.slice(900)
+      const steps = late.filter((count, index) => index > 0 && count > (late[index - 1] ?? 0)).length
+      expect(steps).toBeLessThanOrEqual(3)
+      expect(late.filter((count) => count <= 3).length).toBeGreaterThan(late.length * 0.7)
+    }),
+  )
+})
+
+it('a backlog that grows ends the pause of steps', () => {
+  const late = { backlog: 40, lateMs: 5_000, arrivalsPerS: 8, startsPerS: 8, starts: 16, running: 0, slots: 50 }
+  const one = wanted(late, wanted(late).capacity, settleMs)
+  expect(one.workers).toBe(2)
+  const two = wanted({ ...late, workers: 2 }, one.capacity, settleMs + 2_000)
+  const tried = wanted({ ...late, workers: 2 }, two.capacity, 2 * settleMs + 2_000)
+  expect(tried).toMatchObject({ workers: 1, capacity: { futile: { backlog: 40 } } })
+  const grown = wanted({ ...late, workers: 2, backlog: 80 }, tried.capacity, 2 * settleMs + 4_000)
+  expect(grown.workers).toBeGreaterThan(2)
+  expect(grown.capacity.futile).toBeUndefined()
+  // Nothing waits any more: what comes next is judged anew.
+  expect(
+    wanted({ ...late, backlog: 0, lateMs: 0, workers: 2 }, tried.capacity, 2 * settleMs + 4_000).capacity.futile,
+  ).toBeUndefined()
+})
+
+it('a step is of use if more runs start, or fewer wait', () => {
+  const late = { backlog: 40, lateMs: 5_000, arrivalsPerS: 20, startsPerS: 8, starts: 16, running: 0, slots: 50 }
+  const before = wanted({ ...late, workers: 1 }, wanted(late).capacity, settleMs).capacity
+  const futileWith = (second: Partial<Load>) => {
+    const begun = wanted({ ...late, ...second, workers: 2 }, before, settleMs + 2_000).capacity
+    const middle = wanted({ ...late, ...second, workers: 2 }, begun, settleMs + 7_000).capacity
+    return wanted({ ...late, ...second, workers: 2 }, middle, 2 * settleMs + 2_000).capacity.futile
+  }
+  // 16 starts in 10 s at the first, and at each of the two measurements of the second.
+  expect(futileWith({ starts: 8 })).toMatchObject({ backlog: 40 })
+  expect(futileWith({ starts: 40 })).toBeUndefined()
+  expect(futileWith({ starts: 8, backlog: 30 })).toBeUndefined()
+})
+
+it('while steps are of no use, what waits keeps one worker; after 10 minutes they are tried again', () => {
+  const stuck = { backlog: 5, lateMs: 60_000, running: 0 }
+  const before = wanted(stuck, wanted(stuck).capacity, settleMs).capacity
+  const begun = wanted({ ...stuck, workers: 2 }, before, settleMs + 2_000).capacity
+  const tried = wanted({ ...stuck, workers: 2 }, begun, 2 * settleMs + 2_000)
+  expect(tried).toMatchObject({ workers: 1, reason: 'backlog' })
+  const again = wanted(stuck, wanted(stuck, tried.capacity, 3 * settleMs).capacity, 2 * settleMs + 2_000 + capacityKeptMs)
+  expect(again).toMatchObject({ workers: 2, reason: 'lateness' })
+})
+
 it('processes come at once and go only to the most of the cool-down, within the limits', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(30_000)), { maxLength: 200 }), (steps) => {
@@ -166,11 +258,47 @@ it('processes come at once and go only to the most of the cool-down, within the 
 })
 
 it('machines that share a pool come to their shares', () => {
-  expect(shareOf(5, 2, 2)).toBe(5)
-  expect(shareOf(12, 2, 6)).toBe(4)
-  expect([shareOf(10, 4, 5), shareOf(10, 1, 5)]).toEqual([8, 2])
-  expect(shareOf(3, 0, 0)).toBe(3)
-  // A process that has not joined yet counts here already.
-  expect(shareOf(3, 4, 3)).toBe(3)
+  expect(shareOf(5, { running: 2, joined: 2 }, 2)).toBe(5)
+  expect(shareOf(12, { running: 2, joined: 2 }, 6)).toBe(4)
+  const [four, one] = [
+    { running: 4, joined: 4 },
+    { running: 1, joined: 1 },
+  ]
+  expect([shareOf(10, four, 5), shareOf(10, one, 5)]).toEqual([8, 2])
+  // Until one of its own has joined, a machine does not know its share.
+  expect(shareOf(30, { running: 2, joined: 0 }, 0)).toBe(2)
+  expect(shareOf(30, { running: 2, joined: 0 }, 5)).toBe(2)
+  // Those that are starting are not members yet.
+  expect(shareOf(8, { running: 6, joined: 2 }, 4)).toBe(4)
   expect(forecastMs).toBe(30_000)
+})
+
+it('machines that start processes at the same time do not all start all of them', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 2, max: 5 }),
+      fc.integer({ min: 2, max: 30 }),
+      fc.integer({ min: 1, max: 9 }),
+      (count, wish, startS) => {
+        const limits = { min: 1, max: 32, coolDownMs: 60_000 }
+        const machines = Array.from({ length: count }, () => ({ decided: firstProcesses(limits), joinsAt: [startS] }))
+        for (let second = 0; second < 200; second++) {
+          const joined = (joinsAt: readonly number[]): number => joinsAt.filter((at) => at <= second).length
+          const all = machines.reduce((sum, { joinsAt }) => sum + joined(joinsAt), 0)
+          for (const [index, machine] of machines.entries()) {
+            if ((second + index) % 2 === 1) continue
+            const own = { running: machine.joinsAt.length, joined: joined(machine.joinsAt) }
+            const processes = shareOf(second < 20 ? 1 : wish, own, all)
+            machine.decided = processesWanted({ processes, reason: 'x' }, machine.decided, limits, second * 1_000)
+            while (machine.joinsAt.length < machine.decided.processes) machine.joinsAt.push(second + startS)
+            machine.joinsAt.length = machine.decided.processes
+          }
+          // Each rounds up once while some join and others do not.
+          const total = machines.reduce((sum, { joinsAt }) => sum + joinsAt.length, 0)
+          expect(total).toBeLessThanOrEqual(Math.max(wish, count) * 1.5 + count)
+          if (second === 199) expect(total).toBeGreaterThanOrEqual(wish)
+        }
+      },
+    ),
+  )
 })
