@@ -12,7 +12,7 @@ export const ownSettings: readonly string[] = [
   'DUELOG_ADVERTISED_URL',
   'DUELOG_DATA_DIR',
 ]
-/** Pods speak HTTP to each other and to Prometheus; TLS for callers is that of an Ingress or a mesh. */
+/** The chart mounts the folder of the certificate, and names its files itself: https. */
 const httpsPrefix = 'DUELOG_HTTPS_'
 /** A pool has values of its own for them. */
 const ofPools = ['DUELOG_HANDLERS', 'DUELOG_CONCURRENCY', 'DUELOG_DRAIN_MS']
@@ -60,6 +60,7 @@ export function chartValuesSchema(): string {
       settings: object(settingsSchema(), ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL']),
       files: filesSchema(),
       ipFamily: { enum: ['IPv4', 'IPv6'] },
+      https: object({ secret: text, ca: flag }),
       createTopics: flag,
       podLabels: texts,
       podAnnotations: texts,

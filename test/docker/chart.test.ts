@@ -2,55 +2,17 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkServerIdentity } from 'node:tls'
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
 import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/config/config.ts'
 import { ChartTools, type KubernetesObject } from './chart.ts'
+import { files, least, most, settings } from './chart-values.ts'
 
 /** The oldest and the newest version that it is checked for. */
 const versions = ['1.30', '1.37']
-const settings = { KAFKA_BROKERS: 'b-1:9092,b-2:9092', SCHEMA_REGISTRY_URL: 'http://registry:8081' }
-const files = [{ setting: 'DUELOG_API_TOKENS', secret: 'duelog-tokens', key: 'tokens' }]
-const least = { settings, files }
-const most = {
-  settings: {
-    ...settings,
-    DUELOG_PARTITIONS: 32,
-    DUELOG_RUNS_RETENTION_MS: 7_776_000_000,
-    KAFKA_SSL_ENABLED: true,
-    KAFKA_SASL_MECHANISM: 'scram-sha-512',
-    KAFKA_SASL_USERNAME: 'duelog',
-    DUELOG_INTAKE_ETF1_TOPICS: 'schedules',
-    DUELOG_TARGET_TOPICS: 'orders',
-  },
-  files: [
-    ...files,
-    { setting: 'KAFKA_SASL_PASSWORD', secret: 'kafka-user', key: 'password' },
-    { setting: 'KAFKA_SSL_CA_FILE', secret: 'kafka-ca', key: 'ca.crt' },
-  ],
-  ipFamily: 'IPv6',
-  intake: { enabled: true },
-  history: { replicas: 2, storageClass: 'fast' },
-  api: { ingress: { enabled: true, className: 'nginx', host: 'jobs.example.com', tlsSecret: 'jobs-tls' } },
-  pools: [
-    { name: 'default' },
-    {
-      name: 'night_reports',
-      image: 'example/reports:3',
-      handlers: '/app/handlers.mjs',
-      concurrency: 5,
-      drainMs: 600_000,
-      autoscaling: { min: 0, max: 12 },
-      env: [{ name: 'REPORTS_URL', valueFrom: { secretKeyRef: { name: 'reports', key: 'url' } } }],
-    },
-  ],
-  networkPolicy: { egress: [{ ports: [{ port: 53, protocol: 'UDP' }] }] },
-  serviceMonitor: { enabled: true },
-  prometheusRule: { enabled: true, labels: { release: 'monitoring' } },
-  podAnnotations: { 'example.com/team': 'jobs' },
-}
 
 let tools: ChartTools
 let folder: string
@@ -86,8 +48,8 @@ async function environmentOf(pod: KubernetesObject['spec']): Promise<Record<stri
   const mounted = pod.volumes.find(({ name }: { name: string }) => name === 'files').projected.sources
   const paths = mounted.map(({ secret }: { secret: { items: { path: string }[] } }) => secret.items[0]?.path)
   for (const [name, value] of Object.entries(environment)) {
-    if (!value.startsWith('/etc/duelog/files/')) continue
-    expect(paths).toContain(value.slice('/etc/duelog/files/'.length))
+    if (!/^\/etc\/duelog\/(files|https)\//.test(value)) continue
+    if (value.startsWith('/etc/duelog/files/')) expect(paths).toContain(value.slice('/etc/duelog/files/'.length))
     environment[name] = join(folder, name)
     await writeFile(environment[name], name === 'DUELOG_API_TOKENS_FILE' ? 'admin:a-token-of-the-chart\n' : 'content\n')
   }
@@ -208,10 +170,69 @@ test('metrics of one system are one job of Prometheus, with the token of a viewe
   ])
 })
 
+describe('with HTTPS', () => {
+  const values = { ...least, https: { secret: 'duelog-tls' }, serviceMonitor: { enabled: true } }
+  let objects: KubernetesObject[]
+  beforeAll(async () => {
+    objects = await tools.render(values)
+  })
+
+  it('all objects are valid, and each pod serves, is asked and is measured by HTTPS', async () => {
+    await tools.lint(values)
+    for (const version of versions) expect(await tools.problems(objects.filter(isOfKubernetes), version)).toBe('')
+    const monitor = objects.find(({ kind }) => kind === 'ServiceMonitor') as KubernetesObject
+    new ServiceMonitor(monitor as never).validate()
+    expect(monitor.spec.endpoints).toMatchObject([{ scheme: 'https', tlsConfig: { ca: { secret: { name: 'duelog-tls' } } } }])
+    for (const { name, object, pod } of podsOf(objects)) {
+      const environment = pod.containers[0].env.filter((entry: { name: string }) => /HTTPS/.test(entry.name))
+      const values = environment.map((entry: { value: string }) => entry.value)
+      if (object.kind === 'Job') {
+        expect(values).toEqual([])
+        continue
+      }
+      expect(values, name).toEqual(['tls.crt', 'tls.key', 'ca.crt'].map((file) => `/etc/duelog/https/${file}`))
+      expect(pod.containers[0].volumeMounts).toContainEqual({ name: 'https', mountPath: '/etc/duelog/https', readOnly: true })
+      expect(pod.volumes.find((volume: { name: string }) => volume.name === 'https').secret.secretName).toBe('duelog-tls')
+      const { startupProbe, livenessProbe, readinessProbe } = pod.containers[0]
+      for (const probe of [startupProbe, livenessProbe, readinessProbe]) expect(probe.httpGet.scheme).toBe('HTTPS')
+    }
+  })
+
+  it('a certificate with the names of the page is that of each host which processes, callers and Prometheus call', async () => {
+    const page = await readFile(new URL('../../docs/how-to/kubernetes.md', import.meta.url), 'utf8')
+    const [, names = ''] = /dnsNames: \[(.*)\]/.exec(page) ?? []
+    const given = names.split(',').map((name) => `DNS:${name.replace(/[ "]/g, '')}`)
+    const certificate = { subject: {}, subjectaltname: given.join(', ') }
+    const isOf = (host: string): boolean => checkServerIdentity(host, certificate as never) === undefined
+    const parts = podsOf(objects).filter(({ object }) => object.kind === 'StatefulSet')
+    for (const { name, object, pod } of parts) {
+      const { value } = pod.containers[0].env.find((entry: { name: string }) => entry.name === 'DUELOG_ADVERTISED_URL')
+      const { protocol, hostname } = new URL(value.replace('$(POD_NAME)', `${name}-0`))
+      expect([protocol, isOf(hostname)], hostname).toEqual(['https:', true])
+      // Kubernetes gives the pod that name only below the Service of its set, in the namespace of the release.
+      expect(hostname).toBe(`${name}-0.${object.spec.serviceName}.jobs.svc`)
+    }
+    expect(parts.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['duelog-scheduler', 'duelog-auditor', 'duelog-history']),
+    )
+    const monitor = objects.find(({ kind }) => kind === 'ServiceMonitor') as KubernetesObject
+    const { tlsConfig } = monitor.spec.endpoints[0]
+    expect([isOf(tlsConfig.serverName), isOf('duelog.other.svc')]).toEqual([true, false])
+    const service = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === 'duelog')
+    expect(tlsConfig.serverName).toBe(`${service?.metadata.name}.jobs.svc`)
+  })
+
+  it('a public authority needs no file of its own', async () => {
+    const rendered = JSON.stringify(await tools.render({ ...values, https: { secret: 'duelog-tls', ca: false } }))
+    expect(rendered).toContain('tls.crt')
+    expect(rendered).not.toContain('ca.crt')
+  })
+})
+
 test('the values of the page are accepted', async () => {
   const page = await readFile(new URL('../../docs/how-to/kubernetes.md', import.meta.url), 'utf8')
   const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text as string))
-  const values = Object.assign({}, ...blocks)
+  const values = Object.assign({}, ...blocks.filter((block) => block.apiVersion === undefined))
   const objects = await tools.render(values)
   expect(await tools.problems(objects.filter(isOfKubernetes), versions[0] as string)).toBe('')
   for (const { pod } of podsOf(objects)) readConfig(await environmentOf(pod))
@@ -252,7 +273,7 @@ describe('refuses', () => {
       'must be one of',
     ],
     [
-      'a certificate for pods, whose addresses none names',
+      'a certificate beside https',
       { ...least, files: [...files, { setting: 'DUELOG_HTTPS_CERT_FILE', secret: 'a', key: 'b' }] },
       'must be one of',
     ],

@@ -23,10 +23,36 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- join "," $names -}}
 {{- end -}}
 
-{{/* Environment of every process. Arguments: the root as `top`, the roles, further entries as `more`. */}}
+{{/* The name of the Service that callers use. Certificates have it, and Prometheus expects it of each pod. */}}
+{{- define "duelog.serviceName" -}}
+{{ include "duelog.name" . }}.{{ .Release.Namespace }}.svc
+{{- end -}}
+
+{{/* What a Service says of its port, for those that call it, such as an Ingress. */}}
+{{- define "duelog.appProtocol" -}}
+{{ if .Values.https.secret }}, appProtocol: https{{ end }}
+{{- end -}}
+
+{{/*
+Environment of every process. Arguments: the root as `top`, the roles, further entries as `more`; of pods also `storage` and `serves`.
+Other processes call those of StatefulSets. Their pods have names, which a certificate can have; other pods have only an address.
+*/}}
 {{- define "duelog.environment" -}}
+{{- $https := and .serves .top.Values.https.secret -}}
 - name: POD_IP
   valueFrom: { fieldRef: { fieldPath: status.podIP } }
+{{- if $https }}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: DUELOG_HTTPS_CERT_FILE
+  value: /etc/duelog/https/tls.crt
+- name: DUELOG_HTTPS_KEY_FILE
+  value: /etc/duelog/https/tls.key
+{{- if .top.Values.https.ca }}
+- name: DUELOG_HTTPS_CA_FILE
+  value: /etc/duelog/https/ca.crt
+{{- end }}
+{{- end }}
 - name: DUELOG_ROLES
   value: {{ .roles | quote }}
 - name: DUELOG_HTTP_HOST
@@ -34,7 +60,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 - name: DUELOG_HTTP_PORT
   value: "8080"
 - name: DUELOG_ADVERTISED_URL
-  value: {{ ternary "http://[$(POD_IP)]:8080" "http://$(POD_IP):8080" (eq .top.Values.ipFamily "IPv6") | quote }}
+  {{- if and $https .storage }}
+  value: "https://$(POD_NAME).{{ include "duelog.name" .top }}-pods.{{ .top.Release.Namespace }}.svc:8080"
+  {{- else }}
+  value: {{ printf "%s://%s:8080" (ternary "https" "http" (not (not $https))) (ternary "[$(POD_IP)]" "$(POD_IP)" (eq .top.Values.ipFamily "IPv6")) | quote }}
+  {{- end }}
 - name: DUELOG_DATA_DIR
   value: /var/lib/duelog
 {{- if not (has "DUELOG_POOLS" (.set | default list)) }}
@@ -100,6 +130,8 @@ metadata:
   {{- with .top.Values.podAnnotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- $https := .top.Values.https.secret }}
+{{- $scheme := ternary ", scheme: HTTPS" "" (not (not $https)) }}
 spec:
   {{- with .top.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
@@ -133,12 +165,12 @@ spec:
       image: {{ .image | default (include "duelog.image" .top) }}
       imagePullPolicy: {{ .top.Values.image.pullPolicy }}
       ports: [{ name: http, containerPort: 8080 }]
-      env: {{- include "duelog.environment" . | nindent 8 }}
+      env: {{- include "duelog.environment" (merge (dict "serves" true) .) | nindent 8 }}
       securityContext: {{- include "duelog.containerSecurity" . | nindent 8 }}
       # The first start reads the partitions from Kafka. It is live meanwhile, but not ready.
-      startupProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 2, failureThreshold: 60 }
-      livenessProbe: { httpGet: { path: /livez, port: http }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
-      readinessProbe: { httpGet: { path: /readyz, port: http }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }
+      startupProbe: { httpGet: { path: /livez, port: http{{ $scheme }} }, periodSeconds: 2, failureThreshold: 60 }
+      livenessProbe: { httpGet: { path: /livez, port: http{{ $scheme }} }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+      readinessProbe: { httpGet: { path: /readyz, port: http{{ $scheme }} }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }
       {{- with .of.resources }}
       resources: {{- toYaml . | nindent 8 }}
       {{- end }}
@@ -146,12 +178,19 @@ spec:
         - { name: data, mountPath: /var/lib/duelog }
         - { name: tmp, mountPath: /tmp }
         - { name: files, mountPath: /etc/duelog/files, readOnly: true }
+        {{- if $https }}
+        # The whole folder, because a single file would stay as it is when the Secret changes.
+        - { name: https, mountPath: /etc/duelog/https, readOnly: true }
+        {{- end }}
   volumes:
     {{- if not .storage }}
     - { name: data, emptyDir: {} }
     {{- end }}
     - { name: tmp, emptyDir: {} }
     {{- include "duelog.filesVolume" .top | nindent 4 }}
+    {{- with $https }}
+    - { name: https, secret: { secretName: {{ . }}, defaultMode: 0440 } }
+    {{- end }}
 {{- end -}}
 
 {{/* The claim of a StatefulSet. Argument: its values. */}}
