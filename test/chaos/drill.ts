@@ -73,7 +73,7 @@ async function setUp(context: DrillContext, running: { stop(): Promise<void> }[]
   const disks = needed ? await mountDisks(network, folder) : new Map()
   say(`Starting three brokers and the registry (${network.kind}) …`)
   const [brokers, registry] = await Promise.all([
-    startBrokers(network, tools, folder, (broker) => void running.push(broker)),
+    startBrokers(network, tools, folder, (broker) => void running.push(broker), options.broker),
     startRegistry(network, tools, folder, (program) => void running.push(program)),
   ])
   signal.throwIfAborted()

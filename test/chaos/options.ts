@@ -13,6 +13,8 @@ export interface DrillOptions {
   network: 'auto' | 'namespaces' | 'proxies'
   /** Whether `duelog audit` judges after each fault, or once after the last: it reads all jobs each time. */
   audit: 'each' | 'end'
+  /** Further settings of the brokers, by name. */
+  broker: Record<string, string>
   /** Commit or tag of the version that the fault `upgrade` goes back to. */
   former: string | undefined
   /** Whether each scheduler is restarted once before the first fault, as in a system that has run for a while. */
@@ -35,6 +37,7 @@ export const usage = `npm run chaos -- [options]
   --late-ms n      an occurrence is late if it comes more than this after its time (default: 1000; use more on a slow machine)
   --network kind   namespaces, proxies or auto (default: auto)
   --audit when     each: after each fault; end: once, after the last fault, for many jobs (default: each)
+  --broker a=b     a further setting of the brokers, such as broker.session.timeout.ms=4000; may be given several times
   --former ref     commit or tag of the version that the fault upgrade goes back to
   --warm           restarts each scheduler once before the first fault: a first takeover waits until code is compiled
   --json file      writes the results as JSON
@@ -55,6 +58,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
       'late-ms': { type: 'string', default: '1000' },
       network: { type: 'string', default: 'auto' },
       audit: { type: 'string', default: 'each' },
+      broker: { type: 'string', multiple: true, default: [] },
       former: { type: 'string' },
       json: { type: 'string' },
       warm: { type: 'boolean', default: false },
@@ -83,6 +87,7 @@ export function readOptions(args: readonly string[]): DrillOptions {
     lateMs: whole('late-ms', 100),
     network,
     audit,
+    broker: Object.fromEntries(values.broker.map(brokerSetting)),
     former: values.former,
     json: values.json,
     warm: values.warm,
@@ -90,4 +95,10 @@ export function readOptions(args: readonly string[]): DrillOptions {
     keep: values.keep,
     write,
   }
+}
+
+function brokerSetting(text: string): [string, string] {
+  const [, name = '', value = ''] = /^([a-z.]+)=(.+)$/.exec(text) ?? []
+  if (name === '') throw new Error(`--broker ${text} is not name=value`)
+  return [name, value]
 }

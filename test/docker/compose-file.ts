@@ -7,6 +7,7 @@ export interface Service {
   environment?: Record<string, string>
   depends_on?: string[] | Record<string, { condition: string }>
   volumes?: string[]
+  tmpfs?: string[]
   ports?: string[]
   stop_grace_period?: string
   command?: string[]

@@ -220,9 +220,24 @@ test('dependencies and named volumes of each service exist', () => {
     }
 })
 
-test('what owners and the history keep survives their containers', () => {
+test('what owners, the history and the API keep survives their containers, and what workers keep does not', () => {
   for (const [name, { environment, volumes = [] }] of ours)
-    if (/scheduler|history/.test(environment?.DUELOG_ROLES ?? '')) expect(volumes).toEqual([`${name}:/var/lib/duelog`])
+    expect(volumes).toEqual(environment?.DUELOG_ROLES === 'executor' ? [] : [`${name}:/var/lib/duelog`])
+})
+
+test('no container leaves a nameless volume: each folder that its image declares is a named volume or in memory', () => {
+  // The recipe of the stand-in declares what the real image declares.
+  const recipes = { duelog: 'docker/Dockerfile', 'apache/kafka': 'test/docker/stand-ins/kafka/Dockerfile' }
+  const declared = Object.entries(recipes).map(([image, path]) => {
+    const [, text = ''] = /^VOLUME (.+)$/m.exec(readHouseFile(path).text) ?? []
+    return { image, folders: text.startsWith('[') ? (JSON.parse(text) as string[]) : [text] }
+  })
+  expect(declared.map(({ folders }) => folders.length)).toEqual([1, 3])
+  for (const [name, { image, volumes = [], tmpfs = [] }] of everyService) {
+    const folders = declared.find((each) => each.image === image.replace(/:.*/, ''))?.folders ?? []
+    const held = [...volumes.map((volume) => volume.split(':')[1]), ...tmpfs.map((mount) => mount.split(':')[0])]
+    expect(held, name).toEqual(expect.arrayContaining(folders))
+  }
 })
 
 test('nothing is reachable from outside the machine', () => {

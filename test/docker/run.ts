@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { distinctPorts } from '../setup/free-ports.ts'
 import { composeFile } from './compose-file.ts'
-import { faultsOf, memoryOf, openPorts, shapeOf, stop } from './proof/checks.ts'
+import { faultsOf, memoryOf, namelessVolumes, openPorts, shapeOf, stop } from './proof/checks.ts'
 import { Compose, type Container, composeProgram } from './proof/compose.ts'
 import { Api, judge, latenessBy, planned } from './proof/day.ts'
 import { Podman, run } from './proof/podman.ts'
@@ -157,7 +157,7 @@ async function day(podman: Podman, compose: Compose, api: Api, services: readonl
 
 /** In the container of the API, which has the settings of the cluster. */
 async function audit(podman: Podman, api: Container): Promise<void> {
-  const args = ['exec', api.id, 'node', 'src/cli/duelog.ts', 'audit', '--json']
+  const args = ['exec', api.id, 'duelog', 'audit', '--json']
   const { code, output, stdout } = await run('podman', args, { env: podman.env })
   const verdict = JSON.parse(stdout) as {
     clean: boolean
@@ -214,6 +214,7 @@ async function proof(podman: Podman, program: readonly string[], folder: string)
   try {
     say(`Starting ${services.length} services …`)
     const from = performance.now()
+    const nameless = new Set(await namelessVolumes(podman))
     await compose.do('up', '--detach', '--no-build', ...services)
     const ours = async (): Promise<Container[]> =>
       (await compose.containers()).filter(({ service }) => /^(scheduler|executor|history|api)/.test(service))
@@ -227,6 +228,8 @@ async function proof(podman: Podman, program: readonly string[], folder: string)
     await checkShapes(podman, await ours(), await compose.containers())
     if (services.includes('prometheus')) await metrics(`http://127.0.0.1:${prometheus}`)
     await day(podman, compose, new Api(`http://127.0.0.1:${http}`, token), services)
+    const left = (await namelessVolumes(podman)).filter((name) => !nameless.has(name))
+    must(left.length === 0, `${left.length} volumes have no name, so nobody would remove them.`)
     await audit(podman, (await compose.of('api'))[0] as Container)
     const running = (await compose.containers()).filter(({ state }) => state === 'running')
     console.table(await memoryOf(podman, running))

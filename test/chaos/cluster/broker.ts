@@ -15,12 +15,13 @@ const run = promisify(execFile)
 
 export type Brokers = Record<BrokerPlace, Program>
 
-/** Formats the storage folders and starts all three brokers. Resolves when each says that it has started. */
+/** Formats the storage folders and starts all three brokers, with further settings. Resolves when each says that it has started. */
 export async function startBrokers(
   network: Places,
   tools: Tools,
   folder: string,
   onStart: (program: Program) => void,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Brokers> {
   const env = childEnvironment(process.env)
   const entries: [BrokerPlace, Program][] = []
@@ -28,7 +29,7 @@ export async function startBrokers(
     const home = join(folder, place)
     await mkdir(join(home, 'tmp'), { recursive: true })
     const properties = join(home, 'server.properties')
-    await writeFile(properties, brokerProperties(nodeIdOf(place), network.listeners(place), join(home, 'log')))
+    await writeFile(properties, brokerProperties(nodeIdOf(place), network.listeners(place), join(home, 'log'), settings))
     const args = [
       ...['-Xms128m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:-UsePerfData', '-XX:+ExitOnOutOfMemoryError'],
       ...tools.classArchive,

@@ -1,10 +1,15 @@
 /**
  * Settings of one of three brokers that are also controllers. Settings that decide how long Kafka takes to recover keep their
- * defaults.
+ * defaults, unless the caller gives them.
  */
 import type { BrokerListeners } from '../network/network.ts'
 
-export function brokerProperties(nodeId: number, net: BrokerListeners, logDir: string): string {
+export function brokerProperties(
+  nodeId: number,
+  net: BrokerListeners,
+  logDir: string,
+  more: Readonly<Record<string, string>>,
+): string {
   const settings: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
     'node.id': nodeId,
@@ -34,6 +39,7 @@ export function brokerProperties(nodeId: number, net: BrokerListeners, logDir: s
     'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
     'num.network.threads': 2,
     'num.io.threads': 4,
+    ...more,
   }
   return `${Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)

@@ -34,7 +34,7 @@ export async function shapeOf(podman: Podman, { id }: Container, secret: string)
   return {
     uid: line('Uid'),
     rootWritable: (await writable('/app/a-file')) || (await writable('/a-file')),
-    dataWritable: await writable('/var/lib/duelog/.a-file'),
+    dataWritable: (await inside('sh', '-c', 'touch "$DUELOG_DATA_DIR/.a-file"')).code === 0,
     capabilities: line('CapEff'),
     noNewPrivileges: line('NoNewPrivs'),
     leaks: (inspected?.Config.Env ?? []).filter((each) => each.includes(secret)),
@@ -80,4 +80,9 @@ export async function memoryOf(podman: Podman, containers: readonly Container[])
     ...containers.map(({ id }) => id),
   ])
   return rows.map((row) => ({ name: row.name, memory: row.mem_usage }))
+}
+
+/** Volumes that nobody named: an engine makes one for each folder that an image declares, and a removed container leaves it behind. */
+export async function namelessVolumes(podman: Podman): Promise<string[]> {
+  return (await podman.do(['volume', 'ls', '--quiet'])).split('\n').filter((name) => /^[0-9a-f]{64}$/.test(name))
 }
