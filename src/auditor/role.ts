@@ -5,6 +5,7 @@
  * joining ──► partitions assigned (paused) ──stores open──► reading ──each round──► ends queried, judged, saved
  */
 import { trustedMs } from '../clock/index.ts'
+import { whenRead } from '../metrics/index.ts'
 import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
 import { AuditedPartition, type AuditorRoleOptions, type PartitionListeners } from './audited-partition.ts'
 import { findingKinds, unjudgedReasons } from './findings/index.ts'
@@ -33,6 +34,7 @@ export class Auditor implements ProofQueries {
 
   constructor(options: AuditorRoleOptions) {
     this.#options = options
+    this.#show()
   }
 
   /** Joins the group. Rejects with DuelogError `broker-unavailable` or `unsafe-topic`. */
@@ -218,7 +220,7 @@ export class Auditor implements ProofQueries {
   }
 
   async #look(): Promise<void> {
-    const { clock, names, metrics } = this.#options
+    const { clock, names } = this.#options
     const audited = [...this.#partitions.values()]
     // The records before the last end query may have been read by now.
     for (const each of audited) await each.settle()
@@ -233,11 +235,18 @@ export class Auditor implements ProofQueries {
       }
     }
     for (const each of audited) each.looked(trusted)
-    const nowMs = clock.nowMs()
-    const proofs = this.proof()
-    metrics.auditLag.set(proofs.reduce((sum, { behindRecords }) => sum + behindRecords, 0))
-    const oldest = Math.min(...proofs.map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
-    metrics.auditAge.set((nowMs - oldest) / 1_000)
+  }
+
+  /** They are right between two rounds too, and while the brokers do not answer. */
+  #show(): void {
+    const { clock, metrics } = this.#options
+    const lag = (): number => this.proof().reduce((sum, { behindRecords }) => sum + behindRecords, 0)
+    const ageMs = (): number => {
+      const nowMs = clock.nowMs()
+      return nowMs - Math.min(...this.proof().map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
+    }
+    whenRead(metrics.auditLag, () => [{ labels: {}, value: lag() }])
+    whenRead(metrics.auditAge, () => [{ labels: {}, value: ageMs() / 1_000 }])
   }
 }
 

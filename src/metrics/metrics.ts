@@ -79,7 +79,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     poolWorkers: gauge(
       'pool_workers',
-      'Workers of the pool when the owners last looked them up. They do so while they dispatch runs to it.',
+      'Workers of the pool when an owner in this process last looked them up. Owners do so while they dispatch runs to it. Absent when that was more than 5 minutes ago.',
       ['pool'],
     ),
     poolWorkersWanted: gauge(
@@ -141,7 +141,7 @@ export function newMetrics({ ofProcess = true } = {}) {
       'average',
     ),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
-    retryTierLag: gauge('retry_tier_lag_seconds', 'How late the last record of a retry tier was forwarded.', ['tier']),
+    retryTierLag: gauge('retry_tier_lag_seconds', 'How late the first retry of the tier is that this process has read and not forwarded; 0 if none is late.', ['tier']),
     deadLetters: counter('dlq_total', 'Runs that became dead letters.'),
     misrouted: counter(
       'misrouted_total',

@@ -10,6 +10,7 @@ import { retryTiers } from '../../streams/topics/index.ts'
 import { ClockAbsence, trustedMs } from '../clock/index.ts'
 import { LazyWriter, RejoinTimer } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
+import { type Reading, whenRead } from '../metrics/index.ts'
 import type { Batch, GroupReader, Position, RecordIn, TopicPartition } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 import { retryEvents } from './retry-events.ts'
@@ -45,6 +46,7 @@ export class Retrier {
     this.#writer = new LazyWriter(options.log)
     this.#rejoinTimer = new RejoinTimer(options.clock, rejoinFirstMs, rejoinMaxMs)
     this.#absence = new ClockAbsence({ clock: options.clock, leave: () => this.#leave(), join: () => this.#joinAgain() })
+    whenRead(options.metrics.retryTierLag, () => this.#lags())
   }
 
   /** Joins the group. Rejects when the broker cannot be reached. */
@@ -188,9 +190,10 @@ export class Retrier {
   /** Forwards the due records. False if the lane has to wait, for a later record or after a failure. */
   async #forward(lane: TierLane, records: RecordIn[]): Promise<boolean> {
     const { clock } = this.#options
+    const [head] = records
+    lane.headDueAt = head && this.#forwardAtMs(lane, head)
     const nowMs = trustedMs(clock)
     if (nowMs === undefined) {
-      const [head] = records
       if (head !== undefined) this.#wait(lane, head.offset, clock.nowMs() + againMs)
       return false
     }
@@ -206,14 +209,23 @@ export class Retrier {
         return false
       }
       const last = due.at(-1) as RecordIn
-      this.#options.metrics.retryTierLag.set({ tier: lane.tier }, (clock.nowMs() - this.#forwardAtMs(lane, last)) / 1_000)
       if (!lane.owned) return false
+      lane.headDueAt = young && this.#forwardAtMs(lane, young)
       lane.next = last.offset + 1
       this.#commit(lane, lane.next)
     }
     if (young === undefined) return true
     this.#wait(lane, young.offset, this.#forwardAtMs(lane, young))
     return false
+  }
+
+  /** How late the tiers are of which this process has partitions. */
+  #lags(): Reading[] {
+    const nowMs = this.#options.clock.nowMs()
+    const lags = new Map<string, number>()
+    for (const { tier, owned, headDueAt = nowMs } of this.#lanes.values())
+      if (owned) lags.set(tier, Math.max(lags.get(tier) ?? 0, nowMs - headDueAt))
+    return Array.from(lags, ([tier, lagMs]) => ({ labels: { tier }, value: lagMs / 1_000 }))
   }
 
   #forwardAtMs(lane: TierLane, { timestampMs }: RecordIn): number {

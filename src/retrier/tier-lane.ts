@@ -12,6 +12,8 @@ export class TierLane implements TopicPartition {
   next: number | undefined
   /** Some of the last batch was not forwarded. */
   isBehind = false
+  /** When the first record that was read and not forwarded should be forwarded, epoch ms; undefined: there is none. */
+  headDueAt: number | undefined
   /** Set while the lane is paused: cancels its timer. */
   cancelWait: (() => void) | undefined
 
@@ -31,12 +33,14 @@ export class TierLane implements TopicPartition {
       `${topic}/${partition} ends before what was read of it: it was truncated, or deleted and created again. It is read from its beginning.`,
     )
     this.next = undefined
+    this.headDueAt = undefined
   }
 
   lose(): void {
     this.owned = false
     this.isBehind = false
     this.next = undefined
+    this.headDueAt = undefined
     this.cancelWait?.()
     this.cancelWait = undefined
   }

@@ -18,10 +18,8 @@ export interface DispatchedRun {
   scheduledFor: number
   topic: string
   partition: number | undefined
-  /** The context of the definition. */
+  /** The context of the definition. Without a parent the run has a trace of its own, with a link to it. */
   origin: TraceContext | undefined
-  /** Whether the definition makes one run only. Then the run belongs to the trace of its definition; otherwise it has a trace of its own. */
-  isOnce: boolean
 }
 
 export class CycleSpans {
@@ -35,17 +33,21 @@ export class CycleSpans {
     this.#beganAtMs = beganAtMs
   }
 
-  /** The context that its record takes along: that of the span of its dispatch. Without an SDK that of its definition, if they share a trace. */
-  dispatched(run: DispatchedRun): TraceContext | undefined {
+  /**
+   * The context that its record takes along: that of the span of its dispatch; without an SDK `parent`. Only with an SDK is the run
+   * described. `parent`: the context of a definition that makes one run only. That run belongs to the trace of its definition.
+   */
+  dispatched(parent: TraceContext | undefined, describe: () => DispatchedRun): TraceContext | undefined {
     const recorder = tracer()
-    const parent = run.isOnce ? run.origin : undefined
-    return recorder === undefined ? parent : (guarded(() => this.#recorded(recorder, run, parent)) ?? parent)
+    if (recorder === undefined) return parent
+    const run = describe()
+    return guarded(() => this.#recorded(recorder, run, parent)) ?? parent
   }
 
   #recorded(recorder: Tracer, run: DispatchedRun, parent: TraceContext | undefined): TraceContext | undefined {
-    const { origin, isOnce, topic, partition } = run
+    const { origin, topic, partition } = run
     const attributes = attributesOf(run)
-    const links = origin === undefined || isOnce ? [] : [{ context: spanContextOf(origin) }]
+    const links = origin === undefined || parent !== undefined ? [] : [{ context: spanContextOf(origin) }]
     const decision = recorder.startSpan(
       `${spanNames.decide} ${run.handler ?? topic}`,
       { kind: SpanKind.INTERNAL, startTime: instant(this.#beganAtMs), attributes, links },

@@ -17,6 +17,12 @@ it('joins when it starts, retries after a failure, and never joins after it is s
   let joins = 0
   let away = true
   const errors: unknown[] = []
+  const metrics = newMetrics()
+  let isSilent = false
+  const offsets = async () => {
+    if (isSilent) throw new DuelogError('broker-unavailable', 'silent')
+    return [{ partition: 0, earliest: 0, next: 0 }]
+  }
   const options = (): AuditorRoleOptions =>
     ({
       log: {
@@ -25,11 +31,11 @@ it('joins when it starts, retries after a failure, and never joins after it is s
           if (away) throw new DuelogError('broker-unavailable', 'away')
           return log.reader(wanted)
         },
-        admin: async () => ({ offsets: async () => [{ partition: 0, earliest: 0, next: 0 }], close: async () => {} }),
+        admin: async () => ({ offsets, close: async () => {} }),
         topics: async () => [],
       },
       ...{ codecs: {}, names: topicNames('test.'), instance: 'auditor@test:1:a', userData: () => null, clock, graceMs: 1_000 },
-      ...{ metrics: newMetrics(), pacing: new Pacing(() => 1) },
+      ...{ metrics, pacing: new Pacing(() => 1) },
       logger: { debug() {}, info() {}, warn() {}, error: (facts: unknown) => void errors.push(facts) },
       stores: { open: async () => ({ store: { ...memoryStore(), close: async () => {} }, wiped: undefined }) },
     }) as unknown as AuditorRoleOptions
@@ -45,6 +51,12 @@ it('joins when it starts, retries after a failure, and never joins after it is s
   away = false
   await clock.advance(60_000)
   expect(auditor.proof()).toHaveLength(1)
+  isSilent = true
+  const age = async (): Promise<number> => (await metrics.auditAge.get()).values[0]?.value ?? 0
+  await clock.advance(10_000)
+  const aged = await age()
+  await clock.advance(30_000)
+  expect((await age()) - aged).toBe(30)
   await auditor.stop()
 
   const before = joins

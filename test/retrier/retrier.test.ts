@@ -156,6 +156,32 @@ it('commits nothing that the broker has not accepted, and tries again', async ()
   await harness.retrier.stop()
 })
 
+it('shows how late the first retry of a tier is that waits, 0 when none does, and nothing of tiers that others have', async () => {
+  const harness = await new Harness().start()
+  const lags = async () => (await harness.metrics.retryTierLag.get()).values.map(({ labels, value }) => [labels.tier, value])
+  const others = harness.reader.options.topics.filter((topic) => topic !== names.retry('5s'))
+  harness.reader.assign([
+    { topic: names.retry('5s'), partition: 0 },
+    { topic: names.retry('5s'), partition: 1 },
+  ])
+  expect(await lags()).toEqual([['5s', 0]])
+  harness.put('5s', 'a', 1)
+  await rest()
+  await harness.clock.advance(4_000)
+  expect(await lags()).toEqual([['5s', 0]])
+  harness.log.refusal = new Error('the broker is away')
+  harness.put('5s', 'b', 0)
+  await harness.clock.advance(4_500)
+  expect(await lags()).toEqual([['5s', 3.5]])
+  harness.log.refusal = undefined
+  await harness.clock.advance(1_000)
+  expect(harness.jobs().toSorted()).toEqual(['a', 'b'])
+  expect(await lags()).toEqual([['5s', 0]])
+  harness.reader.assign(others.map((topic) => ({ topic, partition: 0 })))
+  expect((await lags()).some(([tier]) => tier === '5s')).toBe(false)
+  await harness.retrier.stop()
+})
+
 it('forwards again after a crash between the event and the commit', async () => {
   const harness = await new Harness().start()
   harness.reader.commitRefusal = new Error('the group rebalances')

@@ -10,7 +10,12 @@ const origin = { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, tracestate: '
 const notSampled = { traceparent: `00-${traceId}-00f067aa0ba902b7-00` }
 const run: DispatchedRun = {
   ...{ jobId: 'a', executionId: 'a/1', runNo: 1, attempt: 1, trigger: 'SCHEDULE', handler: 'mail', pool: 'default' },
-  ...{ scheduledFor: 1_000, topic: 'duelog.executions.default.normal', partition: 3, origin, isOnce: true },
+  ...{ scheduledFor: 1_000, topic: 'duelog.executions.default.normal', partition: 3, origin },
+}
+const dispatched = (spans: CycleSpans, changed: Partial<DispatchedRun> & { isOnce?: boolean } = {}) => {
+  const { isOnce = true, ...more } = changed
+  const described = { ...run, ...more }
+  return spans.dispatched(isOnce ? described.origin : undefined, () => described)
 }
 const attempt: StartedAttempt = {
   ...{ jobId: 'a', executionId: 'a/1', runNo: 1, attempt: 1, trigger: 'SCHEDULE', handler: 'mail', pool: 'default' },
@@ -19,12 +24,13 @@ const attempt: StartedAttempt = {
 }
 
 // Before an SDK is registered.
+const describeNothing = (): never => {
+  throw new Error('Nothing should be described without an SDK.')
+}
 const without = {
-  once: new CycleSpans(() => 5, 1).dispatched(run),
-  often: new CycleSpans(() => 5, 1).dispatched({ ...run, isOnce: false }),
-  handler: handlerSpan(1, () => {
-    throw new Error('Nothing should be described without an SDK.')
-  }),
+  once: new CycleSpans(() => 5, 1).dispatched(origin, describeNothing),
+  often: new CycleSpans(() => 5, 1).dispatched(undefined, describeNothing),
+  handler: handlerSpan(1, describeNothing),
   active: activeContext(),
 }
 const recorded = recordSpans(
@@ -48,7 +54,7 @@ test('without an SDK the context of a definition that makes one run is handed on
 test('a job that runs once belongs to the trace of its definition', () => {
   let nowMs = 1_010
   const spans = new CycleSpans(() => nowMs, 1_000)
-  const sent = spans.dispatched(run)
+  const sent = dispatched(spans)
   nowMs = 1_030
   spans.ended()
   const [decide, dispatch] = [named('decide'), named('dispatch')]
@@ -71,7 +77,7 @@ test('a job that runs once belongs to the trace of its definition', () => {
 
 test('each run of a job that repeats has a trace of its own, with a link to its definition', () => {
   const spans = new CycleSpans(() => 1_010, 1_000)
-  const [one, two] = [spans.dispatched({ ...run, isOnce: false }), spans.dispatched({ ...run, isOnce: false, runNo: 2 })]
+  const [one, two] = [dispatched(spans, { isOnce: false }), dispatched(spans, { isOnce: false, runNo: 2 })]
   spans.ended()
   const traces = recorded.all().map((span) => span.spanContext().traceId)
   expect(new Set(traces).size).toBe(2)
@@ -85,7 +91,7 @@ test('each run of a job that repeats has a trace of its own, with a link to its 
 
 test('a commit that fails is an error of each dispatch', () => {
   const spans = new CycleSpans(() => 1_010, 1_000)
-  spans.dispatched(run)
+  dispatched(spans)
   spans.ended('fenced')
   spans.ended()
   expect(named('dispatch')).toMatchObject({ status: { code: SpanStatusCode.ERROR }, attributes: { 'error.type': 'fenced' } })
@@ -94,8 +100,8 @@ test('a commit that fails is an error of each dispatch', () => {
 
 test('what is not sampled is not recorded, and the worker is told so', () => {
   const spans = new CycleSpans(() => 1_010, 1_000)
-  const child = spans.dispatched({ ...run, origin: notSampled })
-  const own = spans.dispatched({ ...run, origin: undefined, handler: 'unsampled' })
+  const child = dispatched(spans, { origin: notSampled })
+  const own = dispatched(spans, { origin: undefined, handler: 'unsampled' })
   spans.ended()
   expect(recorded.all()).toEqual([])
   expect(child?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`))
@@ -107,7 +113,7 @@ test('what is not sampled is not recorded, and the worker is told so', () => {
 })
 
 test('a handler runs inside its span, beside the time that its run waited', async () => {
-  const parent = new CycleSpans(() => 900, 890).dispatched(run)
+  const parent = dispatched(new CycleSpans(() => 900, 890))
   const span = handlerSpan(1, () => ({ ...attempt, parent }))
   const seen = await span?.around(async () => {
     await Promise.resolve()

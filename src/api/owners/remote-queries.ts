@@ -2,8 +2,8 @@
  * The partitions of another process, queried over its internal routes (routes/internal-routes.ts), which never forward a query.
  */
 import { createHash } from 'node:crypto'
-import { DuelogError, errorTable, messageOf } from '../../errors/index.ts'
-import { answerText, type Fetch } from '../../network/index.ts'
+import { DuelogError, errorTable } from '../../errors/index.ts'
+import { answerText, type Fetch, reasonOf } from '../../network/index.ts'
 import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
 import type { Values } from './call-parts.ts'
@@ -78,9 +78,13 @@ async function ask(
     text = await answerText(response, bytesMax)
   } catch (error) {
     asker?.signal?.throwIfAborted()
-    throw new DuelogError('not-ready', `The owner at ${url.origin} did not answer: ${causeOf(error)}. Ask again later.`, {
-      cause: error,
-    })
+    throw new DuelogError(
+      'not-ready',
+      `The owner at ${url.origin} did not answer: ${reasonOf(error, timeoutMs + waitMs)}. Ask again later.`,
+      {
+        cause: error,
+      },
+    )
   }
   const answer = parse(text)
   if (status === 200 && answer !== undefined) return answer
@@ -112,11 +116,6 @@ function parse(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The cause of an error of fetch, which says only "fetch failed". */
-function causeOf(error: unknown): string {
-  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
 }
 
 function queryText(query: Values): string {

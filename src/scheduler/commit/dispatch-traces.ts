@@ -20,15 +20,14 @@ export class DispatchTraces {
 
   /** The record that carries an Execution to a worker. */
   execution(job: Job, execution: Execution, record: RecordOut): RecordOut {
-    const { jobId, runNo, attempt, trigger, handler, pool, scheduledFor, headers } = execution
     if (isLarge(record.value)) return record
-    const context = this.#spans.dispatched({
-      ...{ jobId, runNo, attempt, trigger, handler, pool, scheduledFor },
-      executionId: executionIdOf(execution),
-      topic: record.topic,
-      partition: record.partition,
-      origin: traceContextOf(headers),
-      isOnce: isOnce(job),
+    const parent = isOnce(job) ? traceContextOf(execution.headers) : undefined
+    const context = this.#spans.dispatched(parent, () => {
+      const { jobId, runNo, attempt, trigger, handler, pool, scheduledFor, headers } = execution
+      const { topic, partition } = record
+      const origin = parent ?? traceContextOf(headers)
+      const executionId = executionIdOf(execution)
+      return { jobId, executionId, runNo, attempt, trigger, handler, pool, scheduledFor, topic, partition, origin }
     })
     return context === undefined ? record : { ...record, headers: { ...record.headers, ...context } }
   }
@@ -37,13 +36,14 @@ export class DispatchTraces {
   topicRecord(job: Job, record: TopicRecord, scheduledFor: number): TopicRecord {
     if (isLarge(record.value) || headerBytes(record.headers) > tracedBytesMax / 10) return record
     const executionId = String(record.headers[recordHeaders.executionId])
-    const origin = traceContextOf(record.headers)
-    const context = this.#spans.dispatched({
-      ...{ jobId: job.id, executionId, runNo: Number(record.headers[recordHeaders.runNo]), scheduledFor, origin },
-      ...{ topic: record.topic, partition: record.partition ?? undefined },
-      isOnce: isOnce(job),
+    const parent = isOnce(job) ? traceContextOf(record.headers) : undefined
+    const context = this.#spans.dispatched(parent, () => {
+      const runNo = Number(record.headers[recordHeaders.runNo])
+      const { topic, partition } = record
+      const origin = parent ?? traceContextOf(record.headers)
+      return { jobId: job.id, executionId, runNo, scheduledFor, topic, partition: partition ?? undefined, origin }
     })
-    if (context === undefined || context === origin) return record
+    if (context === undefined || context === parent) return record
     this.#ofTopics.set(executionId, context)
     const { traceparent: _, tracestate: __, ...headers } = record.headers
     return { ...record, headers: { ...headers, ...context } }

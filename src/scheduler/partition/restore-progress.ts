@@ -59,6 +59,7 @@ export class RestoreProgress {
   end(): void {
     const { partition, shared } = this.#place
     shared.metrics.standbyBehind.set({ partition }, 0)
+    shared.metrics.restoreRemaining.set({ partition }, 0)
   }
 
   measureRestore(): void {

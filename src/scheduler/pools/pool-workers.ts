@@ -11,7 +11,7 @@ import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap, withTimeout } from '../../concurrency/index.ts'
 import type { Logger, LogLine } from '../../logging/index.ts'
-import type { Metrics } from '../../metrics/index.ts'
+import { type Metrics, type Reading, whenRead } from '../../metrics/index.ts'
 import { type GroupMember, handlersOf, type LogAdmin } from '../../ports/index.ts'
 
 /** Age after which a view is read again at its next use: if all workers of the pool have the same handlers, and if not. */
@@ -19,6 +19,8 @@ const ageMsMax = 5_000
 const unequalAgeMsMax = 1_000
 /** An older view says nothing. */
 export const outdatedMs = 30_000
+/** How long the metric shows a number: others may have looked later. */
+const shownMs = 300_000
 /** How often the views are read while a run depends on them. */
 const watchMs = 1_000
 /** A lookup that has no answer by then has failed. */
@@ -69,6 +71,7 @@ export class PoolWorkers {
 
   constructor(options: PoolWorkersOptions) {
     this.#options = options
+    whenRead(options.metrics.poolWorkers, () => this.#counts())
   }
 
   /** Grows with each change of a view. */
@@ -112,6 +115,13 @@ export class PoolWorkers {
     this.#cancelWatch?.()
   }
 
+  #counts(): Reading[] {
+    const sinceMs = this.#options.clock.steadyMs() - shownMs
+    return [...this.#views].flatMap(([pool, view]) =>
+      view !== undefined && view.readSteadyMs >= sinceMs ? [{ labels: { pool }, value: view.workers.size }] : [],
+    )
+  }
+
   /** The last view, unless it is outdated. It is read again in the background if it is old. */
   #view(pool: string): View | undefined {
     const view = this.#views.get(pool)
@@ -151,7 +161,6 @@ export class PoolWorkers {
   #seen(pool: string, view: View): void {
     const before = this.#views.get(pool)
     this.#views.set(pool, view)
-    this.#options.metrics.poolWorkers.set({ pool }, view.workers.size)
     for (const worker of view.workers.keys()) this.#goneAt.delete(worker)
     for (const worker of before?.workers.keys() ?? []) {
       if (!view.workers.has(worker) && !this.#goneAt.has(worker)) this.#goneAt.set(worker, view.readAtMs)

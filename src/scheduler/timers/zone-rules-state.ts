@@ -93,6 +93,7 @@ export class ZoneRulesState {
 
   /** No store can be read any more. */
   end(): void {
-    this.#shared.metrics.zoneWalk.set({ partition: this.#partition }, 0)
+    const { zoneWalk, zoneRulesDiffer } = this.#shared.metrics
+    for (const gauge of [zoneWalk, zoneRulesDiffer]) gauge.set({ partition: this.#partition }, 0)
   }
 }

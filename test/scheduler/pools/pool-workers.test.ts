@@ -210,3 +210,14 @@ describe('the log', () => {
     expect(pool.lines).toHaveLength(3)
   })
 })
+
+it('the metric shows what was looked up last, and nothing that is older than 5 minutes', async () => {
+  const pool = new Pool([member('a', ['h']), member('b', ['h'])])
+  const shown = async () => (await metrics.poolWorkers.get()).values
+  await pool.route()
+  expect(await shown()).toEqual([{ labels: { pool: 'default' }, value: 2 }])
+  await pool.clock.advance(299_000)
+  expect(await shown()).toEqual([{ labels: { pool: 'default' }, value: 2 }])
+  await pool.clock.advance(1_001)
+  expect(await shown()).toEqual([])
+})

@@ -16,3 +16,13 @@ it('a warning of other rules names the remedy; there is none for an earlier vers
   zones.claimed('2026c')
   expect(lines).toHaveLength(2)
 })
+
+it('a partition that this process no longer reads does not count as one with other rules', async () => {
+  const metrics = newMetrics()
+  const zones = new ZoneRulesState(0, { zoneRules: '2026c', metrics, logger: pino({ level: 'silent' }) })
+  const differ = async () => (await metrics.zoneRulesDiffer.get()).values
+  zones.claimed('2025a')
+  expect(await differ()).toEqual([{ labels: { partition: 0 }, value: 1 }])
+  zones.end()
+  expect(await differ()).toEqual([{ labels: { partition: 0 }, value: 0 }])
+})
