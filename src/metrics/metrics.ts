@@ -141,7 +141,11 @@ export function newMetrics({ ofProcess = true } = {}) {
       'average',
     ),
     leasesLost: counter('leases_lost_total', 'Attempts given up because their worker fell silent.'),
-    retryTierLag: gauge('retry_tier_lag_seconds', 'How late the first retry of the tier is that this process has read and not forwarded; 0 if none is late.', ['tier']),
+    retryTierLag: gauge(
+      'retry_tier_lag_seconds',
+      'How late the first retry of the tier is that this process has read and not forwarded; 0 if none is late.',
+      ['tier'],
+    ),
     deadLetters: counter('dlq_total', 'Runs that became dead letters.'),
     misrouted: counter(
       'misrouted_total',
