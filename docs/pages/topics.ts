@@ -22,9 +22,9 @@ import {
   schemaRecordsMax,
   schemaTypesMax,
 } from '../../src/kafka/avro/foreign-schemas.ts'
-import { movedHeader } from '../../src/scheduler/input/input-decoder.ts'
 import { replyHeaders, sourceHeader } from '../../streams/jobs/receipt.ts'
 import { observedDeleteAtHeader, observedOffsetHeader, onlyNewHeader, onlyOverHeader } from '../../streams/state/condition.ts'
+import { movedHeader } from '../../streams/topics/log-records.ts'
 import { type TopicPlan, topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { fieldTable } from './fields.ts'
 import { code, heading, page, table } from './markdown.ts'

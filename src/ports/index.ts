@@ -20,6 +20,7 @@ export {
   type Targets,
   triggerWithPayload,
 } from './change-targets.ts'
+export { keptBytes, knownDefinition } from './definition-decoder.ts'
 export { decodeExecution } from './execution-decoder.ts'
 export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'
 export type {

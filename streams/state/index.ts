@@ -39,6 +39,7 @@ export {
   metaKey,
   prefix,
   rangeOf,
+  restoringKey,
   retainedDefinitionKey,
   runHistorySize,
   runKey,
@@ -60,10 +61,11 @@ export {
   waitersOfRank,
   waitersRange,
 } from './keys.ts'
+export { addLimitKeys, type LimitKeys } from './limit-keys.ts'
 export { isRepeated, markOf, remembered } from './recent-commands.ts'
 export { refuse, refuseCommand, skip } from './refusals.ts'
 export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
-export { isOutdated, rateOf, reserveStart, type Starts, startsEntry, startsOf } from './starts.ts'
+export { isOutdated, rateOf, reserveStart, type Starts, StartTimes, startsEntry, startsOf } from './starts.ts'
 export { fittedState } from './state-size.ts'
 export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf, waitsForHandler, waitsForPool } from './timers.ts'

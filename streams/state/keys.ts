@@ -91,6 +91,9 @@ export const definitionKey = (jobId: string): Buffer => idKey(prefix.definition,
 export const stateKey = (jobId: string): Buffer => idKey(prefix.state, jobId)
 export const metaKey = (name: string): Buffer => idKey(prefix.meta, name)
 
+/** Key of the marker of a partition that a restore has begun to write and has not ended. No owner may decide anything in it. */
+export const restoringKey = metaKey('restoring')
+
 /** Key of the slot of an ended run in the run history. */
 export function runKey(jobId: string, runNo: number): Buffer {
   return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runHistorySize)])

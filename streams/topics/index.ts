@@ -1,5 +1,5 @@
 /** The topics: names, settings, and the partition of a key. */
-export { markHeader, markKey, recordBytes } from './log-records.ts'
+export { markHeader, markKey, movedHeader, recordBytes } from './log-records.ts'
 export {
   agedEvery,
   type HasPriority,
@@ -21,6 +21,7 @@ export {
   keyPartitionOf,
   partitionOf,
   priorities,
+  type Retentions,
   retryTiers,
   type TopicNames,
   type TopicPlan,

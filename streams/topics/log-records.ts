@@ -21,3 +21,5 @@ export function recordBytes({ key, value, headers }: SizedRecord): number {
 export const markHeader = 'duelog-mark'
 /** Key of a mark. No job can have this id, so compaction removes no definition because of it. */
 export const markKey = '\u0000duelog-mark'
+/** Header of the tombstone that replaces a definition when it is moved to the partition of its job. */
+export const movedHeader = 'duelog-moved'

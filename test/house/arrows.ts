@@ -27,7 +27,7 @@ const doers = ['scheduler', 'executor', 'retrier', 'intake', 'history', 'api', '
 /** They access the log, the disk, other processes and the environment. */
 const hands = ['kafka', 'store', 'config', 'embedded']
 /** They join doers and hands. */
-const joiners = ['cluster', 'library', 'auditor', 'system', 'testing']
+const joiners = ['cluster', 'library', 'auditor', 'backup', 'system', 'testing']
 
 /** What each room of src may import besides itself, `streams` and `schemas`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -35,6 +35,8 @@ const mayImport: Record<string, readonly string[]> = {
   cluster: [...foundation, 'kafka', 'config'],
   // The auditor judges the log from outside: as a program in one pass, and as a role continuously.
   auditor: [...foundation, 'kafka', 'store', 'cluster'],
+  // Reads the logs of a system as the auditor does, and writes those of another.
+  backup: [...foundation, 'kafka', 'store', 'cluster'],
   library: [...foundation, 'cluster', 'config', 'client', 'executor', 'pauses', 'testing'],
   // The doers over a simulated log, for users' tests. It uses neither the store nor a network.
   testing: [...foundation, 'scheduler', 'executor', 'retrier', 'client', 'kafka'],

@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Execution, JobDefinitionInput, Schedule } from '../../schemas/generated.ts'
-import { knownDefinition } from '../../src/scheduler/state/job-loader.ts'
+import { knownDefinition } from '../../src/ports/definition-decoder.ts'
 import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
 import { occurrences } from '../../streams/schedules/next-fire.ts'

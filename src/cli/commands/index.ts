@@ -1,6 +1,7 @@
 /** Commands on a process or a cluster. */
 export { aclsCommand } from './acls-command.ts'
 export { auditCommand } from './audit-command.ts'
+export { backupCommand, restoreCommand } from './backup-command.ts'
 export { benchCommand } from './bench-command.ts'
 export { demoCommand } from './demo-command.ts'
 export { generateCommand } from './generate-command.ts'

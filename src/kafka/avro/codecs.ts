@@ -45,6 +45,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { Codec } from '../../ports/index.ts'
 import { avroType, fingerprintOf } from './avro-type.ts'
 import { AvroCodec } from './codec.ts'
+import { foreignType } from './foreign-schemas.ts'
 import { type KnownIds, Registry, type RegistryOptions } from './registry.ts'
 import { repeatedRecordType } from './repeated-record-cache.ts'
 
@@ -231,6 +232,25 @@ export function codecsWithoutRegistry(): Codecs {
     Promise.reject(new DuelogError('undecodable', `schema ${id} is none of Duelog, and there is no registry`))
   const ids = Object.fromEntries(schemaNames.map((name, at) => [name, [at + 1]])) as Ids
   return codecsOf({ writerOf: unknown }, allTypes(), ids)
+}
+
+/** The schemas of all records by name, for a file that has no registry. The id of each is its place, from 1. */
+export const ownSchemas = (): Record<string, string> => Object.fromEntries(schemaNames.map((name) => [name, schemaTexts[name]]))
+
+/** Codecs of a file with these schemas, from `ownSchemas` of any version. Values that they encode are for a file of this version. */
+export function codecsOfSchemas(texts: Readonly<Record<string, string>>): Codecs {
+  const types = new Map<number, Type>()
+  const ids = Object.fromEntries(schemaNames.map((name) => [name, [noId]])) as Ids
+  for (const [at, [name, text]] of Object.entries(texts).entries()) {
+    if (schemaTexts[name as SchemaName] === text) ids[name as SchemaName] = [at + 1]
+    else types.set(at + 1, foreignType([text]))
+  }
+  const writerOf = async (id: number): Promise<Type> => {
+    const type = types.get(id)
+    if (type === undefined) throw new DuelogError('undecodable', `schema ${id} is not in the file`)
+    return type
+  }
+  return codecsOf({ writerOf }, allTypes(), ids)
 }
 
 function codecsOf(registry: Pick<Registry, 'writerOf'>, types: Types, ids: Ids): Codecs {

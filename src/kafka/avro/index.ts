@@ -2,11 +2,13 @@
 export {
   areSchemasKnown,
   type Codecs,
+  codecsOfSchemas,
   codecsWithoutRegistry,
   createCodecs,
   createCodecsEarly,
   createReadingCodecs,
   type EarlyCodecsOptions,
+  ownSchemas,
 } from './codecs.ts'
 export type { KnownIds } from './registry.ts'
 export type { RegistryAuth } from './registry-access.ts'

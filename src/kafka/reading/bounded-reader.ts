@@ -25,6 +25,8 @@ export interface BoundedRead {
   groupPrefix: string
   /** Epoch ms: from these topics only records from this time on. */
   from?: { ms: number; topics: ReadonlySet<string> } | undefined
+  /** First offset of partitions, by `topic/partition`. Default: the first that the log has. */
+  begin?: ReadonlyMap<string, number> | undefined
   /** In offset order for each partition; read committed. */
   onRecord(record: RecordIn): void | Promise<void>
   /** Called for each unreadable batch or record that is skipped, in addition to the log. Default: not called. */
@@ -99,7 +101,7 @@ async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
   }
 }
 
-async function lookUpSpans(admin: Admin, { topics, from }: BoundedRead): Promise<Span[]> {
+async function lookUpSpans(admin: Admin, { topics, from, begin }: BoundedRead): Promise<Span[]> {
   const spans: Span[] = []
   for (const topic of topics) {
     const begins = new Map<number, number>()
@@ -110,7 +112,8 @@ async function lookUpSpans(admin: Admin, { topics, from }: BoundedRead): Promise
     for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
       const earliest = answeredOffset(low, topic, partition)
       const to = answeredOffset(high, topic, partition)
-      spans.push({ topic, partition, earliest, from: Math.max(earliest, begins.get(partition) ?? earliest), to })
+      const first = begins.get(partition) ?? begin?.get(`${topic}/${partition}`) ?? earliest
+      spans.push({ topic, partition, earliest, from: Math.max(earliest, first), to })
     }
   }
   return spans

@@ -1,7 +1,7 @@
 /** Before a batch is applied: loads the shared limits it may need, and selects the waiting runs that may get a slot in it. */
-import { holdsSlot, type Job, type Waiter } from '../../../streams/state/index.ts'
+import { addLimitKeys, holdsSlot, type Job, type LimitKeys, type Waiter } from '../../../streams/state/index.ts'
 import type { InputRecord } from '../input/index.ts'
-import { addLimitKeys, LimitCounters, type LimitKeys } from '../limits/index.ts'
+import { LimitCounters } from '../limits/index.ts'
 import { type Batch, loadWaiters } from './batch-limits.ts'
 import type { CommitContext } from './commit-context.ts'
 

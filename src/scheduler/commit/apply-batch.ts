@@ -12,12 +12,12 @@ import {
   timerKind,
   timersOf,
 } from '../../../streams/state/index.ts'
-import { recordBytes } from '../../../streams/topics/index.ts'
+import { movedHeader, recordBytes } from '../../../streams/topics/index.ts'
 import { messageOf } from '../../errors/index.ts'
 import type { RecordOut } from '../../ports/index.ts'
 import { CycleSpans } from '../../tracing/index.ts'
 import { poolOf } from '../activity/index.ts'
-import { type InputRecord, inputRecordName, movedHeader, runOf, timerName, waiterName } from '../input/index.ts'
+import { type InputRecord, inputRecordName, runOf, timerName, waiterName } from '../input/index.ts'
 import { SearchBudget } from '../options/index.ts'
 import { type AdmissionCandidates, loadAdmissionCandidates } from './admission-candidates.ts'
 import type { AnnouncedChange } from './announced-changes.ts'

@@ -74,7 +74,7 @@ export function checkpoint(
 ): StoreOp {
   const { shared, claimOffset, zones } = context
   const offsets = { jobsOffset: next.jobs, stateOffset: next.state, claimOffset }
-  const local = { clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' }
+  const local = { clusterId: shared.clusterId, prefix: shared.prefix, ...offsets, savedAtMs, zoneRules: zones?.store ?? '' }
   return checkpointOp(isOfReplacedChangelog ? { ...local, otherLog: 'ours' } : local)
 }
 

@@ -13,7 +13,7 @@ export {
   timerName,
   waiterName,
 } from './input-buffer.ts'
-export { InputDecoder, movedHeader } from './input-decoder.ts'
+export { InputDecoder } from './input-decoder.ts'
 export { type AppliedOffsets, LogPositions } from './log-positions.ts'
 export { PartitionReader, type ReadSource, readSources } from './partition-reader.ts'
 export { ReadingPace } from './reading-pace.ts'

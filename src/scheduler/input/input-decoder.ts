@@ -14,20 +14,16 @@ import {
   onlyOverOf,
 } from '../../../streams/state/index.ts'
 import { type Problem, quoted, traceContextOf } from '../../../streams/text/index.ts'
-import { markHeader, partitionOf } from '../../../streams/topics/index.ts'
+import { markHeader, movedHeader, partitionOf } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
-import type { Codec, RecordIn, TargetTopics } from '../../ports/index.ts'
+import { type Codec, keptBytes, knownDefinition, type RecordIn, type TargetTopics } from '../../ports/index.ts'
 import type { Leases, WorkerWatch } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { keptBytes, knownDefinition } from '../state/index.ts'
 import type { InputRecord, Source } from './input-buffer.ts'
 import { type Taken, wasTaken } from './taken-commands.ts'
-
-/** Header of the tombstone that replaces a definition when it is moved to the partition of its job. */
-export const movedHeader = 'duelog-moved'
 
 /** A larger record is not moved. With the overhead of a batch it might not fit, and the transaction would fail again and again. */
 export const movedBytesMax = 900_000

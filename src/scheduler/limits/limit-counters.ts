@@ -5,7 +5,7 @@
 import type { JobState, StateEntryInput } from '../../../schemas/index.ts'
 import {
   type Decision,
-  type Job,
+  type LimitKeys,
   type Limits,
   type SlotUse,
   type Starts,
@@ -128,22 +128,5 @@ export class LimitCounters implements Limits {
     const line = this.#slots.get(key)
     if (line === undefined) throw new Error(`The slots of the concurrency key ${key} were not loaded.`)
     return line
-  }
-}
-
-export interface LimitKeys {
-  slots: Set<string>
-  starts: Set<string>
-}
-
-/** Adds the keys that decisions about a job may touch. */
-export function addLimitKeys(keys: LimitKeys, { definition, state }: Pick<Job, 'definition' | 'state'>): void {
-  const spec = definition?.spec
-  if (spec !== undefined && spec.concurrencyKey !== null) keys.slots.add(spec.concurrencyKey)
-  if (spec !== undefined && spec.rateLimit !== null) keys.starts.add(spec.rateLimit.key)
-  for (const { limits } of state?.active ?? []) {
-    if (limits === null) continue
-    if (limits.concurrencyKey !== null) keys.slots.add(limits.concurrencyKey)
-    if (limits.rateKey !== null) keys.starts.add(limits.rateKey)
   }
 }

@@ -114,7 +114,13 @@ export class ReplacedChangelog implements ForeignChangelog {
     const offsets = { jobsOffset: context.positions.applied.jobs, stateOffset: next, claimOffset: appliedUnder }
     await store.apply([
       ...ops,
-      checkpointOp({ clusterId: context.shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }),
+      checkpointOp({
+        clusterId: context.shared.clusterId,
+        prefix: context.shared.prefix,
+        ...offsets,
+        savedAtMs,
+        zoneRules: zones.store,
+      }),
     ])
     reportReset(context, 'state', this.#from, this.#found, 'beyond-end')
     logger.error(
@@ -190,9 +196,9 @@ export const isOfReplacedChangelog = (position: Position, known: { stateOffset: 
  * with the error to throw.
  */
 export async function leaveLog(context: PartitionContext, otherLog: 'ours' | 'theirs', from: number): Promise<DuelogError> {
-  const { names, clusterId } = context.shared
+  const { names, prefix, clusterId } = context.shared
   const offsets = { jobsOffset: context.positions.applied.jobs, stateOffset: from, claimOffset: context.claimOffset }
-  const mark = { clusterId, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
+  const mark = { clusterId, prefix, ...offsets, savedAtMs: context.savedAtMs, zoneRules: context.zones.store, otherLog }
   await context.store.apply([checkpointOp(mark)])
   const then = otherLog === 'theirs' ? ', and another owner has continued in it' : ''
   const message = `${names.state}/${context.partition} is not the log that the local store had read up to ${from}: it was truncated, or deleted and created again${then}.`

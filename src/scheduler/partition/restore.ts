@@ -124,7 +124,7 @@ export async function receiveState(context: PartitionContext, records: Batch['re
   const ops = context.isExact ? await exactOps(shared.codecs, store, records) : await changelogOps(shared.codecs, records)
   const { claimOffset, positions, savedAtMs, zones } = context
   const offsets = { jobsOffset: positions.applied.jobs, stateOffset: next, claimOffset }
-  ops.push(checkpointOp({ clusterId: shared.clusterId, ...offsets, savedAtMs, zoneRules: zones.store }))
+  ops.push(checkpointOp({ clusterId: shared.clusterId, prefix: shared.prefix, ...offsets, savedAtMs, zoneRules: zones.store }))
   await store.apply(ops)
   const position = records.findLast(({ key }) => key?.equals(positionKey))?.value
   if (position) positions.jobsDecided((await shared.codecs.state.decode(position)).position?.jobsOffset ?? 0)
@@ -232,12 +232,12 @@ interface StoreVerdict {
 }
 
 async function judgeStore(assignment: Assignment, store: PartitionStore): Promise<StoreVerdict> {
-  const { admin, names, clusterId, clock, tombstoneRetentionMs } = assignment.shared
+  const { admin, names, prefix, clusterId, clock, tombstoneRetentionMs } = assignment.shared
   const local = await readCheckpoint(store)
   if (local === undefined) return (await isOfOtherVersion(store)) ? { reason: 'another version of Duelog has written it' } : {}
   const other = await otherRange(assignment, local)
   const otherLog = local.otherLog ?? (other === undefined ? undefined : 'ours')
-  const log = { clusterId, jobs: await rangeOf(admin, names.jobs, assignment.partition) }
+  const log = { clusterId, prefix, jobs: await rangeOf(admin, names.jobs, assignment.partition) }
   const reason = unusable({ ...local, ...(otherLog && { otherLog }) }, log, clock.nowMs(), tombstoneRetentionMs)
   return { reason, other }
 }

@@ -15,9 +15,9 @@ import {
   timerKey,
   timersOf,
 } from '../../../streams/state/index.ts'
-import type { PartitionStore, RecordIn, StoreOp } from '../../ports/index.ts'
+import { knownDefinition, type PartitionStore, type RecordIn, type StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { knownDefinition, loggedState, queueEntryOps } from '../state/index.ts'
+import { loggedState, queueEntryOps } from '../state/index.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { followZones } from './zone-checks.ts'
 

@@ -1,4 +1,5 @@
 /** The phases claiming and draining: from a nearly current store to the right to fire. */
+import { restoringKey } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
@@ -49,6 +50,7 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, 'ours', readBefore)
   await context.until(() => context.positions.applied.state > claimOffset)
   took.lap('readMs')
+  await refuseHalf(context)
   context.partitionReader.close('state')
   const ends = await asked
   await context.otherLog?.log({ claimOffset, claimedAt, value })
@@ -60,6 +62,16 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   goOn(context, position, claimedAt, ends)
   context.zones.taken(position)
   return ends
+}
+
+/** A restore that has not ended has written some jobs and not others, and no position. They would all fire again. */
+async function refuseHalf({ store, shared, partition }: PartitionContext): Promise<void> {
+  const [marker] = await store.get([restoringKey])
+  if (!marker) return
+  throw new DuelogError(
+    'not-ready',
+    `A restore of ${shared.names.state}/${partition} has begun and has not ended. Wait until it ends; if it was broken off, delete the topics ${shared.prefix}* and restore again.`,
+  )
 }
 
 /** Beginnings and ends of the inputs, asked for all inputs and all partitions in one request. */

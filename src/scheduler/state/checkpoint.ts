@@ -11,6 +11,8 @@ import { isOfTheFuture, mayLackTombstones } from './tombstone-guard.ts'
 
 export interface Checkpoint {
   clusterId: string
+  /** Prefix of the topics. Absent: an earlier version wrote it. */
+  prefix?: string
   jobsOffset: number
   stateOffset: number
   /** Claim under which jobs was last applied; -1: never. */
@@ -63,11 +65,14 @@ export async function isOfOtherVersion(store: PartitionStore): Promise<boolean> 
 /** Why a local store cannot be used, or undefined. With `otherLog: ours` it may hold data that no log has. `retentionMs` is delete.retention.ms of the compacted topics. */
 export function unusable(
   local: Checkpoint,
-  log: { clusterId: string; jobs: Range },
+  log: { clusterId: string; prefix: string; jobs: Range },
   nowMs: number,
   retentionMs: number,
 ): string | undefined {
   if (local.clusterId !== log.clusterId) return `it belongs to the cluster ${local.clusterId}, this one is ${log.clusterId}`
+  // Another system on the same cluster: its decisions must never count here.
+  if (local.prefix !== undefined && local.prefix !== log.prefix)
+    return `it belongs to the topics ${local.prefix}*, these are ${log.prefix}*`
   if (local.otherLog === 'theirs') return 'job-state was truncated or recreated, and another owner has continued in it'
   // With `otherLog` the decisions are only in this store, so it is kept; the claim corrects the definitions.
   if (local.otherLog === undefined && local.jobsOffset > log.jobs.next)

@@ -10,9 +10,8 @@ import {
   rangeOf,
   storedDefinition,
 } from '../../../streams/state/index.ts'
-import type { PartitionStore, StoreOp } from '../../ports/index.ts'
+import { knownDefinition, type PartitionStore, type StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { knownDefinition } from './job-loader.ts'
 import { entryOf } from './stored-entry.ts'
 
 const slice = 1_000

@@ -4,7 +4,7 @@
  */
 import type { JobState } from '../../../schemas/generated.ts'
 import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
-import { knownDefinition } from '../../../src/scheduler/state/job-loader.ts'
+import { knownDefinition } from '../../../src/ports/definition-decoder.ts'
 import type { Job, KnownDefinition } from '../../../streams/state/job.ts'
 import {
   jobIdOfKey,

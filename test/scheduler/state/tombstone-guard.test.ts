@@ -75,7 +75,7 @@ describe('a process that slept', () => {
 
 describe('a store that is opened', () => {
   const now = 1_800_000_000_000
-  const log = { clusterId: 'here', jobs: { earliest: 0, next: 10 } }
+  const log = { clusterId: 'here', prefix: 'duelog.', jobs: { earliest: 0, next: 10 } }
   const local = { clusterId: 'here', jobsOffset: 10, stateOffset: 0, claimOffset: 0, savedAtMs: now }
   const why = (more: Partial<Checkpoint>): string | undefined => unusable({ ...local, ...more }, log, now, 10 * dayMs)
   it.each<[string, Partial<Checkpoint>, RegExp]>([

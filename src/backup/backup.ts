@@ -1,0 +1,125 @@
+/**
+ * `duelog backup`: writes what the logs of a system say about its jobs into one file. It contacts no owner and writes no record, and the
+ * system may run meanwhile.
+ */
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { ownSchemas } from '../kafka/index.ts'
+import type { LogAdmin } from '../ports/index.ts'
+import { version } from '../process/index.ts'
+import { BackupWriter } from './backup-file.ts'
+import { type LoggedSystem, readSystem } from './logged-system.ts'
+import { Scratch } from './scratch.ts'
+import { type BackupCounts, Writing } from './writing.ts'
+
+export interface BackupOptions {
+  cluster: ClusterOptions
+  /** It must not exist. */
+  file: string
+  /** Folder for temporary files of about the size of all definitions and states. Default: that of the file. */
+  workFolder?: string | undefined
+  onProgress(done: number, total: number, what: 'read' | 'written'): void
+  signal: AbortSignal
+}
+
+export interface BackupResult {
+  counts: BackupCounts
+  bytes: number
+  partitions: number
+  /** Whether schedulers ran meanwhile. */
+  live: boolean
+  tookMs: number
+}
+
+/** Transactions that have ended reach each log within this time, also after the loss of a broker. */
+const settledMsMax = 60_000
+const settledCheckMs = 200
+
+export async function backup(options: BackupOptions): Promise<BackupResult> {
+  const { cluster: clusterOptions, file, workFolder = dirname(file), onProgress, signal } = options
+  const startedAt = performance.now()
+  if (await stat(file).catch(() => undefined))
+    throw new DuelogError('bad-usage', `The file ${file} exists; name another, or remove it.`)
+  const cluster = clusterOf(clusterOptions)
+  const { log, names } = cluster
+  const pools = await poolsOf(cluster, clusterOptions)
+  const codecs = await cluster.openReadingCodecs(pools)
+  const admin = await log.admin()
+  const scratch = await Scratch.open(workFolder)
+  try {
+    const live = (await admin.groupMembers(names.group('scheduler'))).length > 0
+    if (!live) await untilSettled(admin, [names.jobs, names.state, names.commands, names.events], signal)
+    const system = await readSystem({
+      cluster,
+      codecs,
+      scratch,
+      signal,
+      onProgress: (done, total) => onProgress(done, total, 'read'),
+    })
+    const header = {
+      ...{ createdAt: Date.now(), duelog: version, clusterId: await admin.clusterId(), prefix: clusterOptions.topicPrefix ?? '' },
+      ...{ partitions: system.partitions, pools, zoneRules: zoneRulesOf(system), live, schemas: ownSchemas() },
+    }
+    const writer = await BackupWriter.create(file, header)
+    try {
+      const writing = new Writing(writer, codecs, scratch, system)
+      const counts = await writing.all((done) => onProgress(done, system.partitions, 'written'), signal)
+      return {
+        counts,
+        bytes: await writer.end(counts),
+        partitions: system.partitions,
+        live,
+        tookMs: performance.now() - startedAt,
+      }
+    } catch (error) {
+      await writer.abandon()
+      throw error
+    }
+  } finally {
+    await scratch.close()
+    await admin.close()
+  }
+}
+
+async function poolsOf({ log, names }: Cluster, { brokers, topicPrefix }: ClusterOptions): Promise<string[]> {
+  const all = await log.topics()
+  const needed = [names.jobs, names.state, names.commands, names.events, names.pauses, names.operations]
+  const missing = needed.filter((topic) => !all.includes(topic))
+  if (missing.length > 0)
+    throw new DuelogError(
+      'bad-usage',
+      `There are no topics ${missing.join(', ')} at ${String(brokers)}; check the brokers and the topic prefix ${topicPrefix}.`,
+    )
+  const [before = '', after = ''] = names.executions('|', 'NORMAL').split('|')
+  return all
+    .filter((topic) => topic.startsWith(before) && topic.endsWith(after))
+    .map((topic) => topic.slice(before.length, -after.length))
+}
+
+/** A commit is acknowledged before the end of its transaction is in each log. What the stopped owners committed last must be read. */
+async function untilSettled(admin: LogAdmin, topics: readonly string[], signal: AbortSignal): Promise<void> {
+  const isSettled = async (topic: string): Promise<boolean> => {
+    const ends = await admin.highWatermarks?.(topic)
+    return (await admin.offsets(topic)).every(({ partition, next }) => next >= (ends?.get(partition) ?? 0))
+  }
+  const until = performance.now() + settledMsMax
+  for (const topic of topics) {
+    while (!(await isSettled(topic))) {
+      if (performance.now() > until)
+        throw new DuelogError(
+          'not-ready',
+          `A transaction on ${topic} has been open for ${settledMsMax / 1_000} s. Wait until it ends or find its producer (kafka-transactions.sh), and try again.`,
+        )
+      await wait(settledCheckMs, undefined, { signal })
+    }
+  }
+}
+
+/** The rules of all partitions, if they are the same. */
+function zoneRulesOf({ positions, partitions }: LoggedSystem): string {
+  const rules = new Set([...positions.values()].map(({ zoneRules }) => zoneRules))
+  return positions.size === partitions && rules.size === 1 ? ([...rules][0] ?? '') : ''
+}

@@ -1,0 +1,130 @@
+/**
+ * Reads the logs of a system to their ends and sorts what they say by job: first job-state, then the inputs. So all that a state of any
+ * partition has sent to another partition is among the inputs that are read.
+ */
+import type { Position } from '../../schemas/index.ts'
+import { validateJobId } from '../../streams/definitions/index.ts'
+import { jobIdOfKey, metaKey, prefix } from '../../streams/state/index.ts'
+import { markHeader, movedHeader, partitionOf } from '../../streams/topics/index.ts'
+import type { Cluster } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import type { Codecs } from '../kafka/index.ts'
+import type { RecordIn } from '../ports/index.ts'
+import { offsetKey, packed, parts, type Scratch } from './scratch.ts'
+
+const positionKey = metaKey('position')
+const none = Buffer.alloc(0)
+
+/** A record of `jobs`, `job-commands` or `execution-events` in the scratch store. */
+export interface PackedInput {
+  timestampMs: number
+  decided: boolean
+  value: Uint8Array | null
+  headers: Record<string, Uint8Array>
+}
+
+export interface LoggedSystem {
+  partitions: number
+  /** The last committed position of each partition; a partition that no owner had has none. */
+  positions: Map<number, Position>
+  /** Latest records of the topics `pauses` and `operations` by key. */
+  pauses: Map<string, Buffer>
+  operations: Map<string, Buffer>
+  unreadable: number
+}
+
+export interface ReadOptions {
+  cluster: Pick<Cluster, 'log' | 'names'>
+  codecs: Codecs
+  scratch: Scratch
+  onProgress(done: number, total: number): void
+  signal: AbortSignal
+}
+
+/** Most records of the topics `pauses` and `operations` that count, by key. Duelog keeps fewer; any client may write there. */
+const smallRecordsMax = 20_000
+
+export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
+  const { cluster, scratch, onProgress, signal } = options
+  const { log, names } = cluster
+  const system: LoggedSystem = { partitions: 0, positions: new Map(), pauses: new Map(), operations: new Map(), unreadable: 0 }
+  const read = { groupPrefix: names.group('backup-'), onProgress, signal, onUnread: () => void system.unreadable++ }
+  const spans = await log.readToEnd({ ...read, topics: [names.state], onRecord: (record) => putState(record, options, system) })
+  system.partitions = spans.length
+  const begin = new Map<string, number>()
+  for (const [partition, { commandsOffset, eventsOffset }] of system.positions) {
+    begin.set(`${names.commands}/${partition}`, commandsOffset)
+    begin.set(`${names.events}/${partition}`, eventsOffset)
+  }
+  const small = { [names.pauses]: system.pauses, [names.operations]: system.operations }
+  await log.readToEnd({
+    ...read,
+    topics: [names.jobs, names.commands, names.events, names.pauses, names.operations],
+    begin,
+    onRecord: (record) => {
+      const latest = small[record.topic]
+      return latest === undefined ? putInput(record, cluster, scratch, system) : putSmall(record, latest)
+    },
+  })
+  await scratch.flush()
+  return system
+}
+
+async function putState(
+  { key, value, partition }: RecordIn,
+  { codecs, scratch }: ReadOptions,
+  system: LoggedSystem,
+): Promise<void> {
+  if (key === null) return
+  switch (key[0]) {
+    case prefix.meta:
+      if (!key.equals(positionKey) || value === null) return
+      return void system.positions.set(partition, positionOf(await codecs.state.decode(value)))
+    case prefix.state:
+      return scratch.putPart(partition, key.subarray(1), parts.state, none, value)
+    case prefix.run:
+      return scratch.putPart(partition, jobIdOfKey(key), parts.run, key.subarray(-1), value)
+    case prefix.snapshot:
+      return scratch.putPart(partition, jobIdOfKey(key), parts.snapshot, key.subarray(-8), value)
+    case prefix.starts:
+      return scratch.putNamed(partition, key.subarray(1), none, value)
+    default:
+      // Slots are counted again from the states.
+      return
+  }
+}
+
+function positionOf({ position }: { position: Position | null }): Position {
+  if (position === null)
+    throw new DuelogError('undecodable', 'A position in job-state has no value of its kind. Find out who wrote it.')
+  return position
+}
+
+/** Positions cover records of other partitions only when they were moved, so these are skipped. */
+async function putInput(
+  record: RecordIn,
+  { names }: ReadOptions['cluster'],
+  scratch: Scratch,
+  system: LoggedSystem,
+): Promise<void> {
+  const { topic, partition, offset, timestampMs, key, value, headers } = record
+  if (key === null || headers[markHeader] !== undefined || validateJobId(key) !== undefined) return
+  const part = topic === names.jobs ? parts.record : topic === names.commands ? parts.command : parts.event
+  if (part !== parts.record && value === null) return
+  const decided = part === parts.record && offset < (system.positions.get(partition)?.jobsOffset ?? 0)
+  const own = partitionOf(key, system.partitions)
+  if (own !== partition && (decided || headers[movedHeader] !== undefined)) return
+  const input: PackedInput = { timestampMs, decided, value, headers }
+  // A misplaced record goes to the job that it is about. Its offset is that of another partition, which no rule compares.
+  await scratch.putPart(own, key, part, offsetKey(own === partition ? offset : offset + misplacedFrom), packed(input))
+}
+
+/** Misplaced records come after the others of their job: an owner would have moved them to the end. */
+const misplacedFrom = 2 ** 50
+
+function putSmall({ key, value }: RecordIn, latest: Map<string, Buffer>): void {
+  if (key === null) return
+  const name = key.toString()
+  latest.delete(name)
+  if (value !== null && latest.size < smallRecordsMax) latest.set(name, value)
+}

@@ -1,0 +1,90 @@
+/** Decodes what the scratch store holds of a job. What cannot be decoded is counted; it never stops a backup. */
+import { deserialize } from 'node:v8'
+import type { Execution, ExecutionEvent, FinishedRun, JobState } from '../../schemas/index.ts'
+import type { JobsRecord } from '../../streams/backup/index.ts'
+import { unreadableState } from '../../streams/jobs/index.ts'
+import { type KnownDefinition, storedDefinition } from '../../streams/state/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
+import type { Codecs } from '../kafka/index.ts'
+import { knownDefinition } from '../ports/index.ts'
+import { buffersOf } from './backup-file.ts'
+import type { PackedInput } from './logged-system.ts'
+import { offsetOfKey, type PartEntry } from './scratch.ts'
+
+export class PartDecoder {
+  readonly #codecs: Codecs
+  /** Number of entries that cannot be decoded. */
+  unreadable = 0
+
+  constructor(codecs: Codecs) {
+    this.#codecs = codecs
+  }
+
+  async record({ rest, value }: PartEntry): Promise<JobsRecord> {
+    const { timestampMs: appendedAt, decided, value: bytes, headers } = deserialize(value) as PackedInput
+    const offset = offsetOfKey(rest)
+    const place = { offset, appendedAt, bytes: Buffer.from(bytes ?? []) }
+    const definition = bytes === null ? undefined : await knownDefinition(this.#codecs, place)
+    return { offset, appendedAt, decided, definition, headers: buffersOf(headers) }
+  }
+
+  async state(id: string, bytes: Buffer, definition: KnownDefinition | undefined): Promise<JobState | undefined> {
+    try {
+      return (await this.#codecs.state.decode(bytes)).state ?? undefined
+    } catch (error) {
+      if (!isUndecodable(error)) throw error
+      this.unreadable++
+      return unreadableState({ id, definition }, messageOf(error))
+    }
+  }
+
+  async snapshots(
+    entries: readonly PartEntry[],
+  ): Promise<{ retained: KnownDefinition | undefined; runs: [number, Execution][] }> {
+    let retained: KnownDefinition | undefined
+    const runs: [number, Execution][] = []
+    for (const { rest, value } of entries) {
+      const runNo = offsetOfKey(rest)
+      const snapshot = (await this.decoded(() => this.#codecs.state.decode(value)))?.snapshot ?? undefined
+      if (snapshot === undefined) continue
+      if (runNo === 0) retained = await knownDefinition(this.#codecs, storedDefinition(snapshot))
+      else {
+        const execution = await this.decoded(() => this.#codecs.execution.decode(snapshot))
+        if (execution !== undefined) runs.push([runNo, execution])
+      }
+    }
+    return { retained, runs }
+  }
+
+  async runs(entries: readonly PartEntry[]): Promise<FinishedRun[]> {
+    const runs: FinishedRun[] = []
+    for (const { value } of entries) {
+      const run = (await this.decoded(() => this.#codecs.state.decode(value)))?.run ?? undefined
+      if (run !== undefined) runs.push(run)
+    }
+    return runs
+  }
+
+  async events(entries: readonly PartEntry[]): Promise<ExecutionEvent[]> {
+    const events: ExecutionEvent[] = []
+    for (const { value } of entries) {
+      const { value: bytes } = deserialize(value) as PackedInput
+      const event = await this.decoded(() => this.#codecs.event.decode(Buffer.from(bytes ?? [])))
+      if (event !== undefined) events.push(event)
+    }
+    return events
+  }
+
+  /** Undefined, and counted: it cannot be decoded. */
+  async decoded<Value>(decode: () => Value | Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await decode()
+    } catch (error) {
+      if (!isUndecodable(error)) throw error
+      this.unreadable++
+      return undefined
+    }
+  }
+}
+
+const isUndecodable = (error: unknown): boolean => error instanceof DuelogError && error.code === 'undecodable'

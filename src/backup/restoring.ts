@@ -1,0 +1,276 @@
+/**
+ * The part of a restore that goes through the frames of a backup and writes the records. Memory is bounded: jobs are taken in portions, and
+ * what they use of limits is added up on disk.
+ */
+import { deserialize } from 'node:v8'
+import type { KeyStarts, StateEntryInput } from '../../schemas/index.ts'
+import { firstOffset, type KeyUse, mergedStarts } from '../../streams/backup/index.ts'
+import {
+  addLimitKeys,
+  isOutdated,
+  type LimitKeys,
+  metaKey,
+  onlyOverHeaders,
+  onlyOverOf,
+  restoringKey,
+  slotsKey,
+  startsKey,
+} from '../../streams/state/index.ts'
+import { keyPartitionOf, markHeader, markKey, partitionOf } from '../../streams/topics/index.ts'
+import type { Cluster } from '../cluster/index.ts'
+import { DuelogError } from '../errors/index.ts'
+import { type Codecs, codecsOfSchemas } from '../kafka/index.ts'
+import type { LogWriter, RecordOut } from '../ports/index.ts'
+import { zoneRulesVersion } from '../process/index.ts'
+import { type BackupHeader, buffersOf, type Frame, framesOf, kinds } from './backup-file.ts'
+import { addRecords, type DecodedJob, decodedJob, endedOperation, jobParts } from './frame-job.ts'
+import { packed, type Scratch } from './scratch.ts'
+
+/** Records and bytes that are written together. */
+const batchRecords = 4_000
+const batchBytes = 8 * 1024 * 1024
+
+export interface Parts {
+  options: { file: string; signal: AbortSignal; onProgress(done: number, total: number): void }
+  cluster: Cluster
+  codecs: Codecs
+  scratch: Scratch
+  writer: LogWriter
+  header: BackupHeader
+  partitions: number
+  /** Number of jobs in the file. */
+  jobs: number
+}
+
+export class Restoring {
+  readonly #parts: Parts
+  readonly #file: Codecs
+  /** Next offset of `jobs` in each partition. */
+  readonly ends: number[]
+  /** Offset of definitions that a pending record names in a condition. */
+  readonly #known = new Map<string, { from: number; to: number }>()
+  #batch: Frame[][] = []
+  #job: Frame[] = []
+  #bytes = 0
+  #starts = new Map<string, KeyStarts[]>()
+  #pending: Frame[] = []
+  #records = 0
+  #jobs = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#file = codecsOfSchemas(parts.header.schemas)
+    this.ends = Array.from({ length: parts.partitions }, () => 0)
+  }
+
+  /** Resolves with the number of records. */
+  async all(): Promise<number> {
+    const { options } = this.#parts
+    await this.#begin()
+    let decided: number[] | undefined
+    for await (const frame of framesOf(options.file)) {
+      options.signal.throwIfAborted()
+      if (frame.kind === kinds.job) await this.#endJob()
+      if (frame.kind === kinds.job || jobParts.has(frame.kind)) this.#take(frame)
+      else if (frame.kind === kinds.starts) await this.#noteStarts(frame)
+      else if (frame.kind !== kinds.header) {
+        // The trailer comes here at the latest.
+        await this.#endJob()
+        await this.#writeBatch()
+        decided ??= [...this.ends]
+        await this.#other(frame)
+      }
+    }
+    await this.#writePending()
+    await this.#limits()
+    await this.#positions(decided ?? this.ends)
+    return this.#records
+  }
+
+  /** The position says what is decided. With it the marker goes. */
+  async #positions(decided: readonly number[]): Promise<void> {
+    const { partitions, cluster, header } = this.#parts
+    const { names } = cluster
+    const zoneRules = header.zoneRules === zoneRulesVersion ? zoneRulesVersion : ''
+    for (let partition = 0; partition < partitions; partition++) {
+      const offsets = { claimOffset: -1, commandsOffset: 0, eventsOffset: 0, jobsOffset: decided[partition] ?? 0 }
+      const position = { ...offsets, committedAt: Date.now(), zoneRules }
+      const value = this.#parts.codecs.state.encode({ position })
+      await this.#write([
+        { topic: names.state, partition, key: metaKey('position'), value },
+        { topic: names.state, partition, key: restoringKey, value: null },
+      ])
+    }
+  }
+
+  /** The marker, and a mark as the first record of each partition of jobs: no definition has the offset 0. */
+  async #begin(): Promise<void> {
+    const { partitions, cluster, codecs } = this.#parts
+    const { names } = cluster
+    const value = codecs.state.encode({ owner: { instance: 'restore', claimedAt: 0 } })
+    for (let partition = 0; partition < partitions; partition++) {
+      await this.#write([{ topic: names.state, partition, key: restoringKey, value }])
+      await this.#append([{ topic: names.jobs, partition, key: markKey, value: null, headers: { [markHeader]: 'restore' } }])
+      if (this.ends[partition] !== firstOffset) throw new DuelogError('internal', `${names.jobs}/${partition} is not empty.`)
+    }
+  }
+
+  async #noteStarts({ meta, body }: Frame): Promise<void> {
+    const { starts } = await this.#file.state.decode(body)
+    if (starts === null || isOutdated(starts, Date.now())) return
+    const key = String(meta.key)
+    this.#starts.set(key, [...(this.#starts.get(key) ?? []), starts])
+  }
+
+  #take(frame: Frame): void {
+    this.#job.push(frame)
+    this.#bytes += frame.body.length
+  }
+
+  async #endJob(): Promise<void> {
+    if (this.#job.length > 0) this.#batch.push(this.#job)
+    this.#job = []
+    if (this.#batch.length >= batchRecords || this.#bytes >= batchBytes) await this.#writeBatch()
+  }
+
+  /** First the definitions, whose offsets the states name. */
+  async #writeBatch(): Promise<void> {
+    const jobs = this.#batch
+    this.#batch = []
+    this.#bytes = 0
+    if (jobs.length === 0) return
+    const { cluster, codecs, partitions, options } = this.#parts
+    const decoded: DecodedJob[] = []
+    for (const frames of jobs) decoded.push(await decodedJob(frames, this.#file, codecs))
+    const definitions: RecordOut[] = []
+    for (const { id, definition } of decoded) {
+      if (definition === undefined) continue
+      const value = definition.spec === undefined ? definition.bytes : codecs.definition.encode(definition.spec)
+      definitions.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value })
+    }
+    const offsets = await this.#append(definitions)
+    const records: RecordOut[] = []
+    let at = 0
+    for (const job of decoded) {
+      const offset = job.definition === undefined ? -1 : (offsets[at++] ?? -1)
+      if (job.definition !== undefined && job.hasConditions) this.#known.set(job.id, { from: job.definition.offset, to: offset })
+      await this.#noteLimits(job, addRecords(records, job, offset, { codecs, partitions, names: cluster.names }))
+    }
+    await this.#write(records)
+    this.#jobs += jobs.length
+    options.onProgress(Math.min(this.#jobs, this.#parts.jobs), this.#parts.jobs)
+  }
+
+  async #noteLimits(job: DecodedJob, slots: readonly KeyUse[]): Promise<void> {
+    const { scratch, partitions } = this.#parts
+    const partition = partitionOf(job.id, partitions)
+    for (const use of slots) await scratch.putNamed(partition, `s${use.key}`, Buffer.from(job.id), packed(use))
+    if (this.#starts.size === 0) return
+    const keys: LimitKeys = { slots: new Set(), starts: new Set() }
+    addLimitKeys(keys, job)
+    for (const key of keys.starts)
+      if (this.#starts.has(key)) await scratch.putNamed(partition, `w${key}`, Buffer.alloc(0), packed(null))
+  }
+
+  async #limits(): Promise<void> {
+    const { scratch, partitions, codecs, cluster } = this.#parts
+    const topic = cluster.names.state
+    for (let partition = 0; partition < partitions; partition++) {
+      let records: RecordOut[] = []
+      let use: KeyUse | undefined
+      const put = async (key: Buffer, entry: StateEntryInput): Promise<void> => {
+        records.push({ topic, partition, key, value: codecs.state.encode(entry) })
+        if (records.length < batchRecords) return
+        await this.#write(records)
+        records = []
+      }
+      const endKey = async (): Promise<void> => {
+        if (use !== undefined) await put(slotsKey(use.key), { slots: { held: use.held, waiting: use.waiting, limit: use.limit } })
+        use = undefined
+      }
+      for await (const { name, value } of scratch.named(partition)) {
+        const key = name.slice(1)
+        if (use?.key !== key || !name.startsWith('s')) await endKey()
+        if (name.startsWith('w')) await put(startsKey(key), { starts: mergedStarts(this.#starts.get(key) ?? []) })
+        else {
+          const one = deserialize(value) as KeyUse
+          use = {
+            key,
+            held: (use?.held ?? 0) + one.held,
+            waiting: (use?.waiting ?? 0) + one.waiting,
+            limit: Math.max(use?.limit ?? 1, one.limit),
+          }
+        }
+      }
+      await endKey()
+      await this.#write(records)
+    }
+  }
+
+  async #other(frame: Frame): Promise<void> {
+    const { cluster, codecs, partitions } = this.#parts
+    const { names } = cluster
+    if (frame.kind === kinds.pending) {
+      this.#pending.push(frame)
+      if (this.#pending.length >= batchRecords) await this.#writePending()
+    } else if (frame.kind === kinds.pause) {
+      const value = codecs.pause.encode(await this.#file.pause.decode(frame.body))
+      await this.#write([{ topic: names.pauses, key: String(frame.meta.key), value }])
+    } else if (frame.kind === kinds.operation) {
+      const record = endedOperation(await this.#file.operation.decode(frame.body), Date.now())
+      const [partition, value] = [keyPartitionOf(record.id, partitions), codecs.operation.encode(record)]
+      await this.#write([{ topic: names.operations, partition, key: String(frame.meta.key), value }])
+    }
+  }
+
+  async #writePending(): Promise<void> {
+    const frames = this.#pending
+    this.#pending = []
+    const { cluster, codecs, partitions } = this.#parts
+    const records: RecordOut[] = []
+    for (const { meta, body } of frames) {
+      const id = String(meta.id)
+      const value = meta.tombstone ? null : meta.raw ? body : codecs.definition.encode(await this.#file.definition.decode(body))
+      const headers = this.#conditions(id, buffersOf(meta.headers as Record<string, string>))
+      records.push({ topic: cluster.names.jobs, partition: partitionOf(id, partitions), key: id, value, headers })
+    }
+    await this.#append(records)
+  }
+
+  /** A condition names the offset of a definition, which is another one now. */
+  #conditions(id: string, headers: Record<string, Buffer>): Record<string, Buffer | string> {
+    const condition = onlyOverOf(headers)
+    if (typeof condition !== 'number') return headers
+    const known = this.#known.get(id)
+    return { ...headers, ...onlyOverHeaders(known?.from === condition ? known.to : firstOffset - 1) }
+  }
+
+  /** Resolves with the offset of each record. Records of `jobs` only. */
+  async #append(records: RecordOut[]): Promise<number[]> {
+    if (records.length === 0) return []
+    const { names } = this.#parts.cluster
+    const first = await this.#write(records)
+    const counted = new Map<number, number>()
+    return records.map(({ partition = 0 }) => {
+      const from = first?.get(`${names.jobs}/${partition}`)
+      if (!counted.has(partition)) {
+        if (from !== this.ends[partition])
+          throw new DuelogError(
+            'bad-usage',
+            `Somebody writes to ${names.jobs}/${partition} during the restore: offset ${from}, not ${this.ends[partition]}. Stop producers, delete the new topics and restore again.`,
+          )
+        counted.set(partition, this.ends[partition] ?? 0)
+      }
+      const offset = counted.get(partition) ?? 0
+      counted.set(partition, offset + 1)
+      this.ends[partition] = offset + 1
+      return offset
+    })
+  }
+
+  async #write(records: RecordOut[]): Promise<Map<string, number> | undefined> {
+    if (records.length === 0) return undefined
+    this.#records += records.length
+    return this.#parts.writer.write(records)
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * A job as a backup holds it: what was decided about it up to the last committed position of its partition, and the inputs after that
+ * position. The rules are those of an owner that takes the partition over at this moment (ADR 0016).
+ */
+import type { ExecutionEvent, JobState } from '../../schemas/index.ts'
+import { step } from '../jobs/index.ts'
+import {
+  type Context,
+  type Input,
+  type Job,
+  type KnownDefinition,
+  mustBeLogged,
+  observedOffsetHeader,
+  onlyOverOf,
+} from '../state/index.ts'
+
+/** A record of `jobs`. */
+export interface JobsRecord {
+  offset: number
+  appendedAt: number
+  /** Whether it is before the committed position. */
+  decided: boolean
+  /** Undefined: a tombstone. */
+  definition: KnownDefinition | undefined
+  headers: Record<string, Buffer>
+}
+
+/** What the logs hold about one job. */
+export interface LoggedJob {
+  id: string
+  state: JobState | undefined
+  /** Its definition in job-state, if compaction may have removed that from `jobs`. */
+  retained: KnownDefinition | undefined
+  /** In the order of the log. */
+  records: readonly JobsRecord[]
+  /** Reports after the committed position, in the order of the log. */
+  events: readonly ExecutionEvent[]
+}
+
+export interface CapturedJob {
+  id: string
+  definition: KnownDefinition | undefined
+  state: JobState | undefined
+  /** Records of `jobs` that the next owner has to decide. */
+  pending: JobsRecord[]
+  /** Reports of attempts that are active in the state. Others would be stale, or would count for a run of the same number that comes later. */
+  events: ExecutionEvent[]
+}
+
+export function capturedJob({ id, state, retained, records, events }: LoggedJob): CapturedJob {
+  let job: Job = { id, state }
+  for (const record of records) if (record.decided) job = step(job, inputOf(record, true), contextAt(record.appendedAt)).job
+  if (retained !== undefined && (job.definition?.offset ?? -1) < retained.offset) job = { ...job, definition: retained }
+  const pending: JobsRecord[] = []
+  for (const record of records) {
+    // The owner writes the tombstone of a completed job again when it is due.
+    if (record.decided || record.headers[observedOffsetHeader] !== undefined) continue
+    const after = pending.length === 0 ? followed(job, record) : undefined
+    if (after === undefined) pending.push(record)
+    else job = after
+  }
+  return {
+    ...{ id, definition: job.definition, state: job.state, pending },
+    events: events.filter((event) => event.type !== 'HEARTBEAT' && isOfActiveRun(event, job.state)),
+  }
+}
+
+/** The job after a record whose effect follows from the record alone. Undefined: an owner has to decide it. */
+function followed(job: Job, record: JobsRecord): Job | undefined {
+  if (onlyOverOf(record.headers) !== undefined) return undefined
+  const decision = step(job, inputOf(record, false), contextAt(record.appendedAt))
+  return mustBeLogged(job, decision) || decision.out.length > 0 ? undefined : decision.job
+}
+
+function inputOf({ offset, definition, headers }: JobsRecord, decided: boolean): Input {
+  if (definition !== undefined) return { kind: 'definition', definition, decided }
+  const observed = headers[observedOffsetHeader]
+  const deletion = { kind: 'deletion', offset, decided } as const
+  return observed === undefined ? deletion : { ...deletion, observedOffset: Number(observed.toString()) }
+}
+
+const isOfActiveRun = (event: ExecutionEvent, state: JobState | undefined): boolean =>
+  state?.active.some(
+    ({ runNo, attempt, specOffset }) => runNo === event.runNo && attempt === event.attempt && specOffset === event.specOffset,
+  ) === true
+
+/** Definitions and deletions of jobs without a state use nothing of it but the time. Whether a topic exists is judged when the job fires. */
+const contextAt = (now: number): Context => ({
+  ...{ now, leadMs: 0, aheadFrom: 0, eventsReadUntil: 0 },
+  topicProblem: () => undefined,
+  poolProblem: () => undefined,
+  limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
+  seenAt: () => 0,
+})
+
+/**
+ * Whether a command belongs to the copy. Partitions are copied at slightly different times, so a run that ended after the copy of its own
+ * partition may have sent its follow-up to another one. The run ends again after the restore, and sends it again. `source`: the job that
+ * the command says it follows.
+ */
+export function isOfCopy(
+  commandId: string,
+  source: (jobId: string) => Pick<LoggedJob, 'state' | 'records'> | undefined,
+): boolean {
+  const run = followUpOf(commandId)
+  if (run === undefined) return true
+  const { state, records = [] } = source(run.jobId) ?? {}
+  // It was deleted, unless its first decision came after the copy.
+  if (state === undefined) return records.at(-1)?.definition === undefined
+  if (state.life !== run.life) return true
+  return state.runNo >= run.runNo && !state.active.some(({ runNo }) => runNo === run.runNo)
+}
+
+/** The run that a follow-up command comes from (streams/runs/finish.ts). */
+export function followUpOf(commandId: string): { jobId: string; runNo: number; life: string } | undefined {
+  const [, jobId, runNo, life = ''] = /^after:(.+)\/\d+\/(\d+)(?:@([^/]*))?$/s.exec(commandId) ?? []
+  return jobId === undefined ? undefined : { jobId, runNo: Number(runNo), life }
+}

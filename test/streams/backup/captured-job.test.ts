@@ -1,0 +1,101 @@
+/** A copy at any position of the logs, with the inputs after it, leads to the same job as the logs themselves. */
+import { expect, it } from 'vitest'
+import type { ExecutionEvent, JobState } from '../../../schemas/generated.ts'
+import { Chance } from '../../../src/testing/simulation/chance.ts'
+import { capturedJob, followUpOf, isOfCopy, type JobsRecord } from '../../../streams/backup/index.ts'
+import { step } from '../../../streams/jobs/step.ts'
+import type { Context, Job } from '../../../streams/state/job.ts'
+import { randomDefinition } from '../random-definition.ts'
+import { JobHistory } from '../runs/history.ts'
+
+const contextAt = (now: number): Context => ({
+  ...{ now, leadMs: 0, aheadFrom: 0, eventsReadUntil: now },
+  ...{ topicProblem: () => undefined, poolProblem: () => undefined, seenAt: () => 0 },
+  limits: { slots: () => ({ held: 0, waiting: 0 }), starts: () => undefined },
+})
+
+const inputOf = ({ offset, definition, headers }: JobsRecord) => {
+  const onlyOver = headers['only-new'] === undefined ? {} : { onlyOver: 'none' as const }
+  return definition === undefined
+    ? { kind: 'deletion' as const, offset, ...onlyOver }
+    : { kind: 'definition' as const, definition, ...onlyOver }
+}
+
+const applied = (job: Job, records: readonly JobsRecord[]): Job =>
+  records.reduce((before, record) => step(before, inputOf(record), contextAt(record.appendedAt)).job, job)
+
+it('an owner that reads the rest comes to the same definition and the same state', () => {
+  let [folded, left] = [0, 0]
+  for (let seed = 0; seed < 1_000; seed++) {
+    const chance = new Chance(seed)
+    const records = Array.from({ length: chance.int(1, 6) }, (_, index): JobsRecord => {
+      const [offset, appendedAt] = [10 * index + chance.int(0, 9), 1_000 * index]
+      const spec = randomDefinition(chance, appendedAt)
+      const definition = chance.happens(0.2) ? undefined : { offset, appendedAt, bytes: Buffer.alloc(0), spec }
+      return {
+        offset,
+        appendedAt,
+        decided: false,
+        definition,
+        headers: chance.happens(0.1) ? { 'only-new': Buffer.alloc(0) } : {},
+      }
+    })
+    const cut = chance.int(0, records.length)
+    const { state } = applied({ id: 'job' }, records.slice(0, cut))
+    const logged = records.map((record, index) => ({ ...record, decided: index < cut }))
+    const kept = state?.definitionKept ? applied({ id: 'job' }, records.slice(0, cut)).definition : undefined
+    const copy = capturedJob({ id: 'job', state, retained: kept, records: logged, events: [] })
+    const whole = applied({ id: 'job' }, records)
+    const continued = applied({ id: 'job', definition: copy.definition, state: copy.state }, copy.pending)
+    expect({ spec: continued.definition?.spec, state: continued.state }, `seed ${seed}`).toEqual({
+      spec: whole.definition?.spec,
+      state: whole.state,
+    })
+    folded += records.length - cut - copy.pending.length
+    left += copy.pending.length
+  }
+  expect(Math.min(folded, left)).toBeGreaterThan(100)
+})
+
+it('only reports of active attempts belong to it, and no heartbeat', () => {
+  const { state } = new JobHistory().define().until(1_000).job
+  const event = (more: Partial<ExecutionEvent>): ExecutionEvent => ({
+    ...{ type: 'SUCCEEDED', jobId: 'job', runNo: 1, attempt: 1, specOffset: 0, at: 0, worker: 'w', startedAt: 0 },
+    ...{ result: null, error: null, progress: null, message: null, ...more },
+  })
+  const events = [event({}), event({ type: 'HEARTBEAT' }), event({ runNo: 2 }), event({ attempt: 2 }), event({ specOffset: 1 })]
+  expect(capturedJob({ id: 'job', state, retained: undefined, records: [], events }).events).toEqual([events[0]])
+})
+
+it('a tombstone that an owner wrote for a completed job is not carried over: it comes again', () => {
+  const record = {
+    offset: 3,
+    appendedAt: 0,
+    decided: false,
+    definition: undefined,
+    headers: { 'observed-offset': Buffer.from('2') },
+  }
+  const { state } = new JobHistory().define().until(1_000).job
+  expect(capturedJob({ id: 'job', state, retained: undefined, records: [record], events: [] }).pending).toEqual([])
+})
+
+it('a follow-up belongs to it if the run that sent it has ended in it', () => {
+  expect(followUpOf('after:a/b/7/3@12-x')).toEqual({ jobId: 'a/b', runNo: 3, life: '12-x' })
+  expect(followUpOf('my-own')).toBeUndefined()
+  const history = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ schedule: { everyMs: 1_000 } }).until(1_000)
+  const state = history.job.state as JobState
+  const of =
+    (known: JobState | undefined, definition: boolean) => (): { state: JobState | undefined; records: JobsRecord[] } => ({
+      state: known,
+      records: definition ? [{ offset: 0, appendedAt: 0, decided: true, definition: history.job.definition, headers: {} }] : [],
+    })
+  const id = (runNo: number, life = state.life): string => `after:job/0/${runNo}@${life}`
+  expect(isOfCopy(id(1), of(state, true))).toBe(true)
+  expect(isOfCopy(id(2), of(state, true))).toBe(false)
+  const running = new JobHistory().define({ schedule: { everyMs: 1_000 } }).until(1_000).job.state
+  expect(isOfCopy(id(1, running?.life), of(running, true))).toBe(false)
+  expect(isOfCopy(id(1), of(undefined, true))).toBe(false)
+  expect(isOfCopy(id(1), of(undefined, false))).toBe(true)
+  expect(isOfCopy(id(2, 'an-earlier-life'), of(state, true))).toBe(true)
+  expect(isOfCopy('my-own', () => undefined)).toBe(true)
+})
