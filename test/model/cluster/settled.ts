@@ -3,8 +3,8 @@
  * right is the question of the oracle (test/model/oracle).
  */
 import type { JobState } from '../../../schemas/generated.ts'
-import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
 import { knownDefinition } from '../../../src/ports/definition-decoder.ts'
+import { ownerKey } from '../../../src/scheduler/state/checkpoint.ts'
 import type { Job, KnownDefinition } from '../../../streams/state/job.ts'
 import {
   jobIdOfKey,
