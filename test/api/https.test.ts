@@ -1,11 +1,12 @@
 /** The API over HTTPS: who trusts it, what it refuses, and that a new certificate takes the place of the old one. */
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { pino } from 'pino'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { watchCertificate } from '../../src/api/http/certificate.ts'
 import { remoteQueries } from '../../src/api/owners/remote-queries.ts'
 import { createClient } from '../../src/library/create-client.ts'
 import { fetchWith } from '../../src/network/tls-fetch.ts'
@@ -25,15 +26,15 @@ const install = ({ certFile, keyFile }: { certFile: string; keyFile: string }): 
   copyFileSync(certFile, files.certFile)
 }
 
-async function start() {
+async function start(https = files) {
   install(first)
   const messages: string[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void messages.push(JSON.parse(line).msg) })
-  const system = createSystem({ https: files, logger })
+  const system = createSystem({ https, logger })
   onTestFinished(() => system.api.stop())
   const url = await system.api.listen('127.0.0.1', 0)
   const logged = (words: RegExp) => vi.waitUntil(() => messages.some((message) => words.test(message)), { timeout: 20_000 })
-  return { system, url, logged, port: Number(new URL(url).port) }
+  return { system, url, logged, messages, port: Number(new URL(url).port) }
 }
 
 const statusOf = (url: string, ca: string): Promise<number> => fetchWith({ ca })(`${url}/livez`).then(({ status }) => status)
@@ -90,6 +91,73 @@ test('a new certificate serves new connections, open ones go on, and one that ca
   expect((await open(port, { ca: others.ca })).issuer()).toBe('others')
   expect([await before.ask(), before.issuer()]).toEqual(['HTTP/1.1 200 OK', 'ours'])
 }, 60_000)
+
+/** A folder with links to the files of a folder beside it. */
+function linked(name: string, { certFile, keyFile }: { certFile: string; keyFile: string }) {
+  const [links, target] = [join(folder, name), join(folder, `${name}-target`)]
+  for (const path of [links, target]) mkdirSync(path)
+  copyFileSync(certFile, join(target, 'c'))
+  copyFileSync(keyFile, join(target, 'k'))
+  for (const file of ['c', 'k']) symlinkSync(join(target, file), join(links, file))
+  return { target, links, https: { certFile: join(links, 'c'), keyFile: join(links, 'k') } }
+}
+const exchange = ({ certFile, keyFile }: { certFile: string; keyFile: string }, folder: string): void => {
+  copyFileSync(keyFile, join(folder, 'k'))
+  copyFileSync(certFile, join(folder, 'c'))
+}
+
+test('a certificate that links lead to is seen in its own folder, also after the links lead elsewhere', async () => {
+  const { links, target, https } = linked('links', first)
+  const { port, logged, messages } = await start(https)
+  exchange(second, target)
+  await logged(/was replaced/)
+  expect((await open(port, { ca: others.ca })).issuer()).toBe('others')
+  messages.length = 0
+  const other = linked('others', first)
+  for (const file of ['c', 'k']) {
+    symlinkSync(join(other.target, file), join(links, 'new'))
+    renameSync(join(links, 'new'), join(links, file))
+  }
+  await logged(/was replaced/)
+  messages.length = 0
+  exchange(second, other.target)
+  await logged(/was replaced/)
+  expect((await open(port, { ca: others.ca })).issuer()).toBe('others')
+}, 60_000)
+
+test('a folder in which others write all the time does not keep a new certificate out', async () => {
+  const { target, https } = linked('busy', first)
+  const { port, logged } = await start(https)
+  const writing = setInterval(() => appendFileSync(join(target, 'access.log'), 'x'), 100)
+  onTestFinished(() => clearInterval(writing))
+  exchange(second, target)
+  await logged(/was replaced/)
+  expect((await open(port, { ca: others.ca })).issuer()).toBe('others')
+}, 60_000)
+
+/** The warnings of 25 hours, in which the files are read 25 times. */
+function warnings(keyFile: string, atMs: number): string[] {
+  vi.useFakeTimers({ now: Date.now() + atMs, toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] })
+  try {
+    const messages: string[] = []
+    const logger = { info: () => {}, warn: (_: object, message: string) => void messages.push(message) }
+    const end = watchCertificate({ certFile: first.certFile, keyFile }, {} as never, first, logger)
+    vi.advanceTimersByTime(25 * 3_600_000)
+    end()
+    return messages
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+test('a certificate that has expired, or is about to, is said once a day, and one that cannot be used once', () => {
+  const days = 86_400_000
+  // It is valid for two days.
+  expect(warnings(first.keyFile, 0)).toEqual([])
+  expect(warnings(first.keyFile, 0.9 * days)).toEqual([expect.stringMatching(/expires soon/)])
+  expect(warnings(first.keyFile, 3 * days)).toEqual([expect.stringMatching(/has expired/), expect.stringMatching(/has expired/)])
+  expect(warnings(second.keyFile, 0)).toEqual([expect.stringMatching(/cannot be used/)])
+})
 
 test('files that are absent, or do not belong together, end the start', () => {
   const made = (more: object) => () => createSystem({ https: { certFile: first.certFile, keyFile: first.keyFile, ...more } })

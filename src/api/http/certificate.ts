@@ -1,6 +1,6 @@
 /** The certificate of the HTTP server, which is read again when its files change. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, realpathSync, watch } from 'node:fs'
 import type { Server } from 'node:https'
 import { dirname } from 'node:path'
 import { DuelogError, messageOf } from '../../errors/index.ts'
@@ -20,6 +20,13 @@ interface Pair {
 
 /** Both files are there, one after the other, by then. */
 const settledMs = 1_000
+/** Others may write to the same folders all the time. The files are read at the latest so long after a change. */
+const settledMsMax = 5_000
+/** Some file systems (of the network, of other machines) report no changes. */
+const readEveryMs = 3_600_000
+/** When this part of the life of a certificate is left, it should have been replaced. */
+const lifeLeftMin = 0.1
+const endToldEveryMs = 86_400_000
 
 /** What the server accepts, with every certificate. */
 export const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as const
@@ -55,7 +62,8 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
 
 /**
  * New connections get the new certificate; open ones go on. Files that cannot be used are reported, and the certificate at hand is used on.
- * Watches the folders, because a new file usually takes the place of the old one. Returns a function that ends the watch.
+ * Watches the folders of the files and of what they link to, because a new file usually takes the place of the old one. Returns a function
+ * that ends the watch.
  */
 export function watchCertificate(
   files: CertificateFiles,
@@ -64,41 +72,106 @@ export function watchCertificate(
   logger: Pick<Logger, 'info' | 'warn'>,
 ): () => void {
   let used = first
-  let settledTimer: NodeJS.Timeout | undefined
+  let refused = ''
+  const tellEnd = endTeller(logger)
   const renew = (): void => {
     try {
       const found = readCertificate(files)
-      if (found.cert === used.cert && found.key === used.key) return
-      server.setSecureContext({ ...found, minVersion: tlsOptions.minVersion })
-      used = found
-      const { validTo } = new X509Certificate(found.cert)
-      logger.info({ event: 'certificate-replaced', validTo }, 'The certificate of the HTTP server was replaced.')
+      if (found.cert !== used.cert || found.key !== used.key) {
+        server.setSecureContext({ ...found, minVersion: tlsOptions.minVersion })
+        used = found
+        const { validTo } = new X509Certificate(found.cert)
+        logger.info({ event: 'certificate-replaced', validTo }, 'The certificate of the HTTP server was replaced.')
+      }
+      refused = ''
     } catch (error) {
+      // Other files of the folder may change often.
+      if (messageOf(error) === refused) return
+      refused = messageOf(error)
       logger.warn(
         { event: 'certificate-refused', err: error },
         'The new certificate of the HTTP server cannot be used. The one before is used on.',
       )
     }
+    tellEnd(used)
   }
-  const changed = (): void => {
-    clearTimeout(settledTimer)
-    settledTimer = setTimeout(renew, settledMs)
-  }
-  const unwatched = (error: unknown): void =>
+  tellEnd(first)
+  return watchFolders(files, renew, (error) =>
     logger.warn(
       { event: 'certificate-unwatched', err: error },
-      'The files of the certificate cannot be watched. Restart this process after they changed.',
+      'The files of the certificate cannot be watched. They are read once an hour; restart this process to use a new one at once.',
+    ),
+  )
+}
+
+/** Says at most once a day that a certificate has expired, or is about to. */
+function endTeller(logger: Pick<Logger, 'warn'>): (pair: Pair) => void {
+  let told: { cert: string; atMs: number } | undefined
+  return ({ cert }) => {
+    const { validFromDate, validToDate, validTo } = new X509Certificate(cert)
+    const leftMs = validToDate.getTime() - Date.now()
+    if (leftMs > lifeLeftMin * (validToDate.getTime() - validFromDate.getTime())) return
+    if (told?.cert === cert && performance.now() - told.atMs < endToldEveryMs) return
+    told = { cert, atMs: performance.now() }
+    logger.warn(
+      { event: 'certificate-ending', validTo },
+      leftMs <= 0
+        ? 'The certificate of the HTTP server has expired: callers refuse it. Replace its files.'
+        : 'The certificate of the HTTP server expires soon. Replace its files.',
     )
-  const watchers = [...new Set([dirname(files.certFile), dirname(files.keyFile)])].flatMap((folder): FSWatcher[] => {
-    try {
-      return [watch(folder, { persistent: false }, changed).on('error', unwatched)]
-    } catch (error) {
-      unwatched(error)
-      return []
-    }
-  })
+  }
+}
+
+/** Calls `renew` when something in the folders has changed, and once an hour. Returns a function that ends this. */
+function watchFolders(files: CertificateFiles, renew: () => void, unwatched: (error: unknown) => void): () => void {
+  let watchers: FSWatcher[] = []
+  let timer: NodeJS.Timeout | undefined
+  let changedAtMs: number | undefined
+  const settle = (): void => {
+    changedAtMs = undefined
+    // The links may lead elsewhere now, and a folder of the same name may be another one. Nothing is missed: the files are read after this.
+    watchAll()
+    renew()
+    arm(readEveryMs)
+  }
+  const arm = (ms: number): void => {
+    clearTimeout(timer)
+    timer = setTimeout(settle, ms).unref()
+  }
+  const changed = (): void => {
+    changedAtMs ??= performance.now()
+    arm(Math.max(0, Math.min(settledMs, changedAtMs + settledMsMax - performance.now())))
+  }
+  const watchAll = (): void => {
+    const before = watchers
+    watchers = [...foldersOf(files)].flatMap((folder): FSWatcher[] => {
+      try {
+        return [watch(folder, { persistent: false }, changed).on('error', unwatched)]
+      } catch (error) {
+        unwatched(error)
+        return []
+      }
+    })
+    for (const watcher of before) watcher.close()
+  }
+  watchAll()
+  arm(readEveryMs)
   return () => {
-    clearTimeout(settledTimer)
+    clearTimeout(timer)
     for (const watcher of watchers) watcher.close()
   }
+}
+
+/** Of the files, and of what they link to. */
+function foldersOf({ certFile, keyFile }: CertificateFiles): Set<string> {
+  const folders = new Set<string>()
+  for (const file of [certFile, keyFile]) {
+    folders.add(dirname(file))
+    try {
+      folders.add(dirname(realpathSync(file)))
+    } catch {
+      // It is absent now. Reading it says so.
+    }
+  }
+  return folders
 }

@@ -51,8 +51,14 @@ export const apiEvents = {
   'certificate-unwatched': {
     level: 'warn',
     fields: 'err',
-    meaning: 'The files of the certificate cannot be watched.',
-    action: 'Restart the process after they changed.',
+    meaning: 'The files of the certificate cannot be watched. They are read once an hour.',
+    action: 'Restart the process after they changed, to use the new ones at once.',
+  },
+  'certificate-ending': {
+    level: 'warn',
+    fields: 'validTo',
+    meaning: 'The certificate of the HTTP server has expired, or less than a tenth of its life is left. At most once a day.',
+    action: 'Replace its files, and see why they were not renewed; they are read again by themselves.',
   },
   'audit-record-lost': {
     level: 'error',
