@@ -125,7 +125,7 @@ export function createApi(options: ApiOptions): Api {
   const certificate = options.https && readCertificate(options.https)
   const instance = createInstance(options, certificate)
   if (options.https !== undefined && certificate !== undefined) {
-    const unwatch = watchCertificate(options.https, instance.server as unknown as HttpsServer, certificate, options.logger)
+    const unwatch = watchCertificate(options.https, instance.server as unknown as HttpsServer, certificate, options)
     instance.addHook('onClose', async () => unwatch())
   }
   instance.addHook('onRoute', (route) => void routes.push(route))

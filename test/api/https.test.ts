@@ -141,7 +141,8 @@ function warnings(keyFile: string, atMs: number): string[] {
   try {
     const messages: string[] = []
     const logger = { info: () => {}, warn: (_: object, message: string) => void messages.push(message) }
-    const end = watchCertificate({ certFile: first.certFile, keyFile }, {} as never, first, logger)
+    const clock = { nowMs: () => Date.now(), steadyMs: () => performance.now() }
+    const end = watchCertificate({ certFile: first.certFile, keyFile }, {} as never, first, { clock, logger })
     vi.advanceTimersByTime(25 * 3_600_000)
     end()
     return messages

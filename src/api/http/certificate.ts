@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type FSWatcher, realpathSync, watch } from 'node:fs'
 import type { Server } from 'node:https'
 import { dirname } from 'node:path'
+import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import { pemOfFile } from '../../process/index.ts'
@@ -17,6 +18,8 @@ interface Pair {
   cert: string
   key: string
 }
+
+type Times = Pick<Clock, 'nowMs' | 'steadyMs'>
 
 /** Both files are there, one after the other, by then. */
 const settledMs = 1_000
@@ -69,11 +72,11 @@ export function watchCertificate(
   files: CertificateFiles,
   server: Server,
   first: Pair,
-  logger: Pick<Logger, 'info' | 'warn'>,
+  { clock, logger }: { clock: Times; logger: Pick<Logger, 'info' | 'warn'> },
 ): () => void {
   let used = first
   let refused = ''
-  const tellEnd = endTeller(logger)
+  const tellEnd = endTeller(clock, logger)
   const renew = (): void => {
     try {
       const found = readCertificate(files)
@@ -105,14 +108,14 @@ export function watchCertificate(
 }
 
 /** Says at most once a day that a certificate has expired, or is about to. */
-function endTeller(logger: Pick<Logger, 'warn'>): (pair: Pair) => void {
+function endTeller(clock: Times, logger: Pick<Logger, 'warn'>): (pair: Pair) => void {
   let told: { cert: string; atMs: number } | undefined
   return ({ cert }) => {
     const { validFromDate, validToDate, validTo } = new X509Certificate(cert)
-    const leftMs = validToDate.getTime() - Date.now()
+    const leftMs = validToDate.getTime() - clock.nowMs()
     if (leftMs > lifeLeftMin * (validToDate.getTime() - validFromDate.getTime())) return
-    if (told?.cert === cert && performance.now() - told.atMs < endToldEveryMs) return
-    told = { cert, atMs: performance.now() }
+    if (told?.cert === cert && clock.steadyMs() - told.atMs < endToldEveryMs) return
+    told = { cert, atMs: clock.steadyMs() }
     logger.warn(
       { event: 'certificate-ending', validTo },
       leftMs <= 0
@@ -125,22 +128,23 @@ function endTeller(logger: Pick<Logger, 'warn'>): (pair: Pair) => void {
 /** Calls `renew` when something in the folders has changed, and once an hour. Returns a function that ends this. */
 function watchFolders(files: CertificateFiles, renew: () => void, unwatched: (error: unknown) => void): () => void {
   let watchers: FSWatcher[] = []
-  let timer: NodeJS.Timeout | undefined
-  let changedAtMs: number | undefined
+  let nextTimer: NodeJS.Timeout | undefined
+  let latestTimer: NodeJS.Timeout | undefined
   const settle = (): void => {
-    changedAtMs = undefined
+    clearTimeout(latestTimer)
+    latestTimer = undefined
     // The links may lead elsewhere now, and a folder of the same name may be another one. Nothing is missed: the files are read after this.
     watchAll()
     renew()
     arm(readEveryMs)
   }
   const arm = (ms: number): void => {
-    clearTimeout(timer)
-    timer = setTimeout(settle, ms).unref()
+    clearTimeout(nextTimer)
+    nextTimer = setTimeout(settle, ms).unref()
   }
   const changed = (): void => {
-    changedAtMs ??= performance.now()
-    arm(Math.max(0, Math.min(settledMs, changedAtMs + settledMsMax - performance.now())))
+    arm(settledMs)
+    latestTimer ??= setTimeout(settle, settledMsMax).unref()
   }
   const watchAll = (): void => {
     const before = watchers
@@ -157,7 +161,8 @@ function watchFolders(files: CertificateFiles, renew: () => void, unwatched: (er
   watchAll()
   arm(readEveryMs)
   return () => {
-    clearTimeout(timer)
+    clearTimeout(nextTimer)
+    clearTimeout(latestTimer)
     for (const watcher of watchers) watcher.close()
   }
 }

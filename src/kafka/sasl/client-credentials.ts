@@ -41,7 +41,7 @@ export async function issuedToken(credentials: ClientCredentials, fetch: Fetch):
       headers: {
         accept: 'application/json',
         'content-type': 'application/x-www-form-urlencoded',
-        authorization: `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64')}`,
+        authorization: `Basic ${basicOf(clientId, secret)}`,
       },
       body: body.toString(),
       signal: AbortSignal.timeout(requestMsMax),
@@ -74,6 +74,9 @@ function secretOf({ clientSecret, clientSecretFile }: ClientCredentials): string
 /** RFC 6749 demands this of both parts. A space is %20, which every server reads, also one that does not take + for it. */
 const encoded = encodeURIComponent
 
+const basicOf = (clientId: string, secret: string): string =>
+  Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64')
+
 function tokenIn(credentials: ClientCredentials, status: number, text: string): IssuedToken {
   const { tokenUrl, clientId } = credentials
   const answer = objectIn(text)
@@ -104,10 +107,11 @@ function tokenIn(credentials: ClientCredentials, status: number, text: string): 
 const checkSettings =
   'Check KAFKA_SASL_OAUTHBEARER_TOKEN_URL, …_CLIENT_ID, …_CLIENT_SECRET, …_SCOPE and …_PARAMETERS, or `sasl` of the library.'
 
-/** Without control characters, and without the secret, should the provider repeat it. */
+/** Without control characters, and without the secret, should the provider repeat it or the header that it was in. */
 function plain(text: string, credentials: ClientCredentials): string {
   const secret = secretOf(credentials)
-  const safe = secret === '' ? text : text.replaceAll(secret, '…').replaceAll(encoded(secret), '…')
+  const forms = secret === '' ? [] : [basicOf(credentials.clientId, secret), encoded(secret), secret]
+  const safe = forms.reduce((left, form) => left.replaceAll(form, '…'), text)
   return safe.replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ').slice(0, wordsMax)
 }
 

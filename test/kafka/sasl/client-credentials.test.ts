@@ -83,6 +83,13 @@ test.each([
   ['a short life', { status: 200, body: '{"access_token":"a","expires_in":5}' }, 'bad-config', /live for 5 s; at least 15 s/],
   ['no life', { status: 200, body: '{"access_token":"a"}' }, 'bad-config', /do not say when they end/],
   ['control characters', { status: 400, body: '{"error":"a\\u001b[31mb"}' }, 'bad-config', /400 \(a \[31mb\)/],
+  [
+    'an answer with the header of the request',
+    // Basic authorization of "my%20client:hidden".
+    { status: 401, body: '{"error":"got","error_description":"Basic bXklMjBjbGllbnQ6aGlkZGVu"}' },
+    'bad-config',
+    /401 \(got: Basic …\)/,
+  ],
   ['a busy server', { status: 503, body: '' }, 'broker-unavailable', /answered 503 to the client/],
   [
     'a redirect',
