@@ -15,7 +15,7 @@ import { audience, issuer } from './token-server.ts'
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } = kafkajs
 
-export const password = 'secret'
+export const password = 'hidden-word-of-all-users'
 /** kafkajs signs in again 10 s before the end. */
 const sessionMs = 12_000
 

@@ -104,8 +104,15 @@ function idempotencyKey({ jobId, executionId }: Run): string {
   return `${encodeURIComponent(jobId).replaceAll('.', '%2E')}${executionId.slice(jobId.length)}`
 }
 
+const answered = 'the server answered'
+
+/** The message of a failed request without what the server said, but with its status. */
+export function withoutAnswer(message: string): string {
+  return message.startsWith(answered) ? message.slice(0, `${answered} 500`.length) : message
+}
+
 function failureOf(status: number, body: string, retryAfter: string | undefined, nowMs: number): Error {
-  const message = `the server answered ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
+  const message = `${answered} ${status}${body === '' ? '' : `: ${body.slice(0, 200)}`}`
   if (status >= 300 && status < 400) return new NonRetryableError(`${message}; redirects are not followed`)
   if (status < 500 && !passing.has(status)) return new NonRetryableError(message)
   const afterMs = delayOf(retryAfter, nowMs)

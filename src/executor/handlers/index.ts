@@ -16,6 +16,7 @@ export {
 } from './handler.ts'
 export { errorOf, NonRetryableError, namedError, RetryLaterError, runError } from './handler-errors.ts'
 export { type Hook, hooksProblem } from './hooks.ts'
+export { withoutAnswer } from './http.ts'
 export { loadHandlers } from './load-handlers.ts'
 export { outcomesProblem } from './partial-batch.ts'
 export { type SchemaHandler, withSchema } from './payload-schema.ts'

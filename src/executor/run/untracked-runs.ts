@@ -2,10 +2,12 @@
  * Runs of jobs with trackRuns false. Nothing is reported about them. Their offset is done when the handler has settled, whatever
  * the outcome, so a worker that crashes before loses none. A failure shows only in a metric and in the log.
  */
+import { httpHandlerName } from '../../../streams/runs/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { Entry } from '../consume/index.ts'
+import { withoutAnswer } from '../handlers/index.ts'
 import type { Attempt } from '../report/index.ts'
 
 /** Failures that are logged individually in each second. Further ones are counted. */
@@ -76,7 +78,10 @@ export class UntrackedRuns {
       this.#leftOut++
       return
     }
-    const place = { jobId, runNo, handler: execution.handler, errorType: type, error: message }
+    const { handler } = execution
+    // What a server answers may repeat the headers that it was sent, and logs have more readers than definitions.
+    const error = handler === httpHandlerName ? withoutAnswer(message) : message
+    const place = { jobId, runNo, handler, errorType: type, error }
     logger.warn({ event: 'untracked-run-failed', ...place }, 'A run that is not tracked failed; it is not repeated.')
   }
 }

@@ -20,6 +20,27 @@ export function authorizationOf(auth: RegistryAuth | undefined): string | undefi
   return `Bearer ${'token' in auth ? auth.token : tokenOf(auth.tokenFile)}`
 }
 
+/** The error, or one that says the same without the credentials, should a registry or a proxy repeat them. */
+export function withoutCredentials(thrown: unknown, auth: RegistryAuth | undefined): unknown {
+  if (auth === undefined || !(thrown instanceof Error)) return thrown
+  const words = [sentWord(auth), 'password' in auth ? auth.password : undefined].filter(
+    (word) => word !== undefined && word !== '',
+  )
+  const message = words.reduce<string>((text, word) => text.replaceAll(word as string, '…'), thrown.message)
+  return message === thrown.message
+    ? thrown
+    : Object.assign(new Error(message), { status: (thrown as { status?: number }).status })
+}
+
+/** Undefined if the file of the token cannot be read now. */
+function sentWord(auth: RegistryAuth): string | undefined {
+  try {
+    return authorizationOf(auth)?.split(' ')[1]
+  } catch {
+    return undefined
+  }
+}
+
 function tokenOf(file: string): string {
   const token = secretOfFile(file, { isReadAgain: true })
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`the file of its token, ${file}, does not hold a token`)

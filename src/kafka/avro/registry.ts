@@ -6,7 +6,7 @@ import { AnswerTooLong, agentOf, isUntrusted, reasonOf } from '../../network/ind
 import { retryWhile } from '../errors/index.ts'
 import { fingerprintOf, guardedTypes } from './avro-type.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
-import { authorizationOf, type RegistryAddress } from './registry-access.ts'
+import { authorizationOf, type RegistryAddress, withoutCredentials } from './registry-access.ts'
 import { isSame, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
@@ -233,8 +233,9 @@ export class Registry {
     }
   }
 
-  #fault(thrown: unknown, doing: string, codes: Partial<Record<number, ErrorCode>>): DuelogError {
-    if (thrown instanceof DuelogError) return thrown
+  #fault(found: unknown, doing: string, codes: Partial<Record<number, ErrorCode>>): DuelogError {
+    if (found instanceof DuelogError) return found
+    const thrown = withoutCredentials(found, this.#options.auth)
     const status = (thrown as { status?: number }).status ?? 0
     const code = codes[status] ?? 'registry-unavailable'
     const advice = {

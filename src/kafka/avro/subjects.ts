@@ -1,7 +1,7 @@
 /** The versions at the subjects of a registry, for requests that its client library does not offer. */
 import { isDeepStrictEqual } from 'node:util'
 import { answerText, type Fetch, fetchWith } from '../../network/index.ts'
-import { authorizationOf, type RegistryAddress } from './registry-access.ts'
+import { authorizationOf, type RegistryAddress, withoutCredentials } from './registry-access.ts'
 
 /** One version of a subject. */
 export interface SubjectVersion {
@@ -107,9 +107,11 @@ export class Subjects {
     })
     if (response.ok) return JSON.parse(await answerText(response, answerBytesMax))
     // The status is enough, however long the body is.
-    const text = (await answerText(response, answerBytesMax).catch(() => '')).slice(0, 500)
-    if (no.includes(response.status)) return undefined
-    throw Object.assign(new Error(`status ${response.status}${text === '' ? '' : `, ${text}`}`), { status: response.status })
+    const text = await answerText(response, answerBytesMax).catch(() => '')
+    const { status } = response
+    if (no.includes(status)) return undefined
+    const said = withoutCredentials(new Error(`status ${status}${text === '' ? '' : `, ${text}`}`), this.#auth) as Error
+    throw Object.assign(new Error(said.message.slice(0, 512)), { status })
   }
 }
 

@@ -57,7 +57,8 @@ export const workerEvents = {
   'untracked-run-failed': {
     level: 'warn',
     fields: 'jobId runNo handler errorType error',
-    meaning: 'A run of a job with `trackRuns: false` failed. It is not repeated.',
+    meaning:
+      'A run of a job with `trackRuns: false` failed. It is not repeated. What a server answered to a webhook is left out.',
     action: 'Look at the handler. If such runs matter, track them.',
   },
   'untracked-failures-left-out': {

@@ -83,6 +83,19 @@ describe('a run that is not tracked', () => {
     await harness.stop()
   })
 
+  it('is logged without what a server answered to its webhook, which may repeat its headers', async () => {
+    const { lines, logger } = logged()
+    const http = (): never => {
+      throw new Error('the server answered 500: {"authorization":"Bearer hidden"}')
+    }
+    const harness = await new Harness({ http }, { logger }).start()
+    harness.put({ jobId: 'a', handler: 'http', tracked: false })
+    await rest()
+    await harness.clock.advance(1_000)
+    expect(lines).toMatchObject([{ event: 'untracked-run-failed', jobId: 'a', error: 'the server answered 500' }])
+    await harness.stop()
+  })
+
   it('has failed in the same way if its handler is missing, or takes longer than its attemptTimeoutMs', async () => {
     const { handler, signals } = gates()
     const { lines, logger } = logged()
