@@ -19,7 +19,17 @@ import { topicNames, topicPlans } from '../../streams/topics/topics.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { registryUrl, Watcher } from '../kafka/harness.ts'
 import { newAuthority, type Signed } from '../tools/certificates.ts'
-import { failingTarget, refusingDatabase, registryGate, Shown, ShownProcess } from './leaks.ts'
+import {
+  failingTarget,
+  refusingDatabase,
+  registryGate,
+  Shown,
+  ShownProcess,
+  systemSecrets,
+  useSystem,
+  wrongSecrets,
+  wrongSettings,
+} from './leaks.ts'
 import { anyAcl, password, SecuredBroker } from './secured-broker.ts'
 import { TokenServer } from './token-server.ts'
 
@@ -394,9 +404,6 @@ test('a provider that fails for a while delays a sign-in, and nothing more', asy
   expect(await admin.clusterId()).toMatch(/./)
 }, 60_000)
 
-/** A signing key is its bytes in base64 behind a word. */
-const signingKey = 'whsec_aGlkZGVuLXNpZ25pbmcta2V5LW9mLXdlYmhvb2tzLW5vLTE='
-
 test('a running system shows no secret: in lines, arguments, titles, metrics, and answers to viewers', async () => {
   const { prefix, target, foreign } = await openSite()
   for (const role of ['scheduler', 'executor', 'retrier', 'api', 'history'] as const)
@@ -405,14 +412,7 @@ test('a running system shows no secret: in lines, arguments, titles, metrics, an
   const own = authority.sign('server')
   const secrets = {
     password,
-    registryToken: 'hidden-token-of-the-registry',
-    admin: 'hidden-token-of-an-admin',
-    viewer: 'hidden-token-of-a-viewer',
-    guessed: 'hidden-token-that-is-wrong',
-    signingKey,
-    database: 'hidden+word/of:the@database',
-    header: 'hidden-header-of-a-webhook',
-    query: 'hidden-key-in-a-url',
+    ...systemSecrets,
     httpsKey: own.key,
   }
   const [registry, hook, database] = await Promise.all([
@@ -429,7 +429,10 @@ test('a running system shows no secret: in lines, arguments, titles, metrics, an
       ...{ SCHEMA_REGISTRY_URL: registry.url, SCHEMA_REGISTRY_TOKEN: secrets.registryToken },
       ...{ DUELOG_TOPIC_PREFIX: prefix, DUELOG_PARTITIONS: '1', DUELOG_REPLICATION: '1', DUELOG_HTTP_PORT: '0' },
       ...{ DUELOG_ROLES: 'scheduler,executor,retrier,api,history', DUELOG_EXECUTOR_PROCESSES: '1' },
-      ...{ DUELOG_API_TOKENS: `admin:${secrets.admin},viewer.bob:${secrets.viewer}`, DUELOG_HTTP_SIGNING_KEY: signingKey },
+      ...{
+        DUELOG_API_TOKENS: `admin:${secrets.admin},viewer.bob:${secrets.viewer}`,
+        DUELOG_HTTP_SIGNING_KEY: secrets.signingKey,
+      },
       ...{ DUELOG_HTTPS_CERT_FILE: own.certFile, DUELOG_HTTPS_KEY_FILE: own.keyFile, DUELOG_HTTPS_CA_FILE: authority.caFile },
       DUELOG_HISTORY_URL: `postgres://duelog:${encodeURIComponent(secrets.database)}@${database.address}/history`,
       ...{ DUELOG_HTTP_ALLOW: '127.0.0.1', DUELOG_LOG_LEVEL: 'debug', DUELOG_DATA_DIR: await mkdtemp(join(folder, 'leaks-')) },
@@ -439,29 +442,11 @@ test('a running system shows no secret: in lines, arguments, titles, metrics, an
   onTestFinished(() => duelog.stop())
   const { url } = await duelog.line('system-ready')
   const request = fetchWith({ ca: authority.ca })
-  const ask = async (path: string, token: string, body?: object): Promise<string> => {
+  await useSystem(duelog, shown, hook.url, async (path, token, body) => {
     const init = body && { method: 'PUT', body: JSON.stringify(body) }
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     return (await request(`${url}${path}`, { ...init, headers })).text()
-  }
-  // A webhook that fails and repeats its headers, one that nobody answers, and one that is not tracked.
-  const headers = { authorization: `Bearer ${secrets.header}`, 'x-api-key': secrets.header }
-  const ends = { retry: { maxAttempts: 1 }, schedule: { delayMs: 0 } }
-  const to = (place: string) => ({ target: { http: { url: `${place}?key=${secrets.query}`, headers } } })
-  const jobs = { fails: to(hook.url), away: to('http://127.0.0.1:1/hook'), untracked: { ...to(hook.url), trackRuns: false } }
-  for (const [id, job] of Object.entries(jobs)) await ask(`/v1/jobs/${id}?wait=applied`, secrets.admin, { ...ends, ...job })
-  await duelog.line('untracked-run-failed')
-  await duelog.line('history-not-written')
-  const isOver = async (id: string) => (await ask(`/v1/jobs/${id}`, secrets.viewer)).includes('"DEAD"')
-  for (const id of ['fails', 'away']) await vi.waitUntil(() => isOver(id), { timeout: 60_000, interval: 200 })
-
-  const paths = ['/v1/jobs', '/v1/jobs/fails', '/v1/jobs/fails/runs/1', '/v1/jobs/untracked', '/v1/dead-letters', '/v1/settings']
-  const open = ['/v1/partitions', '/v1/workers', '/v1/pools', '/v1/runs', '/v1/history', '/v1/stats', '/readyz', '/metrics', '/']
-  for (const path of [...paths, ...open, '/openapi.json', '/v1/jobs/no%00'])
-    shown.add(`viewer ${path}`, await ask(path, secrets.viewer))
-  for (const path of open) shown.add(`admin ${path}`, await ask(path, secrets.admin))
-  for (const path of paths) shown.add(`stranger ${path}`, await ask(path, secrets.guessed))
-  shown.add('admin /v1/settings', await ask('/v1/settings', secrets.admin))
+  })
   // The executor process too.
   expect(duelog.lookAtProcesses()).toBeGreaterThanOrEqual(2)
   await duelog.stop()
@@ -471,42 +456,14 @@ test('a running system shows no secret: in lines, arguments, titles, metrics, an
 
 test('what fails for a secret is named without it: passwords, tokens and keys that brokers and registries refuse', async () => {
   const stranger = newAuthority(folder, 'stranger').sign('system')
-  const secrets = {
-    word: 'hidden-word-that-is-wrong',
-    token: 'hidden-token-that-is-wrong',
-    client: 'hidden-client-secret-that-is-wrong',
-    key: stranger.key,
-    short: 'hidden-short',
-    signing: 'whsec_hidden-short',
-    inUrl: 'hidden-in-an-address',
-  }
+  const secrets = { ...wrongSecrets, key: stranger.key }
   const registry = await registryGate(registryUrl, 'another token')
   onTestFinished(() => registry.stop())
   const right = { ...(await signIns.password('setup')), SCHEMA_REGISTRY_URL: registryUrl }
-  const wrongs: Record<string, Record<string, string>> = {
-    password: { ...right, KAFKA_SASL_PASSWORD: secrets.word },
-    registry: {
-      KAFKA_BROKERS: broker.openBrokers.join(','),
-      SCHEMA_REGISTRY_URL: registry.url,
-      SCHEMA_REGISTRY_TOKEN: secrets.token,
-    },
-    client: {
-      ...{ ...(await signIns.token('setup')), KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE: '' },
-      ...{ KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: secrets.client, SCHEMA_REGISTRY_URL: registryUrl },
-    },
-    key: {
-      ...{
-        ...(await signIns.certificate('setup')),
-        KAFKA_SSL_CERT_FILE: stranger.certFile,
-        KAFKA_SSL_KEY_FILE: stranger.keyFile,
-      },
-      SCHEMA_REGISTRY_URL: registryUrl,
-    },
-    tokens: { ...right, DUELOG_API_TOKENS: `admin:${secrets.short}` },
-    signing: { ...right, DUELOG_HTTP_SIGNING_KEY: secrets.signing },
-    history: { ...right, DUELOG_HISTORY_URL: `http://duelog:${secrets.inUrl}@127.0.0.1/history` },
-    address: { ...right, SCHEMA_REGISTRY_URL: `http://duelog:${secrets.inUrl}@127.0.0.1:1` },
-  }
+  const wrongs = wrongSettings({
+    ...{ registryUrl, right, stranger, gateUrl: registry.url, openBrokers: broker.openBrokers.join(',') },
+    ...{ token: await signIns.token('setup'), certificate: await signIns.certificate('setup') },
+  })
   const shown = new Shown()
   const own = {
     DUELOG_TOPIC_PREFIX: 'leaks.',

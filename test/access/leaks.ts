@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
+import type { Signed } from '../tools/certificates.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/duelog.ts', import.meta.url))
 
@@ -146,4 +148,93 @@ export async function refusingDatabase(): Promise<{ address: string; stop(): voi
     })
   })
   return { address: `127.0.0.1:${await listening(server)}`, stop: () => void server.close() }
+}
+
+/** Secrets of a running system, besides those of its broker and its certificate. */
+export const systemSecrets = {
+  registryToken: 'hidden-token-of-the-registry',
+  admin: 'hidden-token-of-an-admin',
+  viewer: 'hidden-token-of-a-viewer',
+  guessed: 'hidden-token-that-is-wrong',
+  signingKey: 'whsec_aGlkZGVuLXNpZ25pbmcta2V5LW9mLXdlYmhvb2tzLW5vLTE=',
+  database: 'hidden+word/of:the@database',
+  header: 'hidden-header-of-a-webhook',
+  query: 'hidden-key-in-a-url',
+}
+
+type Ask = (path: string, token: string, body?: object) => Promise<string>
+
+/** Lets webhooks fail, waits until the system has said so, and shows what it answers to a viewer, to an admin and to a stranger. */
+export async function useSystem(duelog: ShownProcess, shown: Shown, hookUrl: string, ask: Ask): Promise<void> {
+  const { admin, viewer, guessed, header, query } = systemSecrets
+  // One that fails and repeats its headers, one that nobody answers, and one that is not tracked.
+  const headers = { authorization: `Bearer ${header}`, 'x-api-key': header }
+  const ends = { retry: { maxAttempts: 1 }, schedule: { delayMs: 0 } }
+  const to = (place: string) => ({ target: { http: { url: `${place}?key=${query}`, headers } } })
+  const jobs = { fails: to(hookUrl), away: to('http://127.0.0.1:1/hook'), untracked: { ...to(hookUrl), trackRuns: false } }
+  for (const [id, job] of Object.entries(jobs)) await ask(`/v1/jobs/${id}?wait=applied`, admin, { ...ends, ...job })
+  await duelog.line('untracked-run-failed')
+  await duelog.line('history-not-written')
+  const isOver = async (id: string) => (await ask(`/v1/jobs/${id}`, viewer)).includes('"DEAD"')
+  for (const id of ['fails', 'away']) await vi.waitUntil(() => isOver(id), { timeout: 60_000, interval: 200 })
+
+  const paths = ['/v1/jobs', '/v1/jobs/fails', '/v1/jobs/fails/runs/1', '/v1/jobs/untracked', '/v1/dead-letters', '/v1/settings']
+  const open = ['/v1/partitions', '/v1/workers', '/v1/pools', '/v1/runs', '/v1/history', '/v1/stats', '/readyz', '/metrics', '/']
+  for (const path of [...paths, ...open, '/openapi.json', '/v1/jobs/no%00']) shown.add(`viewer ${path}`, await ask(path, viewer))
+  for (const path of open) shown.add(`admin ${path}`, await ask(path, admin))
+  for (const path of paths) shown.add(`stranger ${path}`, await ask(path, guessed))
+  shown.add('admin /v1/settings', await ask('/v1/settings', admin))
+}
+
+/** Secrets that are refused. */
+export const wrongSecrets = {
+  word: 'hidden-word-that-is-wrong',
+  token: 'hidden-token-that-is-wrong',
+  client: 'hidden-client-secret-that-is-wrong',
+  short: 'hidden-short',
+  signing: 'whsec_hidden-short',
+  inUrl: 'hidden-in-an-address',
+}
+
+type Env = Record<string, string>
+interface Places {
+  registryUrl: string
+  gateUrl: string
+  openBrokers: string
+  /** Settings that work: by password, by token, by certificate. */
+  right: Env
+  token: Env
+  certificate: Env
+  /** A certificate that the brokers do not know. */
+  stranger: Signed
+}
+
+/** Settings of processes that do not start, each for one of these secrets. An empty value is none. */
+export function wrongSettings({
+  registryUrl,
+  gateUrl,
+  openBrokers,
+  right,
+  token,
+  certificate,
+  stranger,
+}: Places): Record<string, Env> {
+  const { word, token: wrongToken, client, short, signing, inUrl } = wrongSecrets
+  const SchemaRegistryUrl = registryUrl
+  return {
+    password: { ...right, KAFKA_SASL_PASSWORD: word },
+    registry: { KAFKA_BROKERS: openBrokers, SCHEMA_REGISTRY_URL: gateUrl, SCHEMA_REGISTRY_TOKEN: wrongToken },
+    client: {
+      ...{ ...token, SCHEMA_REGISTRY_URL: SchemaRegistryUrl },
+      ...{ KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE: '', KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET: client },
+    },
+    key: {
+      ...{ ...certificate, SCHEMA_REGISTRY_URL: SchemaRegistryUrl },
+      ...{ KAFKA_SSL_CERT_FILE: stranger.certFile, KAFKA_SSL_KEY_FILE: stranger.keyFile },
+    },
+    tokens: { ...right, DUELOG_API_TOKENS: `admin:${short}` },
+    signing: { ...right, DUELOG_HTTP_SIGNING_KEY: signing },
+    history: { ...right, DUELOG_HISTORY_URL: `http://duelog:${inUrl}@127.0.0.1/history` },
+    address: { ...right, SCHEMA_REGISTRY_URL: `http://duelog:${inUrl}@127.0.0.1:1` },
+  }
 }
