@@ -466,12 +466,8 @@ test('what fails for a secret is named without it: passwords, tokens and keys th
   })
   const shown = new Shown()
   const own = {
-    DUELOG_TOPIC_PREFIX: 'leaks.',
-    DUELOG_PARTITIONS: '1',
-    DUELOG_REPLICATION: '1',
-    DUELOG_HTTP_PORT: '0',
-    DUELOG_ROLES: 'api',
-    DUELOG_LOG_LEVEL: 'debug',
+    ...{ DUELOG_TOPIC_PREFIX: 'leaks.', DUELOG_PARTITIONS: '1', DUELOG_REPLICATION: '1' },
+    ...{ DUELOG_HTTP_PORT: '0', DUELOG_ROLES: 'api', DUELOG_LOG_LEVEL: 'debug' },
   }
   for (const [name, wrong] of Object.entries(wrongs)) {
     const given = Object.entries({ ...wrong, ...own, DUELOG_DATA_DIR: await mkdtemp(join(folder, 'refused-')) })
@@ -483,8 +479,7 @@ test('what fails for a secret is named without it: passwords, tokens and keys th
     }
   }
   const env = { DUELOG_URL: 'http://127.0.0.1:1', DUELOG_TOKEN: secrets.token }
-  const { err } = await duelogHere(['jobs', 'list', '--debug'], { env })
-  shown.add('jobs list', err)
+  shown.add('jobs list', (await duelogHere(['jobs', 'list', '--debug'], { env })).err)
   // The broker says `certificate unknown`, and Duelog which broker.
   expect(shown.of('key up')).toContain('alert certificate unknown')
   const named = Object.keys(wrongs).map((name) => [
