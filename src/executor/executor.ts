@@ -20,7 +20,16 @@ import { version } from '../process/index.ts'
 import { ControlConsumer, type Entry, ExecutionConsumer, OffsetCommitter, PinnedRuns } from './consume/index.ts'
 import { Announcement, type GivenHandlers, type Hook, handlerProblem, preparedHandlers } from './handlers/index.ts'
 import { type Attempt, ReportSender, RunLogSender, type RunLogSenderOptions } from './report/index.ts'
-import { handBack, lastReportsMsMax, PoolPauseWatch, Runner, TimerQueue, UntrackedRuns } from './run/index.ts'
+import {
+  clearTheWay,
+  handBack,
+  handOver,
+  lastReportsMsMax,
+  PoolPauseWatch,
+  Runner,
+  TimerQueue,
+  UntrackedRuns,
+} from './run/index.ts'
 
 /** How long before an execution is due its owner usually dispatches it; see DUELOG_LEAD_MS. */
 const leadMsDefault = 100
@@ -218,6 +227,7 @@ export class Executor {
       ...{ log, codec: codecs.execution, names, pool, instance, leadMs, clock, metrics, logger: this.#logger },
       userData: () => ({ instance, pool, concurrency, version, handlers: this.#announcement.handlers }),
       onRebalance: () => void this.#committer.commitNow(),
+      onRevoked: (lanes) => handOver(lanes, { runner: this.#runner, committer: this.#committer, clock }),
       onNotKept: () => void this.#announcement.end(),
       onTaken: (entry, record) => this.#runner.givesBack(entry, record) || this.#taken(entry),
       onBatchTaken: () => this.#runner.pump(),
@@ -256,8 +266,7 @@ export class Executor {
 
   #done(entry: Entry): void {
     if (entry.state === 'done') return
-    entry.state = 'done'
-    entry.execution = undefined
+    entry.lane.done(entry)
     if (!entry.tracked) this.#untracked.closed(entry)
     this.#committer.touch(entry.lane)
   }
@@ -273,7 +282,7 @@ export class Executor {
     const leftMs = Math.max(drainMs - (clock.steadyMs() - beganMs), 0)
     // Other workers get the partitions before the drain, because due runs must not wait for our handlers.
     await withTimeout(clock, lastReportsMsMax, this.#reportSender.flush())
-    await withTimeout(clock, lastReportsMsMax, this.#committer.commitNow())
+    await this.#committer.commitWithin(lastReportsMsMax)
     this.#committer.stop()
     await this.#consumer
       .leave()
@@ -312,15 +321,10 @@ export class Executor {
 
   /** Gives back the runs that are held and must not start. Starts the untracked runs, which cannot be given back. */
   #stopStarting(): void {
-    // No commit could pass an entry before a started one, and the started one would run again elsewhere.
-    const inTheWay = [...this.#consumer.lanes].flatMap((lane) => lane.heldBeforeStarted())
-    const toRun = inTheWay.filter(({ tracked }) => !tracked)
-    this.#runner.stopStarting(new Set(toRun))
+    const toRun = clearTheWay(this.#consumer.lanes, this.#runner, this.#pinned)
+    this.#runner.stopStarting(toRun)
     this.#held.clear()
-    for (const entry of [...this.#pinned.heldEntries(), ...inTheWay]) {
-      if (entry.tracked && entry.execution !== undefined) this.#runner.release(entry, entry.execution)
-    }
-    // Nothing takes back an untracked run, and the next owner of its partition would run it again. So it ends here first.
+    // Untracked runs end here first.
     for (const entry of toRun) {
       this.#untracked.opened(entry)
       this.#taken(entry)

@@ -17,7 +17,7 @@ export {
   subjectStandings,
 } from './avro/index.ts'
 export type { Logger, LogOptions } from './brokers/index.ts'
-export { coPartitioned, readUserData, userDataOf } from './group/index.ts'
+export { coPartitioned, RevokedPartitions, readUserData, userDataOf } from './group/index.ts'
 export { connectLog, type KafkaLog } from './log.ts'
 export type { Sasl } from './sasl/index.ts'
 export type { CheckedTopics } from './writing/index.ts'

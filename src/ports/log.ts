@@ -100,6 +100,12 @@ export interface GroupReaderOptions {
   onAssigned(assigned: TopicPartition[], generation: number): { positions?: Position[]; paused?: TopicPartition[] } | undefined
   /** The group is about to reassign its partitions. Until then finished work can still be committed. */
   onRebalance?(): void
+  /**
+   * For `open`. A join took these partitions, and nobody gets them before the promise has settled and this member has joined again.
+   * Until then their positions can be committed. Called before the `onAssigned` of that join. It must not reject, and it must end
+   * within the caller's time limit. Default: another member reads them at once.
+   */
+  onRevoked?(revoked: TopicPartition[]): Promise<void>
   /** Everything before the offset was read, also if it was only markers of transactions, which are not in a batch. Called after the batch has settled, and not for records that were fetched before the last seek. */
   onPassed?(position: Position): void
   /** Records in offset order for each partition; the next batch of any partition of this reader is fetched after it settles. It must not throw. */
@@ -115,7 +121,7 @@ export interface GroupReader {
   pause(partitions: TopicPartition[]): void
   resume(partitions: TopicPartition[]): void
   seek(position: Position): void
-  /** Non-transactional group offsets, for redelivery after a restart and for lag tools. Rejects when they are not committed, also with `not-ready` while the reader is in no group. */
+  /** Non-transactional group offsets, for redelivery after a restart and for lag tools. Rejects when they are not committed, also with `not-ready` while the reader is in no group. Positions of partitions that are neither assigned nor being revoked are left out. */
   commit(positions: Position[]): Promise<void>
   /** Resolves at the first successful heartbeat sent after the call. */
   nextHeartbeat(): Promise<void>

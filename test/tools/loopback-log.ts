@@ -167,6 +167,14 @@ export class LoopbackReader implements GroupReader {
     this.poll()
   }
 
+  /** A cooperative rebalance: this member loses these partitions. Resolves when others may read them. */
+  async revoke(revoked: TopicPartition[]): Promise<void> {
+    const places = new Set(revoked.map(placeOf))
+    const givenUp = this.options.onRevoked?.(revoked)
+    this.assign(this.#assigned.filter((place) => !places.has(placeOf(place))))
+    await givenUp
+  }
+
   /** The session ends with this error and does not come back. */
   crash(error: Error): void {
     this.running = false

@@ -51,6 +51,8 @@ export interface ExecutionConsumerOptions {
   onDone(lane: Lane): void
   /** Completed entries should be committed now. */
   onRebalance(): void
+  /** Nothing more of these lanes may start here. Other workers get them once the promise has settled. It must not reject. */
+  onRevoked(lanes: readonly Lane[]): Promise<void>
   /** The brokers cannot keep the group. It is joined again; `userData` is read again then. */
   onNotKept(): void
 }
@@ -91,6 +93,7 @@ export class ExecutionConsumer {
       assignment: 'open',
       onAssigned: (assigned, generation) => this.#assigned(assigned, generation),
       onRebalance: this.#options.onRebalance,
+      onRevoked: (revoked) => this.#revoked(revoked),
       onBatch: (batch) => this.#batch(batch),
       onPassed: (position) => this.#passed(position),
       onCrash: (error) => this.#crashed(error),
@@ -147,6 +150,15 @@ export class ExecutionConsumer {
     }
   }
 
+  /** The lanes are kept until what has started here is committed. */
+  async #revoked(revoked: readonly TopicPartition[]): Promise<void> {
+    const lanes = revoked.map(({ topic, partition }) => this.#lane(topic, partition)).filter(({ owned }) => owned)
+    for (const lane of lanes) lane.revoke()
+    const epochs = lanes.map(({ epoch }) => epoch)
+    await this.#options.onRevoked(lanes)
+    for (const [place, lane] of lanes.entries()) if (lane.epoch === epochs[place]) lane.lose()
+  }
+
   #assigned(assigned: TopicPartition[], generation: number): { positions: Position[]; paused: TopicPartition[] } {
     // In a generation that we missed, our partitions may have belonged to others, whose commits are newer than our positions.
     if (generation !== this.#generation + 1) this.#loseAll()
@@ -159,6 +171,7 @@ export class ExecutionConsumer {
     const positions: Position[] = []
     const paused: TopicPartition[] = []
     for (const lane of kept) {
+      if (lane.revoking) lane.lose()
       lane.gain()
       const { topic, partition, next } = lane
       if (next !== undefined) positions.push({ topic, partition, offset: next })
@@ -169,7 +182,7 @@ export class ExecutionConsumer {
 
   #loseAll(): void {
     this.#generation = -1
-    for (const lane of this.#lanes.values()) if (lane.owned) lane.lose()
+    for (const lane of this.#lanes.values()) if (lane.owned || lane.revoking) lane.lose()
   }
 
   /** The reader cannot recover: restart as a new member. */

@@ -2,7 +2,7 @@
 export { attemptKey, type Cancellation, Cancellations, isMeant } from './cancellations.ts'
 export { ControlConsumer } from './control-consumer.ts'
 export { ExecutionConsumer } from './execution-consumer.ts'
-export type { Entry } from './lane.ts'
+export type { Entry, Lane } from './lane.ts'
 export { isMisdated } from './misdated-executions.ts'
 export { OffsetCommitter } from './offset-committer.ts'
 export { PinnedRuns } from './pinned-runs.ts'

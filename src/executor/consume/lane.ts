@@ -7,6 +7,11 @@
  *   held ──► started ──► done        done: the broker has acknowledged an event about it, or there is nothing to run;
  *    │                               one that is not tracked has no events, and is done when its handler has settled
  *    └─────► dropped                 its partition went to another worker before it could start
+ *
+ * States of a lane:
+ *
+ *   owned ──revoke──► revoking ──lose──► neither        revoking: nothing more is read, and nobody else reads it until what has
+ *     └────────────lose───────────────────┘             started here is done and committed
  */
 import type { Execution } from '../../../schemas/index.ts'
 import { type TraceContext, traceContextOf } from '../../../streams/text/index.ts'
@@ -51,6 +56,7 @@ export class Lane implements TopicPartition {
   /** Records that are due much later stay in the log. */
   readonly ahead: boolean
   owned = false
+  revoking = false
   /** Grows each time the lane is lost, so that earlier work can detect that. */
   epoch = 0
   /** Next offset to take; undefined until something was read since the lane was gained. */
@@ -71,6 +77,7 @@ export class Lane implements TopicPartition {
   #head = 0
   #undone = 0
   #committed = -1
+  #settled: (() => void)[] = []
   /** Everything before it was read, including offsets that are only transaction markers. */
   #passedTo = 0
   /** Entries that started here before the lane was lost: the same records, read again, must not start twice in one process. */
@@ -133,6 +140,37 @@ export class Lane implements TopicPartition {
     this.owned = true
   }
 
+  /** Nothing more is taken, while what was taken can still be done and committed. */
+  revoke(): void {
+    this.owned = false
+    this.revoking = true
+    this.cancelWait?.()
+    this.cancelWait = undefined
+    this.epoch++
+  }
+
+  /** Its event is acknowledged, or it needs none. */
+  done(entry: Entry): void {
+    entry.state = 'done'
+    entry.execution = undefined
+    if (this.#settled.length > 0 && this.#isSettled) this.#settle()
+  }
+
+  /** Resolves when a commit passes all that has started, or when the lane is lost. For lanes whose other entries are dropped. */
+  settled(): Promise<void> {
+    if (this.#isSettled) return Promise.resolve()
+    return new Promise((resolve) => this.#settled.push(resolve))
+  }
+
+  get #isSettled(): boolean {
+    const open = this.#firstUndone
+    return open === undefined || open.state === 'dropped'
+  }
+
+  #settle(): void {
+    for (const resolve of this.#settled.splice(0)) resolve()
+  }
+
   /** Forgets entries that have not started. The lane's next owner reads them again. */
   lose(): void {
     const survivors = this.#startedBeforeLoss ?? new Map<number, Entry>()
@@ -155,7 +193,9 @@ export class Lane implements TopicPartition {
     this.cancelWait?.()
     this.cancelWait = undefined
     this.owned = false
+    this.revoking = false
     this.epoch++
+    this.#settle()
   }
 
   /**
@@ -172,12 +212,17 @@ export class Lane implements TopicPartition {
 
   /** The position up to which everything is done, if it is beyond the last returned one. */
   committable(): Position | undefined {
-    while (this.#queue[this.#undone]?.state === 'done') this.#undone++
-    const offset = this.#queue[this.#undone]?.offset ?? (this.reach > 0 ? this.reach : undefined)
+    const offset = this.#firstUndone?.offset ?? (this.reach > 0 ? this.reach : undefined)
+    const isOurs = this.owned || this.revoking
     // The log position of a lane of pinned runs has no group that would commit it.
-    if (!this.owned) this.#forget(this.#undone)
-    if (!this.owned || offset === undefined || offset <= this.#committed) return undefined
+    if (!isOurs) this.#forget(this.#undone)
+    if (!isOurs || offset === undefined || offset <= this.#committed) return undefined
     return { topic: this.topic, partition: this.partition, offset }
+  }
+
+  get #firstUndone(): Entry | undefined {
+    while (this.#queue[this.#undone]?.state === 'done') this.#undone++
+    return this.#queue[this.#undone]
   }
 
   committed(offset: number): void {
@@ -206,9 +251,10 @@ export class Lane implements TopicPartition {
     if (this.#startedBeforeLoss.size === 0) this.#startedBeforeLoss = undefined
   }
 
-  /** A held entry does not start here. It stays undone, so that no commit passes it. */
-  dropHeld(): void {
+  /** A held entry does not start here, except these. It stays undone, so that no commit passes it. */
+  dropHeld(but?: ReadonlySet<Entry>): void {
     for (const entry of this.heldEntries()) {
+      if (but?.has(entry)) continue
       this.release(entry)
       entry.state = 'dropped'
       entry.execution = undefined

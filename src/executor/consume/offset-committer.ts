@@ -1,14 +1,18 @@
 /**
  * Commits for each lane the offset up to which every record is done. A commit means accepted, not finished: the owner's lease
  * covers what runs. There is a timer only while there is something to commit. A commit that fails, for example during a
- * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery.
+ * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery. So the last commit before a lane goes to
+ * another worker is repeated.
  */
 import type { Clock } from '../../clock/index.ts'
+import { withTimeout } from '../../concurrency/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Position } from '../../ports/index.ts'
 import type { Lane } from './lane.ts'
 
 export const commitIntervalMs = 1_000
+/** A group refuses commits between the two steps of a join, which takes about this long. */
+const commitAgainMs = 100
 
 export class OffsetCommitter {
   readonly #clock: Clock
@@ -16,7 +20,7 @@ export class OffsetCommitter {
   readonly #commit: (positions: Position[]) => Promise<void>
   readonly #dirty = new Set<Lane>()
   #cancelTimer: (() => void) | undefined
-  #inFlight: Promise<void> | undefined
+  #inFlight: Promise<boolean> | undefined
   #stopped = false
 
   constructor(clock: Clock, logger: Logger, commit: (positions: Position[]) => Promise<void>) {
@@ -31,11 +35,19 @@ export class OffsetCommitter {
     this.#arm()
   }
 
-  /** Commits all completed entries now. */
-  async commitNow(): Promise<void> {
+  /** Commits all completed entries now. False if the group refused it. */
+  async commitNow(): Promise<boolean> {
     await this.#inFlight
     this.#inFlight = this.#run()
-    await this.#inFlight
+    return this.#inFlight
+  }
+
+  /** Commits all completed entries, again every 100 ms while the group refuses it. Resolves after `limitMs` at the latest. */
+  async commitWithin(limitMs: number): Promise<void> {
+    const beganMs = this.#clock.steadyMs()
+    const leftMs = (): number => limitMs - (this.#clock.steadyMs() - beganMs)
+    while (leftMs() > 0 && (await withTimeout(this.#clock, leftMs(), this.commitNow())) !== true)
+      await new Promise<void>((resolve) => this.#clock.at(this.#clock.nowMs() + commitAgainMs, resolve))
   }
 
   stop(): void {
@@ -52,7 +64,7 @@ export class OffsetCommitter {
     })
   }
 
-  async #run(): Promise<void> {
+  async #run(): Promise<boolean> {
     const lanes = [...this.#dirty]
     this.#dirty.clear()
     const committing: { lane: Lane; epoch: number; position: Position }[] = []
@@ -60,10 +72,11 @@ export class OffsetCommitter {
       const position = lane.committable()
       if (position !== undefined) committing.push({ lane, epoch: lane.epoch, position })
     }
-    if (committing.length === 0) return
+    if (committing.length === 0) return true
     try {
       await this.#commit(committing.map(({ position }) => position))
       for (const { lane, epoch, position } of committing) if (lane.epoch === epoch) lane.committed(position.offset)
+      return true
     } catch (error) {
       this.#logger.debug(
         { event: 'offsets-not-committed', err: error },
@@ -71,6 +84,7 @@ export class OffsetCommitter {
       )
       for (const { lane } of committing) this.#dirty.add(lane)
       this.#arm()
+      return false
     }
   }
 }

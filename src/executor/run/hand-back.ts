@@ -1,11 +1,18 @@
 /**
- * Gives back the runs that this worker has taken and may not start, because its clock is not trusted or it is paused. Running handlers
- * continue here.
+ * What happens to runs that this worker has taken and may not start: its clock is not trusted, it is paused, it stops, or their
+ * partition goes to another worker. Running handlers continue here.
+ *
+ * The next reader of a partition begins at the committed offset. So everything that has started must be before it, and nothing that
+ * has not started:
+ *
+ *   ✓ done   ► started   · held            ✓ ✓ ► · ► · ·
+ *                                                │   └─┴─ dropped: the next reader reads them
+ *                                                └─ in the way: given back to its owner, which sends it again
  */
 import type { AbsenceReason, Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
 import type { Logger } from '../../logging/index.ts'
-import type { ExecutionConsumer, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
+import type { Entry, ExecutionConsumer, Lane, OffsetCommitter, PinnedRuns } from '../consume/index.ts'
 import type { ReportSender } from '../report/index.ts'
 import type { Runner } from './runner.ts'
 import type { UntrackedRuns } from './untracked-runs.ts'
@@ -27,6 +34,33 @@ export interface HandBackOptions {
   why: AbsenceReason
 }
 
+/**
+ * Gives back the held entries that no commit could pass, and the pinned ones. Returns those that are not tracked: nothing takes them
+ * back, and the next reader of their partition would run what started after them again.
+ */
+export function clearTheWay(lanes: Iterable<Lane>, runner: Runner, pinned?: PinnedRuns): Set<Entry> {
+  const inTheWay = [...lanes].flatMap((lane) => lane.heldBeforeStarted())
+  for (const entry of [...(pinned?.heldEntries() ?? []), ...inTheWay]) {
+    if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
+  }
+  return new Set(inTheWay.filter(({ tracked }) => !tracked))
+}
+
+/**
+ * These lanes go to other workers as soon as it resolves, after 5 s at the latest. Until then it waits for what has started in them,
+ * and for untracked runs in the way. What is not committed then may run twice, as after a crash. It never rejects.
+ */
+export async function handOver(
+  lanes: readonly Lane[],
+  { runner, committer, clock }: Pick<HandBackOptions, 'runner' | 'committer' | 'clock'>,
+): Promise<void> {
+  const beganMs = clock.steadyMs()
+  const toRun = clearTheWay(lanes, runner)
+  for (const lane of lanes) lane.dropHeld(toRun)
+  await withTimeout(clock, lastReportsMsMax, Promise.all(lanes.map((lane) => lane.settled())))
+  await committer.commitWithin(lastReportsMsMax - (clock.steadyMs() - beganMs))
+}
+
 /** Leaves the group. It never rejects. */
 export async function handBack(options: HandBackOptions): Promise<void> {
   const { consumer, pinned, runner, untracked, reportSender, committer, clock, logger, drainMs, why } = options
@@ -34,17 +68,13 @@ export async function handBack(options: HandBackOptions): Promise<void> {
   if (why === 'clock') logger.error({ event: 'worker-left-for-clock' }, `The wall clock has not been trusted for long; ${left}`)
   else logger.info({ event: 'worker-left-for-pause' }, `This worker is paused; ${left}`)
   consumer.goAway()
-  // No commit passes a held entry: entries that were started after it would run again elsewhere. For untracked runs that cannot
-  // be avoided.
-  const inTheWay = [...consumer.lanes].flatMap((lane) => lane.heldBeforeStarted())
-  for (const entry of [...pinned.heldEntries(), ...inTheWay]) {
-    if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
-  }
+  // Untracked runs are dropped here, and run elsewhere.
+  clearTheWay(consumer.lanes, runner, pinned)
   // If the clock is trusted again before we have left, no entry may start that others are about to get.
   for (const lane of consumer.lanes) lane.dropHeld()
   await withTimeout(clock, drainMs, untracked.settled())
   await withTimeout(clock, lastReportsMsMax, reportSender.flush())
-  await withTimeout(clock, lastReportsMsMax, committer.commitNow())
+  await committer.commitWithin(lastReportsMsMax)
   await consumer
     .leave()
     .catch((error: unknown) =>

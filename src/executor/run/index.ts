@@ -1,5 +1,5 @@
 /** Runs handlers: due times, slots, batches, timeouts, heartbeats. */
-export { handBack, lastReportsMsMax } from './hand-back.ts'
+export { clearTheWay, handBack, handOver, lastReportsMsMax } from './hand-back.ts'
 export { PoolPauseWatch } from './pool-pause-watch.ts'
 export { Runner } from './runner.ts'
 export { TimerQueue } from './timer-queue.ts'

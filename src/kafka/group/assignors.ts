@@ -23,11 +23,13 @@ interface GroupRole {
 }
 type Rule = (members: GroupRole[], counts: Map<string, number>) => Assignments
 
+/** The name of its protocol. Members of other programs know `range` by its own name. */
+export const protocolOf = (kind: AssignerKind): string => (kind === 'range' ? kind : `duelog-${kind}`)
+
 /** `note` is called at each join. */
 export function assignerOf(kind: AssignerKind, note: () => MemberUserData): PartitionAssigner {
   const rule = rules[kind]
-  // Members of other programs know `range` by its own name.
-  const name = kind === 'range' ? kind : `duelog-${kind}`
+  const name = protocolOf(kind)
   // kafkajs passes the whole cluster; its types narrow it to a part.
   return ({ cluster }: { cluster: Cluster }): Assigner => ({
     name,
@@ -60,7 +62,7 @@ export function assignerOf(kind: AssignerKind, note: () => MemberUserData): Part
  * and one more while they are awaited (warm-assignment.ts). The owner is the member that reads all topics. While one member does
  * not support standbys, there are none, because that member would take a standby for an owner. A member that is about to leave
  * gets nothing while others stay. Its partitions are free; if it yields and fires them, they become free as soon as another
- * member is warm.
+ * member is warm. What a cooperative member loses goes to nobody until it no longer claims it.
  */
 export const coPartitioned: Rule = (all, counts) => {
   // A member that reads nothing, or whose metadata is unreadable, would keep its partitions from all others.
@@ -94,10 +96,10 @@ export const coPartitioned: Rule = (all, counts) => {
 
 /** The facts about a member that count in the assignment. */
 function standingOf({ memberId, note }: GroupRole, knowStandbys: boolean) {
-  const { owned, generation, standby } = note
+  const { owned, generation, standby, cooperative = false } = note
   const warmth = knowStandbys ? standby?.warmth : undefined
   return {
-    ...{ memberId, owned, generation, host: hostOf(note.instance) },
+    ...{ memberId, owned, generation, cooperative, host: hostOf(note.instance) },
     ...{ copies: new Map(standby?.copies), following: standby?.following ?? [] },
     warm: warmth && partitionsIn(warmth.warm),
   }

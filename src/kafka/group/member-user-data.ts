@@ -33,9 +33,11 @@ export interface WarmthUserData {
 export interface MemberUserData {
   instance: string
   userData: unknown
-  /** Partitions that it has read until now. */
+  /** Partitions that it has read until now, with those that it is giving up. */
   owned: number[]
   generation: number
+  /** It commits partitions that it loses, and says by another join that it has done so. Absent: its partitions move at once. */
+  cooperative?: true
   /** It keeps its partitions until others have taken them over, and wants no more. */
   leaving?: true
   /**
@@ -47,12 +49,14 @@ export interface MemberUserData {
   standby?: StandbyUserData
 }
 
+/** `revoking`: partitions that the member has lost and not yet given up. */
 export function userDataOf(
-  { instance, userData, standbys, isLeaving, isYielding }: GroupReaderOptions & { isYielding?: () => boolean },
+  { instance, userData, standbys, isLeaving, isYielding, onRevoked }: GroupReaderOptions & { isYielding?: () => boolean },
   assigned: ReadonlyMap<string, readonly number[]>,
   generation: number,
+  revoking: Iterable<number> = [],
 ): MemberUserData {
-  const owned = new Set<number>()
+  const owned = new Set(revoking)
   const followed = new Set<number>()
   for (const [topic, partitions] of assigned) {
     if (topic === standbys?.warmth?.topic) continue
@@ -61,7 +65,8 @@ export function userDataOf(
   const ends = isLeaving?.() === true
   const yields = !ends && isYielding?.() === true
   const leaving = (ends || yields) && { leaving: true as const, ...(yields && { yields }) }
-  const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation, ...leaving }
+  const cooperative = onRevoked !== undefined && { cooperative: true as const }
+  const note = { instance, userData: userData?.() ?? null, owned: [...owned], generation, ...cooperative, ...leaving }
   if (standbys === undefined) return note
   const { wanted, topics, copies, warmth } = standbys
   const following = [...followed].filter((partition) => !owned.has(partition))
@@ -79,6 +84,7 @@ export function readUserData(memberId: string, bytes: Buffer | undefined): Membe
       userData: note.userData ?? null,
       owned: Array.isArray(note.owned) ? note.owned.filter(Number.isSafeInteger) : [],
       generation: Number(note.generation) || 0,
+      ...(note.cooperative === true && { cooperative: true }),
       ...(note.leaving === true && { leaving: true, ...(note.yields === true && { yields: true }) }),
       ...(isStandbyNote(note.standby) && { standby: { ...note.standby, wanted: Math.min(note.standby.wanted, wantedMax) } }),
     }

@@ -11,6 +11,8 @@ export interface Claimant {
   copies?: ReadonlyMap<number, number>
   /** Partitions that it has followed until now: its copies of these are up to date, or soon will be. Default: none. */
   following?: readonly number[]
+  /** A partition that it loses stays without a reader until it no longer claims it. Default: it moves at once. */
+  cooperative?: boolean
   /** Partitions that it fires, or could fire at once. Absent: not reported; then the followed ones count as up to date. */
   warm?: { has(partition: number): boolean } | undefined
 }

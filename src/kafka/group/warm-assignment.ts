@@ -3,6 +3,9 @@
  * (owner-assignment.ts, standby-assignment.ts). A member that is to own a partition which another fires, or to replace a warm
  * standby, first follows it in addition. It is awaited: it reports that it is warm by rejoining, and only then the others give up
  * the partition. Nothing blocks meanwhile, so a member that never gets warm changes nothing.
+ *
+ * Members that have no standbys can be cooperative: a partition that one of them loses is assigned to nobody until that member has
+ * committed it and joined again. The rule is that of Kafka's cooperative rebalancing (KIP-429).
  */
 import { assignOwners, type Claimant, compare, numbers, ownersOf } from './owner-assignment.ts'
 import { assignStandbys, type Follower } from './standby-assignment.ts'
@@ -58,7 +61,8 @@ export function assignWarm(
 }
 
 /**
- * A partition whose present owner reports that it fires it stays until the target owner is warm. A partition without an owner, or
+ * A partition that a cooperative member has to give up is left out. One whose present owner reports that it fires it stays until
+ * the target owner is warm. A partition without an owner, or
  * with one that is not warm, moves at once. It moves to the target owner if that one is warm or if no member is warm, and
  * otherwise to the warm member with the fewest. A partition whose owner yields and fires moves in the same way as soon as another
  * member is warm.
@@ -74,6 +78,7 @@ function ownersUntilWarm(count: number, sorted: readonly WarmMember[], targets: 
     const target = sorted.find(({ memberId }) => memberId === targetOf.get(partition))
     if (target === undefined) continue
     const owner = everybody[before[partition] ?? -1]
+    if (target !== owner && owner?.cooperative === true) continue
     const stays = owner !== undefined && !yielding.includes(owner)
     if (target === owner || isReady(target, partition)) give(partition, target)
     else if (stays && isReady(owner, partition)) give(partition, owner)

@@ -7,6 +7,13 @@
 import type { Consumer } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
 
+/**
+ * After a join of a cooperative group, another join usually follows as soon as the losers have committed. Members that notice it
+ * late would keep everybody waiting.
+ */
+const hurryMs = 3_000
+const hurriedIntervalMs = 100
+
 interface Waiter {
   sinceMs: number
   resolve(): void
@@ -28,6 +35,7 @@ export class Heartbeats {
   /** By the steady clock: when the last answered heartbeat was sent, and when its answer arrived. */
   #sentAtMs = Number.NEGATIVE_INFINITY
   #answeredAtMs = Number.NEGATIVE_INFINITY
+  #hurriedUntilMs = Number.NEGATIVE_INFINITY
   /** When kafkajs last found a heartbeat due, and sent it. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   /** When the last request was sent that proves our membership at that time: a heartbeat, or the end of a join. */
@@ -55,20 +63,29 @@ export class Heartbeats {
    * due by the steady clock is due at any wall-clock time.
    */
   get interval(): number {
-    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#intervalMs
+    const isDue = (): boolean => this.#waiters.length > 0 || performance.now() - this.#answeredAtMs >= this.#currentMs
     const asNumber = (): number => {
       if (this.#rejoins.length > 0) throw Object.assign(new Error('This member joins again.'), { type: 'REBALANCE_IN_PROGRESS' })
-      if (!isDue()) return this.#intervalMs
+      if (!isDue()) return this.#currentMs
       this.#askedAtMs = performance.now()
       return Number.NEGATIVE_INFINITY
     }
     return { valueOf: asNumber } as unknown as number
   }
 
+  /** For 3 s, heartbeats are at most 100 ms apart. */
+  hurry(): void {
+    this.#hurriedUntilMs = performance.now() + hurryMs
+  }
+
+  get #currentMs(): number {
+    return performance.now() < this.#hurriedUntilMs ? Math.min(this.#intervalMs, hurriedIntervalMs) : this.#intervalMs
+  }
+
   /** Time until the next heartbeat is due; 0 while a caller waits for one or for a join. */
   get dueInMs(): number {
     if (this.#waiters.length > 0 || this.#rejoins.length > 0) return 0
-    return Math.max(0, Math.max(this.#answeredAtMs, this.#askedAtMs) + this.#intervalMs - performance.now())
+    return Math.max(0, Math.max(this.#answeredAtMs, this.#askedAtMs) + this.#currentMs - performance.now())
   }
 
   listen(consumer: Consumer): void {

@@ -8,10 +8,16 @@
  * broker's next round is fetched when all of them have settled. So a waiting batch blocks the other partitions of the same
  * broker: onBatch should queue and pause, not wait. Heartbeats continue meanwhile.
  *
+ * A member that is asked about what it loses (onRevoked) is cooperative, as in KIP-429:
+ *
+ *   assigned ──join without it──► revoking ──committed by the caller──► claimed no longer, by another join
+ *        ▲                           │
+ *        └──────── join with it ─────┘
+ *
  * After each join exactly the positions and pauses of onAssigned apply. Earlier pauses are dropped, as kafkajs does whenever it
  * restarts its runner.
  */
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
+import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs'
 import { DuelogError } from '../../errors/index.ts'
 import {
   type Batch,
@@ -24,7 +30,7 @@ import {
 import type { PartitionCounts } from '../admin/index.ts'
 import { type BrokerIsolation, faultOn, type LogSettings, retry } from '../brokers/index.ts'
 import { faultOf, isUnexplained } from '../errors/index.ts'
-import { type AssignerKind, assignerOf, userDataOf } from '../group/index.ts'
+import { type AssignerKind, assignerOf, protocolOf, RevokedPartitions, userDataOf } from '../group/index.ts'
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
@@ -46,6 +52,7 @@ export class KafkaGroupReader implements GroupReader {
   readonly #beatMs: number
   /** Partitions that this member reads now, by topic. Empty unless joined. */
   #assigned = new Map<string, number[]>()
+  readonly #revoked: RevokedPartitions
   /** Counts joins. It is used as the generation, because kafkajs reports the group's generation only with the first heartbeat. */
   #joins = 0
   #memberId: string | undefined
@@ -78,6 +85,10 @@ export class KafkaGroupReader implements GroupReader {
     const isOwner = options.assignment === 'co-partitioned'
     this.#beatMs = isOwner ? settings.ownerHeartbeatIntervalMs : settings.heartbeatIntervalMs
     this.#heartbeats = new Heartbeats(this.#beatMs, settings.sessionTimeoutMs)
+    this.#revoked = new RevokedPartitions(
+      (partitions) => options.onRevoked?.(partitions),
+      () => void this.rejoin().catch(() => {}),
+    )
     this.#pollWait = new PollWait({
       shortMs: settings.fetchWaitMs,
       heartbeats: this.#heartbeats,
@@ -88,7 +99,7 @@ export class KafkaGroupReader implements GroupReader {
     const note = () => {
       this.#heartbeats.joining()
       const isYielding = (): boolean => cutOff?.isCutOff === true
-      return userDataOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation)
+      return userDataOf({ ...options, isYielding }, this.#assigned, this.#heartbeats.generation, this.#revoked.numbers)
     }
     const { assignment = 'round-robin' } = options
     // If the membership ends first, the next one sends it.
@@ -135,21 +146,22 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   seek(position: Position): void {
-    if (this.#mine([position]).length === 0) return
+    if (!this.#isMine(position)) return
     this.#order.sought(position)
     this.#pollWait.busy()
     this.#consumer.seek({ ...position, offset: String(position.offset) })
   }
 
   /**
-   * Positions of partitions that are no longer ours are left out: their new reader commits them. While nothing is ours, for
+   * Positions of partitions that are neither ours nor being revoked are left out: their new reader commits them. While nothing is ours, for
    * example when kafkajs has lost its session and rejoins, it rejects. A caller that took them as committed would forget records
    * that are read again soon.
    */
   async commit(positions: Position[]): Promise<void> {
     if (positions.length > 0 && !this.#joined)
       throw new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
-    const offsets = this.#mine(positions).map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
+    const ours = positions.filter((position) => this.#isMine(position) || this.#revoked.has(position))
+    const offsets = ours.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
     if (offsets.length === 0) return
     try {
       await this.#consumer.commitOffsets(offsets)
@@ -233,7 +245,7 @@ export class KafkaGroupReader implements GroupReader {
   #listen(): void {
     const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, END_BATCH_PROCESS } = this.#consumer.events
     this.#heartbeats.listen(this.#consumer)
-    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload.memberAssignment, payload.memberId))
+    this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload))
     this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
     this.#consumer.on(FETCH_START, ({ payload }) => this.#order.fetching(payload.nodeId))
     // For a batch without visible records, kafkajs emits only this event and continues after it.
@@ -275,19 +287,25 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   /** Runs synchronously before the first fetch of the new assignment. */
-  #onJoin(assignment: Record<string, number[]>, memberId: string): void {
+  #onJoin({ memberAssignment, memberId, groupProtocol }: ConsumerGroupJoinEvent['payload']): void {
     // Thrown into kafkajs's join, this ends a runner that was starting when stop() came and would outlive it.
     if (this.#stopped) throw new DuelogError('not-ready', 'The reader was stopped.')
-    this.#assigned = new Map(Object.entries(assignment).map(([topic, partitions]) => [topic, [...partitions]]))
+    const before = placesIn(this.#assigned)
+    this.#assigned = new Map(Object.entries(memberAssignment).map(([topic, partitions]) => [topic, [...partitions]]))
     this.#joined = true
     // A new member id means that the group had removed us: others may have had our partitions meanwhile. The gap in the count
     // shows that.
     this.#joins += this.#memberId === undefined || this.#memberId === memberId ? 1 : 2
-    this.#memberId = memberId
     this.#order.clear()
     this.#pollWait.busy()
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
-    const assigned = [...this.#assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))
+    const assigned = placesIn(this.#assigned)
+    // By another rule they belong to others already.
+    if (this.#options.onRevoked !== undefined && groupProtocol === protocolOf('co-partitioned')) {
+      this.#heartbeats.hurry()
+      this.#revoked.joined(before, assigned, this.#memberId === memberId)
+    }
+    this.#memberId = memberId
     const wanted = this.#options.onAssigned(assigned, this.#joins)
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])
@@ -299,6 +317,7 @@ export class KafkaGroupReader implements GroupReader {
   #forget(): void {
     this.#joined = false
     this.#assigned = new Map()
+    this.#revoked.clear()
   }
 
   async #handOver(payload: EachBatchPayload): Promise<void> {
@@ -327,7 +346,7 @@ export class KafkaGroupReader implements GroupReader {
 
   #passed({ topic, partition }: TopicPartition, next: number): void {
     const place = { topic, partition }
-    if (this.#mine([place]).length > 0 && this.#order.isInOrder(place)) this.#options.onPassed?.({ ...place, offset: next })
+    if (this.#isMine(place) && this.#order.isInOrder(place)) this.#options.onPassed?.({ ...place, offset: next })
   }
 
   /** Keeps the session alive while a batch waits. kafkajs repeats a refused heartbeat after the batch, and handles it there. */
@@ -351,7 +370,13 @@ export class KafkaGroupReader implements GroupReader {
   }
 
   #mine<Place extends TopicPartition>(places: Place[]): Place[] {
-    if (!this.#joined) return []
-    return places.filter(({ topic, partition }) => this.#assigned.get(topic)?.includes(partition))
+    return places.filter((place) => this.#isMine(place))
+  }
+
+  #isMine({ topic, partition }: TopicPartition): boolean {
+    return this.#joined && this.#assigned.get(topic)?.includes(partition) === true
   }
 }
+
+const placesIn = (assigned: ReadonlyMap<string, readonly number[]>): TopicPartition[] =>
+  [...assigned].flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition })))

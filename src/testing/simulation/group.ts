@@ -19,7 +19,7 @@ export class Group implements MemberGroup {
   readonly members = new Set<Member>()
   /** Violations: what a member did and no member may do. */
   readonly faults: string[] = []
-  readonly #sharing: Sharing
+  #sharing: Sharing
   #generation = 0
 
   constructor(log: MemoryLog, io: Io, chance: Chance, sharing: Sharing) {
@@ -29,6 +29,11 @@ export class Group implements MemberGroup {
     this.chance = chance
   }
 
+  /** From now on, whatever it was made with. */
+  shareByRule(): void {
+    this.#sharing = 'by the rule'
+  }
+
   /** Assigns again. Suspended members are removed. */
   rebalance(): void {
     this.#generation++
@@ -36,7 +41,7 @@ export class Group implements MemberGroup {
       member.fetching = false
       if (member.machine.frozen || member.isCutOff || !member.machine.alive) this.members.delete(member)
     }
-    if (this.#sharing === 'by the rule') return this.#shareByRule()
+    if (this.#sharing === 'by the rule') return this.#assignByRule()
     for (const member of this.members)
       member.promised = { generation: this.#generation, partitions: [], standbys: [], awaited: [] }
     // A member that is about to leave gets no partition while others stay.
@@ -51,7 +56,7 @@ export class Group implements MemberGroup {
   }
 
   /** Assigns as the leader of the group does: from the notes of all members, by the rule of the product. */
-  #shareByRule(): void {
+  #assignByRule(): void {
     const members = [...this.members]
     const counts = new Map(members.flatMap(({ topics }) => topics.map((topic) => [topic, this.log.partitions] as const)))
     const roles = members.map((member) => ({

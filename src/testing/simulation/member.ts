@@ -1,6 +1,6 @@
 /** A member of a simulated consumer group: the port through which a process reads, moved step by step by the simulator. */
 import { DuelogError } from '../../errors/index.ts'
-import { userDataOf } from '../../kafka/index.ts'
+import { RevokedPartitions, userDataOf } from '../../kafka/index.ts'
 import type { GroupReader, GroupReaderOptions, Position, TopicPartition } from '../../ports/index.ts'
 import type { Chance } from './chance.ts'
 import type { Io, Machine } from './io.ts'
@@ -55,6 +55,10 @@ export class Member implements GroupReader {
   #isOutOfReach = false
   #joins = 0
   #generation = 0
+  /** Joins as its reader counts them: the group had removed it before a join that is counted twice. */
+  #counted = 0
+  #hasLapsed = false
+  readonly #revoked: RevokedPartitions
   /** When the group last received something from it, by the steady clock of its machine. */
   #countedAtMs = Number.NEGATIVE_INFINITY
   /** Whether neither the group nor the logs can be reached. */
@@ -67,6 +71,10 @@ export class Member implements GroupReader {
     this.id = `${machine.name}-${options.groupId}`
     this.#group = group
     this.#options = options
+    this.#revoked = new RevokedPartitions(
+      (partitions) => options.onRevoked?.(partitions),
+      () => void this.rejoin().catch(() => {}),
+    )
   }
 
   async start(): Promise<void> {
@@ -116,7 +124,9 @@ export class Member implements GroupReader {
     const assigned = new Map<string, number[]>()
     for (const { topic, partition } of this.#assigned.values()) assigned.set(topic, [...(assigned.get(topic) ?? []), partition])
     const isYielding = (): boolean => this.#isOutOfReach
-    return Buffer.from(JSON.stringify(userDataOf({ ...this.#options, isYielding }, assigned, this.#generation)))
+    return Buffer.from(
+      JSON.stringify(userDataOf({ ...this.#options, isYielding }, assigned, this.#generation, this.#revoked.numbers)),
+    )
   }
 
   promise(generation: number, assignment: Record<string, number[]>): void {
@@ -215,8 +225,10 @@ export class Member implements GroupReader {
   }
 
   move(what: 'learn' | 'beat' | 'rejoin' | 'fetch'): void {
-    if (what === 'rejoin') this.#group.join(this)
-    else if (what === 'learn') this.#learn()
+    if (what === 'rejoin') {
+      this.#hasLapsed = true
+      this.#group.join(this)
+    } else if (what === 'learn') this.#learn()
     else if (what === 'fetch') void this.#fetch()
     else for (const { resolve } of this.#heartbeats.splice(0)) resolve()
   }
@@ -233,6 +245,8 @@ export class Member implements GroupReader {
     this.promised = undefined
     this.#joins++
     this.#generation = generation
+    this.#counted += this.#hasLapsed ? 2 : 1
+    const before = [...this.#assigned.values()]
     this.#assigned = new Map()
     const followed = this.#options.standbys?.topics ?? []
     const places = this.#options.topics.flatMap((topic) =>
@@ -245,7 +259,9 @@ export class Member implements GroupReader {
       const position = this.#group.positionOf(place)
       this.#assigned.set(placeOf(place), { ...place, position, paused: false, seeks: 0 })
     }
-    const wanted = this.#options.onAssigned(places, generation)
+    if (this.#options.onRevoked !== undefined) this.#revoked.joined(before, places, !this.#hasLapsed)
+    this.#hasLapsed = false
+    const wanted = this.#options.onAssigned(places, this.#counted)
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])
     this.fetching = true

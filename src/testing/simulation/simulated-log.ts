@@ -104,7 +104,9 @@ export function simulatedLog(
   const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
   return {
     reader(options) {
-      const member = new Member(machine, groupOf(options.groupId), options)
+      const group = groupOf(options.groupId)
+      if (options.assignment === 'open') group.shareByRule()
+      const member = new Member(machine, group, options)
       joined(member)
       return member
     },
