@@ -976,6 +976,19 @@ export type Health = {
   status: 'ok'
 }
 
+export type WorkersWanted = {
+  /** Workers that the pool needs for its load, from 0 on, as the metric `duelog_pool_workers_wanted`. */
+  workers: number
+  /** What asks for so many: handlers at work, runs that wait, that come due, or that come now; that runs have waited too long; or that an owner does not answer, so that no worker is given up. */
+  reason: 'idle' | 'running' | 'backlog' | 'forecast' | 'arrivals' | 'lateness' | 'owners-unknown'
+  /** Runs that wait for a worker. */
+  backlog: number
+  /** Runs that come due within 30 s. */
+  forecast: number
+  /** How long the oldest of the backlog has waited at least, in ms. */
+  lateMs: number
+} | null
+
 export type Pool = {
   pool: string
   /** PAUSED: nothing starts, and running handlers go on. DRAINING: nothing is dispatched, and its workers still start what was. DRAINED: that is done. */
@@ -986,6 +999,7 @@ export type Pool = {
   pausedBy: string | null
   /** Members of its group. Paused workers have left it. */
   workers: number
+  wanted: WorkersWanted
   /** Handlers that its workers run at once; null if one does not say. */
   slots: number | null
   /** Handlers that its workers announce, at most 1,000. */
@@ -1039,8 +1053,33 @@ export type Worker = {
   lastHeardAt: string | null
 }
 
+export type ExecutorProcesses = {
+  /** name@host:pid:boot of the process that keeps them, by DUELOG_EXECUTOR_PROCESSES. */
+  parent: string
+  name: string | null
+  host: string | null
+  pid: number | null
+  pools: string[]
+  /** Those that are members of a pool. One that starts is not yet; one that stops is until its handlers have ended. */
+  running: number
+  /** As many as the parent keeps by its last decision. */
+  wanted: number
+  min: number
+  /** The same as `min`: their number is fixed. */
+  max: number
+  /** Why there are so many: start, cool-down, or a reason of `wanted` of a pool, such as backlog. */
+  reason: string
+  /** The pool whose load decided. */
+  reasonPool: string | null
+  /** When it was decided. */
+  since: string
+  /** A process ends when fewer have been enough for this time. */
+  coolDownMs: number
+}
+
 export type WorkerList = {
   workers: Worker[]
+  executors: ExecutorProcesses[]
 }
 
 export type Limit = {

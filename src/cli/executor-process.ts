@@ -4,7 +4,7 @@ import { readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
 import { limitRecordLogs } from '../logging/index.ts'
 import { shownOf } from '../metrics/index.ts'
-import { startSystem, tellJoined, tellMetrics } from '../system/index.ts'
+import { followNote, startSystem, tellJoined, tellMetrics } from '../system/index.ts'
 import { boundHeap } from './memory.ts'
 import { watchSignals } from './terminal/index.ts'
 
@@ -20,7 +20,7 @@ try {
     logger.fatal({ event: 'process-failed', err: error }, 'The executor process cannot continue.')
     ended.resolve(1)
   }
-  const system = await startSystem({ config, logger, onFatal })
+  const system = await startSystem({ config, logger, onFatal, announced: followNote(process) })
   tellMetrics(process, () => shownOf(system.metrics.registry))
   tellJoined(process)
   logger.info({ event: 'executor-process-ready', url: system.url, pools: config.pools }, 'The executor process is ready.')

@@ -1,5 +1,6 @@
 /** The connection of a client to a cluster: its brokers and its registry, opened at the first use. */
 import { topicNames, topicPlans } from '../../streams/topics/index.ts'
+import type { Config } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
   type Codecs,
@@ -32,6 +33,24 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   topicPrefix?: string | undefined
   /** Client id, the name of this process in the logs of the brokers. Default `duelog`. */
   clientId?: string | undefined
+}
+
+/** How the settings say to sign in to brokers and registry, and whom to trust. Every program that connects by settings uses it. */
+export function signInsOf({
+  sasl,
+  ssl,
+  registryAuth,
+  registrySsl,
+}: Pick<Config, 'sasl' | 'ssl' | 'registryAuth' | 'registrySsl'>): Pick<
+  ClusterOptions,
+  'sasl' | 'ssl' | 'registryAuth' | 'registrySsl'
+> {
+  return {
+    ...(registryAuth === undefined ? {} : { registryAuth }),
+    ...(registrySsl === undefined ? {} : { registrySsl }),
+    ...(sasl === undefined ? {} : { sasl }),
+    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+  }
 }
 
 export const clusterOptionNames = {

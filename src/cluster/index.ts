@@ -9,6 +9,7 @@ export {
   clusterOptionNames,
   plansOf,
   type SubjectStanding,
+  signInsOf,
   type TopicChange,
   topicPrefixDefault,
 } from './cluster.ts'

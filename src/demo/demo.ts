@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { signInsOf } from '../cluster/index.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { messageOf } from '../errors/index.ts'
 import type { Logger } from '../logging/index.ts'
@@ -29,8 +30,8 @@ export interface DemoOptions {
   logger: Logger
   /** Port of the API, from DUELOG_HTTP_PORT; another port if it is taken. Default 8080. */
   httpPort?: number
-  /** A running cluster instead of the embedded one, for tests. */
-  env?: { KAFKA_BROKERS: string; SCHEMA_REGISTRY_URL: string; DUELOG_TOPIC_PREFIX: string }
+  /** A running cluster instead of the embedded one, with the settings to sign in to it. For tests. */
+  env?: { KAFKA_BROKERS: string; SCHEMA_REGISTRY_URL: string; DUELOG_TOPIC_PREFIX: string } & Record<string, string>
 }
 
 export type DemoOutcome = 'proved' | 'not-proved' | 'interrupted'
@@ -82,8 +83,9 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
   options.signal.addEventListener('abort', onStop, { once: true })
   let system: System | undefined
   try {
+    const config = await configOf(dataDir, options)
     system = await startSystem({
-      config: await configOf(dataDir, options),
+      config,
       handlers: { [handlerName]: ciBuild },
       logger,
       onProgress: (message) => output.write(`${message}\n`),
@@ -93,7 +95,8 @@ async function demoIn(dataDir: string, options: DemoOptions): Promise<DemoOutcom
     const startMs = performance.now() - begunAt
     output.write(`Ready after ${(startMs / 1_000).toFixed(1)} s: API ${system.url}, broker ${system.brokers.join(',')}\n`)
     const { brokers, registryUrl, partitions } = system
-    const cluster = { brokers, registryUrl, topicPrefix: options.env?.DUELOG_TOPIC_PREFIX, clientId: 'duelog-demo', logger }
+    const { topicPrefix } = config
+    const cluster = { brokers, registryUrl, topicPrefix, clientId: 'duelog-demo', logger, ...signInsOf(config) }
     const { verdict, readToEnd } = await runDay({ cluster, partitions, plan, compressedMs: seconds * 1_000, output, signal })
     output.write(`\n${summaryText({ verdict, totals: totalsOf(plan), startMs, readToEnd })}`)
     output.write('\nStopping the broker and the registry.\n')

@@ -63,6 +63,8 @@ export interface ExecutorOptions {
   leadMs?: number
   /** Whether this worker or its pool is paused. Owned by the caller. Default: they are not. */
   pauses?: Pauses | undefined
+  /** What it announces to its group besides its pool, slots, version and handlers. */
+  announced?: (() => object) | undefined
   /** How long a report waits for others to share its send, in ms. Default 10. */
   reportLingerMs?: number
 }
@@ -222,10 +224,10 @@ export class Executor {
   }
 
   #newExecutionConsumer(): ExecutionConsumer {
-    const { log, codecs, names, pool, concurrency, instance, clock, metrics, leadMs = leadMsDefault } = this.#options
+    const { log, codecs, names, pool, concurrency, instance, clock, metrics, announced, leadMs = leadMsDefault } = this.#options
     return new ExecutionConsumer({
       ...{ log, codec: codecs.execution, names, pool, instance, leadMs, clock, metrics, logger: this.#logger },
-      userData: () => ({ instance, pool, concurrency, version, handlers: this.#announcement.handlers }),
+      userData: () => ({ ...announced?.(), instance, pool, concurrency, version, handlers: this.#announcement.handlers }),
       onRebalance: () => void this.#committer.commitNow(),
       onRevoked: (lanes) => handOver(lanes, { runner: this.#runner, committer: this.#committer, clock }),
       onNotKept: () => void this.#announcement.end(),

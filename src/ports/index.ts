@@ -82,7 +82,7 @@ export {
   type PayloadSchema,
   type PayloadsOf,
 } from './payload-schema.ts'
-export { GroupNotKept, handlersOf } from './pool-members.ts'
+export { GroupNotKept, handlersOf, type PoolNeed, type ProcessesNote, processesNoteOf } from './pool-members.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'

@@ -16,6 +16,58 @@ export class GroupNotKept extends DuelogError {
   }
 }
 
+/** What a worker says of the executor processes that it is one of. Each carries the last decision that it knew when it joined its group. */
+export interface ProcessesNote {
+  /** name@host:pid:boot of their parent. */
+  parent: string
+  /** Processes that the parent keeps. */
+  wanted: number
+  /** Limits of their number. */
+  min: number
+  max: number
+  /** Why there are so many: of a load, `start` or `cool-down`. */
+  reason: string
+  /** The pool whose load decided. Null: none did. */
+  pool: string | null
+  /** When it was decided, in epoch ms. */
+  at: number
+  coolDownMs: number
+}
+
+/** Undefined: the member is no executor process, or not of this version. Any client may join a group. */
+export function processesNoteOf(userData: unknown): ProcessesNote | undefined {
+  const { processes: note } = (userData ?? {}) as { processes?: Partial<ProcessesNote> | null }
+  if (typeof note !== 'object' || note === null) return undefined
+  const { parent, reason, pool, at } = note
+  const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= noteCharsMax
+  const counts = [note.wanted, note.min, note.max, note.coolDownMs]
+  const isNote =
+    isText(parent) &&
+    isText(reason) &&
+    (pool === null || isText(pool)) &&
+    counts.every((count) => Number.isSafeInteger(count) && (count as number) >= 0) &&
+    Number.isSafeInteger(at) &&
+    Math.abs(at as number) <= timeMax
+  return isNote ? (note as ProcessesNote) : undefined
+}
+
+const noteCharsMax = 512
+/** The latest time of a Date. */
+const timeMax = 8.64e15
+
+/** How many workers a pool needs for its load, and why. */
+export interface PoolNeed {
+  pool: string
+  wanted: number
+  reason: 'idle' | 'running' | 'backlog' | 'forecast' | 'arrivals' | 'lateness' | 'owners-unknown'
+  /** Runs that could have started and have not. */
+  backlog: number
+  /** Runs that come due within 30 s. */
+  forecast: number
+  /** How long the oldest of the backlog has waited at least. */
+  lateMs: number
+}
+
 /** Names that are read of one member; our own workers announce fewer. Any client may join a group. */
 const handlersReadMax = 1_000
 

@@ -8,10 +8,17 @@ import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
 import type { PoolLoad, PoolLoads } from './pool-loads.ts'
 import { type Decided, firstProcesses, type ProcessLimits, processesWanted, shareOf } from './processes-wanted.ts'
+import type { WantedReason } from './workers-wanted.ts'
 
 const lookEveryMs = 2_000
 /** A measurement that has no answer by then has failed. */
 const measuredMsMax = 10_000
+
+/** Why the number changes: by the load of this pool, by the cool-down after one, or at the start. */
+export interface Decision {
+  reason: WantedReason | 'cool-down' | 'start'
+  pool: string | null
+}
 
 /** The processes that are scaled. */
 export interface KeptProcesses {
@@ -19,8 +26,8 @@ export interface KeptProcesses {
   readonly running: number
   /** Those of them that are members of their pools. */
   readonly joined: number
-  /** Starts and stops until there are so many. Those that stop finish their handlers first; until then they count against the maximum. */
-  scaleTo(processes: number): void
+  /** Starts and stops until there are so many. Those that stop finish their handlers first; until then they count against the maximum. `why`: the number is a new one. */
+  scaleTo(processes: number, why?: Decision): void
 }
 
 export interface ProcessScalerOptions extends ProcessLimits {
@@ -106,6 +113,9 @@ export class ProcessScaler {
         `Executor processes: ${before.processes} → ${wanted} (${this.#decided.reason}).`,
       )
     }
-    processes.scaleTo(wanted)
+    const isUp = wanted > before.processes
+    const why =
+      wanted === before.processes ? undefined : ({ reason: isUp ? most.load.reason : 'cool-down', pool: most.load.pool } as const)
+    processes.scaleTo(wanted, why)
   }
 }

@@ -4,11 +4,13 @@ import { systemClock } from '../clock/index.ts'
 import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
+import type { ProcessesNote } from '../ports/index.ts'
 import { modulePath, type SupervisedProcess, supervise } from '../process/index.ts'
-import type { KeptProcesses } from '../scaling/index.ts'
+import type { Decision, KeptProcesses } from '../scaling/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
 import { isJoined } from './child-state.ts'
 import type { ProcessContext } from './process-context.ts'
+import { isNoteQuestion, noteMessage } from './processes-note.ts'
 
 /** Time that a process needs to stop in addition to the drain: it sends its last reports and leaves its groups. */
 const stopSecondsBesideDrain = 15
@@ -30,7 +32,7 @@ export function startExecutorProcesses(
     throw new DuelogError('bad-config', message)
   }
   const processes = new ExecutorProcesses(parts, cluster)
-  processes.scaleTo(parts.config.executorProcesses.min)
+  processes.scaleTo(parts.config.executorProcesses.min, { reason: 'start', pool: null })
   parts.undo.push(() => processes.stop())
   return processes
 }
@@ -51,6 +53,8 @@ export class ExecutorProcesses implements KeptProcesses {
   readonly #cluster: Cluster
   readonly #places: Place[] = []
   #isStopped = false
+  /** The last decision. */
+  #note: ProcessesNote | undefined
 
   constructor(parts: ProcessContext, cluster: Cluster) {
     this.#parts = parts
@@ -65,9 +69,10 @@ export class ExecutorProcesses implements KeptProcesses {
     return this.#places.filter(({ hasJoined, stopping }) => hasJoined === true && stopping === undefined).length
   }
 
-  scaleTo(wanted: number): void {
+  scaleTo(wanted: number, why?: Decision): void {
     if (this.#isStopped) return
     const { max } = this.#parts.config.executorProcesses
+    if (why !== undefined) this.#tell(wanted, why)
     while (this.running < wanted && this.#places.filter(({ child }) => child !== undefined).length < max) this.#start()
     for (const place of this.#places.toReversed()) {
       if (this.running <= wanted) break
@@ -106,6 +111,7 @@ export class ExecutorProcesses implements KeptProcesses {
       },
       onMessage: (message) => {
         if (isJoined(message)) place.hasJoined = true
+        else if (isNoteQuestion(message)) this.#tellOne(place)
         else place.metrics.received(message)
       },
     })
@@ -123,6 +129,19 @@ export class ExecutorProcesses implements KeptProcesses {
         place.hasJoined = false
         this.#show()
       })
+  }
+
+  /** Before the number changes, so that the processes announce it when their groups share the partitions again. */
+  #tell(wanted: number, { reason, pool }: Decision): void {
+    const { config, instance, clock } = this.#parts
+    const { min, max } = config.executorProcesses
+    const at = Math.round(clock.nowMs())
+    this.#note = { parent: instance, wanted, min, max, reason, pool, at, coolDownMs: config.executorCoolDownMs }
+    for (const place of this.#places) this.#tellOne(place)
+  }
+
+  #tellOne({ child }: Place): void {
+    if (this.#note !== undefined) child?.send(noteMessage(this.#note))
   }
 
   #metricsOf(index: number): ChildMetrics {

@@ -22,7 +22,7 @@ export async function startExecuting(
 }
 
 async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promise<void> {
-  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp, pauses } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp, pauses, announced } = parts
   const handlers = {
     ...builtInsOf(parts),
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
@@ -44,6 +44,7 @@ async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promi
         drainMs: config.drainMs,
         leadMs: config.leadMs,
         pauses,
+        announced,
       }),
   )
   undo.push(() => Promise.all(executors.map((executor) => executor.stop())))

@@ -23,7 +23,7 @@ import type { PoolLoads } from '../scaling/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { operationsOf } from './operations.ts'
 import type { ProcessContext } from './process-context.ts'
-import { poolLoadsOf, showPoolLoads } from './scaling.ts'
+import { measured, poolLoadsOf, showPoolLoads } from './scaling.ts'
 
 /** Where the dashboard is built: in a clone below dist, and in the package, which is dist itself, beside the program. */
 const dashboardPath = import.meta.url.endsWith('.ts') ? '../../dist/dashboard' : '../../dashboard'
@@ -71,6 +71,7 @@ export async function startHttp(
   const api = createApi({
     ...{ writer, codecs, names, partitions, owners, proofs, operations },
     pauses: isPublic ? parts.pauses : undefined,
+    poolNeeds: isPublic ? () => measured(loads, parts) : undefined,
     localProof: auditor,
     history: histories,
     localHistory: history,

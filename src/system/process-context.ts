@@ -26,4 +26,6 @@ export interface ProcessContext {
   vitals: ProcessHealth
   /** URL of the HTTP server. Undefined until it listens. */
   url: string | undefined
+  /** Besides what each worker announces to its group. */
+  announced: (() => object) | undefined
 }

@@ -38,23 +38,25 @@ export function poolLoadsOf(
   })
 }
 
+/** The loads of the pools. Never rejects: those that cannot be measured in time are missing. */
+export async function measured(loads: PoolLoads, { clock, logger }: ProcessContext): Promise<PoolLoad[]> {
+  const work = loads
+    .measure()
+    .catch(
+      (error: unknown) =>
+        void logger.debug({ event: 'load-unknown', err: error }, 'The load of the pools is unknown; it is not shown.'),
+    )
+  return (await withTimeout(clock, shownMsMax, work)) ?? []
+}
+
 /** Each read of the metrics measures the pools. What cannot be measured is absent, so that nobody follows an old value. */
-export function showPoolLoads(loads: PoolLoads, { metrics, clock, logger }: ProcessContext): void {
+export function showPoolLoads(loads: PoolLoads, parts: ProcessContext): void {
+  const { metrics } = parts
   // The gauges are read together, and share one measurement.
-  const measured = async (): Promise<PoolLoad[]> => {
-    const work = loads
-      .measure()
-      .catch(
-        (error: unknown) =>
-          void logger.debug(
-            { event: 'load-unknown', err: error },
-            'The load of the pools is unknown; the metrics do not show it.',
-          ),
-      )
-    return (await withTimeout(clock, shownMsMax, work)) ?? []
-  }
   const show = (gauge: Parameters<typeof whenRead>[0], measureOf: (load: PoolLoad) => number): void =>
-    whenRead(gauge, async () => (await measured()).map((load) => ({ labels: { pool: load.pool }, value: measureOf(load) })))
+    whenRead(gauge, async () =>
+      (await measured(loads, parts)).map((load) => ({ labels: { pool: load.pool }, value: measureOf(load) })),
+    )
   show(metrics.poolWorkersWanted, ({ wanted }) => wanted)
   show(metrics.poolBacklog, ({ backlog }) => backlog)
   show(metrics.poolForecast, ({ forecast }) => Math.round(forecast))

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { tombstoneRetentionMs, topicNames, topicPlans } from '../../streams/topics/index.ts'
 import { peerNote } from '../api/index.ts'
 import { systemClock } from '../clock/index.ts'
-import { clockOf, endParts, type Step, startClock } from '../cluster/index.ts'
+import { clockOf, endParts, type Step, signInsOf, startClock } from '../cluster/index.ts'
 import type { Config } from '../config/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
 import { connectLog, type KafkaLog } from '../kafka/index.ts'
@@ -48,6 +48,8 @@ export interface SystemOptions {
   handlers?: GivenHandlers
   logger?: Logger
   onProgress?: (message: string) => void
+  /** What the workers of this process announce to their groups besides what each announces. */
+  announced?: () => object
   /** Called when the system cannot continue. The process should stop it and end. */
   onFatal?: (error: Error) => void
 }
@@ -100,7 +102,8 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
-  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, ...security(config) })
+  const { sasl, ssl, registryAuth: auth, registrySsl } = signInsOf(config)
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, sasl, ssl })
   frame.connected(log)
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({
@@ -112,17 +115,17 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   ])
   logger.info({ event: 'start-topics-checked', partitions }, 'Start: the topics are checked.')
   const home = { dataDir: config.dataDir, clusterId }
-  const { registryAuth: auth, registrySsl: ssl } = config
   const standing = { registryAnswered: false }
   const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
   const { registryUp: whenUp, startRegistry: onNeeded } = embedded
-  const registry = { registryUrl, auth, ssl, whenUp, onNeeded, onAnswered }
+  const registry = { registryUrl, auth, ssl: registrySsl, whenUp, onNeeded, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ event: 'start-schemas-known', registryUrl }, 'Start: the schema ids are known.')
   const context = {
     ...{ config, logger, log, codecs, names, partitions, instance, metrics, clock, undo, givenUp, vitals },
     targets: log.targetTopics({ patterns: config.targetTopics, prefix: config.topicPrefix, pools: config.pools }),
     url: undefined,
+    announced: options.announced,
   }
   startClock(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
@@ -189,14 +192,6 @@ function newScheduler(parts: ProcessContext): Scheduler {
     pauses: parts.pauses,
     onFatal: vitals.died,
   })
-}
-
-function security(config: Config): Partial<Parameters<typeof connectLog>[0]> {
-  const { sasl, ssl } = config
-  return {
-    ...(sasl === undefined ? {} : { sasl }),
-    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
-  }
 }
 
 function once<T>(task: () => Promise<T>): () => Promise<T> {

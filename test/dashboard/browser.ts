@@ -25,9 +25,10 @@ function chromiumPath(): string {
   )
 }
 
-export function openBrowser(): Promise<Browser> {
+/** `more`: further arguments of the browser. */
+export function openBrowser(more: readonly string[] = []): Promise<Browser> {
   // A container has no user to be protected by the sandbox, and its shared memory is small.
-  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] })
 }
 
 /** Violations that axe finds on the current page, as text. All rules but those of colors look at what a theme does not change. */

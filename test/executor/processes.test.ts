@@ -158,12 +158,20 @@ test('their number follows the load: up while runs wait, and down after the cool
   await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBe(2)
   await expect.poll(load, { timeout: 60_000 }).toBe(2)
   expect(await shown(running)).toBe(2)
+  // The API and the dashboard know it by what the processes announce to their group.
+  const told = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/workers`)
+    return ((await answer.json()) as { executors: object[] }).executors
+  }
+  const limits = { min: 1, max: 2, coolDownMs: 1_000, pools: ['default'], pid: parent.pid }
+  await expect.poll(told, { timeout: 60_000 }).toMatchObject([{ ...limits, running: 2, wanted: 2, reasonPool: 'default' }])
   for (const id of ids) await worker(site, id, 'SUCCEEDED')
   const pids = workers()
   await expect.poll(() => shown('executor_processes_wanted'), { timeout: 60_000 }).toBe(1)
   await expect.poll(() => shown(running), { timeout: 60_000 }).toBe(1)
   await expect.poll(() => shown('executor_processes{state="stopping"}'), { timeout: 60_000 }).toBe(0)
   expect([...pids].filter(lives)).toHaveLength(1)
+  await expect.poll(told, { timeout: 60_000 }).toMatchObject([{ ...limits, running: 1, wanted: 1, reason: 'cool-down' }])
   expect(await shown('executor_process_changes_total{direction="up"}')).toBe(1)
   expect(await shown('executor_process_changes_total{direction="down"}')).toBe(1)
   // The pool without a load needs none, although one process stays.

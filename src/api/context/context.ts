@@ -21,6 +21,7 @@ import type {
   Operations,
   PartitionQueries,
   PauseControl,
+  PoolNeed,
   ProofQueries,
 } from '../../ports/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
@@ -56,6 +57,8 @@ export interface ApiOptions {
   operations?: Operations | undefined
   /** Which pools and workers are paused. Absent: this process lacks the role api. */
   pauses?: PauseControl | undefined
+  /** How many workers the pools need now. Never rejects: pools that cannot be measured are missing. Absent: nobody measures them here. */
+  poolNeeds?: (() => Promise<readonly PoolNeed[]>) | undefined
   /** The proofs of the auditors of the system. Absent: there are none. */
   proofs?: ProofDirectory | undefined
   /** The auditor of this process, which other API processes query through /internal. Absent without that role. */

@@ -1,7 +1,14 @@
 /** The pools: their workers, the runs in them, and whether they are paused. */
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames, TopicPlan } from '../../../streams/topics/index.ts'
-import { handlersOf, type KnownPause, type LogAdmin, type PauseControl, type PauseMode } from '../../ports/index.ts'
+import {
+  handlersOf,
+  type KnownPause,
+  type LogAdmin,
+  type PauseControl,
+  type PauseMode,
+  type PoolNeed,
+} from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
 /** Names of handlers that are listed for one pool. */
@@ -13,6 +20,7 @@ export interface PoolsOptions {
   names: TopicNames
   topics?: readonly TopicPlan[] | undefined
   pauses?: Pick<PauseControl, 'all'> | undefined
+  poolNeeds?: (() => Promise<readonly PoolNeed[]>) | undefined
 }
 
 export interface PoolView {
@@ -21,6 +29,8 @@ export interface PoolView {
   stateSince: string | null
   pausedBy: string | null
   workers: number
+  /** Null: it could not be measured. */
+  wanted: { workers: number; reason: PoolNeed['reason']; backlog: number; forecast: number; lateMs: number } | null
   /** Null: a worker does not say how many runs it takes. */
   slots: number | null
   handlers: string[]
@@ -39,7 +49,8 @@ export function stateOf(mode: PauseMode | undefined, atWork: number): PoolView['
 }
 
 /** Pools with workers, with active runs, with topics that this process knows, or that are paused. Rejects with `broker-unavailable`. */
-export async function listPools({ admin, owners, names, topics = [], pauses }: PoolsOptions): Promise<PoolView[]> {
+export async function listPools({ admin, owners, names, topics = [], pauses, poolNeeds }: PoolsOptions): Promise<PoolView[]> {
+  const measuring = poolNeeds?.() ?? []
   const pools = new Map<string, PoolView>()
   const of = (pool: string): PoolView => {
     const known = pools.get(pool) ?? empty(pool)
@@ -73,6 +84,12 @@ export async function listPools({ admin, owners, names, topics = [], pauses }: P
       view.inPausedPool += inPausedPools
     }
   }
+  for (const { pool, wanted: needed, reason, backlog, forecast, lateMs } of await measuring) {
+    // A pool is not listed because it once had workers.
+    const view = pools.get(pool)
+    const rounded = { backlog, forecast: Math.round(forecast), lateMs: Math.round(lateMs) }
+    if (view !== undefined) view.wanted = { workers: needed, reason, ...rounded }
+  }
   for (const pause of pauses?.all() ?? []) if (pause.kind === 'pool') pools.set(pause.name, withPause(of(pause.name), pause))
   return [...pools.values()].sort((left, right) => (left.pool < right.pool ? -1 : 1))
 }
@@ -88,6 +105,6 @@ export function withPause(view: PoolView, pause: Pick<KnownPause, 'mode' | 'at' 
 }
 
 const empty = (pool: string): PoolView => ({
-  ...{ pool, state: 'ACTIVE', stateSince: null, pausedBy: null, workers: 0, slots: 0, handlers: [] },
+  ...{ pool, state: 'ACTIVE', stateSince: null, pausedBy: null, workers: 0, wanted: null, slots: 0, handlers: [] },
   ...{ dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPool: 0 },
 })

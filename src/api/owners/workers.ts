@@ -1,7 +1,15 @@
 /** The workers of all pools: the members of their groups, the paused ones, and the reports that owners have received from them. */
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
-import { handlersOf, type KnownPause, type LogAdmin, type PauseControl, type WorkerRuns } from '../../ports/index.ts'
+import {
+  handlersOf,
+  type KnownPause,
+  type LogAdmin,
+  type PauseControl,
+  type ProcessesNote,
+  processesNoteOf,
+  type WorkerRuns,
+} from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 import { stateOf } from './pools.ts'
 
@@ -83,12 +91,53 @@ export function withWorkerPause(view: WorkerView, pause: KnownPause | undefined)
 const pausedPool = (pool: string): Pool => ({ pool, slots: null, partitions: 0, handlers: null, isLeft: true })
 
 function shown(instance: string, { pools, version, runs: { heardAt, running, runIds } }: Worker, pause: KnownPause | undefined) {
-  const [, name = null, host = null, pid = null] = /^(.*)@(.*):(\d+):[^:]*$/.exec(instance) ?? []
   return {
-    ...{ instance, name, host, pid: pid === null ? null : Number(pid), version },
+    ...{ instance, ...partsOf(instance), version },
     connected: pools.some(({ isLeft }) => !isLeft),
     pools: pools.map(({ isLeft: _, ...pool }) => pool),
     ...{ state: stateOf(pause?.mode, running), stateSince: pause === undefined ? null : isoTime(pause.at) },
     ...{ running, runIds, lastHeardAt: heardAt === 0 ? null : isoTime(heardAt) },
+  }
+}
+
+/** Of name@host:pid:boot; null for what a foreign member lacks. */
+function partsOf(instance: string): { name: string | null; host: string | null; pid: number | null } {
+  const [, name = null, host = null, pid = null] = /^(.*)@(.*):(\d+):[^:]*$/.exec(instance) ?? []
+  return { name, host, pid: pid === null ? null : Number(pid) }
+}
+
+/** Executor processes with one parent. */
+interface Siblings {
+  note: ProcessesNote
+  members: Set<string>
+  pools: Set<string>
+}
+
+export type ExecutorsView = ReturnType<typeof shownExecutors>
+
+/** The executor processes of each parent, as they announce it to their groups. Rejects with `broker-unavailable`. */
+export async function listExecutors({ admin, names }: Pick<WorkersOptions, 'admin' | 'names'>): Promise<ExecutorsView[]> {
+  const parents = new Map<string, Siblings>()
+  const start = names.group('exec.')
+  for (const groupId of await admin.groups(start)) {
+    for (const { instance, userData } of await admin.groupMembers(groupId)) {
+      const note = processesNoteOf(userData)
+      if (note === undefined) continue
+      const known = parents.get(note.parent) ?? { note, members: new Set(), pools: new Set() }
+      // A member that has not joined again since a decision announces the one before.
+      if (note.at > known.note.at) known.note = note
+      known.members.add(instance)
+      known.pools.add(groupId.slice(start.length))
+      parents.set(note.parent, known)
+    }
+  }
+  return [...parents.values()].map(shownExecutors).sort((left, right) => (left.parent < right.parent ? -1 : 1))
+}
+
+function shownExecutors({ note, members, pools }: Siblings) {
+  const { parent, wanted, min, max, reason, pool, at, coolDownMs } = note
+  return {
+    ...{ parent, ...partsOf(parent), pools: [...pools].sort(), running: members.size, wanted, min, max },
+    ...{ reason, reasonPool: pool, since: isoTime(at), coolDownMs },
   }
 }

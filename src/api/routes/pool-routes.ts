@@ -4,7 +4,7 @@ import { SharedAnswer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { KnownPause, PauseControl, PauseMode } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { listLimits, listPools, listWorkers, withPause, withWorkerPause } from '../owners/index.ts'
+import { listExecutors, listLimits, listPools, listWorkers, withPause, withWorkerPause } from '../owners/index.ts'
 import { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas, workersSchema } from '../schemas/index.ts'
 
 type Change = 'pause' | 'drain' | 'resume'
@@ -20,7 +20,10 @@ export function poolRoutes(instance: FastifyInstance, context: ApiContext): void
   const config = { role: 'viewer' } as const
   const pools = new SharedAnswer(async () => ({ pools: await listPools(context) }))
   instance.get('/v1/pools', { config, schema: poolsSchema }, () => pools.get())
-  const workers = new SharedAnswer(async () => ({ workers: await listWorkers(context) }))
+  const workers = new SharedAnswer(async () => {
+    const [found, executors] = await Promise.all([listWorkers(context), listExecutors(context)])
+    return { workers: found, executors }
+  })
   instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
 
   const limits = new SharedAnswer(async () => listLimits(context))

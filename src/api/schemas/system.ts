@@ -137,6 +137,39 @@ export const workerSchema = {
   },
 } as const
 
+/** Executor processes with one parent. */
+const executorsSchema = {
+  title: 'ExecutorProcesses',
+  ...closed(
+    {
+      parent: { type: 'string', description: 'name@host:pid:boot of the process that keeps them, by DUELOG_EXECUTOR_PROCESSES.' },
+      name: { type: ['string', 'null'] },
+      host: { type: ['string', 'null'] },
+      pid: { type: ['integer', 'null'] },
+      pools: { type: 'array', items: { type: 'string' } },
+      running: {
+        type: 'integer',
+        description:
+          'Those that are members of a pool. One that starts is not yet; one that stops is until its handlers have ended.',
+      },
+      wanted: { type: 'integer', description: 'As many as the parent keeps by its last decision.' },
+      min: { type: 'integer' },
+      max: { type: 'integer', description: 'The same as `min`: their number is fixed.' },
+      reason: {
+        type: 'string',
+        description: 'Why there are so many: start, cool-down, or a reason of `wanted` of a pool, such as backlog.',
+      },
+      reasonPool: { type: ['string', 'null'], description: 'The pool whose load decided.' },
+      since: { ...time, description: 'When it was decided.' },
+      coolDownMs: { type: 'integer', description: 'A process ends when fewer have been enough for this time.' },
+    },
+    [
+      ...['parent', 'name', 'host', 'pid', 'pools', 'running', 'wanted', 'min', 'max', 'reason', 'reasonPool', 'since'],
+      'coolDownMs',
+    ],
+  ),
+} as const
+
 export const workersSchema = {
   operationId: 'listWorkers',
   tags: ['System'],
@@ -148,9 +181,9 @@ export const workersSchema = {
     200: {
       type: 'object',
       title: 'WorkerList',
-      required: ['workers'],
+      required: ['workers', 'executors'],
       additionalProperties: false,
-      properties: { workers: { type: 'array', items: workerSchema } },
+      properties: { workers: { type: 'array', items: workerSchema }, executors: { type: 'array', items: executorsSchema } },
     },
     ...problemResponses,
   },

@@ -1,6 +1,6 @@
 /** Connection of commands that use Kafka directly: the brokers and the registry of the environment, or the embedded ones of this machine. */
 import { pino } from 'pino'
-import type { ClusterOptions } from '../../cluster/index.ts'
+import { type ClusterOptions, signInsOf } from '../../cluster/index.ts'
 import { readConfig } from '../../config/index.ts'
 import type { Terminal } from '../terminal/index.ts'
 
@@ -8,17 +8,14 @@ import type { Terminal } from '../terminal/index.ts'
 export const kafkaSettings = ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'DUELOG_TOPIC_PREFIX'] as const
 
 export function clusterIn(env: Terminal['env'], clientId: string): ClusterOptions {
-  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix, sasl, ssl, ...config } = readConfig(env)
-  const { registryAuth, registrySsl } = config
+  const config = readConfig(env)
+  const { brokers, registryUrl, embeddedKafkaPort, embeddedRegistryPort, topicPrefix } = config
   return {
     brokers: brokers ?? [`127.0.0.1:${embeddedKafkaPort}`],
     registryUrl: registryUrl ?? `http://127.0.0.1:${embeddedRegistryPort}/apis/ccompat/v7`,
     topicPrefix,
     clientId,
     logger: pino({ level: 'silent' }),
-    ...(registryAuth === undefined ? {} : { registryAuth }),
-    ...(registrySsl === undefined ? {} : { registrySsl }),
-    ...(sasl === undefined ? {} : { sasl }),
-    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+    ...signInsOf(config),
   }
 }

@@ -14,9 +14,15 @@ export function poolsCommand(frame: CommandFrame): Command {
       show(
         shell,
         pools,
-        ['POOL', 'STATE', 'WORKERS', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
+        ['POOL', 'STATE', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
         (pool) => [
-          ...[pool.pool, stateText(pool), numberText(pool.workers), pool.slots === null ? '' : numberText(pool.slots)],
+          ...[
+            pool.pool,
+            stateText(pool),
+            numberText(pool.workers),
+            pool.wanted == null ? '' : numberText(pool.wanted.workers),
+            pool.slots === null ? '' : numberText(pool.slots),
+          ],
           ...[pool.dispatched, pool.running, pool.waiting, pool.withoutHandler, pool.inPausedPool].map(numberText),
         ],
       )

@@ -9,6 +9,7 @@ export type {
   DeadLetter,
   DueJobs,
   DueTime,
+  ExecutorProcesses,
   FieldProblem,
   Forecast,
   HistoryCounts,
@@ -91,6 +92,7 @@ export { ask, path, problemOf, RequestProblem } from './request.ts'
 export { useResource } from './resource.ts'
 export { followLink, go, jobHref, pages, route, runHref, shownPages } from './routes.ts'
 export { type RunLog, RunLogReader } from './run-log.ts'
+export { limitsWords, processesWords, wantedWords } from './scaling-words.ts'
 export { askOtherTabs, isAdmin, mayOperate, session, signIn, token, wasRefused } from './session.ts'
 export { TextHistory, type UndoStep } from './text-history.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'

@@ -10,6 +10,7 @@ import {
   runsWait,
   useResource,
   visible,
+  wantedWords,
 } from '../model/index.ts'
 import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, Table, Text } from '../parts/index.ts'
 
@@ -50,6 +51,7 @@ export function PoolsView() {
 function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<void> }) {
   const { pool, state, stateSince, pausedBy, workers, slots, dispatched, running, waiting, handlers } = view
   const held = dispatched + waiting
+  const wantedText = wantedWords(view)
   return (
     <tr>
       <th scope="row">{visible(pool)}</th>
@@ -61,7 +63,10 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
           </span>
         )}
       </td>
-      <td class="number">{workers === 0 && held > 0 ? <span class="status bad">0: {runsWait(held)}</span> : count(workers)}</td>
+      <td class="number">
+        {workers === 0 && held > 0 ? <span class="status bad">0: {runsWait(held)}</span> : count(workers)}
+        {wantedText !== undefined && <span class="aside">{wantedText}</span>}
+      </td>
       <td class="number">{slots === null ? '—' : count(slots)}</td>
       <td class="number">{count(dispatched)}</td>
       <td class="number">{count(running)}</td>

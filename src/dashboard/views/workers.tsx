@@ -1,11 +1,30 @@
 /** The workers of all pools: their hosts, their runs and their last reports. */
-import { ask, changeWorker, count, mayOperate, useResource, visible, type Worker } from '../model/index.ts'
+import {
+  ask,
+  changeWorker,
+  count,
+  type ExecutorProcesses,
+  limitsWords,
+  mayOperate,
+  type Pool,
+  processesWords,
+  useResource,
+  visible,
+  type Worker,
+} from '../model/index.ts'
 import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, RunLink, Table, Text, When } from '../parts/index.ts'
 
+interface Workers {
+  workers: Worker[]
+  /** Absent: the server has an earlier version. */
+  executors?: ExecutorProcesses[]
+}
+
 export function WorkersView() {
-  const resource = useResource('workers', (signal) => ask<{ workers: Worker[] }>('/v1/workers', { signal }))
+  const resource = useResource('workers', (signal) => ask<Workers>('/v1/workers', { signal }))
   const { value, problem } = resource
   const workers = value.value?.workers
+  const executors = value.value?.executors ?? []
   return (
     <>
       <Heading title="Workers" />
@@ -37,6 +56,50 @@ export function WorkersView() {
           ))}
         </Table>
       )}
+      {executors.length > 0 && <Executors executors={executors} />}
+    </>
+  )
+}
+
+/** What started the workers that are executor processes, how many it keeps, and why. */
+function Executors({ executors }: { executors: ExecutorProcesses[] }) {
+  const { value } = useResource('pools', (signal) => ask<{ pools: Pool[] }>('/v1/pools', { signal }))
+  return (
+    <>
+      <h2>Executor processes</h2>
+      <Table
+        of="executor processes"
+        columns={[
+          'Started by',
+          'Pools',
+          { title: 'Running', number: true },
+          { title: 'Wanted', number: true },
+          'Allowed',
+          'Since',
+          'Why',
+        ]}
+      >
+        {executors.map((executor) => {
+          const { parent, host, pid, pools, running, wanted, since } = executor
+          return (
+            <tr key={parent}>
+              <th scope="row" class="code" title={visible(parent)}>
+                <Text of={host === null ? parent : `${host}:${pid}`} />
+              </th>
+              <td>{pools.map((pool) => visible(pool)).join(', ')}</td>
+              <td class="number">{count(running)}</td>
+              <td class="number">{count(wanted)}</td>
+              <td>{limitsWords(executor)}</td>
+              <td>
+                <When at={since} />
+              </td>
+              <td>
+                <Text of={processesWords(executor, value.value?.pools)} />
+              </td>
+            </tr>
+          )
+        })}
+      </Table>
     </>
   )
 }
