@@ -224,6 +224,10 @@ export function newMetrics({ ofProcess = true } = {}) {
       'max',
     ),
     running: gauge('running', 'Handlers that run now.', ['pool']),
+    kafkaThrottled: counter(
+      'kafka_throttled_seconds_total',
+      'Time for which brokers told this process to send nothing, because a quota is used up. The times of all connections add up.',
+    ),
     refused: counter('refused_total', 'Commands that were not carried out, and follow-ups that were not triggered.', [
       'what',
       'reason',

@@ -103,7 +103,8 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const clock = clockOf(config, metrics, logger)
   const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
   const { sasl, ssl, registryAuth: auth, registrySsl } = signInsOf(config)
-  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, sasl, ssl })
+  const onThrottled = (ms: number): void => metrics.kafkaThrottled.inc(ms / 1_000)
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, onThrottled, sasl, ssl })
   frame.connected(log)
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({

@@ -29,16 +29,16 @@ describe('the workers that a pool needs', () => {
 
 describe('the executor processes of a parent', () => {
   it('say which load asked for them', () => {
-    expect(processesWords(executors(), [pool(3, 3, 'backlog')])).toBe('Runs that waited in mail asked for 3.')
-    expect(processesWords(executors({ wanted: 4 }), undefined)).toBe('Runs that waited in mail asked for 4, the most allowed.')
+    expect(processesWords(executors(), [pool(3, 3, 'backlog')])).toBe('Waiting runs of pool mail needed 3.')
+    expect(processesWords(executors({ wanted: 4 }), undefined)).toBe('Waiting runs of pool mail needed 4, the most allowed.')
   })
 
   it('say that fewer are enough only if that is so for each of their pools', () => {
     const other = { ...pool(3, 3, 'running'), pool: 'other' }
     const both = executors({ pools: ['mail', 'other'] })
     const now = ' Fewer are enough now; one ends when that holds for 1 min.'
-    expect(processesWords(executors(), [pool(3, 1, 'running'), other])).toBe(`Runs that waited in mail asked for 3.${now}`)
-    expect(processesWords(both, [pool(3, 1, 'running'), other])).toBe('Runs that waited in mail asked for 3.')
+    expect(processesWords(executors(), [pool(3, 1, 'running'), other])).toBe(`Waiting runs of pool mail needed 3.${now}`)
+    expect(processesWords(both, [pool(3, 1, 'running'), other])).toBe('Waiting runs of pool mail needed 3.')
     expect(processesWords(executors({ wanted: 1 }), [pool(1, 0, 'idle')])).not.toContain('Fewer are enough now')
   })
 
@@ -50,6 +50,6 @@ describe('the executor processes of a parent', () => {
   })
 
   it('show the reason of a later version as it is', () => {
-    expect(processesWords(executors({ reason: 'memory' }), undefined)).toBe('memory in mail asked for 3.')
+    expect(processesWords(executors({ reason: 'memory' }), undefined)).toBe('memory of pool mail needed 3.')
   })
 })

@@ -22,14 +22,14 @@ export function wantedWords({ wanted }: Pick<Pool, 'wanted'>): string | undefine
 
 const wholeSeconds = (ms: number): number => Math.max(1_000, Math.round(ms / 1_000) * 1_000)
 
-/** What the reasons of a load say of the past. A later version may have others. */
-const pastReasons: Record<string, string> = {
-  running: 'Handlers that ran',
-  backlog: 'Runs that waited',
-  forecast: 'Runs that came due',
-  arrivals: 'Runs that came',
-  lateness: 'Runs that waited too long',
-  'owners-unknown': 'An owner that did not answer',
+/** What in a pool needed the processes. A later version may have other reasons. */
+const needs: Record<string, string> = {
+  running: 'Running handlers',
+  backlog: 'Waiting runs',
+  forecast: 'Runs due within 30 s',
+  arrivals: 'New runs',
+  lateness: 'Late runs',
+  'owners-unknown': 'Unknown runs',
 }
 
 export const limitsWords = ({ min, max }: ExecutorProcesses): string => (min === max ? 'fixed' : `${count(min)} to ${count(max)}`)
@@ -39,13 +39,13 @@ export function processesWords(of: ExecutorProcesses, pools: readonly Pool[] | u
   const { min, max, wanted, reason, reasonPool, coolDownMs } = of
   if (min === max) return 'Their number is fixed.'
   const kept = `for ${duration(coolDownMs)}`
-  const where = reasonPool === null ? '' : ` in ${visible(reasonPool)}`
+  const where = reasonPool === null ? '' : ` of pool ${visible(reasonPool)}`
   const why =
     reason === 'start'
       ? 'As many as at the start.'
       : reason === 'cool-down'
         ? `Fewer were enough ${kept}.`
-        : `${pastReasons[reason] ?? visible(reason)}${where} asked for ${wanted === max ? `${count(max)}, the most allowed` : count(wanted)}.`
+        : `${needs[reason] ?? visible(reason)}${where} needed ${wanted === max ? `${count(max)}, the most allowed` : count(wanted)}.`
   const now = (pools ?? []).filter(({ pool }) => of.pools.includes(pool))
   const isFewer = now.length > 0 && now.every((pool) => pool.wanted !== null && pool.wanted.workers < pool.workers)
   return wanted > min && isFewer ? `${why} Fewer are enough now; one ends when that holds ${kept}.` : why

@@ -45,7 +45,6 @@ export function WorkersView() {
             { title: 'Runs', number: true },
             { title: 'Slots', number: true },
             'Last report',
-            'Version',
             'Current runs',
             'State',
             mayOperate.value && 'Actions',
@@ -112,9 +111,9 @@ function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void>
     <tr>
       <th scope="row" class="code" title={visible(instance)}>
         <Text of={host === null ? instance : `${host}:${pid}`} />
-        {name !== null && (
+        {(name !== null || version !== null) && (
           <span class="tags">
-            <Text of={name} />
+            <Text of={[name, version].filter((part) => part !== null).join(' ')} />
           </span>
         )}
       </th>
@@ -123,7 +122,6 @@ function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void>
       <td class="number">{count(running)}</td>
       <td class="number">{slots === 0 ? '—' : count(slots)}</td>
       <td>{lastHeardAt === null ? <span class="none">no report yet</span> : <When at={lastHeardAt} />}</td>
-      <td>{version === null ? '—' : <Text of={version} />}</td>
       <td class="code">
         {runIds.length === 0 ? '—' : runIds.slice(0, runsNamed).map((runId) => <Run key={runId} runId={runId} />)}
         {running > runsNamed && <span class="aside">and {count(running - runsNamed)} more</span>}

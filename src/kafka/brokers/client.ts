@@ -8,7 +8,7 @@ import type { Append } from '../../clock/index.ts'
 import type { DuelogError } from '../../errors/index.ts'
 import type { Logger as RoomLogger } from '../../logging/index.ts'
 import { faultOf } from '../errors/index.ts'
-import { relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
+import { listenToThrottling, relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { mechanismOf, type Sasl, signsInAs } from '../sasl/index.ts'
 import { connectMs } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
@@ -53,6 +53,8 @@ export interface LogOptions {
   fetchBytes?: number
   /** Called for each batch or record that cannot be read and is skipped, in addition to the log. Default: not called. */
   onUnread?: () => void
+  /** A broker throttles a connection for this time, because a quota is used up. */
+  onThrottled?: (ms: number) => void
   /** Called with the times at which brokers appended records to topics with broker append time. Default: not called. */
   onAppended?: (append: Append) => void
   /** Opens the sockets; for proxies and fault tests. */
@@ -150,6 +152,7 @@ function principalIn({ sasl, ssl, clientId }: LogOptions): string {
 
 export function kafkaClient(options: LogOptions, settings: LogSettings): Kafka {
   stopIdleQueueTimers()
+  if (options.onThrottled !== undefined) listenToThrottling(options.clientId, options.onThrottled)
   const { logger } = settings
   const brokers = new WatchedBrokers({ timeouts: timeoutsOf(settings), logger, open: options.socketFactory })
   const kafka = new Kafka({
