@@ -20,10 +20,7 @@ export function poolRoutes(instance: FastifyInstance, context: ApiContext): void
   const config = { role: 'viewer' } as const
   const pools = new SharedAnswer(async () => ({ pools: await listPools(context) }))
   instance.get('/v1/pools', { config, schema: poolsSchema }, () => pools.get())
-  const workers = new SharedAnswer(async () => {
-    const [found, executors] = await Promise.all([listWorkers(context), listExecutors(context)])
-    return { workers: found, executors }
-  })
+  const workers = new SharedAnswer(() => listWorkersAndProcesses(context))
   instance.get('/v1/workers', { config, schema: workersSchema }, () => workers.get())
 
   const limits = new SharedAnswer(async () => listLimits(context))
@@ -86,4 +83,9 @@ export function poolRoutes(instance: FastifyInstance, context: ApiContext): void
       if (kind === 'worker' && at < before && !isAtWork()) await pauses.resume('worker', name)
     }
   }
+}
+
+async function listWorkersAndProcesses(context: ApiContext) {
+  const [workers, executors] = await Promise.all([listWorkers(context), listExecutors(context)])
+  return { workers, executors }
 }
