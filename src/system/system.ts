@@ -101,10 +101,8 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const plans = topicPlans(names, config.pools, config)
   const metrics = metricsOfThisNode()
   const clock = clockOf(config, metrics, logger)
-  const onUnread = (): void => metrics.invalid.inc({ reason: 'unreadable' })
   const { sasl, ssl, registryAuth: auth, registrySsl } = signInsOf(config)
-  const onThrottled = (ms: number): void => metrics.kafkaThrottled.inc(ms / 1_000)
-  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, onUnread, onThrottled, sasl, ssl })
+  const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...countedIn(metrics), sasl, ssl })
   frame.connected(log)
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({
@@ -157,6 +155,12 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
     },
   }
 }
+
+/** What the connection meets. */
+const countedIn = (metrics: Metrics) => ({
+  onUnread: (): void => metrics.invalid.inc({ reason: 'unreadable' }),
+  onThrottled: (ms: number): void => metrics.kafkaThrottled.inc(ms / 1_000),
+})
 
 function metricsOfThisNode(): Metrics {
   const metrics = newMetrics()
