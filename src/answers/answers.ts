@@ -987,7 +987,7 @@ export type WorkersWanted = {
   forecast: number
   /** How long the oldest of the backlog has waited at least, in ms. */
   lateMs: number
-} | null
+}
 
 export type Pool = {
   pool: string
@@ -999,7 +999,8 @@ export type Pool = {
   pausedBy: string | null
   /** Members of its group. Paused workers have left it. */
   workers: number
-  wanted: WorkersWanted
+  /** Null if it could not be measured. */
+  wanted: WorkersWanted | null
   /** Handlers that its workers run at once; null if one does not say. */
   slots: number | null
   /** Handlers that its workers announce, at most 1,000. */

@@ -2,6 +2,7 @@
 import { isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import {
+  type GroupMember,
   handlersOf,
   type KnownPause,
   type LogAdmin,
@@ -43,8 +44,22 @@ export interface WorkersOptions {
   pauses?: Pick<PauseControl, 'all'> | undefined
 }
 
+/** The members of the group of each pool. Rejects with `broker-unavailable`. */
+export async function membersByPool({
+  admin,
+  names,
+}: Pick<WorkersOptions, 'admin' | 'names'>): Promise<Map<string, GroupMember[]>> {
+  const start = names.group('exec.')
+  const found = new Map<string, GroupMember[]>()
+  for (const groupId of await admin.groups(start)) found.set(groupId.slice(start.length), await admin.groupMembers(groupId))
+  return found
+}
+
 /** Rejects with `broker-unavailable`, or with `not-ready` if the owner of a partition cannot be reached. */
-export async function listWorkers({ admin, owners, names, partitions, pauses }: WorkersOptions): Promise<WorkerView[]> {
+export async function listWorkers(
+  { owners, partitions, pauses, ...options }: WorkersOptions,
+  asked = membersByPool(options),
+): Promise<WorkerView[]> {
   const workers = new Map<string, Worker>()
   const of = (instance: string): Worker => {
     const known = workers.get(instance)
@@ -53,15 +68,14 @@ export async function listWorkers({ admin, owners, names, partitions, pauses }: 
     workers.set(instance, worker)
     return worker
   }
-  const start = names.group('exec.')
-  for (const groupId of await admin.groups(start)) {
-    for (const { instance, userData, assigned } of await admin.groupMembers(groupId)) {
+  for (const [pool, members] of await asked) {
+    for (const { instance, userData, assigned } of members) {
       const worker = of(instance)
       const { concurrency, version } = (userData ?? {}) as { concurrency?: unknown; version?: unknown }
       if (typeof version === 'string') worker.version = version
       const slots = typeof concurrency === 'number' ? concurrency : null
       const handlers = handlersOf(userData)
-      worker.pools.push({ pool: groupId.slice(start.length), slots, partitions: assigned.length, handlers })
+      worker.pools.push({ pool, slots, partitions: assigned.length, handlers })
     }
   }
   const paused = new Map(pauses?.all().flatMap((pause) => (pause.kind === 'worker' ? [[pause.name, pause]] : [])))
@@ -116,18 +130,20 @@ interface Siblings {
 export type ExecutorsView = ReturnType<typeof shownExecutors>
 
 /** The executor processes of each parent, as they announce it to their groups. Rejects with `broker-unavailable`. */
-export async function listExecutors({ admin, names }: Pick<WorkersOptions, 'admin' | 'names'>): Promise<ExecutorsView[]> {
+export async function listExecutors(
+  options: Pick<WorkersOptions, 'admin' | 'names'>,
+  asked = membersByPool(options),
+): Promise<ExecutorsView[]> {
   const parents = new Map<string, Siblings>()
-  const start = names.group('exec.')
-  for (const groupId of await admin.groups(start)) {
-    for (const { instance, userData } of await admin.groupMembers(groupId)) {
+  for (const [pool, members] of await asked) {
+    for (const { instance, userData } of members) {
       const note = processesNoteOf(userData)
       if (note === undefined) continue
       const known = parents.get(note.parent) ?? { note, members: new Set(), pools: new Set() }
       // A member that has not joined again since a decision announces the one before.
       if (note.at > known.note.at) known.note = note
       known.members.add(instance)
-      known.pools.add(groupId.slice(start.length))
+      known.pools.add(pool)
       parents.set(note.parent, known)
     }
   }

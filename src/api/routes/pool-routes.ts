@@ -4,7 +4,7 @@ import { SharedAnswer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { KnownPause, PauseControl, PauseMode } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { listExecutors, listLimits, listPools, listWorkers, withPause, withWorkerPause } from '../owners/index.ts'
+import { listExecutors, listLimits, listPools, listWorkers, membersByPool, withPause, withWorkerPause } from '../owners/index.ts'
 import { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas, workersSchema } from '../schemas/index.ts'
 
 type Change = 'pause' | 'drain' | 'resume'
@@ -86,6 +86,7 @@ export function poolRoutes(instance: FastifyInstance, context: ApiContext): void
 }
 
 async function listWorkersAndProcesses(context: ApiContext) {
-  const [workers, executors] = await Promise.all([listWorkers(context), listExecutors(context)])
+  const members = membersByPool(context)
+  const [workers, executors] = await Promise.all([listWorkers(context, members), listExecutors(context, members)])
   return { workers, executors }
 }

@@ -19,26 +19,28 @@ export const poolSchema = {
       pausedBy: { type: ['string', 'null'], description: 'Who paused or drained it.' },
       workers: { type: 'integer', description: 'Members of its group. Paused workers have left it.' },
       wanted: {
-        title: 'WorkersWanted',
         anyOf: [
-          closed(
-            {
-              workers: {
-                ...count,
-                description: 'Workers that the pool needs for its load, from 0 on, as the metric `duelog_pool_workers_wanted`.',
+          {
+            title: 'WorkersWanted',
+            ...closed(
+              {
+                workers: {
+                  ...count,
+                  description: 'Workers that the pool needs for its load, from 0 on, as the metric `duelog_pool_workers_wanted`.',
+                },
+                reason: {
+                  type: 'string',
+                  enum: ['idle', 'running', 'backlog', 'forecast', 'arrivals', 'lateness', 'owners-unknown'],
+                  description:
+                    'What asks for so many: handlers at work, runs that wait, that come due, or that come now; that runs have waited too long; or that an owner does not answer, so that no worker is given up.',
+                },
+                backlog: { ...count, description: 'Runs that wait for a worker.' },
+                forecast: { ...count, description: 'Runs that come due within 30 s.' },
+                lateMs: { ...count, description: 'How long the oldest of the backlog has waited at least, in ms.' },
               },
-              reason: {
-                type: 'string',
-                enum: ['idle', 'running', 'backlog', 'forecast', 'arrivals', 'lateness', 'owners-unknown'],
-                description:
-                  'What asks for so many: handlers at work, runs that wait, that come due, or that come now; that runs have waited too long; or that an owner does not answer, so that no worker is given up.',
-              },
-              backlog: { ...count, description: 'Runs that wait for a worker.' },
-              forecast: { ...count, description: 'Runs that come due within 30 s.' },
-              lateMs: { ...count, description: 'How long the oldest of the backlog has waited at least, in ms.' },
-            },
-            ['workers', 'reason', 'backlog', 'forecast', 'lateMs'],
-          ),
+              ['workers', 'reason', 'backlog', 'forecast', 'lateMs'],
+            ),
+          },
           { type: 'null' },
         ],
         description: 'Null if it could not be measured.',
