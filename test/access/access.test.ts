@@ -9,7 +9,6 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccessRole, type AclEntry, accessOf, accessRoles } from '../../schemas/access.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { runDemo } from '../../src/demo/demo.ts'
 import type { Handler, Handlers } from '../../src/executor/handlers/handler.ts'
 import { connectLog } from '../../src/kafka/log.ts'
 import { createClient } from '../../src/library/create-client.ts'
@@ -330,24 +329,6 @@ test.each([
   },
   90_000,
 )
-
-test('the demo signs in with all its clients', async () => {
-  const all = ['Read', 'Write', 'Create', 'Describe', 'DescribeConfigs', 'AlterConfigs'] as const
-  const prefix = `a${++clusters}.`
-  await broker.grant('nobody', [
-    { resource: 'topic', name: prefix, pattern: 'prefixed', operations: all },
-    { resource: 'group', name: prefix, pattern: 'prefixed', operations: ['Read', 'Describe'] },
-    { resource: 'transactional-id', name: prefix, pattern: 'prefixed', operations: ['Write', 'Describe'] },
-    { resource: 'cluster', name: 'kafka-cluster', pattern: 'literal', operations: ['Create', 'Describe', 'DescribeConfigs'] },
-  ] as unknown as AclEntry[])
-  const written: string[] = []
-  const outcome = await runDemo({
-    ...{ seconds: 2, jobs: 3, output: { write: (text) => written.push(text) }, signal: new AbortController().signal },
-    logger: pino({ level: 'silent' }),
-    env: { ...(await signIns.password('nobody')), SCHEMA_REGISTRY_URL: registryUrl, DUELOG_TOPIC_PREFIX: prefix },
-  })
-  expect(outcome, written.join('')).toBe('proved')
-})
 
 test('a wrong password and an unknown mechanism name the settings', async () => {
   for (const wrong of [
