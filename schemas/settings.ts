@@ -93,7 +93,7 @@ export interface SettingValues {
   embeddedRegistryPort: number
   /** Prefix of every topic, consumer group and transactional id. */
   topicPrefix: string
-  /** Partitions of every topic, fixed when the topics are created. Default 4 with the embedded broker, 32 on a cluster. */
+  /** Partitions of every topic, when the topics are created; later, duelog reshard copies a stopped system to another number. Default 4 with the embedded broker, 32 on a cluster. */
   partitions: number
   /** Replicas of every topic that Duelog creates. Default 1 with the embedded broker, 3 on a cluster. */
   replication: number

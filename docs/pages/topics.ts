@@ -92,6 +92,7 @@ const namesOfOthers = [
   [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
   [code(names.group('retry')), 'consumer group of the retry forwarders'],
   [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
+  [code(names.group('carried')), 'consumer group and transactional id of `duelog carry`: how far the topics of the system before a restore are carried over'],
   [code(names.group('intake-<topic>-<partition>')), 'transactional id of the intake of one partition of foreign schedules'],
   [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
   [
@@ -126,7 +127,7 @@ export function topicsPage(): string {
     heading(
       'Topics',
       'streams/topics/topics.ts and schemas/*.avsc',
-      'All topics have the same number of partitions, fixed when they are created. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/state/keys.ts`). Values are Avro in the Confluent wire format under the subject `<topic>-value`. Each schema is backward compatible with all earlier versions.',
+      'All topics have the same number of partitions, that with which they were created; [another number](how-to/backup-and-reshard.md#another-number-of-partitions) means other topics. Keys are job ids in UTF-8 (in `job-state` a one-byte prefix and the id, see `streams/state/keys.ts`). Values are Avro in the Confluent wire format under the subject `<topic>-value`. Each schema is backward compatible with all earlier versions.',
     ),
     table(['Topic', 'Value', 'Cleanup', 'Settings', 'Written by', 'Read by'], rows),
     [

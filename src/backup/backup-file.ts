@@ -65,6 +65,8 @@ export interface BackupHeader {
   zoneRules: string
   /** Whether schedulers ran while it was made. */
   live: boolean
+  /** Ends of the topics of definitions and commands: later records are not in the file. */
+  ends: { topic: string; partition: number; offset: number }[]
   /** Schemas of the bodies, by name. */
   schemas: Record<string, string>
 }

@@ -61,7 +61,7 @@ export async function backup(options: BackupOptions): Promise<BackupResult> {
     })
     const header = {
       ...{ createdAt: Date.now(), duelog: version, clusterId: await admin.clusterId(), prefix: clusterOptions.topicPrefix ?? '' },
-      ...{ partitions: system.partitions, pools, zoneRules: zoneRulesOf(system), live, schemas: ownSchemas() },
+      ...{ partitions: system.partitions, pools, zoneRules: zoneRulesOf(system), live, ends: system.ends, schemas: ownSchemas() },
     }
     const writer = await BackupWriter.create(file, header)
     try {

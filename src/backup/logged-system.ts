@@ -27,6 +27,8 @@ export interface LoggedSystem {
   partitions: number
   /** The last committed position of each partition; a partition that no owner had has none. */
   positions: Map<number, Position>
+  /** Ends of `jobs` and `job-commands`, up to which they were read. */
+  ends: { topic: string; partition: number; offset: number }[]
   /** Latest records of the topics `pauses` and `operations` by key. */
   pauses: Map<string, Buffer>
   operations: Map<string, Buffer>
@@ -47,7 +49,14 @@ const smallRecordsMax = 20_000
 export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
   const { cluster, scratch, onProgress, signal } = options
   const { log, names } = cluster
-  const system: LoggedSystem = { partitions: 0, positions: new Map(), pauses: new Map(), operations: new Map(), unreadable: 0 }
+  const system: LoggedSystem = {
+    partitions: 0,
+    positions: new Map(),
+    ends: [],
+    pauses: new Map(),
+    operations: new Map(),
+    unreadable: 0,
+  }
   const read = { groupPrefix: names.group('backup-'), onProgress, signal, onUnread: () => void system.unreadable++ }
   const spans = await log.readToEnd({ ...read, topics: [names.state], onRecord: (record) => putState(record, options, system) })
   system.partitions = spans.length
@@ -57,7 +66,7 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     begin.set(`${names.events}/${partition}`, eventsOffset)
   }
   const small = { [names.pauses]: system.pauses, [names.operations]: system.operations }
-  await log.readToEnd({
+  const inputs = await log.readToEnd({
     ...read,
     topics: [names.jobs, names.commands, names.events, names.pauses, names.operations],
     begin,
@@ -66,6 +75,9 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
       return latest === undefined ? putInput(record, cluster, scratch, system) : putSmall(record, latest)
     },
   })
+  system.ends = inputs
+    .filter(({ topic }) => topic === names.jobs || topic === names.commands)
+    .map(({ topic, partition, to }) => ({ topic, partition, offset: to }))
   await scratch.flush()
   return system
 }

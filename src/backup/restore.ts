@@ -11,6 +11,7 @@ import { type Cluster, type ClusterOptions, clusterOf, plansOf } from '../cluste
 import { DuelogError } from '../errors/index.ts'
 import type { LogAdmin } from '../ports/index.ts'
 import { type BackupHeader, checkedBackup } from './backup-file.ts'
+import { carryGroup } from './carry.ts'
 import { Restoring } from './restoring.ts'
 import { Scratch } from './scratch.ts'
 import type { BackupCounts } from './writing.ts'
@@ -67,6 +68,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       const restoring = new Restoring({ options, cluster, codecs, scratch, writer, header, partitions, jobs: result.counts.jobs })
       const records = await restoring.all()
       await checkEnds(admin, cluster, restoring)
+      await rememberEnds(admin, cluster, header)
       return { ...result, records, tookMs: performance.now() - startedAt }
     } finally {
       await writer.close()
@@ -94,6 +96,20 @@ async function checkEmpty({ log, names }: Cluster, admin: LogAdmin, { topicPrefi
         'bad-usage',
         `${topic} is not empty: partition ${used.partition} ends at offset ${used.next}. A restore needs empty topics; choose another DUELOG_TOPIC_PREFIX, or delete these topics first.`,
       )
+  }
+}
+
+/** Then `duelog carry` knows which records of the old topics are not in the backup. On another cluster there are no old topics. */
+async function rememberEnds(admin: LogAdmin, { log, names }: Cluster, { clusterId, ends }: BackupHeader): Promise<void> {
+  const known = new Set(await log.topics())
+  const positions = ends.filter(({ topic }) => known.has(topic))
+  if (positions.length === 0 || clusterId !== (await admin.clusterId())) return
+  const groupId = carryGroup(names)
+  const writer = await log.transactionalWriter(groupId)
+  try {
+    await writer.commit([], { groupId, positions })
+  } finally {
+    await writer.close()
   }
 }
 

@@ -2,13 +2,12 @@
  * A system with jobs in every state is stopped, backed up, and restored to another number of partitions, where it continues. The oracle is
  * the checker, which reads the executions of both logs and counts by the calendar of the test.
  */
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { backup, restore } from '../../src/backup/index.ts'
+import { backup, carry, reshard, restore } from '../../src/backup/index.ts'
 import { clusterOf } from '../../src/cluster/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import type { Handler, Run } from '../../src/library/index.ts'
@@ -150,6 +149,7 @@ async function define(ask: Ask): Promise<{ onceAt: number; delayedAt: number }> 
   later('paused', { schedule: { at: new Date(Date.now() + 20_000).toISOString() } })
   later('triggered', { schedule: { at: '2100-01-01T00:00:00Z' } })
   later('deleted', { schedule: { everyMs: 60_000, anchor: 0 } })
+  later('deleted-after', { schedule: { at: '2100-01-01T00:00:00Z' } })
   for (let index = 0; index < 4; index++)
     later(`{c}${index}`, {
       ...{ schedule: now, target: { handler: 'slow' }, concurrencyKey: 'one-at-a-time', concurrencyLimit: 1, leaseMs: 1_000 },
@@ -167,23 +167,29 @@ async function define(ask: Ask): Promise<{ onceAt: number; delayedAt: number }> 
   return { onceAt, delayedAt }
 }
 
-/** What is in the logs and not decided when the schedulers have stopped. */
-async function sendLate(): Promise<void> {
+/** `before`: what is in the logs and not decided when the schedulers have stopped. `after`: what is sent to them when they have been copied. */
+async function sendLate(when: 'before' | 'after'): Promise<void> {
   const { log, openCodecs, names } = clusterOf({ brokers, registryUrl, topicPrefix: from.prefix })
   const codecs = await openCodecs(['default', 'reports'])
   const writer = await log.writer()
   const definition = (more: object) =>
     codecs.definition.encode(completeDefinition({ schedule: { delayMs: 4_000 }, target: { handler: 'echo' }, ...more } as never))
   const job = (key: string, value: Buffer | null) => ({ topic: names.jobs, ofJob: true, key, value })
-  await writer.write([
-    job('defined-late', definition({})),
-    job('replaced', definition({ schedule: { delayMs: 1_000 } })),
-    job('deleted', null),
-    {
-      ...{ topic: names.commands, ofJob: true, key: 'triggered' },
-      value: codecs.command.encode({ type: 'TRIGGER', commandId: randomUUID(), at: Date.now() }),
-    },
-  ])
+  const trigger = { topic: names.commands, ofJob: true, key: 'triggered' }
+  const command = codecs.command.encode({ type: 'TRIGGER', commandId: when, at: Date.now() })
+  if (when === 'before')
+    await writer.write([
+      job('defined-late', definition({})),
+      job('replaced', definition({ schedule: { delayMs: 1_000 } })),
+      job('deleted', null),
+      { ...trigger, value: command },
+    ])
+  else
+    await writer.write([
+      job('defined-after', definition({ schedule: { delayMs: 0 } })),
+      job('deleted-after', null),
+      { ...trigger, value: command },
+    ])
   await writer.close()
 }
 
@@ -214,24 +220,23 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   onTestFinished(() => before.close())
   const ask = asking(scheduler)
   const { onceAt, delayedAt } = await define(ask)
+  const source = { brokers, registryUrl, topicPrefix: from.prefix }
+  const signal = new AbortController().signal
+  const common = { pools: [], retentions: {}, replication: 1, partitions: to.partitions, onProgress() {}, signal }
+  const move = () => reshard({ ...common, cluster: source, toPrefix: to.prefix, intakeTopics: [] })
+  await expect(move()).rejects.toThrow('A scheduler runs')
   await stopped(ask, before, scheduler)
-  await sendLate()
+  await sendLate('before')
 
   const file = join(folder, 'system.backup')
-  const signal = new AbortController().signal
-  const made = await backup({ cluster: { brokers, registryUrl, topicPrefix: from.prefix }, file, onProgress() {}, signal })
+  const made = await backup({ cluster: source, file, onProgress() {}, signal })
   expect(made).toMatchObject({
     partitions: 3,
     live: false,
     counts: { deadRuns: 1, rateLimits: 1, pendingCommands: 1, unreadable: 0 },
   })
   const target = { brokers, registryUrl, topicPrefix: to.prefix }
-  const options = {
-    ...{ pools: [], retentions: {}, replication: 1, signal },
-    cluster: target,
-    partitions: to.partitions,
-    onProgress() {},
-  }
+  const options = { ...common, cluster: target }
   const whole = await readFile(file)
   const middle = Math.floor(whole.length / 2)
   const damaged = Buffer.from(whole)
@@ -246,9 +251,12 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   const { log } = clusterOf(target)
   expect((await log.topics()).filter((topic) => topic.startsWith(to.prefix))).toEqual([])
 
-  await restore({ ...options, file, dryRun: false })
+  expect(await move()).toMatchObject({ backup: { counts: made.counts }, restore: { partitions: to.partitions } })
   await expect(restore({ ...options, file, dryRun: false })).rejects.toThrow('is not empty')
   const system = await start('all', to, { DUELOG_POOLS: 'default,reports' })
+  await sendLate('after')
+  const carried = () => carry({ cluster: target, fromPrefix: from.prefix, follow: false, onProgress() {}, signal })
+  expect([await carried(), await carried()]).toEqual([3, 0])
   const after = await Checker.open({ brokers, ...to })
   onTestFinished(() => after.close())
   const there = asking(system)
@@ -269,11 +277,13 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   expect(callsOf('delayed').map(({ run }) => Math.abs(run.scheduledFor - delayedAt) < 2_000)).toEqual([true])
   expect(callsOf('ran-once')).toHaveLength(1)
 
-  for (const id of ['behind', 'defined-late', 'replaced', 'follower', 'triggered']) await called(id, 1, to.prefix)
+  for (const id of ['behind', 'defined-late', 'defined-after', 'replaced', 'follower']) await called(id, 1, to.prefix)
+  await called('triggered', 2, to.prefix)
   expect(callsOf('behind').map(({ run }) => run.attempt)).toEqual([1])
   expect(callsOf('ends-late')).toHaveLength(1)
   await jobThat(there, 'ends-late', { succeeded: 1, lastRun: { status: 'SUCCEEDED' } })
-  for (const id of ['follower', 'triggered', 'defined-late', 'replaced']) expect(callsOf(id), id).toHaveLength(1)
+  for (const id of ['follower', 'defined-late', 'defined-after', 'replaced']) expect(callsOf(id), id).toHaveLength(1)
+  expect(callsOf('triggered')).toHaveLength(2)
   await called('in-flight', 2)
   expect(callsOf('in-flight').map(({ run, of }) => [run.runNo, run.attempt, of])).toEqual([
     [1, 1, from.prefix],
@@ -281,7 +291,8 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   ])
   await called('retried', 2)
   expect(callsOf('retried').map(({ run }) => run.attempt)).toEqual([1, 2])
-  await expect(there('GET', 'jobs/deleted')).rejects.toThrow('404')
+  for (const id of ['deleted', 'deleted-after'])
+    await expect.poll(() => there('GET', `jobs/${id}`).catch(String)).toContain('404')
 
   for (let index = 0; index < 4; index++) await jobThat(there, `{c}${index}`, { succeeded: 1, active: [] })
   expect(slow.most).toBe(1)

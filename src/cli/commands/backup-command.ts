@@ -16,23 +16,23 @@ import {
 } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
-const restoreSettings = [
+export const restoreSettings = [
   ...kafkaSettings,
   ...['DUELOG_POOLS', 'DUELOG_REPLICATION', 'DUELOG_RUNS_RETENTION_MS', 'DUELOG_RUN_LOGS_RETENTION_MS'],
 ]
-const partitionsMax = 1_024
+export const partitionsMax = 1_024
 
-interface Flags extends Record<string, unknown> {
+export interface BackupFlags extends Record<string, unknown> {
   workFolder?: string
   json?: boolean
 }
 
-interface RestoreFlags extends Flags {
+interface RestoreFlags extends BackupFlags {
   partitions?: number
   dryRun?: boolean
 }
 
-const workFolder = (): Option =>
+export const workFolderOption = (): Option =>
   new Option(
     '--work-folder <folder>',
     'folder for temporary files, about as large as all definitions and states; default: that of the file',
@@ -49,9 +49,9 @@ export function backupCommand(frame: CommandFrame): Command {
   )
   for (const option of settingOptions(kafkaSettings)) command.addOption(option)
   return command
-    .addOption(workFolder())
+    .addOption(workFolderOption())
     .addOption(new Option('--json', 'print the result as one line of JSON'))
-    .action((file: string, flags: Flags) =>
+    .action((file: string, flags: BackupFlags) =>
       running(frame, flags, async (onProgress, signal) => {
         const { backup } = await import('../../backup/index.ts')
         const result = await backup({
@@ -86,7 +86,7 @@ export function restoreCommand(frame: CommandFrame): Command {
         partitionsMax,
       ),
     )
-    .addOption(workFolder())
+    .addOption(workFolderOption())
     .addOption(new Option('--dry-run', 'check the file and the target, and write nothing'))
     .addOption(new Option('--json', 'print the result as one line of JSON'))
     .action((file: string, flags: RestoreFlags) =>
@@ -106,17 +106,17 @@ export function restoreCommand(frame: CommandFrame): Command {
 }
 
 /** The schemas would be most of the output. */
-function withoutSchemas({ header, ...result }: RestoreResult): object {
+export function withoutSchemas({ header, ...result }: RestoreResult): object {
   const { schemas: _, ...shown } = header
   return { ...result, header: shown }
 }
 
 type Work = (
-  onProgress: (done: number, total: number, what: string) => void,
+  onProgress: (done: number, total: number | undefined, what: string) => void,
   signal: AbortSignal,
 ) => Promise<{ json: object; text: string }>
 
-async function running({ terminal, exit }: CommandFrame, flags: Flags, work: Work): Promise<void> {
+export async function running({ terminal, exit }: CommandFrame, flags: BackupFlags, work: Work): Promise<void> {
   const signals = watchSignals()
   let shown: { what: string; bar: ReturnType<typeof showProgress> } | undefined
   try {
@@ -125,7 +125,7 @@ async function running({ terminal, exit }: CommandFrame, flags: Flags, work: Wor
         shown?.bar.stop()
         shown = { what, bar: showProgress(terminal, total) }
       }
-      shown.bar.update(done, `${numberText(done)} of ${numberText(total)} ${what}`)
+      shown.bar.update(done, `${numberText(done)}${total === undefined ? '' : ` of ${numberText(total)}`} ${what}`)
     }, signals.stop)
     shown?.bar.stop()
     terminal.stdout.write(flags.json ? jsonText(json, terminal.stdout) : severalLines(text))
@@ -140,20 +140,20 @@ async function running({ terminal, exit }: CommandFrame, flags: Flags, work: Wor
 
 function backupText(file: string, { counts, bytes, partitions, live, tookMs }: BackupResult): string {
   const how = live ? 'Schedulers ran meanwhile: each partition is copied as of its last commit.' : 'No scheduler ran.'
-  return `${file}: ${counted(counts.jobs, 'job')} of ${counted(partitions, 'partition')}, ${numberText(bytes)} bytes, in ${seconds(tookMs)} s. ${how}\n${contentText(counts)}`
+  return `${file}: ${counted(counts.jobs, 'job')} of ${counted(partitions, 'partition')}, ${numberText(bytes)} bytes, in ${secondsText(tookMs)} s. ${how}\n${contentText(counts)}`
 }
 
 function restoreText(file: string, { header, counts, partitions, records, tookMs }: RestoreResult, dryRun: boolean): string {
   const what = `${counted(counts.jobs, 'job')} of ${counted(header.partitions, 'partition')} from ${new Date(header.createdAt).toISOString()}`
   if (dryRun)
     return `${file} is sound: ${what}. They would be written to ${counted(partitions, 'partition')}. Nothing was written.\n${contentText(counts)}`
-  return `${file}: ${what} are in ${counted(partitions, 'partition')}: ${counted(records, 'record')} in ${seconds(tookMs)} s.\n${contentText(counts)}`
+  return `${file}: ${what} are in ${counted(partitions, 'partition')}: ${counted(records, 'record')} in ${secondsText(tookMs)} s.\n${contentText(counts)}`
 }
 
-const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
+export const secondsText = (ms: number): string => (ms / 1_000).toFixed(1)
 
 /** What continues, and how. */
-function contentText(counts: BackupCounts): string {
+export function contentText(counts: BackupCounts): string {
   const { activeRuns, startedRuns, deadRuns, pendingDefinitions, pendingCommands, pendingReports, unreadable } = counts
   const lines = [
     `${counted(activeRuns, 'run')} had not ended; ${numberText(startedRuns)} of them had been started by a worker, and their lease judges them.`,
