@@ -2,7 +2,7 @@
 import type { Execution, ExecutionEvent, FinishedRun, JobState, OperationRecord } from '../../schemas/index.ts'
 import { type KeyUse, restoredJob } from '../../streams/backup/index.ts'
 import { type KnownDefinition, runKey, snapshotKey, stateKey } from '../../streams/state/index.ts'
-import { partitionOf, type TopicNames } from '../../streams/topics/index.ts'
+import { partitionOf, restoredHeader, type TopicNames } from '../../streams/topics/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { RecordOut } from '../ports/index.ts'
 import { buffersOf, type Frame, kinds } from './backup-file.ts'
@@ -78,7 +78,8 @@ export function addRecords(
   const { id, commands } = job
   const partition = partitionOf(id, partitions)
   const { state, runs, snapshots, events, slots } = restoredJob(job, offset)
-  const put = (key: Buffer, value: Buffer): void => void records.push({ topic: names.state, partition, key, value })
+  const put = (key: Buffer, value: Buffer): void =>
+    void records.push({ topic: names.state, partition, key, value, headers: { [restoredHeader]: '' } })
   if (state !== undefined) put(stateKey(id), codecs.state.encode({ state }))
   for (const run of runs) put(runKey(id, run.runNo), codecs.state.encode({ run }))
   for (const [runNo, execution] of snapshots)

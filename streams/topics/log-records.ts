@@ -23,3 +23,5 @@ export const markHeader = 'duelog-mark'
 export const markKey = '\u0000duelog-mark'
 /** Header of the tombstone that replaces a definition when it is moved to the partition of its job. */
 export const movedHeader = 'duelog-moved'
+/** Header of entries of job-state that a restore has written: what led to them is in the logs of another system. */
+export const restoredHeader = 'duelog-restored'

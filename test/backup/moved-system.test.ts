@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { audit } from '../../src/auditor/index.ts'
 import { backup, carry, reshard, restore } from '../../src/backup/index.ts'
 import { clusterOf } from '../../src/cluster/index.ts'
 import { readConfig } from '../../src/config/index.ts'
@@ -309,4 +310,7 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   await jobThat(there, 'paused', { status: 'PAUSED', runNo: 0 })
   await there('POST', 'jobs/paused/resume')
   await called('paused')
+  await system.stop()
+  const verdict = await audit({ cluster: target, from: undefined, to: undefined, graceMs: 30_000, onProgress() {}, signal })
+  expect(verdict.findings).toEqual([])
 })

@@ -4,7 +4,7 @@ import type { Dispatch, Fact, Report } from '../reading/index.ts'
 import { attemptOf, type JobAccount } from './account.ts'
 import { type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
 import { hasNumber, noteLife, unknown } from './run-numbers.ts'
-import { enterState } from './state-entry.ts'
+import { enterRestored, enterState } from './state-entry.ts'
 
 /** Definitions of one job that states may still refer to. */
 const plansMax = 8
@@ -24,6 +24,8 @@ export function enter(account: JobAccount, fact: Fact, context: EntryContext): v
       return
     case 'state':
       return enterState(account, fact.state, fact, context)
+    case 'restored':
+      return enterRestored(account, fact.state, at, context)
     case 'finished':
       return enterFinished(account, fact.run, at, context)
     case 'dispatch':

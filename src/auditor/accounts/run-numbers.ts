@@ -46,6 +46,19 @@ export function addNumber(set: NumberSet, number: number): void {
   }
 }
 
+/** 1 to `last` without these. */
+export function numbersExcept(last: number, without: readonly number[]): NumberSet {
+  const set: NumberSet = []
+  let from = 1
+  for (const number of [...without].sort((a, b) => a - b)) {
+    if (from < number) set.push([from, number - 1])
+    from = number + 1
+  }
+  if (from <= last) set.push([from, last])
+  const [low, ...rest] = set.splice(0, Math.max(1, set.length - rangesMax + 1))
+  return low === undefined ? [] : [[low[0], rest.at(-1)?.[1] ?? low[1]], ...set]
+}
+
 export interface Lives {
   /** The last few definitions, each with the run numbers that were seen. */
   lives: [specOffset: number, least: number, most: number][]

@@ -6,9 +6,9 @@
 import type { ActiveRun, JobState } from '../../../schemas/index.ts'
 import { runHistorySize } from '../../../streams/state/index.ts'
 import { counted, stateWords } from '../../../streams/text/index.ts'
-import { type JobAccount, livesStill, openAccount, type RunAccount, runsOf, type StateSummary } from './account.ts'
+import { attemptOf, type JobAccount, livesStill, openAccount, type RunAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
-import { hasNumber, noteLife, unknown } from './run-numbers.ts'
+import { hasNumber, noteLife, numbersExcept, unknown } from './run-numbers.ts'
 
 export function enterState(account: JobAccount, state: JobState | null, append: Append, context: EntryContext): void {
   const at = Math.min(append.at, context.nowMs)
@@ -21,6 +21,33 @@ export function enterState(account: JobAccount, state: JobState | null, append: 
   gaps(account, before, state, context)
   account.state = summaryOf(state)
   otherTimes(account, before, account.state)
+  dropPlans(account, state.specOffset)
+}
+
+/**
+ * A state from a backup is the beginning of the account. Its runs count as judged, but for those that go on. An attempt that workers had
+ * was dispatched in the old system.
+ */
+export function enterRestored(account: JobAccount, state: JobState, at: number, context: EntryContext): void {
+  account.stateAt = Math.max(account.stateAt, at)
+  if (state.runNo > 0) noteLife(account, Math.max(state.specOffset, 0), state.runNo)
+  for (const { runNo, specOffset, scheduledFor, trigger, status, attempt, startDeadlineAt, dueAt } of state.active) {
+    noteLife(account, specOffset, runNo)
+    const run = opened(account, runNo, specOffset, scheduledFor, at, context)
+    if (run === undefined) continue
+    Object.assign(run, { named: true, trigger, status, attempt, startDeadlineAt })
+    if (status === 'DISPATCHED' || status === 'RUNNING') {
+      const dispatched = attemptOf(run, attempt)
+      Object.assign(dispatched, { dispatches: dispatched.dispatches + 1, dueAt })
+    }
+    if (trigger === 'SCHEDULE') noteFired(account, run)
+  }
+  account.closed = numbersExcept(
+    state.runNo,
+    state.active.map(({ runNo }) => runNo),
+  )
+  account.hiddenTo = Math.max(account.hiddenTo, state.runNo)
+  account.state = summaryOf(state)
   dropPlans(account, state.specOffset)
 }
 

@@ -3,7 +3,7 @@ import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } 
 import { validateDefinition, validateJobId } from '../../../streams/definitions/index.ts'
 import { recordHeaders } from '../../../streams/runs/index.ts'
 import { jobIdOfKey, prefix as keyPrefix } from '../../../streams/state/index.ts'
-import type { TopicNames } from '../../../streams/topics/index.ts'
+import { restoredHeader, type TopicNames } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Codecs } from '../../kafka/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
@@ -42,6 +42,8 @@ export type Fact = FactHead &
     | { kind: 'definition'; plan: Plan }
     | { kind: 'deletion'; offset: number }
     | { kind: 'state'; state: JobState | null }
+    /** A state from a backup. What led to it is in the logs of another system. */
+    | { kind: 'restored'; state: JobState }
     | { kind: 'finished'; run: FinishedRun }
     /** `byControl`: read from worker-control, which repeats the notice of an attempt until it starts. */
     | { kind: 'dispatch'; dispatch: Dispatch; byControl: boolean }
@@ -133,9 +135,11 @@ async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<Fact | u
   if (key === null) return undefined
   if (key[0] === keyPrefix.state) {
     const state = value === null ? null : (await codecs.state.decode(value)).state
+    const isRestored = state !== null && record.headers[restoredHeader] !== undefined
+    if (isRestored) return { ...headOf(record, jobIdOfKey(key)), kind: 'restored', state }
     return { ...headOf(record, jobIdOfKey(key)), kind: 'state', state }
   }
-  if (key[0] !== keyPrefix.run || value === null) return undefined
+  if (key[0] !== keyPrefix.run || value === null || record.headers[restoredHeader] !== undefined) return undefined
   const { run } = await codecs.state.decode(value)
   return run === null ? undefined : { ...headOf(record, jobIdOfKey(key)), kind: 'finished', run }
 }

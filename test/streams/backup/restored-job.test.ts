@@ -56,6 +56,8 @@ it('keeps times, counts and runs, and each run that goes on has a timer or a rep
     ).toEqual(timersOf(job).filter(({ runNo }) => runNo === 0))
     if (job.state === undefined) continue
     expect(decided(state), String(seed)).toEqual(decided(job.state))
+    expect([state.definitionKept, state.droppedOffset], String(seed)).toEqual([false, -1])
+    if (job.state.definitionKept) met.add('kept')
     expect(state.active.map(identity), String(seed)).toEqual(job.state.active.map(identity))
     for (const [index, run] of state.active.entries()) {
       const before = job.state.active[index] as ActiveRun
@@ -71,7 +73,7 @@ it('keeps times, counts and runs, and each run that goes on has a timer or a rep
       if (run.status === 'RETRY_WAIT' && run.tellAt === null) expect(timers[0]?.dueAt, String(seed)).toBe(run.dueAt)
     }
   }
-  expect([...met].sort()).toEqual(['DISPATCHED', 'RETRY_WAIT', 'RUNNING', 'WAITING'])
+  expect([...met].sort()).toEqual(['DISPATCHED', 'RETRY_WAIT', 'RUNNING', 'WAITING', 'kept'])
 })
 
 it('reports name the attempts of the new states', () => {
