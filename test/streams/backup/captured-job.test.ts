@@ -51,10 +51,28 @@ it('an owner that reads the rest comes to the same definition and the same state
       spec: whole.definition?.spec,
       state: whole.state,
     })
+    // An owner decides, and logs what it decides.
+    expect(copy.state, `seed ${seed}`).toEqual(state)
     folded += records.length - cut - copy.pending.length
     left += copy.pending.length
   }
   expect(Math.min(folded, left)).toBeGreaterThan(100)
+})
+
+it('a definition that only job-state has is the one in force', () => {
+  const history = new JobHistory()
+    .define({ schedule: { everyMs: 1_000 }, version: 2 })
+    .define({ schedule: { everyMs: 500 }, version: 1 })
+  const { state, definition } = history.job
+  const dropped = {
+    offset: 1,
+    appendedAt: 0,
+    decided: true,
+    definition: { offset: 1, appendedAt: 0, bytes: Buffer.alloc(0) },
+    headers: {},
+  }
+  const copy = capturedJob({ id: 'job', state, retained: definition, records: [dropped], events: [] })
+  expect(copy.definition).toEqual(definition)
 })
 
 it('only reports of active attempts belong to it, and no heartbeat', () => {
