@@ -48,7 +48,10 @@ export function limitsTable(): string {
       ['Tags', `${numberText(job('tags').maxEntries ?? 0)} of ${numberText(job('tags').maxLength ?? 0)} characters`],
       ['HTTP body, or line of a batch', bytes(bodyBytesMax)],
       ['Page of a list, preview of a schedule', `${numberText(listLimitMax)} jobs, ${numberText(previewCountMax)} times`],
-      ['Partitions', `${partitions?.minimum} to ${numberText(partitions?.maximum ?? 0)}, those with which the topics were created`],
+      [
+        'Partitions',
+        `${partitions?.minimum} to ${numberText(partitions?.maximum ?? 0)}, those with which the topics were created`,
+      ],
     ],
   )
 }

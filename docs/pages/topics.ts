@@ -92,7 +92,10 @@ const namesOfOthers = [
   [code(names.group('auditor')), 'consumer group of the auditors; it commits nothing'],
   [code(names.group('retry')), 'consumer group of the retry forwarders'],
   [code(names.group('intake')), 'consumer group of the intake of foreign schedules'],
-  [code(names.group('carried')), 'consumer group and transactional id of `duelog carry`: how far the topics of the system before a restore are carried over'],
+  [
+    code(names.group('carried')),
+    'consumer group and transactional id of `duelog carry`: how far the topics of the system before a restore are carried over',
+  ],
   [code(names.group('intake-<topic>-<partition>')), 'transactional id of the intake of one partition of foreign schedules'],
   [code(names.group('scheduler-<partition>')), "transactional id of a partition's owner"],
   [
