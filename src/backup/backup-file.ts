@@ -1,26 +1,29 @@
 /**
  * The file of a backup. It is written and read as a stream, so it may be larger than memory.
  *
- *   "DUELOGBK" · version u16 BE · zstd( frame … ) · "KBGOLEUD"
+ *   "DUELOGBK" · version u16 BE · zstd( frame … ) · length of the compressed part u64 BE · "KBGOLEUD"
  *   frame:  kind u8 · length of meta u32 BE · length of body u32 BE · meta, JSON · body
  *
  * The first frame is the header, and the last one the trailer with the number of frames and the SHA-256 of all frames before it. So a file
- * that was cut or damaged at any place is noticed. Bodies are Avro in the wire format; their ids are places in the schemas of the header.
+ * that was cut or damaged at any place is noticed. The length tells two joined files from one: a decompressor may pass over what follows. Bodies are Avro in the wire format; their ids are places in the schemas of the header.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { finished, pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress, type ZstdCompress } from 'node:zlib'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { privateFileMode } from '../process/index.ts'
+import { type BackupHeader, countsProblem, headerProblem, idProblem } from './backup-header.ts'
 
 const magic = Buffer.from('DUELOGBK')
 const endMagic = Buffer.from('KBGOLEUD')
 /** Version of the layout. A reader refuses later ones. */
 const version = 1
 const preambleBytes = magic.length + 2
+const lengthBytes = 8
+const endBytes = lengthBytes + endMagic.length
 const frameHead = 9
 /** Longest meta or body. No record of Duelog is longer. */
 const partBytesMax = 4 * 1024 * 1024
@@ -45,30 +48,14 @@ export const kinds = {
   trailer: 15,
 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]
+const kindsKnown: ReadonlySet<number> = new Set(Object.values(kinds))
 
 export interface Frame {
   kind: Kind
   meta: Record<string, unknown>
   body: Buffer
-}
-
-export interface BackupHeader {
-  /** Epoch ms, by the clock of the process that made the backup. */
-  createdAt: number
-  /** Version of Duelog. */
-  duelog: string
-  clusterId: string
-  prefix: string
-  partitions: number
-  pools: string[]
-  /** Version of the time zone rules by which all next times were computed. Empty: unknown, or several. */
-  zoneRules: string
-  /** Whether schedulers ran while it was made. */
-  live: boolean
-  /** Ends of the topics of definitions and commands: later records are not in the file. */
-  ends: { topic: string; partition: number; offset: number }[]
-  /** Schemas of the bodies, by name. */
-  schemas: Record<string, string>
+  /** Length of the whole frame. */
+  bytes: number
 }
 
 /** Writes a file that appears under its name when it is complete. */
@@ -91,6 +78,7 @@ export class BackupWriter {
 
   static async create(path: string, header: BackupHeader): Promise<BackupWriter> {
     const parameters = { [constants.ZSTD_c_compressionLevel]: compressionLevel, [constants.ZSTD_c_checksumFlag]: 1 }
+    await checkFree(path)
     const file = createWriteStream(partOf(path), { flags: 'wx', mode: privateFileMode })
     await once(file, 'open').catch((error: unknown) => {
       throw unusable(partOf(path), `it cannot be created: ${messageOf(error)}`)
@@ -142,10 +130,27 @@ export class BackupWriter {
   }
 }
 
+/** Throws DuelogError `bad-usage` if there is such a file, or one that another backup writes, or that a killed one has left. */
+export async function checkFree(path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined))
+    throw new DuelogError('bad-usage', `The file ${path} exists; name another, or remove it.`)
+  if (await stat(partOf(path)).catch(() => undefined))
+    throw new DuelogError(
+      'bad-usage',
+      `The file ${partOf(path)} exists: another backup writes it, or was killed. If none runs, remove it and the folders .duelog-backup-* beside it.`,
+    )
+}
+
 /** What was compressed, and the end of the file. */
 async function* withEnd(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield* compressed
-  yield endMagic
+  let bytes = 0
+  for await (const chunk of compressed) {
+    bytes += chunk.length
+    yield chunk
+  }
+  const length = Buffer.alloc(lengthBytes)
+  length.writeBigUInt64BE(BigInt(bytes))
+  yield Buffer.concat([length, endMagic])
 }
 
 const partOf = (path: string): string => `${path}.part`
@@ -175,14 +180,29 @@ export const buffersOf = (headers: Readonly<Record<string, Uint8Array | string>>
     ]),
   )
 
+const checks: Partial<Record<Kind, (meta: Record<string, unknown>) => string | undefined>> = {
+  [kinds.header]: headerProblem,
+  [kinds.trailer]: ({ counts }) => countsProblem(counts),
+  [kinds.job]: ({ id }) => idProblem(id),
+  [kinds.pending]: ({ id }) => idProblem(id),
+}
+
 /** Resolves with the header and the counts of the trailer once the whole file was read and is sound. Throws DuelogError `bad-usage`. */
 export async function checkedBackup(path: string): Promise<{ header: BackupHeader; counts: Record<string, number> }> {
   let header: BackupHeader | undefined
   let counts: Record<string, number> = {}
+  let isInJob = false
   for await (const { kind, meta } of framesOf(path)) {
-    if (kind === kinds.header) header ??= meta as unknown as BackupHeader
-    else if (header === undefined) throw unusable(path, 'it does not begin with a header')
-    if (kind === kinds.trailer) counts = meta.counts as Record<string, number>
+    const isFirst = header === undefined
+    if (isFirst !== (kind === kinds.header))
+      throw unusable(path, isFirst ? 'it does not begin with a header' : 'it has two headers')
+    if (!kindsKnown.has(kind)) throw unusable(path, `it has a part of the unknown kind ${kind}`)
+    const isOfJob = kind >= kinds.definition && kind <= kinds.event
+    isInJob = kind === kinds.job || (isInJob && isOfJob)
+    const problem = isOfJob && !isInJob ? 'a part of a job has no job before it' : checks[kind]?.(meta)
+    if (problem !== undefined) throw unusable(path, problem)
+    if (isFirst) header = meta as unknown as BackupHeader
+    else if (kind === kinds.trailer) counts = meta.counts as Record<string, number>
   }
   if (header === undefined) throw unusable(path, 'it does not begin with a header')
   return { header, counts }
@@ -191,7 +211,7 @@ export async function checkedBackup(path: string): Promise<{ header: BackupHeade
 /** All frames, with header and trailer. Throws DuelogError `bad-usage` where the file is damaged, at the latest after the last frame. */
 export async function* framesOf(path: string): AsyncGenerator<Frame> {
   const size = await checkEnds(path)
-  const source = createReadStream(path, { start: preambleBytes, end: size - endMagic.length - 1 })
+  const source = createReadStream(path, { start: preambleBytes, end: size - endBytes - 1 })
   const plain = createZstdDecompress()
   const reading = pipeline(source, plain)
   reading.catch(() => {})
@@ -239,13 +259,16 @@ async function checkEnds(path: string): Promise<number> {
   })
   try {
     const { size } = await file.stat()
-    const [preamble, end] = [Buffer.alloc(preambleBytes), Buffer.alloc(endMagic.length)]
+    const [preamble, end] = [Buffer.alloc(preambleBytes), Buffer.alloc(endBytes)]
     await file.read(preamble, 0, preambleBytes, 0)
     if (!preamble.subarray(0, magic.length).equals(magic)) throw unusable(path, 'it is no backup of Duelog')
     const found = preamble.readUInt16BE(magic.length)
     if (found > version) throw unusable(path, `it has the layout ${found}, and this version of Duelog reads up to ${version}`)
     await file.read(end, 0, end.length, Math.max(0, size - end.length))
-    if (size < preambleBytes + end.length || !end.equals(endMagic)) throw unusable(path, 'it is cut off: its end is missing')
+    if (size <= preambleBytes + endBytes || !end.subarray(lengthBytes).equals(endMagic))
+      throw unusable(path, 'it is cut off: its end is missing')
+    if (end.readBigUInt64BE(0) !== BigInt(size - preambleBytes - endBytes))
+      throw unusable(path, 'it has another length than it says: something follows its end, or a part is missing')
     return size
   } finally {
     await file.close()
@@ -264,8 +287,9 @@ function frameEnd(path: string, bytes: Buffer, at: number): number | undefined {
 function frameOf(path: string, bytes: Buffer): Frame {
   const bodyAt = frameHead + bytes.readUInt32BE(1)
   try {
-    const meta = JSON.parse(bytes.toString('utf8', frameHead, bodyAt)) as Record<string, unknown>
-    return { kind: bytes[0] as Kind, meta, body: bytes.subarray(bodyAt) }
+    const meta: unknown = JSON.parse(bytes.toString('utf8', frameHead, bodyAt))
+    if (typeof meta !== 'object' || meta === null) throw new Error('a part of it is no object')
+    return { kind: bytes[0] as Kind, meta: meta as Record<string, unknown>, body: bytes.subarray(bodyAt), bytes: bytes.length }
   } catch (error) {
     throw unusable(path, `it is damaged: ${messageOf(error)}`)
   }

@@ -2,7 +2,6 @@
  * `duelog backup`: writes what the logs of a system say about its jobs into one file. It contacts no owner and writes no record, and the
  * system may run meanwhile.
  */
-import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.ts'
@@ -10,7 +9,7 @@ import { DuelogError } from '../errors/index.ts'
 import { ownSchemas } from '../kafka/index.ts'
 import type { LogAdmin } from '../ports/index.ts'
 import { version } from '../process/index.ts'
-import { BackupWriter } from './backup-file.ts'
+import { BackupWriter, checkFree } from './backup-file.ts'
 import { type LoggedSystem, readSystem } from './logged-system.ts'
 import { Scratch } from './scratch.ts'
 import { type BackupCounts, Writing } from './writing.ts'
@@ -41,8 +40,7 @@ const settledCheckMs = 200
 export async function backup(options: BackupOptions): Promise<BackupResult> {
   const { cluster: clusterOptions, file, workFolder = dirname(file), onProgress, signal } = options
   const startedAt = performance.now()
-  if (await stat(file).catch(() => undefined))
-    throw new DuelogError('bad-usage', `The file ${file} exists; name another, or remove it.`)
+  await checkFree(file)
   const cluster = clusterOf(clusterOptions)
   const { log, names } = cluster
   const pools = await poolsOf(cluster, clusterOptions)

@@ -22,7 +22,8 @@ import { DuelogError } from '../errors/index.ts'
 import { type Codecs, codecsOfSchemas } from '../kafka/index.ts'
 import type { LogWriter, RecordOut } from '../ports/index.ts'
 import { zoneRulesVersion } from '../process/index.ts'
-import { type BackupHeader, buffersOf, type Frame, framesOf, kinds } from './backup-file.ts'
+import { buffersOf, type Frame, framesOf, kinds } from './backup-file.ts'
+import type { BackupHeader } from './backup-header.ts'
 import { addRecords, type DecodedJob, decodedJob, endedOperation, jobParts } from './frame-job.ts'
 import { packed, type Scratch } from './scratch.ts'
 
@@ -124,7 +125,7 @@ export class Restoring {
 
   #take(frame: Frame): void {
     this.#job.push(frame)
-    this.#bytes += frame.body.length
+    this.#bytes += frame.bytes
   }
 
   async #endJob(): Promise<void> {

@@ -128,7 +128,7 @@ export async function running({ terminal, exit }: CommandFrame, flags: BackupFla
       shown.bar.update(done, `${numberText(done)}${total === undefined ? '' : ` of ${numberText(total)}`} ${what}`)
     }, signals.stop)
     shown?.bar.stop()
-    terminal.stdout.write(flags.json ? jsonText(json, terminal.stdout) : severalLines(text))
+    terminal.stdout.write(flags.json ? jsonText(json, terminal.stdout) : `${severalLines(text)}\n`)
   } catch (error) {
     if (signals.exitCode === undefined) throw error
     exit(signals.exitCode ?? exitCodes.failed.code)

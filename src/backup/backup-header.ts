@@ -1,0 +1,55 @@
+/** The header and the trailer of a backup, and what is checked of them and of ids before a restore uses them. Undefined: no problem. */
+import { isPoolName, validateJobId } from '../../streams/definitions/index.ts'
+
+export interface BackupHeader {
+  /** Epoch ms, by the clock of the process that made the backup. */
+  createdAt: number
+  /** Version of Duelog. */
+  duelog: string
+  clusterId: string
+  prefix: string
+  partitions: number
+  pools: string[]
+  /** Version of the time zone rules by which all next times were computed. Empty: unknown, or several. */
+  zoneRules: string
+  /** Whether schedulers ran while it was made. */
+  live: boolean
+  /** Ends of the topics of definitions and commands: later records are not in the file. */
+  ends: { topic: string; partition: number; offset: number }[]
+  /** Schemas of the bodies, by name. */
+  schemas: Record<string, string>
+}
+
+/** Kafka itself allows more; DUELOG_PARTITIONS does not. */
+const partitionsMax = 1_024
+/** Farthest time that a Date can show. */
+const timeMax = 8.64e15
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const rules: Record<keyof BackupHeader, (value: unknown) => boolean> = {
+  createdAt: (value) => isCount(value) && Number(value) <= timeMax,
+  ...{ duelog: isText, clusterId: isText, prefix: isText, zoneRules: isText },
+  partitions: (value) => isCount(value) && Number(value) >= 1 && Number(value) <= partitionsMax,
+  pools: (value) => Array.isArray(value) && value.every((pool) => isText(pool) && isPoolName(pool)),
+  live: (value) => typeof value === 'boolean',
+  ends: (value) =>
+    Array.isArray(value) && value.every((end) => isText(end?.topic) && isCount(end?.partition) && isCount(end?.offset)),
+  schemas: (value) => typeof value === 'object' && value !== null && Object.values(value).every(isText),
+}
+
+export function headerProblem(header: Record<string, unknown>): string | undefined {
+  const wrong = Object.entries(rules).find(([name, holds]) => !holds(header[name]))
+  return wrong === undefined ? undefined : `its header has no valid ${wrong[0]}`
+}
+
+export function countsProblem(counts: unknown): string | undefined {
+  const isSound = typeof counts === 'object' && counts !== null && Object.values(counts).every(isCount)
+  return isSound && 'jobs' in counts ? undefined : 'its numbers are not valid'
+}
+
+export function idProblem(id: unknown): string | undefined {
+  const problem = typeof id === 'string' ? validateJobId(Buffer.from(id)) : 'it is no text'
+  return problem === undefined ? undefined : `the id of a job is not valid: ${problem}`
+}
