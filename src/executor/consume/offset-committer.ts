@@ -20,7 +20,7 @@ export class OffsetCommitter {
   readonly #commit: (positions: Position[]) => Promise<void>
   readonly #dirty = new Set<Lane>()
   #cancelTimer: (() => void) | undefined
-  #inFlight: Promise<boolean> | undefined
+  #inFlight: Promise<boolean> = Promise.resolve(true)
   #stopped = false
 
   constructor(clock: Clock, logger: Logger, commit: (positions: Position[]) => Promise<void>) {
@@ -35,10 +35,12 @@ export class OffsetCommitter {
     this.#arm()
   }
 
-  /** Commits all completed entries now. False if the group refused it. */
-  async commitNow(): Promise<boolean> {
-    await this.#inFlight
-    this.#inFlight = this.#run()
+  /**
+   * Commits all completed entries now. False if the group refused it. One at a time: if a commit is refused, the one that waited for it
+   * includes what it left.
+   */
+  commitNow(): Promise<boolean> {
+    this.#inFlight = this.#inFlight.then(() => this.#run())
     return this.#inFlight
   }
 

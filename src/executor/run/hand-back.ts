@@ -19,6 +19,8 @@ import type { UntrackedRuns } from './untracked-runs.ts'
 
 /** Time limit for the last reports and offsets to reach the broker, before others get the partitions. */
 export const lastReportsMsMax = 5_000
+/** If that was needed for what has started, what has ended in time is still committed: time limit for this. */
+const lastCommitMsMax = 500
 
 export interface HandBackOptions {
   consumer: ExecutionConsumer
@@ -47,7 +49,7 @@ export function clearTheWay(lanes: Iterable<Lane>, runner: Runner, pinned?: Pinn
 }
 
 /**
- * These lanes go to other workers as soon as it resolves, after 5 s at the latest. Until then it waits for what has started in them,
+ * These lanes go to other workers as soon as it resolves, after 5.5 s at the latest. Until then it waits for what has started in them,
  * and for untracked runs in the way. What is not committed then may run twice, as after a crash. It never rejects.
  */
 export async function handOver(
@@ -58,7 +60,7 @@ export async function handOver(
   const toRun = clearTheWay(lanes, runner)
   for (const lane of lanes) lane.dropHeld(toRun)
   await withTimeout(clock, lastReportsMsMax, Promise.all(lanes.map((lane) => lane.settled())))
-  await committer.commitWithin(lastReportsMsMax - (clock.steadyMs() - beganMs))
+  await committer.commitWithin(Math.max(lastReportsMsMax - (clock.steadyMs() - beganMs), lastCommitMsMax))
 }
 
 /** Leaves the group. It never rejects. */
@@ -68,10 +70,12 @@ export async function handBack(options: HandBackOptions): Promise<void> {
   if (why === 'clock') logger.error({ event: 'worker-left-for-clock' }, `The wall clock has not been trusted for long; ${left}`)
   else logger.info({ event: 'worker-left-for-pause' }, `This worker is paused; ${left}`)
   consumer.goAway()
-  // Untracked runs are dropped here, and run elsewhere.
-  clearTheWay(consumer.lanes, runner, pinned)
+  const inTheWay = clearTheWay(consumer.lanes, runner, pinned)
+  // A worker that is paused starts these, as one that stops does. Without a trusted clock nothing starts.
+  const toRun = why === 'told' ? inTheWay : new Set<Entry>()
+  for (const entry of toRun) untracked.opened(entry)
   // If the clock is trusted again before we have left, no entry may start that others are about to get.
-  for (const lane of consumer.lanes) lane.dropHeld()
+  for (const lane of consumer.lanes) lane.dropHeld(toRun)
   await withTimeout(clock, drainMs, untracked.settled())
   await withTimeout(clock, lastReportsMsMax, reportSender.flush())
   await committer.commitWithin(lastReportsMsMax)

@@ -300,8 +300,9 @@ export class KafkaGroupReader implements GroupReader {
     this.#pollWait.busy()
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = placesIn(this.#assigned)
-    // By another rule they belong to others already.
-    if (this.#options.onRevoked !== undefined && groupProtocol === protocolOf('co-partitioned')) {
+    // By another rule all that it lost, also earlier, belongs to others already. A late commit would set them back.
+    if (groupProtocol !== protocolOf('co-partitioned')) this.#revoked.clear()
+    else if (this.#options.onRevoked !== undefined) {
       this.#heartbeats.hurry()
       this.#revoked.joined(before, assigned, this.#memberId === memberId)
     }

@@ -131,6 +131,20 @@ describe('a revoked lane', () => {
     }
   })
 
+  it('is committed as far as its runs have ended, although one of another lane takes longer than 5 s', async () => {
+    const { closed, open } = gate()
+    const harness = await started({ slow: () => closed })
+    harness.put({ jobId: 'long', handler: 'never', tracked: false })
+    harness.put({ jobId: 'short', handler: 'slow', tracked: false }, { partition: 1 })
+    await rest()
+    const revoked = watched(harness.reader.revoke([...lanes(harness, 0), ...lanes(harness, 1)]))
+    await harness.clock.advance(4_900)
+    open()
+    await harness.clock.advance(200)
+    expect([revoked.isOver, harness.committed(), harness.committed({ partition: 1 })]).toEqual([true, undefined, 1])
+    await harness.stop()
+  })
+
   it('that comes back is read from the committed offset: what runs here does not start again, the rest starts', async () => {
     const harness = await started()
     harness.reader.commitRefusal = new Error('The group is rebalancing.')
@@ -228,4 +242,31 @@ describe('a worker that stops', () => {
     await stopped
     expect(harness.committed()).toBe(1)
   })
+})
+
+it('a worker that is paused starts untracked runs before a started one: otherwise that one would run again elsewhere', async () => {
+  let isPaused = false
+  const listeners: (() => void)[] = []
+  const pauses = {
+    version: 0,
+    ofPool: () => undefined,
+    isWorkerPaused: () => isPaused,
+    onChange: (listener: () => void) => {
+      listeners.push(listener)
+      return () => {}
+    },
+  }
+  const harness = await new Harness({ never: () => new Promise(() => {}) }, { pauses }).start()
+  harness.put({ jobId: 'before', tracked: false, dueAt: harness.clock.nowMs() + 500 })
+  harness.put({ jobId: 'running', handler: 'never' })
+  harness.put({ jobId: 'after', tracked: false, dueAt: harness.clock.nowMs() + 500 })
+  await rest()
+  const { reader } = harness
+  isPaused = true
+  for (const listener of listeners) listener()
+  await harness.clock.advance(400)
+  expect([reader.running, jobs(harness)]).toEqual([true, ['running']])
+  await harness.clock.advance(10_000)
+  expect([reader.running, jobs(harness), harness.committed()]).toEqual([false, ['running', 'before'], 2])
+  await harness.stop()
 })

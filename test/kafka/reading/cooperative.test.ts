@@ -1,6 +1,9 @@
 /** Members of an open group, on a real broker: a partition that moves has no reader until its last one has given it up. */
-import { expect, test } from 'vitest'
-import { makeTopics, openWriter, text, Watcher } from '../harness.ts'
+import kafkajs from 'kafkajs'
+import { expect, onTestFinished, test } from 'vitest'
+import { assignerOf } from '../../../src/kafka/group/assignors.ts'
+import { userDataOf } from '../../../src/kafka/group/member-user-data.ts'
+import { brokers, makeTopics, openLog, openWriter, text, Watcher } from '../harness.ts'
 
 test('a partition that moves can be committed by its last reader, and nobody reads it before that one has given it up', async () => {
   const { runs } = await makeTopics(['runs'], 2)
@@ -53,4 +56,42 @@ test('a partition that moves can be committed by its last reader, and nobody rea
   await write('d')
   await first.until(() => first.values.filter((value) => value === 'd').length === 2)
   expect(first.records.filter(({ partition }) => partition === moved).map(({ offset }) => offset)).toEqual([0, 1, 2, 3])
+})
+
+test('a member commits nothing more of what it has lost, once the group shares by the rule of a foreign member', async () => {
+  const { runs } = await makeTopics(['runs'], 2)
+  const writer = await openWriter()
+  await writer.write([0, 1].map((partition) => ({ topic: runs, partition, key: 'a', value: text('a') })))
+  const groupId = `${runs}.group`
+  const group = { groupId, topics: [runs], assignment: 'open' as const }
+  const asked = Promise.withResolvers<number>()
+  const onRevoked = (partitions: { partition: number }[]): Promise<void> => {
+    asked.resolve(partitions[0]?.partition ?? -1)
+    return new Promise(() => {})
+  }
+  // By name: the rule gives the two partitions to the second member and the guest.
+  const first = new Watcher({ ...group, instance: 'first', onRevoked }, openLog({ clientId: 'z' }))
+  await first.reader.start()
+  const second = new Watcher({ ...group, instance: 'second', onRevoked: async () => {} }, openLog({ clientId: 'a' }))
+  await second.reader.start()
+  const moved = await asked.promise
+  const commit = () => first.reader.commit([{ topic: runs, partition: moved, offset: 1 }])
+  await expect.poll(() => commit().then(() => 'committed', String)).toBe('committed')
+  const note = () => userDataOf({ ...group, instance: 'guest' } as never, new Map(), 0)
+  const guest = new kafkajs.Kafka({ brokers, logLevel: 0, clientId: 'm' }).consumer({
+    groupId,
+    partitionAssigners: [assignerOf('range', note)],
+  })
+  onTestFinished(() => guest.disconnect())
+  const joined = first.joins.length
+  await guest.connect()
+  await guest.subscribe({ topics: [runs] })
+  await guest.run({ autoCommit: false, eachMessage: async () => {} })
+  await first.until(() => first.joins.length > joined)
+  expect(first.assigned).toEqual([])
+  await first.reader.commit([{ topic: runs, partition: moved, offset: 0 }])
+  const admin = await openLog().admin()
+  onTestFinished(() => admin.close())
+  const committed = await admin.committed(groupId, runs)
+  expect(committed.filter(({ partition }) => partition === moved)).toMatchObject([{ offset: 1 }])
 })
