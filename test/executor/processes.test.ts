@@ -153,18 +153,21 @@ test('their number follows the load: up while runs wait, and down after the cool
     await site.client.scheduleMany(more.map((id) => job(id, 'slow')))
     return workers().size
   }
-  await load()
-  // Its topics have two partitions, so that a third worker would have nothing to do.
-  await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBe(2)
-  await expect.poll(load, { timeout: 60_000 }).toBe(2)
-  expect(await shown(running)).toBe(2)
+  // Its topics have two partitions, so that a third worker would have nothing to do. The load goes on while a process starts:
+  // without it, the second one would end again.
+  const wanted = 'pool_workers_wanted{pool="default"}'
+  const state = async () => ({ workers: await load(), wanted: await shown(wanted), running: await shown(running) })
+  await expect.poll(state, { timeout: 90_000 }).toEqual({ workers: 2, wanted: 2, running: 2 })
   // The API and the dashboard know it by what the processes announce to their group.
   const told = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/workers`)
     return ((await answer.json()) as { executors: object[] }).executors
   }
   const limits = { min: 1, max: 2, coolDownMs: 1_000, pools: ['default'], pid: parent.pid }
-  await expect.poll(told, { timeout: 60_000 }).toMatchObject([{ ...limits, running: 2, wanted: 2, reasonPool: 'default' }])
+  const toldUnderLoad = () => load().then(told)
+  await expect
+    .poll(toldUnderLoad, { timeout: 60_000 })
+    .toMatchObject([{ ...limits, running: 2, wanted: 2, reasonPool: 'default' }])
   for (const id of ids) await worker(site, id, 'SUCCEEDED')
   const pids = workers()
   await expect.poll(() => shown('executor_processes_wanted'), { timeout: 60_000 }).toBe(1)
