@@ -175,8 +175,10 @@ test('their number follows the load: up while runs wait, and down after the cool
   await expect.poll(() => shown('executor_processes{state="stopping"}'), { timeout: 60_000 }).toBe(0)
   expect([...pids].filter(lives)).toHaveLength(1)
   await expect.poll(told, { timeout: 60_000 }).toMatchObject([{ ...limits, running: 1, wanted: 1, reason: 'cool-down' }])
-  expect(await shown('executor_process_changes_total{direction="up"}')).toBe(1)
-  expect(await shown('executor_process_changes_total{direction="down"}')).toBe(1)
+  // A machine whose processors are taken may find the second process of no use for a while.
+  const ups = await shown('executor_process_changes_total{direction="up"}')
+  expect(ups).toBeGreaterThanOrEqual(1)
+  expect(await shown('executor_process_changes_total{direction="down"}')).toBe(ups)
   // The pool without a load needs none, although one process stays.
   await expect.poll(() => shown('pool_workers_wanted{pool="default"}'), { timeout: 60_000 }).toBe(0)
   expect(ends()).toHaveLength(ids.length)
