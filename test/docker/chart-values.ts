@@ -40,3 +40,22 @@ export const most = {
   prometheusRule: { enabled: true, labels: { release: 'monitoring' } },
   podAnnotations: { 'example.com/team': 'jobs' },
 }
+
+const long = 'a'.repeat(39)
+/** Legal, and unlike what people usually write: texts that YAML reads as something else, the longest names, names that differ in one character. */
+export const strange = {
+  settings: { ...settings, KAFKA_SASL_USERNAME: `"a" 'b' \\c: #{d}`, DUELOG_PARTITIONS: '32' },
+  files: [{ setting: 'DUELOG_API_TOKENS', secret: '123', key: '1.5' }],
+  image: { repository: 'registry.example:5000/duelog', tag: '1e3' },
+  https: { secret: '0123' },
+  history: { storageClass: '1e3' },
+  api: { ingress: { enabled: true, className: '1', host: '*.example.com', tlsSecret: 'true' } },
+  keda: { authentication: '7' },
+  serviceMonitor: { enabled: true, interval: '30', tokenSecret: { name: '1', key: '0x1' } },
+  podLabels: { tier: '12' },
+  poolDefaults: { replicas: 3, autoscaling: { min: 1, max: 5 } },
+  pools: [
+    { name: '7', drainMs: 0, autoscaling: { min: 0, max: 2_000_000, cooldownSeconds: 0 } },
+    ...['a_b', 'a-b', 'a-', 'a_', 'a--', `${long}1`, `${long}2`, `${long}_`, `${long}-`].map((name) => ({ name })),
+  ],
+}

@@ -131,7 +131,9 @@ describe.each([
 
 test('a pool that follows its load has no fixed number of pods', async () => {
   const objects = ofMost
-  const deployment = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'duelog-pool-night-reports')
+  const deployment = objects.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'duelog-pool-night-reports-9f0f52a5',
+  )
   expect(deployment?.spec).not.toHaveProperty('replicas')
   expect(deployment?.spec.template.spec.containers[0].image).toBe('example/reports:3')
   const scaled = objects.find(({ kind }) => kind === 'ScaledObject')

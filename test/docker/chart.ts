@@ -22,6 +22,7 @@ export interface KubernetesObject {
 
 export class ChartTools {
   readonly #folder: string
+  #files = 0
 
   private constructor(folder: string) {
     this.#folder = folder
@@ -50,10 +51,10 @@ export class ChartTools {
   }
 
   /** The objects of the chart with these values. Rejects with what Helm says. */
-  async render(values: object): Promise<KubernetesObject[]> {
+  async render(values: object, release = 'duelog'): Promise<KubernetesObject[]> {
     const text = await this.#helm(
       'template',
-      'duelog',
+      release,
       chart,
       '--namespace',
       'jobs',
@@ -88,7 +89,7 @@ export class ChartTools {
   }
 
   async #file(name: string, ...documents: object[]): Promise<string> {
-    const path = join(this.#folder, `${name}.yaml`)
+    const path = join(this.#folder, `${name}-${++this.#files}.yaml`)
     await writeFile(path, documents.map((document) => stringify(document)).join('---\n'))
     return path
   }

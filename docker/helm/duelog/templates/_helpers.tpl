@@ -1,12 +1,35 @@
 {{/* Names, and what all pods have in common. A part is a process with its roles: scheduler, api, auditor, history, intake, a pool. */}}
 
+{{/*
+A text as a name of Kubernetes: small letters, digits and dashes, a letter first, no dash last. A text that is changed or cut for it
+gets a hash of itself, so that two texts never have one name. Arguments: `text`, `max`, the most characters.
+*/}}
+{{- define "duelog.asName" -}}
+{{- if and (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" .text) (le (len .text) .max) -}}
+{{ .text }}
+{{- else -}}
+{{ printf "%s-%s" (regexReplaceAll "^([^a-z])" (regexReplaceAll "[^a-z0-9-]" .text "-") "n${1}" | trunc (sub .max 9 | int)) (sha256sum .text | trunc 8) }}
+{{- end -}}
+{{- end -}}
+
+{{/* At most 40 characters: with the part and the number of the pod, a StatefulSet stays below 63. */}}
 {{- define "duelog.name" -}}
-{{- if eq .Release.Name .Chart.Name -}}{{ .Release.Name }}{{- else -}}{{ printf "%s-duelog" .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- if eq .Release.Name .Chart.Name -}}{{ .Release.Name }}{{- else -}}{{ include "duelog.asName" (dict "text" (printf "%s-duelog" .Release.Name) "max" 40) }}{{- end -}}
+{{- end -}}
+
+{{/* The part of a pool. Argument: the name of the pool. */}}
+{{- define "duelog.poolPart" -}}
+{{ include "duelog.asName" (dict "text" (printf "pool-%s" .) "max" 54) }}
+{{- end -}}
+
+{{/* The name of the objects of a part. Arguments: the root as `top`, `part`. */}}
+{{- define "duelog.partName" -}}
+{{ include "duelog.asName" (dict "text" (printf "%s-%s" (include "duelog.name" .top) .part) "max" 63) }}
 {{- end -}}
 
 {{- define "duelog.selector" -}}
 app.kubernetes.io/name: duelog
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "duelog.labels" -}}
@@ -92,7 +115,7 @@ Other processes call those of StatefulSets. Their pods have names, which a certi
     sources:
       {{- range .Values.files }}
       - secret:
-          name: {{ .secret }}
+          name: {{ .secret | quote }}
           items: [{ key: {{ .key | quote }}, path: {{ .setting }} }]
       {{- end }}
 {{- end -}}
@@ -162,7 +185,7 @@ spec:
   {{- end }}
   containers:
     - name: duelog
-      image: {{ .image | default (include "duelog.image" .top) }}
+      image: {{ .image | default (include "duelog.image" .top) | quote }}
       imagePullPolicy: {{ .top.Values.image.pullPolicy }}
       ports: [{ name: http, containerPort: 8080 }]
       env: {{- include "duelog.environment" (merge (dict "serves" true) .) | nindent 8 }}
@@ -189,7 +212,7 @@ spec:
     - { name: tmp, emptyDir: {} }
     {{- include "duelog.filesVolume" .top | nindent 4 }}
     {{- with $https }}
-    - { name: https, secret: { secretName: {{ . }}, defaultMode: 0440 } }
+    - { name: https, secret: { secretName: {{ . | quote }}, defaultMode: 0440 } }
     {{- end }}
 {{- end -}}
 
@@ -199,7 +222,7 @@ spec:
   spec:
     accessModes: [ReadWriteOnce]
     {{- with .storageClass }}
-    storageClassName: {{ . }}
+    storageClassName: {{ . | quote }}
     {{- end }}
     resources: { requests: { storage: {{ .storage }} } }
 {{- end -}}
