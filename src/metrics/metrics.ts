@@ -84,7 +84,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     poolWorkersWanted: gauge(
       'pool_workers_wanted',
-      'Workers that the pool needs for its load, from 0 on; processes with the role api show it, also while the pool has no worker. Measured when metrics are read; absent while the brokers do not answer.',
+      'Workers that the pool needs for its load, from 0 on; processes with the role api show it, also while the pool has no worker. Measured when metrics are read; absent while the brokers do not answer, and for pools beyond the first 1,000.',
       ['pool'],
     ),
     poolBacklog: gauge(

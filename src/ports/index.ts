@@ -34,6 +34,7 @@ export type {
   Log,
   LogAdmin,
   LogWriter,
+  OffsetRange,
   Position,
   RecordIn,
   RecordOut,

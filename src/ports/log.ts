@@ -169,15 +169,26 @@ export interface GroupMember {
   isJoining?: boolean
 }
 
+/** The records of a partition: the first one that is kept, and the next one that is written. */
+export interface OffsetRange {
+  partition: number
+  earliest: number
+  next: number
+}
+
 /** Offsets and metadata from the brokers. */
 export interface LogAdmin {
   /** Earliest and next offset of each partition. Records after an open transaction do not count, because readers cannot reach them. */
-  offsets(topic: string): Promise<{ partition: number; earliest: number; next: number }[]>
+  offsets(topic: string): Promise<OffsetRange[]>
+  /** The same of many topics, with few requests. Topics that do not exist are absent. */
+  offsetsOf(topics: readonly string[]): Promise<Map<string, OffsetRange[]>>
   /** End of each partition, with the records after an open transaction. Absent: not available. */
   highWatermarks?(topic: string): Promise<Map<number, number>>
   clusterId(): Promise<string>
   /** Committed offset of the group for each partition of the topic. Partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
+  /** The same for several topics, with one request. */
+  committedOf(groupId: string, topics: readonly string[]): Promise<Map<string, { partition: number; offset: number }[]>>
   /** Members of a group. */
   groupMembers(groupId: string): Promise<GroupMember[]>
   /** Ids of the consumer groups with this prefix. */

@@ -4,15 +4,16 @@
  */
 import { priorities, type TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
-import type { LogAdmin, PoolRuns } from '../ports/index.ts'
+import type { Logger } from '../logging/index.ts'
+import type { LogAdmin, OffsetRange, PoolRuns } from '../ports/index.ts'
 import { type Capacity, forecastMs, type Load, type Wanted, workersWanted } from './workers-wanted.ts'
 
 /** Measurements that are remembered, for the age of the backlog. */
 const samplesMax = 60
 /** A forecast is asked for again after this time: owners read timers and definitions for it. */
 const forecastAgeMs = 10_000
-/** Pools that one process measures. */
-const poolsMax = 100
+/** Pools that one process measures: four small requests for each. */
+const poolsMax = 1_000
 /** Two measurements of a pool are at least this far apart. Callers in between get the last one. */
 const measuredEveryMs = 1_000
 
@@ -23,7 +24,7 @@ export interface PoolLoad extends Load, Omit<Wanted, 'workers' | 'capacity'> {
 }
 
 export interface PoolLoadsOptions {
-  admin: Pick<LogAdmin, 'offsets' | 'committed' | 'groupMembers'>
+  admin: Pick<LogAdmin, 'offsetsOf' | 'committedOf' | 'groupMembers'>
   names: TopicNames
   clock: Pick<Clock, 'nowMs' | 'steadyMs'>
   /** The pools to measure. */
@@ -36,7 +37,18 @@ export interface PoolLoadsOptions {
   isPaused: (pool: string) => boolean
   /** Runs by pool that come due in a range. Rejects if an owner does not answer. */
   forecast: (range: { from: number; to: number; bucketMs: number }) => Promise<ReadonlyMap<string, number>>
+  logger: Pick<Logger, 'warn'>
 }
+
+/** What is known of the owners and the log before each pool is looked at. */
+interface Seen {
+  isDue: boolean
+  running: number | undefined
+  coming: number
+  ranges: ReadonlyMap<string, readonly OffsetRange[]>
+}
+
+const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => ({ priority, ahead })))
 
 /** Sums over the lanes of a pool. */
 interface Lag {
@@ -57,6 +69,7 @@ export class PoolLoads {
   readonly #pools = new Map<string, Known>()
   #forecast: { atMs: number; pools: ReadonlyMap<string, number> } | undefined
   #measuring: Promise<PoolLoad[]> | undefined
+  #leftOut = 0
 
   constructor(options: PoolLoadsOptions) {
     this.#options = options
@@ -74,13 +87,19 @@ export class PoolLoads {
   }
 
   async #measure(): Promise<PoolLoad[]> {
-    const pools = [...new Set(await this.#options.pools())].slice(0, poolsMax)
-    for (const pool of this.#pools.keys()) if (!pools.includes(pool)) this.#pools.delete(pool)
-    const [runs, forecast] = await Promise.all([this.#runs(), this.#comingDue()])
+    const pools = this.#limited(new Set(await this.#options.pools()))
+    for (const pool of this.#pools.keys()) if (!pools.has(pool)) this.#pools.delete(pool)
+    const due = new Set([...pools].filter((pool) => this.#isDue(pool)))
+    const topics = [...due].flatMap((pool) => this.#topicsOf(pool))
+    const [runs, forecast, ranges] = await Promise.all([
+      this.#runs(),
+      this.#comingDue(),
+      topics.length === 0 ? new Map<string, OffsetRange[]>() : this.#options.admin.offsetsOf(topics),
+    ])
     const measured = await Promise.allSettled(
-      pools.map((pool) => {
+      [...pools].map((pool) => {
         const coming = this.#options.isPaused(pool) ? 0 : (forecast.get(pool) ?? 0)
-        return this.#fresh(pool, runs?.get(pool) ?? (runs && 0), coming)
+        return this.#fresh(pool, { isDue: due.has(pool), running: runs?.get(pool) ?? (runs && 0), coming, ranges })
       }),
     )
     const loads = measured.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -89,22 +108,43 @@ export class PoolLoads {
     return loads
   }
 
-  async #fresh(pool: string, running: number | undefined, coming: number): Promise<PoolLoad> {
+  /** Those that are measured. Says so when their number changes. */
+  #limited(pools: ReadonlySet<string>): ReadonlySet<string> {
+    const leftOut = Math.max(0, pools.size - poolsMax)
+    if (leftOut !== this.#leftOut && leftOut > 0)
+      this.#options.logger.warn(
+        { event: 'pools-not-measured', pools: pools.size, leftOut },
+        `${pools.size} pools: the load of the first ${poolsMax} is measured. The other ${leftOut} have no metric of it.`,
+      )
+    this.#leftOut = leftOut
+    return leftOut === 0 ? pools : new Set([...pools].slice(0, poolsMax))
+  }
+
+  #topicsOf(pool: string): string[] {
+    return lanes.map(({ priority, ahead }) => this.#options.names.executions(pool, priority, ahead))
+  }
+
+  #isDue(pool: string): boolean {
+    const known = this.#pools.get(pool)
+    const ageMs = this.#options.clock.steadyMs() - (known?.samples.at(-1)?.atMs ?? 0)
+    return known?.last === undefined || ageMs >= measuredEveryMs
+  }
+
+  async #fresh(pool: string, seen: Seen): Promise<PoolLoad> {
     const known = this.#pools.get(pool) ?? { samples: [], capacity: undefined, last: undefined }
     this.#pools.set(pool, known)
-    const ageMs = this.#options.clock.steadyMs() - (known.samples.at(-1)?.atMs ?? 0)
-    if (known.last === undefined || ageMs >= measuredEveryMs) known.last = await this.#load(pool, known, running, coming)
+    if (known.last === undefined || seen.isDue) known.last = await this.#load(pool, known, seen)
     return known.last
   }
 
-  async #load(pool: string, known: Known, running: number | undefined, coming: number): Promise<PoolLoad> {
+  async #load(pool: string, known: Known, { running, coming, ranges }: Seen): Promise<PoolLoad> {
     const { admin, names, clock, slots } = this.#options
     const group = names.group(`exec.${pool}`)
-    const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => ({ priority, ahead })))
-    const [members, ...lags] = await Promise.all([
-      admin.groupMembers(group),
-      ...lanes.map(({ priority, ahead }) => this.#lag(group, names.executions(pool, priority, ahead))),
-    ])
+    const topics = this.#topicsOf(pool)
+    const lacking = topics.find((topic) => !ranges.has(topic))
+    if (lacking !== undefined) throw new Error(`The topic ${lacking} does not exist.`)
+    const [members, committed] = await Promise.all([admin.groupMembers(group), admin.committedOf(group, topics)])
+    const lags = topics.map((topic) => lagOf(ranges.get(topic) ?? [], committed.get(topic) ?? []))
     const usual = sum(lags.filter((_, index) => lanes[index]?.ahead === false))
     // Runs that were dispatched ahead of their time come due within seconds.
     const early = sum(lags.filter((_, index) => lanes[index]?.ahead === true)).behind
@@ -131,19 +171,6 @@ export class PoolLoads {
     const { workers: wanted, reason, capacity } = workersWanted(load, known.capacity, atMs)
     known.capacity = capacity
     return { ...load, pool, wanted, reason }
-  }
-
-  /** Without a commit, the group begins at the first record. */
-  async #lag(group: string, topic: string): Promise<Lag> {
-    const { admin } = this.#options
-    const [offsets, committed] = await Promise.all([admin.offsets(topic), admin.committed(group, topic)])
-    const doneOf = new Map(committed.map(({ partition, offset }) => [partition, offset]))
-    return sum(
-      offsets.map(({ partition, earliest, next }) => {
-        const done = Math.min(Math.max(doneOf.get(partition) ?? earliest, earliest), next)
-        return { end: next, done, behind: next - done, partitions: 1 }
-      }),
-    )
   }
 
   /** Handlers at work by pool; undefined if an owner does not answer. */
@@ -176,6 +203,17 @@ const sum = (lags: readonly Lag[]): Lag =>
     }),
     { end: 0, done: 0, behind: 0, partitions: 0 },
   )
+
+/** Without a commit, the group begins at the first record. */
+function lagOf(ranges: readonly OffsetRange[], committed: readonly { partition: number; offset: number }[]): Lag {
+  const doneOf = new Map(committed.map(({ partition, offset }) => [partition, offset]))
+  return sum(
+    ranges.map(({ partition, earliest, next }) => {
+      const done = Math.min(Math.max(doneOf.get(partition) ?? earliest, earliest), next)
+      return { end: next, done, behind: next - done, partitions: 1 }
+    }),
+  )
+}
 
 /** The mean of those that say it. */
 function slotsOf(members: readonly { userData: unknown }[], other: number): number {

@@ -12,14 +12,14 @@ const shownMsMax = 3_000
 const asker = { caller: 'scaling' }
 
 export function poolLoadsOf(
-  { config, names, clock, partitions, pauses }: ProcessContext,
+  { config, names, clock, partitions, pauses, logger }: ProcessContext,
   { admin, owners }: { admin: LogAdmin; owners: OwnerDirectory },
 ): PoolLoads {
   const all = Array.from({ length: partitions }, (_, partition) => partition)
   const isSupervisor = !config.roles.has('api')
   const prefix = names.group('exec.')
   return new PoolLoads({
-    ...{ admin, names, clock, slots: config.concurrency },
+    ...{ admin, names, clock, logger, slots: config.concurrency },
     // A worker process follows its own pools; the metric is for all.
     pools: async () =>
       isSupervisor

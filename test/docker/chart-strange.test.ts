@@ -20,7 +20,9 @@ it('each object and part has a valid name of its own, and texts stay texts, what
   const releases = ['duelog', '123', 'a.b', 'a'.repeat(40), 'a'.repeat(53)]
   const rendered = await Promise.all(releases.map((release) => tools.render(strange, release)))
   const all = rendered.flat()
-  for (const version of versions) expect(await tools.problems(all.filter(isOfKubernetes), version)).toBe('')
+  // Those of one release, because the validator needs seconds for each.
+  const [, ofNumber = []] = rendered
+  for (const version of versions) expect(await tools.problems(ofNumber.filter(isOfKubernetes), version)).toBe('')
   for (const object of all.filter(({ kind }) => kind === 'ScaledObject')) new ScaledObject(object as never).validate()
   for (const object of all.filter(({ kind }) => kind === 'ServiceMonitor')) new ServiceMonitor(object as never).validate()
   for (const { kind, metadata } of all) {

@@ -9,11 +9,20 @@ const names = topicNames('t.')
 function place(more: Partial<ConstructorParameters<typeof PoolLoads>[0]> = {}) {
   const ends = new Map<string, number[]>()
   const done = new Map<string, number[]>()
+  const asked: number[] = []
+  const missing = new Set<string>()
+  const warned: object[] = []
   let nowMs = 0
   const loads = new PoolLoads({
     admin: {
-      offsets: async (topic) => (ends.get(topic) ?? [0, 0]).map((next, partition) => ({ partition, earliest: 0, next })),
-      committed: async (_group, topic) => (done.get(topic) ?? []).map((offset, partition) => ({ partition, offset })),
+      offsetsOf: async (topics) => {
+        asked.push(topics.length)
+        const rangesOf = (topic: string) =>
+          (ends.get(topic) ?? [0, 0]).map((next, partition) => ({ partition, earliest: 0, next }))
+        return new Map(topics.filter((topic) => !missing.has(topic)).map((topic) => [topic, rangesOf(topic)]))
+      },
+      committedOf: async (_group, topics) =>
+        new Map(topics.map((topic) => [topic, (done.get(topic) ?? []).map((offset, partition) => ({ partition, offset }))])),
       groupMembers: async () => [
         { memberId: 'm', instance: 'duelog@host:1:a', userData: { concurrency: 5 }, assigned: [], isJoining: false },
       ],
@@ -25,13 +34,14 @@ function place(more: Partial<ConstructorParameters<typeof PoolLoads>[0]> = {}) {
     runs: async () => [[{ pool: 'mail', running: 1 } as never]],
     forecast: async () => new Map([['mail', 600]]),
     isPaused: () => false,
+    logger: { warn: (fields: object) => void warned.push(fields) } as never,
     ...more,
   })
   const after = async (ms: number) => {
     nowMs += ms
     return (await loads.measure())[0]
   }
-  return { ends, done, after }
+  return { ends, done, after, loads, asked, missing, warned }
 }
 const usual = names.executions('mail', 'NORMAL')
 const ahead = names.executions('mail', 'NORMAL', true)
@@ -67,4 +77,24 @@ it('what comes due in a paused pool needs no worker', async () => {
   expect(await place().after(2_000)).toMatchObject({ forecast: 600, reason: 'forecast' })
   const paused = place({ isPaused: (pool) => pool === 'mail', runs: async () => [[]] })
   expect(await paused.after(2_000)).toMatchObject({ forecast: 0, wanted: 0, reason: 'idle' })
+})
+
+it('150 pools are measured with one look-up of offsets, and one without a topic hides no other', async () => {
+  const pools = Array.from({ length: 150 }, (_, index) => `pool-${index}`)
+  const { ends, loads, asked, missing, warned } = place({ pools: async () => pools, forecast: async () => new Map() })
+  ends.set(names.executions('pool-149', 'HIGH'), [7, 0])
+  missing.add(names.executions('pool-3', 'LOW', true))
+  const found = new Map((await loads.measure()).map((load) => [load.pool, load.backlog]))
+  expect([...found.keys()]).toEqual(pools.filter((pool) => pool !== 'pool-3'))
+  expect([found.get('pool-149'), found.get('pool-0')]).toEqual([7, 0])
+  expect(asked).toEqual([900])
+  expect(warned).toEqual([])
+})
+
+it('says once how many of more than 1,000 pools are left out', async () => {
+  const pools = Array.from({ length: 1_002 }, (_, index) => `pool-${index}`)
+  const { loads, warned } = place({ pools: async () => pools, forecast: async () => new Map() })
+  expect(await loads.measure()).toHaveLength(1_000)
+  await loads.measure()
+  expect(warned).toEqual([{ event: 'pools-not-measured', pools: 1_002, leftOut: 2 }])
 })

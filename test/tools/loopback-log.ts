@@ -104,17 +104,20 @@ export class LoopbackLog implements Log {
   }
 
   async admin(): Promise<LogAdmin> {
+    const all = Array.from({ length: this.partitions }, (_, partition) => partition)
+    const rangesOf = (topic: string) =>
+      all.map((partition) => ({ partition, earliest: 0, next: this.#log.at(topic, partition).next }))
+    const committedOf = (groupId: string, topic: string) =>
+      all.flatMap((partition) => {
+        const offset = this.committed.get(`${groupId} ${topic}/${partition}`)
+        return offset === undefined ? [] : [{ partition, offset }]
+      })
     return {
-      offsets: async (topic) =>
-        Array.from({ length: this.partitions }, (_, partition) => {
-          return { partition, earliest: 0, next: this.#log.at(topic, partition).next }
-        }),
+      offsets: async (topic) => rangesOf(topic),
+      offsetsOf: async (topics) => new Map(topics.map((topic) => [topic, rangesOf(topic)])),
       clusterId: async () => 'memory',
-      committed: async (groupId, topic) =>
-        Array.from({ length: this.partitions }, (_, partition) => ({
-          partition,
-          offset: this.committed.get(`${groupId} ${topic}/${partition}`) ?? -1,
-        })).filter(({ offset }) => offset >= 0),
+      committed: async (groupId, topic) => committedOf(groupId, topic),
+      committedOf: async (groupId, topics) => new Map(topics.map((topic) => [topic, committedOf(groupId, topic)])),
       groups: async () => [],
       groupMembers: async (groupId) =>
         this.readers

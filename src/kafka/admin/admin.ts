@@ -5,6 +5,7 @@ import { faultOn } from '../brokers/index.ts'
 import { withRetry } from '../errors/index.ts'
 import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
+import { ManyOffsets } from './many-offsets.ts'
 
 /** Matches the form in which workers sign their reports: name@host:pid:boot. */
 const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
@@ -12,12 +13,14 @@ const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test
 export class KafkaAdmin implements LogAdmin {
   readonly #kafka: Kafka
   #admin: Admin
+  readonly #manyOffsets: ManyOffsets
   /** Number of offset lookups in flight, by admin client. */
   readonly #asking = new Map<Admin, number>()
 
   private constructor(kafka: Kafka, admin: Admin) {
     this.#kafka = kafka
     this.#admin = admin
+    this.#manyOffsets = new ManyOffsets(kafka)
   }
 
   /** `retry`: default is the retry policy of the connection. */
@@ -43,6 +46,10 @@ export class KafkaAdmin implements LogAdmin {
       .sort((a, b) => a.partition - b.partition)
   }
 
+  offsetsOf(topics: readonly string[]) {
+    return this.#ask(`Looking up offsets of ${topics.length} topics`, () => this.#manyOffsets.of(topics))
+  }
+
   async highWatermarks(topic: string): Promise<Map<number, number>> {
     const offsets = await this.#ask(`Looking up ends of ${topic}`, () =>
       withRetry(() => uncommitted(() => this.#fetchOffsets(topic)), ['UNKNOWN_TOPIC_OR_PARTITION']),
@@ -56,14 +63,21 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async committed(groupId: string, topic: string) {
-    const [found] = await this.#ask(
+    return (await this.committedOf(groupId, [topic])).get(topic) ?? []
+  }
+
+  async committedOf(groupId: string, topics: readonly string[]) {
+    const found = await this.#ask(
       `Looking up what ${groupId} has committed`,
-      () => this.#admin.fetchOffsets({ groupId, topics: [topic] }),
+      () => this.#admin.fetchOffsets({ groupId, topics: [...topics] }),
       groupId,
     )
-    return (found?.partitions ?? [])
-      .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
-      .filter(({ offset }) => offset >= 0)
+    return new Map(
+      found.map(({ topic, partitions }) => [
+        topic,
+        partitions.map(({ partition, offset }) => ({ partition, offset: Number(offset) })).filter(({ offset }) => offset >= 0),
+      ]),
+    )
   }
 
   async groupMembers(groupId: string) {
@@ -84,6 +98,7 @@ export class KafkaAdmin implements LogAdmin {
   }
 
   async close(): Promise<void> {
+    await this.#manyOffsets.close()
     await this.#admin.disconnect().catch(() => {})
   }
 

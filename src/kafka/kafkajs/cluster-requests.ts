@@ -46,6 +46,22 @@ export interface PartitionCluster {
 
 export const partitionCluster = (kafka: Kafka): PartitionCluster => ownCluster(kafka) as unknown as PartitionCluster
 
+/** The same cluster, for offsets of many topics. */
+export interface ManyTopicsCluster {
+  connect(): Promise<void>
+  /** Of all topics, without a topic in the request. */
+  metadata(request: { topics: string[] }): Promise<{ topicMetadata: { topic: string }[] }>
+  addMultipleTargetTopics(topics: string[]): Promise<void>
+  refreshMetadataIfNecessary(): Promise<void>
+  findTopicPartitionMetadata(topic: string): { partitionId: number }[]
+  fetchTopicsOffset(
+    wanted: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
+  ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>
+  disconnect(): Promise<void>
+}
+
+export const manyTopicsCluster = (kafka: Kafka): ManyTopicsCluster => ownCluster(kafka) as unknown as ManyTopicsCluster
+
 const coordinatorTypes = { group: 0, transaction: 1 } as const
 
 /**

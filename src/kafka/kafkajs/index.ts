@@ -1,6 +1,14 @@
 /** All patches and extensions of kafkajs. */
 export { withBoundedFetches } from './bounded-fetches.ts'
-export { type Cluster, ownCluster, type PartitionCluster, partitionCluster, unveiled } from './cluster-requests.ts'
+export {
+  type Cluster,
+  type ManyTopicsCluster,
+  manyTopicsCluster,
+  ownCluster,
+  type PartitionCluster,
+  partitionCluster,
+  unveiled,
+} from './cluster-requests.ts'
 export { relayTo } from './log-relay.ts'
 export { withLostCoordinators } from './lost-coordinator.ts'
 export { answeredOffset, uncommitted } from './offsets.ts'

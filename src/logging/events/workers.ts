@@ -153,6 +153,12 @@ export const workerEvents = {
     fields: 'from to reason pool backlog forecast lateMs running workers',
     meaning: 'Executor processes are started or stopped to follow the load.',
   },
+  'pools-not-measured': {
+    level: 'warn',
+    fields: 'pools leftOut',
+    meaning: 'There are more than 1,000 pools. Those beyond have no metric of their load, and nobody scales them by it.',
+    action: 'Use fewer pools. Groups of pools that are no longer used count too: delete them.',
+  },
   'load-unknown': {
     level: 'debug',
     fields: 'err',

@@ -102,6 +102,16 @@ export function simulatedLog(
       return answer()
     })
   const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
+  const rangesOf = (topic: string) =>
+    partitions.map((partition) => {
+      const { earliest, stableEnd } = log.at(topic, partition)
+      return { partition, earliest, next: stableEnd }
+    })
+  const committedOf = (groupId: string, topic: string) =>
+    partitions.flatMap((partition) => {
+      const offset = groupOf(groupId).committed({ topic, partition })
+      return offset === undefined ? [] : [{ partition, offset }]
+    })
   return {
     reader(options) {
       const group = groupOf(options.groupId)
@@ -129,21 +139,13 @@ export function simulatedLog(
       return transactionalWriter(brokers, machine, id, groupOf, written)
     },
     admin: async (): Promise<LogAdmin> => ({
-      offsets: (topic) =>
-        ask(`asks for the offsets of ${topic}`, () =>
-          partitions.map((partition) => {
-            const { earliest, stableEnd } = log.at(topic, partition)
-            return { partition, earliest, next: stableEnd }
-          }),
-        ),
+      offsets: (topic) => ask(`asks for the offsets of ${topic}`, () => rangesOf(topic)),
+      offsetsOf: (topics) =>
+        ask(`asks for the offsets of ${topics.length} topics`, () => new Map(topics.map((topic) => [topic, rangesOf(topic)]))),
       clusterId: async () => brokers.clusterId,
-      committed: (groupId, topic) =>
-        ask(`asks for the positions of ${groupId}`, () =>
-          partitions.flatMap((partition) => {
-            const offset = groupOf(groupId).committed({ topic, partition })
-            return offset === undefined ? [] : [{ partition, offset }]
-          }),
-        ),
+      committed: (groupId, topic) => ask(`asks for the positions of ${groupId}`, () => committedOf(groupId, topic)),
+      committedOf: (groupId, topics) =>
+        ask(`asks for the positions of ${groupId}`, () => new Map(topics.map((topic) => [topic, committedOf(groupId, topic)]))),
       groupMembers: (groupId) =>
         ask(`asks for the members of ${groupId}`, () =>
           [...groupOf(groupId).members].map(({ instance, userData }, index) => {

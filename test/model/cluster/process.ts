@@ -284,20 +284,22 @@ function logOf(cluster: Cluster, process: Process): Log {
       return process.member
     },
     async admin(): Promise<LogAdmin> {
+      const rangesOf = (topic: string) =>
+        Array.from({ length: log.partitions }, (_, partition) => {
+          const { earliest, stableEnd } = log.at(topic, partition)
+          return { partition, earliest, next: stableEnd }
+        })
       return {
-        offsets: (topic) =>
-          io.submit(machine, `asks for the offsets of ${topic}`, () =>
-            Array.from({ length: log.partitions }, (_, partition) => {
-              const { earliest, stableEnd } = log.at(topic, partition)
-              return { partition, earliest, next: stableEnd }
-            }),
-          ),
+        offsets: (topic) => io.submit(machine, `asks for the offsets of ${topic}`, () => rangesOf(topic)),
+        offsetsOf: (topics) =>
+          io.submit(machine, 'asks for the offsets of topics', () => new Map(topics.map((topic) => [topic, rangesOf(topic)]))),
         ...(cluster.showsHighWatermarks && {
           highWatermarks: async (topic: string) =>
             new Map(Array.from({ length: log.partitions }, (_, partition) => [partition, log.at(topic, partition).next])),
         }),
         clusterId: () => io.submit(machine, 'asks for the cluster', () => cluster.clusterId),
         committed: async () => [],
+        committedOf: async () => new Map(),
         groupMembers: (groupId) => {
           const { workers, realWorkers = workers && (() => workers.members) } = cluster
           if (realWorkers === undefined || !groupId.includes('exec.')) return Promise.resolve([])
