@@ -6,6 +6,7 @@ import type {
   GroupPositions,
   Log,
   LogAdmin,
+  OffsetRange,
   Position,
   RecordOut,
   TopicPartition,
@@ -102,11 +103,7 @@ export function simulatedLog(
       return answer()
     })
   const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
-  const rangesOf = (topic: string) =>
-    partitions.map((partition) => {
-      const { earliest, stableEnd } = log.at(topic, partition)
-      return { partition, earliest, next: stableEnd }
-    })
+  const rangesOf = (topic: string) => partitions.map((partition) => rangeAt(log, topic, partition))
   const committedOf = (groupId: string, topic: string) =>
     partitions.flatMap((partition) => {
       const offset = groupOf(groupId).committed({ topic, partition })
@@ -156,6 +153,11 @@ export function simulatedLog(
       close: async () => {},
     }),
   }
+}
+
+function rangeAt(log: MemoryLog, topic: string, partition: number): OffsetRange {
+  const { earliest, stableEnd } = log.at(topic, partition)
+  return { partition, earliest, next: stableEnd }
 }
 
 /** Reports the time of the broker, as brokers do for topics that store the append time. */
