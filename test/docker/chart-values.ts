@@ -51,7 +51,7 @@ export const strange = {
   history: { storageClass: '1e3' },
   api: { ingress: { enabled: true, className: '1', host: '*.example.com', tlsSecret: 'true' } },
   keda: { authentication: '7' },
-  serviceMonitor: { enabled: true, interval: '30', tokenSecret: { name: '1', key: '0x1' } },
+  serviceMonitor: { enabled: true, interval: '0', tokenSecret: { name: '1', key: '0x1' } },
   podLabels: { tier: '12' },
   poolDefaults: { replicas: 3, autoscaling: { min: 1, max: 5 } },
   pools: [
