@@ -10,12 +10,13 @@
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { finished, pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress, type ZstdCompress } from 'node:zlib'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { privateFileMode } from '../process/index.ts'
 import { type BackupHeader, countsProblem, headerProblem, idProblem } from './backup-header.ts'
+import { checkFree, partOf } from './part-file.ts'
 
 const magic = Buffer.from('DUELOGBK')
 const endMagic = Buffer.from('KBGOLEUD')
@@ -87,7 +88,13 @@ export class BackupWriter {
     preamble.writeUInt16BE(version, magic.length)
     file.write(preamble)
     const zstd = createZstdCompress({ params: parameters })
-    const writer = new BackupWriter(path, zstd, pipeline(zstd, withEnd, file))
+    const writer = new BackupWriter(
+      path,
+      zstd,
+      pipeline(zstd, withEnd, file).catch((error: unknown) => {
+        throw unusable(partOf(path), `it cannot be written: ${messageOf(error)}`)
+      }),
+    )
     await writer.put(kinds.header, { ...header })
     return writer
   }
@@ -126,19 +133,8 @@ export class BackupWriter {
   async #write(bytes: Buffer): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     if (this.#zstd.write(bytes)) return
-    await Promise.race([once(this.#zstd, 'drain'), this.#written])
+    await Promise.race([once(this.#zstd, 'drain').catch(() => this.#written), this.#written])
   }
-}
-
-/** Throws DuelogError `bad-usage` if there is such a file, or one that another backup writes, or that a killed one has left. */
-export async function checkFree(path: string): Promise<void> {
-  if (await stat(path).catch(() => undefined))
-    throw new DuelogError('bad-usage', `The file ${path} exists; name another, or remove it.`)
-  if (await stat(partOf(path)).catch(() => undefined))
-    throw new DuelogError(
-      'bad-usage',
-      `The file ${partOf(path)} exists: another backup writes it, or was killed. If none runs, remove it and the folders .duelog-backup-* beside it.`,
-    )
 }
 
 /** What was compressed, and the end of the file. */
@@ -152,8 +148,6 @@ async function* withEnd(compressed: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   length.writeBigUInt64BE(BigInt(bytes))
   yield Buffer.concat([length, endMagic])
 }
-
-const partOf = (path: string): string => `${path}.part`
 
 function bytesOf(kind: Kind, meta: Record<string, unknown>, body: Buffer): Buffer {
   const text = Buffer.from(JSON.stringify(meta))
@@ -258,7 +252,9 @@ async function checkEnds(path: string): Promise<number> {
     throw unusable(path, `it cannot be read: ${messageOf(error)}`)
   })
   try {
-    const { size } = await file.stat()
+    const stats = await file.stat()
+    if (!stats.isFile()) throw unusable(path, 'it is no file')
+    const { size } = stats
     const [preamble, end] = [Buffer.alloc(preambleBytes), Buffer.alloc(endBytes)]
     await file.read(preamble, 0, preambleBytes, 0)
     if (!preamble.subarray(0, magic.length).equals(magic)) throw unusable(path, 'it is no backup of Duelog')

@@ -41,7 +41,14 @@ export interface ReadOptions {
   scratch: Scratch
   onProgress(done: number, total: number): void
   signal: AbortSignal
+  /** Default: that of the process. */
+  steadyMs?: () => number
 }
+
+/** A read of job-state that was shorter is complete. */
+const stateReadMs = 10_000
+/** Each reads what was written during the one before it. */
+const stateReadsMax = 20
 
 /** Most records of the topics `pauses` and `operations` that count, by key. Duelog keeps fewer; any client may write there. */
 const smallRecordsMax = 20_000
@@ -58,8 +65,7 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     unreadable: 0,
   }
   const read = { groupPrefix: names.group('backup-'), onProgress, signal, onUnread: () => void system.unreadable++ }
-  const spans = await log.readToEnd({ ...read, topics: [names.state], onRecord: (record) => putState(record, options, system) })
-  system.partitions = spans.length
+  system.partitions = await readState(options, { ...read, onRecord: (record) => putState(record, options, system) })
   const begin = new Map<string, number>()
   for (const [partition, { commandsOffset, eventsOffset }] of system.positions) {
     begin.set(`${names.commands}/${partition}`, commandsOffset)
@@ -80,6 +86,28 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     .map(({ topic, partition, to }) => ({ topic, partition, offset: to }))
   await scratch.flush()
   return system
+}
+
+/**
+ * Resolves with the number of partitions. While owners write, compaction removes an entry before the end of a read when a later one follows
+ * behind that end: the job would seem to have no state, and would begin anew. So what was written meanwhile is read too, until a read is
+ * shorter than compaction takes (`log.cleaner.backoff.ms`, 15 s).
+ */
+async function readState(
+  { cluster: { log, names }, steadyMs = () => performance.now() }: ReadOptions,
+  read: Omit<Parameters<Cluster['log']['readToEnd']>[0], 'topics'>,
+): Promise<number> {
+  let begin: Map<string, number> | undefined
+  for (let left = stateReadsMax; left > 0; left--) {
+    const startedAt = steadyMs()
+    const spans = await log.readToEnd({ ...read, topics: [names.state], begin })
+    if (steadyMs() - startedAt <= stateReadMs) return spans.length
+    begin = new Map(spans.map(({ topic, partition, to }) => [`${topic}/${partition}`, to]))
+  }
+  throw new DuelogError(
+    'not-ready',
+    `Schedulers write ${names.state} faster than this process reads it: ${stateReadsMax} reads were not enough. Try again at a quieter time, or stop them first.`,
+  )
 }
 
 async function putState(

@@ -54,9 +54,10 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const pools = [...new Set([...options.pools, ...header.pools])]
   const admin = await cluster.log.admin()
   try {
-    await checkEmpty(cluster, admin, clusterOptions)
+    const plans = plansOf(cluster.names, pools, retentions)
+    await checkEmpty(cluster, admin, clusterOptions, plans)
     if (dryRun) return { ...result, records: 0, tookMs: performance.now() - startedAt }
-    const made = await cluster.log.ensureTopics({ plans: plansOf(cluster.names, pools, retentions), partitions, replication })
+    const made = await cluster.log.ensureTopics({ plans, partitions, replication })
     if (made.partitions !== partitions)
       throw new DuelogError(
         'bad-usage',
@@ -81,7 +82,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
 }
 
 /** Throws DuelogError `bad-usage` unless the topics of the target are missing or have never held a record. */
-async function checkEmpty({ log, names }: Cluster, admin: LogAdmin, { topicPrefix }: ClusterOptions): Promise<void> {
+async function checkEmpty(
+  { log, names }: Cluster,
+  admin: LogAdmin,
+  { topicPrefix }: ClusterOptions,
+  plans: ReturnType<typeof plansOf>,
+): Promise<void> {
   const members = await admin.groupMembers(names.group('scheduler'))
   if (members.length > 0)
     throw new DuelogError(
@@ -89,8 +95,9 @@ async function checkEmpty({ log, names }: Cluster, admin: LogAdmin, { topicPrefi
       `Schedulers run with the prefix ${topicPrefix}: ${members[0]?.instance}. A restore needs topics that nobody uses; stop them, or choose another DUELOG_TOPIC_PREFIX.`,
     )
   const all = new Set(await log.topics())
-  for (const topic of [names.jobs, names.state, names.commands, names.events, names.pauses, names.operations]) {
-    if (!all.has(topic)) continue
+  // Workers would run old executions, and an audit would judge old records. What workers are told on the control topic has an end.
+  for (const { topic } of plans) {
+    if (!all.has(topic) || topic === names.control) continue
     const used = (await admin.offsets(topic)).find(({ next }) => next > 0)
     if (used !== undefined)
       throw new DuelogError(

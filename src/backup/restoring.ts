@@ -88,19 +88,30 @@ export class Restoring {
     return this.#records
   }
 
-  /** The position says what is decided. With it the marker goes. */
+  /**
+   * The position says what is decided. With it the marker goes, in all partitions at once: owners of some of them would fire while the others
+   * wait for a restore that cannot be repeated.
+   */
   async #positions(decided: readonly number[]): Promise<void> {
     const { partitions, cluster, header } = this.#parts
     const { names } = cluster
     const zoneRules = header.zoneRules === zoneRulesVersion ? zoneRulesVersion : ''
+    const last: RecordOut[] = []
     for (let partition = 0; partition < partitions; partition++) {
       const offsets = { claimOffset: -1, commandsOffset: 0, eventsOffset: 0, jobsOffset: decided[partition] ?? 0 }
       const position = { ...offsets, committedAt: Date.now(), zoneRules }
       const value = this.#parts.codecs.state.encode({ position })
-      await this.#write([
+      last.push(
         { topic: names.state, partition, key: metaKey('position'), value },
         { topic: names.state, partition, key: restoringKey, value: null },
-      ])
+      )
+    }
+    const writer = await cluster.log.transactionalWriter(names.group('restore'))
+    try {
+      await writer.commit(last)
+      this.#records += last.length
+    } finally {
+      await writer.close()
     }
   }
 

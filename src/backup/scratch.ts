@@ -11,7 +11,7 @@ import { serialize } from 'node:v8'
 import { keyAfter } from '../../streams/state/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { PartitionStore, StoreEntry, StoreOp } from '../ports/index.ts'
-import { rocksStores } from '../store/index.ts'
+import { reasonOf, rocksStores } from '../store/index.ts'
 
 /** Parts of a job. */
 export const parts = { state: 1, run: 2, snapshot: 3, record: 4, command: 5, event: 6 } as const
@@ -105,7 +105,15 @@ export class Scratch {
     const ops = this.#ops
     this.#ops = []
     this.#bytes = 0
-    await this.#store.apply(ops)
+    try {
+      await this.#store.apply(ops)
+    } catch (error) {
+      throw new DuelogError(
+        'bad-usage',
+        `The temporary folder ${this.#folder} cannot be written: ${reasonOf(error)}. Look whether its disk is full, or name another with --work-folder.`,
+        { cause: error },
+      )
+    }
   }
 
   async close(): Promise<void> {

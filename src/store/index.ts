@@ -1,2 +1,2 @@
 /** The partition store over RocksDB. */
-export { rocksStores } from './rocks-store.ts'
+export { reasonOf, rocksStores } from './rocks-store.ts'

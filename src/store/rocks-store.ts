@@ -190,7 +190,7 @@ const lockedBy = (path: string, cause: unknown): DuelogError =>
   )
 
 /** The error of a write only says that it failed. Its cause says why. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code, cause, errors } = error as { code?: string; cause?: unknown; errors?: unknown[] }
   const inner = cause ?? errors?.[0]
   return inner === undefined ? `${messageOf(error)}${code === undefined ? '' : ` (${code})`}` : reasonOf(inner)

@@ -7,6 +7,7 @@ import { step } from '../jobs/index.ts'
 import {
   type Context,
   type Input,
+  isCurrentReport,
   type Job,
   type KnownDefinition,
   mustBeLogged,
@@ -43,7 +44,10 @@ export interface CapturedJob {
   state: JobState | undefined
   /** Records of `jobs` that the next owner has to decide. */
   pending: JobsRecord[]
-  /** Reports of attempts that are active in the state. Others would be stale, or would count for a run of the same number that comes later. */
+  /**
+   * Reports that count by the state. Others would be stale, or would count for a run of the same number that comes later, or for one that was
+   * dispatched after the copy of its partition and waits in the copy.
+   */
   events: ExecutionEvent[]
 }
 
@@ -80,9 +84,7 @@ function inputOf({ offset, definition, headers }: JobsRecord, decided: boolean):
 }
 
 const isOfActiveRun = (event: ExecutionEvent, state: JobState | undefined): boolean =>
-  state?.active.some(
-    ({ runNo, attempt, specOffset }) => runNo === event.runNo && attempt === event.attempt && specOffset === event.specOffset,
-  ) === true
+  state?.active.some((run) => isCurrentReport(run, event)) === true
 
 /** Definitions and deletions of jobs without a state use nothing of it but the time. Whether a topic exists is judged when the job fires. */
 const contextAt = (now: number): Context => ({

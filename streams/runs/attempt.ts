@@ -21,6 +21,7 @@ import {
   type Context,
   type Decision,
   expiresAt,
+  isCurrentReport,
   type Job,
   patchRun,
   retryTimerAt,
@@ -45,9 +46,7 @@ const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { 
 /** Applies a worker's or the forwarder's report. */
 export function applyEvent(draft: Decision, event: ExecutionEvent, context: Context, note?: string): void {
   const run = draft.job.state?.active.find((candidate) => candidate.runNo === event.runNo)
-  const current = run !== undefined && run.attempt === event.attempt && run.specOffset === event.specOffset
-  const waiting = run?.status === 'RETRY_WAIT'
-  if (!current || run.status === 'WAITING' || waiting !== (event.type === 'RETRY_DUE')) {
+  if (run === undefined || !isCurrentReport(run, event)) {
     draft.notes.push({ kind: 'stale', what: event.type })
     return
   }

@@ -85,6 +85,24 @@ it('only reports of active attempts belong to it, and no heartbeat', () => {
   expect(capturedJob({ id: 'job', state, retained: undefined, records: [], events }).events).toEqual([events[0]])
 })
 
+it('a report of a run that waits in the copy belongs to a dispatch after it, and a retry has only the report of the retrier', () => {
+  const { state } = new JobHistory().define().until(1_000).job
+  const [run] = state?.active ?? []
+  if (state === undefined || run === undefined) throw new Error('no run')
+  const types = ['STARTED', 'SUCCEEDED', 'FAILED', 'RELEASED', 'RETRY_DUE'] as const
+  const events = types.map((type) => ({
+    ...{ type, jobId: 'job', runNo: run.runNo, attempt: run.attempt, specOffset: run.specOffset, at: 0, worker: 'w' },
+    ...{ startedAt: 0, result: null, error: null, progress: null, message: null },
+  }))
+  const kept = (status: typeof run.status): string[] => {
+    const copy = { id: 'job', state: { ...state, active: [{ ...run, status }] }, retained: undefined, records: [], events }
+    return capturedJob(copy).events.map(({ type }) => type)
+  }
+  expect(kept('WAITING')).toEqual([])
+  expect(kept('RETRY_WAIT')).toEqual(['RETRY_DUE'])
+  expect(kept('DISPATCHED')).toEqual(['STARTED', 'SUCCEEDED', 'FAILED', 'RELEASED'])
+})
+
 it('a tombstone that an owner wrote for a completed job is not carried over: it comes again', () => {
   const record = {
     offset: 3,
