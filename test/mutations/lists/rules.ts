@@ -13,8 +13,8 @@ export const rulesMutations = [
     [
       [
         'B-other-life',
-        runs('attempt'),
-        ' && run.specOffset === event.specOffset',
+        'streams/state/current-report.ts',
+        '  run.specOffset === event.specOffset &&\n',
         '',
         'a report of another life is applied',
         'seeds 1-100',
