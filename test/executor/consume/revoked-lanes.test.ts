@@ -25,20 +25,30 @@ const started = (handlers: Handlers = {}): Promise<Harness> =>
   new Harness({ never: () => new Promise(() => {}), ...handlers }).start()
 const jobs = (harness: Harness): string[] => harness.starts.map(({ jobId }) => jobId)
 
+/** A worker with a run whose report the broker does not acknowledge before the test says so. */
+async function unacknowledged(): Promise<{ harness: Harness; acknowledge(): void }> {
+  const harness = await started()
+  const { closed, open } = gate()
+  harness.log.gate = closed
+  harness.put({ jobId: 'running', handler: 'never' })
+  await rest()
+  const acknowledge = (): void => {
+    harness.log.gate = undefined
+    open()
+  }
+  return { harness, acknowledge }
+}
+
 describe('a revoked lane', () => {
   it('is given up when the report of what has started is acknowledged and committed, and not before', async () => {
-    const harness = await started()
-    const { closed, open } = gate()
-    harness.log.gate = closed
-    harness.put({ jobId: 'running', handler: 'never' })
+    const { harness, acknowledge } = await unacknowledged()
     harness.put({ jobId: 'next', dueAt: harness.clock.nowMs() + 60_000 })
     await rest()
     await harness.clock.advance(20)
     const revoked = watched(harness.reader.revoke(lanes(harness, 0)))
     await rest()
     expect([revoked.isOver, harness.committed()]).toEqual([false, undefined])
-    harness.log.gate = undefined
-    open()
+    acknowledge()
     await rest()
     await harness.clock.advance(20)
     expect([revoked.isOver, harness.committed()]).toEqual([true, 1])
@@ -49,18 +59,13 @@ describe('a revoked lane', () => {
   })
 
   it('takes nothing more, while other lanes go on', async () => {
-    const harness = await started()
-    const { closed, open } = gate()
-    harness.log.gate = closed
-    harness.put({ jobId: 'running', handler: 'never' })
-    await rest()
+    const { harness, acknowledge } = await unacknowledged()
     const revoked = watched(harness.reader.revoke(lanes(harness, 0)))
     harness.put({ jobId: 'lost' })
     harness.put({ jobId: 'kept' }, { partition: 1 })
     await rest()
     expect(jobs(harness)).toEqual(['running', 'kept'])
-    harness.log.gate = undefined
-    open()
+    acknowledge()
     await rest()
     await harness.clock.advance(20)
     expect([revoked.isOver, harness.committed()]).toEqual([true, 1])
@@ -197,18 +202,13 @@ describe('a revoked lane', () => {
   })
 
   it('is lost at once when the membership has lapsed, and nobody waits for its reports', async () => {
-    const harness = await started()
-    const { closed, open } = gate()
-    harness.log.gate = closed
-    harness.put({ jobId: 'running', handler: 'never' })
-    await rest()
+    const { harness, acknowledge } = await unacknowledged()
     const revoked = watched(harness.reader.revoke(lanes(harness, 0)))
     await rest()
     harness.reader.assign(lanes(harness, 1), 1)
     await rest()
     expect(revoked.isOver).toBe(true)
-    harness.log.gate = undefined
-    open()
+    acknowledge()
     await harness.stop()
   })
 
