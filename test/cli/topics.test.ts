@@ -75,14 +75,21 @@ describe('duelog topics', () => {
     await createTopic(admin, { topic, numPartitions: 2, configEntries })
     expect((await run('plan')).out).toContain('retention.ms 1000 -> 604800000')
     expect((await run('apply')).out).toContain(`${count - 1} created, 1 changed.`)
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['retention.ms', 'segment.bytes'] }],
-    })
-    const found = Object.fromEntries(
-      resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? [],
-    )
-    expect(found).toEqual({ 'retention.ms': '604800000', 'segment.bytes': '2097152' })
+    const configNames = ['retention.ms', 'segment.bytes']
+    const found = async () => {
+      const { resources } = await admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames }],
+      })
+      return resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? []
+    }
+    // A broker learns of a change a moment after the controller has accepted it.
+    await expect
+      .poll(async () => Object.fromEntries(await found()))
+      .toEqual({
+        'retention.ms': '604800000',
+        'segment.bytes': '2097152',
+      })
   })
   it('says what it cannot fix, fails, and changes nothing', async () => {
     const prefix = prefixOf('count')

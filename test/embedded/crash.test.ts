@@ -60,7 +60,11 @@ test.runIf(process.platform === 'linux')(
     try {
       expect(lives(stale)).toBe(false)
       expect(await pidIn(dataDir, 'registry')).not.toBe(stale)
-      expect(lines.find(({ level }) => level === 'warn')?.fields).toMatchObject({ pid: stale, name: 'registry' })
+      expect(lines.find(({ level }) => level === 'warn')?.fields).toMatchObject({
+        event: 'stale-process-stopped',
+        stalePid: stale,
+        name: 'registry',
+      })
     } finally {
       await embedded.stop()
     }

@@ -50,7 +50,7 @@ describe('a batch that decompresses to too many bytes', () => {
     expect(counted()).toBe(1)
     expect(errors).toEqual([
       {
-        facts: { topic: jobs, partition: 0, firstOffset: 1, offset: 2 },
+        facts: { event: 'records-unreadable', topic: jobs, partition: 0, firstOffset: 1, offset: 2 },
         text: `Records of ${jobs}/0 cannot be read and are skipped: It has ${problem}.`,
       },
     ])
