@@ -1,4 +1,5 @@
 /** The header and the trailer of a backup, and what is checked of them and of ids before a restore uses them. Undefined: no problem. */
+import { settingsSchema } from '../../schemas/index.ts'
 import { isPoolName, validateJobId } from '../../streams/definitions/index.ts'
 
 export interface BackupHeader {
@@ -21,7 +22,7 @@ export interface BackupHeader {
 }
 
 /** Kafka itself allows more; DUELOG_PARTITIONS does not. */
-const partitionsMax = 1_024
+const partitionsMax = settingsSchema.properties.DUELOG_PARTITIONS.maximum
 /** Farthest time that a Date can show. */
 const timeMax = 8.64e15
 

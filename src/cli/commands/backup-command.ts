@@ -1,5 +1,6 @@
 /** `duelog backup` and `duelog restore`: a copy of the whole system in one file, and back into empty topics. */
 import { Command, Option } from 'commander'
+import { settingsSchema } from '../../../schemas/index.ts'
 import { counted } from '../../../streams/text/index.ts'
 import type { BackupCounts, BackupResult, RestoreResult } from '../../backup/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
@@ -20,7 +21,7 @@ export const restoreSettings = [
   ...kafkaSettings,
   ...['DUELOG_POOLS', 'DUELOG_REPLICATION', 'DUELOG_RUNS_RETENTION_MS', 'DUELOG_RUN_LOGS_RETENTION_MS'],
 ]
-export const partitionsMax = 1_024
+export const partitionsMax = settingsSchema.properties.DUELOG_PARTITIONS.maximum
 
 export interface BackupFlags extends Record<string, unknown> {
   workFolder?: string
