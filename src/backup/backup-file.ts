@@ -182,11 +182,15 @@ const checks: Partial<Record<Kind, (meta: Record<string, unknown>) => string | u
 }
 
 /** Resolves with the header and the counts of the trailer once the whole file was read and is sound. Throws DuelogError `bad-usage`. */
-export async function checkedBackup(path: string): Promise<{ header: BackupHeader; counts: Record<string, number> }> {
+export async function checkedBackup(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ header: BackupHeader; counts: Record<string, number> }> {
   let header: BackupHeader | undefined
   let counts: Record<string, number> = {}
   let isInJob = false
   for await (const { kind, meta } of framesOf(path)) {
+    signal?.throwIfAborted()
     const isFirst = header === undefined
     if (isFirst !== (kind === kinds.header))
       throw unusable(path, isFirst ? 'it does not begin with a header' : 'it has two headers')

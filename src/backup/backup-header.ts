@@ -2,6 +2,13 @@
 import { settingsSchema } from '../../schemas/index.ts'
 import { isPoolName, validateJobId } from '../../streams/definitions/index.ts'
 
+/** An offset of a partition. */
+export interface Place {
+  topic: string
+  partition: number
+  offset: number
+}
+
 export interface BackupHeader {
   /** Epoch ms, by the clock of the process that made the backup. */
   createdAt: number
@@ -15,8 +22,10 @@ export interface BackupHeader {
   zoneRules: string
   /** Whether schedulers ran while it was made. */
   live: boolean
-  /** Ends of the topics of definitions and commands: later records are not in the file. */
-  ends: { topic: string; partition: number; offset: number }[]
+  /** Ends of the topics of definitions, commands and states: later records are not in the file. */
+  ends: Place[]
+  /** Where the intake continues in the topics of other schedulers. Absent in files of earlier versions. */
+  intake?: Place[]
   /** Schemas of the bodies, by name. */
   schemas: Record<string, string>
 }
@@ -29,14 +38,17 @@ const timeMax = 8.64e15
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
+const arePlaces = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((place) => isText(place?.topic) && isCount(place?.partition) && isCount(place?.offset))
+
 const rules: Record<keyof BackupHeader, (value: unknown) => boolean> = {
   createdAt: (value) => isCount(value) && Number(value) <= timeMax,
   ...{ duelog: isText, clusterId: isText, prefix: isText, zoneRules: isText },
   partitions: (value) => isCount(value) && Number(value) >= 1 && Number(value) <= partitionsMax,
   pools: (value) => Array.isArray(value) && value.every((pool) => isText(pool) && isPoolName(pool)),
   live: (value) => typeof value === 'boolean',
-  ends: (value) =>
-    Array.isArray(value) && value.every((end) => isText(end?.topic) && isCount(end?.partition) && isCount(end?.offset)),
+  ends: arePlaces,
+  intake: (value) => value === undefined || arePlaces(value),
   schemas: (value) => typeof value === 'object' && value !== null && Object.values(value).every(isText),
 }
 

@@ -4,12 +4,13 @@
  */
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { type Cluster, type ClusterOptions, clusterOf, topicPrefixDefault } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { ownSchemas } from '../kafka/index.ts'
 import type { LogAdmin } from '../ports/index.ts'
 import { version } from '../process/index.ts'
 import { BackupWriter } from './backup-file.ts'
+import type { Place } from './backup-header.ts'
 import { type LoggedSystem, readSystem } from './logged-system.ts'
 import { checkFree } from './part-file.ts'
 import { Scratch } from './scratch.ts'
@@ -56,11 +57,18 @@ export async function backup(options: BackupOptions): Promise<BackupResult> {
       codecs,
       scratch,
       signal,
+      intakePositions: () => intakeOf(admin, names, signal),
       onProgress: (done, total) => onProgress(done, total, 'read'),
     })
     const header = {
-      ...{ createdAt: Date.now(), duelog: version, clusterId: await admin.clusterId(), prefix: clusterOptions.topicPrefix ?? '' },
-      ...{ partitions: system.partitions, pools, zoneRules: zoneRulesOf(system), live, ends: system.ends, schemas: ownSchemas() },
+      ...{
+        createdAt: Date.now(),
+        duelog: version,
+        clusterId: await admin.clusterId(),
+        prefix: clusterOptions.topicPrefix ?? topicPrefixDefault,
+      },
+      ...{ partitions: system.partitions, pools, zoneRules: zoneRulesOf(system), live, schemas: ownSchemas() },
+      ...{ ends: system.ends, intake: system.intake },
     }
     const writer = await BackupWriter.create(file, header)
     try {
@@ -98,15 +106,28 @@ async function poolsOf({ log, names }: Cluster, { brokers, topicPrefix }: Cluste
     .map((topic) => topic.slice(before.length, -after.length))
 }
 
-/** A commit is acknowledged before the end of its transaction is in each log. What the stopped owners committed last must be read. */
+/**
+ * What the intake of foreign schedules has taken, in all topics that it has ever read. What it made of that is readable when this resolves: its
+ * records and its positions are one transaction.
+ */
+async function intakeOf(admin: LogAdmin, names: Cluster['names'], signal: AbortSignal): Promise<Place[]> {
+  const committed = await admin.committedOf(names.group('intake'), [])
+  const places = [...committed].flatMap(([topic, partitions]) => partitions.map((position) => ({ topic, ...position })))
+  if (places.length > 0) await untilSettled(admin, [names.jobs], signal)
+  return places
+}
+
+/**
+ * A commit is acknowledged before the end of its transaction is in each log. What was committed before the call can be read when this resolves.
+ * Others may go on writing.
+ */
 async function untilSettled(admin: LogAdmin, topics: readonly string[], signal: AbortSignal): Promise<void> {
-  const isSettled = async (topic: string): Promise<boolean> => {
-    const ends = await admin.highWatermarks?.(topic)
-    return (await admin.offsets(topic)).every(({ partition, next }) => next >= (ends?.get(partition) ?? 0))
-  }
   const until = performance.now() + settledMsMax
   for (const topic of topics) {
-    while (!(await isSettled(topic))) {
+    const ends = await admin.highWatermarks?.(topic)
+    const isSettled = async (): Promise<boolean> =>
+      (await admin.offsets(topic)).every(({ partition, next }) => next >= (ends?.get(partition) ?? 0))
+    while (!(await isSettled())) {
       if (performance.now() > until)
         throw new DuelogError(
           'not-ready',

@@ -1,10 +1,12 @@
 /**
  * `duelog carry`: writes to a restored system what somebody has written to the topics of the old one since the backup. Nothing is lost that a
- * producer sends to the old address, and nothing is written twice: records and the positions of the old topics are one transaction.
+ * producer sends to the old address, and nothing is written twice: records and the positions of the old topics are one transaction. What an
+ * intake of the old system has written since is left out: that of the restored system takes the same foreign records.
  */
 
 import { firstOffset } from '../../streams/backup/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
+import { sourceHeader, sourceOf } from '../../streams/jobs/index.ts'
 import { observedOffsetHeader, onlyOverHeaders, onlyOverOf } from '../../streams/state/index.ts'
 import { markHeader, movedHeader, partitionOf, type TopicNames, topicNames } from '../../streams/topics/index.ts'
 import { type ClusterOptions, clusterOf, topicPrefixDefault } from '../cluster/index.ts'
@@ -34,15 +36,20 @@ export async function carry({ cluster, fromPrefix, follow, onProgress, signal }:
   const { log, names } = clusterOf(cluster)
   const from = topicNames(fromPrefix)
   const groupId = carryGroup(names)
+  const prefix = cluster.topicPrefix ?? topicPrefixDefault
+  if (fromPrefix === prefix)
+    throw new DuelogError('bad-usage', `The topics ${prefix}* are those of the restored system; give the prefix of the old ones.`)
   const admin = await log.admin()
   let writer: TransactionalWriter | undefined
   let reader: GroupReader | undefined
   try {
-    const left = await remaining(admin, groupId, from, cluster.topicPrefix ?? topicPrefixDefault)
+    // First it ends the open transaction of a carrier that was killed, so that the positions are final.
+    writer = await log.transactionalWriter(groupId)
+    const left = await remaining(admin, groupId, from, prefix)
     if (!follow && left.size === 0) return 0
     const partitions = (await admin.offsets(names.jobs)).length
-    writer = await log.transactionalWriter(groupId)
-    const target = { writer, groupId, from, to: names, partitions }
+    const taken = new Set((await admin.committedOf(names.group('intake'), [])).keys())
+    const target: Target = { writer, groupId, from, to: names, partitions, taken, reached: new Map() }
     const done = Promise.withResolvers<void>()
     let carried = 0
     let turn = Promise.resolve()
@@ -86,20 +93,28 @@ interface Target {
   to: TopicNames
   /** Of the restored system. */
   partitions: number
+  /** Foreign topics whose records the intake of the restored system takes itself. */
+  taken: ReadonlySet<string>
+  /** Next offset of each place. After a join, the group may give a position of before the last transaction for a moment. */
+  reached: Map<string, number>
 }
 
 /** One transaction. Resolves with the number of records. */
 async function write({ topic, partition, records, next }: Batch, target: Target): Promise<number> {
-  const { writer, groupId, from, to, partitions } = target
+  const { writer, groupId, from, to, partitions, taken, reached } = target
+  const place = `${topic}/${partition}`
+  const fresh = records.filter((record) => record.offset >= (reached.get(place) ?? 0))
   const out: RecordOut[] = []
-  for (const record of records) {
+  for (const record of fresh) {
     const { key, value, headers } = record
     if (key === null || isOfOwner(record) || validateJobId(key) !== undefined) continue
+    if (taken.has(sourceOf(headers[sourceHeader])?.topic ?? '')) continue
     const topicTo = topic === from.jobs ? to.jobs : to.commands
     out.push({ topic: topicTo, partition: partitionOf(key, partitions), key, value, headers: withoutOffset(headers) })
   }
   const offset = next ?? (records.at(-1)?.offset ?? -1) + 1
-  if (records.length > 0) await writer.commit(out, { groupId, positions: [{ topic, partition, offset }] })
+  if (fresh.length > 0) await writer.commit(out, { groupId, positions: [{ topic, partition, offset }] })
+  if (fresh.length > 0) reached.set(place, offset)
   return out.length
 }
 

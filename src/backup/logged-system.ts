@@ -4,12 +4,14 @@
  */
 import type { Position } from '../../schemas/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
-import { jobIdOfKey, metaKey, prefix } from '../../streams/state/index.ts'
+import { sourceHeader, sourceOf } from '../../streams/jobs/index.ts'
+import { jobIdOfKey, metaKey, prefix, restoringKey } from '../../streams/state/index.ts'
 import { markHeader, movedHeader, partitionOf } from '../../streams/topics/index.ts'
 import type { Cluster } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { RecordIn } from '../ports/index.ts'
+import type { Place } from './backup-header.ts'
 import { offsetKey, packed, parts, type Scratch } from './scratch.ts'
 
 const positionKey = metaKey('position')
@@ -27,18 +29,27 @@ export interface LoggedSystem {
   partitions: number
   /** The last committed position of each partition; a partition that no owner had has none. */
   positions: Map<number, Position>
-  /** Ends of `jobs` and `job-commands`, up to which they were read. */
-  ends: { topic: string; partition: number; offset: number }[]
+  /** Ends of `job-state`, `jobs` and `job-commands`, up to which they were read. */
+  ends: Place[]
+  /** Positions of the intake in foreign topics. */
+  intake: Place[]
   /** Latest records of the topics `pauses` and `operations` by key. */
   pauses: Map<string, Buffer>
   operations: Map<string, Buffer>
   unreadable: number
+  /** Partitions whose restore has begun and has not ended. */
+  unfinished: Set<number>
 }
 
 export interface ReadOptions {
   cluster: Pick<Cluster, 'log' | 'names'>
   codecs: Codecs
   scratch: Scratch
+  /**
+   * Positions of the intake in foreign topics. What it has made of the records before them can be read when this resolves. Default: there is
+   * no intake.
+   */
+  intakePositions?: () => Promise<Place[]>
   onProgress(done: number, total: number): void
   signal: AbortSignal
   /** Default: that of the process. */
@@ -54,18 +65,28 @@ const stateReadsMax = 20
 const smallRecordsMax = 20_000
 
 export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
-  const { cluster, scratch, onProgress, signal } = options
+  const { cluster, scratch, onProgress, signal, intakePositions = async () => [] } = options
   const { log, names } = cluster
   const system: LoggedSystem = {
     partitions: 0,
     positions: new Map(),
     ends: [],
+    intake: [],
     pauses: new Map(),
     operations: new Map(),
     unreadable: 0,
+    unfinished: new Set(),
   }
   const read = { groupPrefix: names.group('backup-'), onProgress, signal, onUnread: () => void system.unreadable++ }
-  system.partitions = await readState(options, { ...read, onRecord: (record) => putState(record, options, system) })
+  const states = await readState(options, { ...read, onRecord: (record) => putState(record, options, system) })
+  system.partitions = states.length
+  if (system.unfinished.size > 0)
+    throw new DuelogError(
+      'bad-usage',
+      `A restore into ${names.state} has begun and has not ended, so a part of the jobs is missing there. Wait until it ends; if it was broken off, delete its topics and restore again.`,
+    )
+  system.intake = await intakePositions()
+  const isLeft = leftToIntake(system.intake)
   const begin = new Map<string, number>()
   for (const [partition, { commandsOffset, eventsOffset }] of system.positions) {
     begin.set(`${names.commands}/${partition}`, commandsOffset)
@@ -78,30 +99,69 @@ export async function readSystem(options: ReadOptions): Promise<LoggedSystem> {
     begin,
     onRecord: (record) => {
       const latest = small[record.topic]
-      return latest === undefined ? putInput(record, cluster, scratch, system) : putSmall(record, latest)
+      if (latest !== undefined) return putSmall(record, latest)
+      return isLeft(record, system) ? undefined : putInput(record, cluster, scratch, system)
     },
   })
-  system.ends = inputs
-    .filter(({ topic }) => topic === names.jobs || topic === names.commands)
-    .map(({ topic, partition, to }) => ({ topic, partition, offset: to }))
+  const ends = [...states, ...inputs].map(({ topic, partition, to }) => ({ topic, partition, offset: to }))
+  checkEnds(system.positions, ends, names)
+  system.ends = ends.filter(({ topic }) => [names.state, names.jobs, names.commands].includes(topic))
   await scratch.flush()
   return system
 }
 
 /**
- * Resolves with the number of partitions. While owners write, compaction removes an entry before the end of a read when a later one follows
+ * Whether the intake takes the foreign record again from which this record of `jobs` was made. Then it is not part of the copy. Which of these
+ * records a read meets while the intake writes is chance, as it writes to all partitions in one transaction.
+ */
+function leftToIntake(positions: readonly Place[]): (record: RecordIn, system: LoggedSystem) => boolean {
+  const next = new Map(positions.map((place) => [placeOf(place), place.offset]))
+  return ({ headers, partition, offset }, system) => {
+    const source = sourceOf(headers[sourceHeader])
+    const from = source && next.get(placeOf(source))
+    return from !== undefined && source !== undefined && source.offset >= from && !isDecided(system, partition, offset)
+  }
+}
+
+const placeOf = ({ topic, partition }: Omit<Place, 'offset'>): string => `${topic}/${partition}`
+const isDecided = ({ positions }: LoggedSystem, partition: number, offset: number): boolean =>
+  offset < (positions.get(partition)?.jobsOffset ?? 0)
+
+/**
+ * What a state depends on was readable when it was written. A new leader may hide the end of its log until a follower has it, and a log may
+ * have lost its end: a copy would lack definitions, commands or reports without a sign.
+ */
+function checkEnds(positions: LoggedSystem['positions'], ends: readonly Place[], names: Cluster['names']): void {
+  const endOf = new Map(ends.map((end) => [placeOf(end), end.offset]))
+  for (const [partition, { jobsOffset, commandsOffset, eventsOffset }] of positions)
+    for (const [topic, offset] of [
+      [names.jobs, jobsOffset],
+      [names.commands, commandsOffset],
+      [names.events, eventsOffset],
+    ] as const) {
+      const end = endOf.get(placeOf({ topic, partition })) ?? 0
+      if (end < offset)
+        throw new DuelogError(
+          'not-ready',
+          `${topic}/${partition} ends at ${end}, and the owner has read it up to ${offset}. Its leader waits for other brokers, or the log has lost its end. Try again when all brokers run; if it stays, start a scheduler: it takes note of what was lost, and a backup is possible again.`,
+        )
+    }
+}
+
+/**
+ * Resolves with what was read of each partition. While owners write, compaction removes an entry before the end of a read when a later one follows
  * behind that end: the job would seem to have no state, and would begin anew. So what was written meanwhile is read too, until a read is
  * shorter than compaction takes (`log.cleaner.backoff.ms`, 15 s).
  */
 async function readState(
   { cluster: { log, names }, steadyMs = () => performance.now() }: ReadOptions,
   read: Omit<Parameters<Cluster['log']['readToEnd']>[0], 'topics'>,
-): Promise<number> {
+): ReturnType<Cluster['log']['readToEnd']> {
   let begin: Map<string, number> | undefined
   for (let left = stateReadsMax; left > 0; left--) {
     const startedAt = steadyMs()
     const spans = await log.readToEnd({ ...read, topics: [names.state], begin })
-    if (steadyMs() - startedAt <= stateReadMs) return spans.length
+    if (steadyMs() - startedAt <= stateReadMs) return spans
     begin = new Map(spans.map(({ topic, partition, to }) => [`${topic}/${partition}`, to]))
   }
   throw new DuelogError(
@@ -118,6 +178,7 @@ async function putState(
   if (key === null) return
   switch (key[0]) {
     case prefix.meta:
+      if (key.equals(restoringKey)) return void system.unfinished[value === null ? 'delete' : 'add'](partition)
       if (!key.equals(positionKey) || value === null) return
       return void system.positions.set(partition, positionOf(await codecs.state.decode(value)))
     case prefix.state:
@@ -151,7 +212,7 @@ async function putInput(
   if (key === null || headers[markHeader] !== undefined || validateJobId(key) !== undefined) return
   const part = topic === names.jobs ? parts.record : topic === names.commands ? parts.command : parts.event
   if (part !== parts.record && value === null) return
-  const decided = part === parts.record && offset < (system.positions.get(partition)?.jobsOffset ?? 0)
+  const decided = part === parts.record && isDecided(system, partition, offset)
   const own = partitionOf(key, system.partitions)
   if (own !== partition && (decided || headers[movedHeader] !== undefined)) return
   const input: PackedInput = { timestampMs, decided, value, headers }

@@ -5,17 +5,21 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Cluster, type ClusterOptions, clusterOf } from '../cluster/index.ts'
+import { type Cluster, type ClusterOptions, clusterOf, plansOf, topicPrefixDefault } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import { type BackupResult, backup } from './backup.ts'
-import { type RestoreOptions, type RestoreResult, restore } from './restore.ts'
+import type { BackupHeader } from './backup-header.ts'
+import { checkTarget, type RestoreOptions, type RestoreResult, restore } from './restore.ts'
 
 export interface ReshardOptions extends Omit<RestoreOptions, 'cluster' | 'file' | 'dryRun' | 'onProgress' | 'partitions'> {
   cluster: ClusterOptions
   /** Prefix of the new topics. */
   toPrefix: string
   partitions: number
-  /** Topics of foreign schedules: the new system continues where the intake of the old one was. */
+  /**
+   * Topics of foreign schedules by the settings. The intake of the new system continues where that of the old one was, in all topics that it has
+   * read; the brokers tell positions only to who may describe the topic, so these are looked up first.
+   */
   intakeTopics: readonly string[]
   onProgress(done: number, total: number, what: 'read' | 'written' | 'restored'): void
 }
@@ -28,24 +32,50 @@ export interface ReshardResult {
 
 /** Rejects with DuelogError `bad-usage` while schedulers of the old system run. */
 export async function reshard({ toPrefix, intakeTopics, onProgress, ...options }: ReshardOptions): Promise<ReshardResult> {
-  const { cluster, partitions, signal, workFolder = tmpdir() } = options
+  const { cluster, partitions, signal, workFolder = tmpdir(), pools, retentions } = options
   const startedAt = performance.now()
-  if (toPrefix === cluster.topicPrefix)
+  if (toPrefix === (cluster.topicPrefix ?? topicPrefixDefault))
     throw new DuelogError('bad-usage', `The new topics need another prefix than ${toPrefix}; give one with --to-prefix.`)
   const old = clusterOf(cluster)
   const target = { ...cluster, topicPrefix: toPrefix }
   await checkStopped(old, cluster)
+  await checkNew(target, { pools, retentions, partitions, intakeTopics })
   const folder = await mkdtemp(join(workFolder, 'duelog-reshard-'))
   const file = join(folder, 'system.backup')
   try {
     const made = await backup({ cluster, file, signal, onProgress })
-    await checkStopped(old, cluster)
+    const beforeEnd = async (header: BackupHeader): Promise<void> => {
+      await checkStopped(old, cluster)
+      await checkSame(old, header)
+    }
     const progress = (done: number, total: number): void => onProgress(done, total, 'restored')
-    const restored = await restore({ ...options, cluster: target, partitions, file, dryRun: false, onProgress: progress })
-    await moveIntake(old, clusterOf(target), intakeTopics)
+    const restored = await restore({
+      ...options,
+      cluster: target,
+      partitions,
+      file,
+      beforeEnd,
+      dryRun: false,
+      onProgress: progress,
+    })
     return { backup: made, restore: restored, tookMs: performance.now() - startedAt }
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Before the long part: the old system stands still meanwhile. */
+async function checkNew(
+  options: ClusterOptions,
+  { pools, retentions, partitions, intakeTopics }: Pick<ReshardOptions, 'pools' | 'retentions' | 'partitions' | 'intakeTopics'>,
+): Promise<void> {
+  const cluster = clusterOf(options)
+  const admin = await cluster.log.admin()
+  try {
+    for (const topic of intakeTopics) await admin.offsets(topic)
+    await checkTarget({ cluster, admin, options, plans: plansOf(cluster.names, pools, retentions), partitions })
+  } finally {
+    await admin.close()
   }
 }
 
@@ -64,21 +94,17 @@ async function checkStopped({ log, names }: Cluster, { topicPrefix }: ClusterOpt
   }
 }
 
-/** The intake of the new system would begin with the first schedule otherwise, and define jobs again that were deleted. */
-async function moveIntake(old: Cluster, { log, names }: Cluster, topics: readonly string[]): Promise<void> {
-  if (topics.length === 0) return
+/** A scheduler that ran for a moment has decided what is not in the copy, and the new system would decide it again. */
+async function checkSame({ log, names }: Cluster, { ends }: BackupHeader): Promise<void> {
   const admin = await log.admin()
   try {
-    const groupId = names.group('intake')
-    const positions = []
-    for (const topic of topics)
-      for (const position of await admin.committed(old.names.group('intake'), topic)) positions.push({ topic, ...position })
-    const writer = await log.transactionalWriter(names.group('carried'))
-    try {
-      if (positions.length > 0) await writer.commit([], { groupId, positions })
-    } finally {
-      await writer.close()
-    }
+    const now = new Map((await admin.offsets(names.state)).map(({ partition, next }) => [partition, next]))
+    const other = ends.find(({ topic, partition, offset }) => topic === names.state && now.get(partition) !== offset)
+    if (other === undefined) return
+    throw new DuelogError(
+      'bad-usage',
+      `A scheduler of the old system has run meanwhile: ${names.state}/${other.partition} ended at ${other.offset}, and ends at ${now.get(other.partition)}. Stop all schedulers.`,
+    )
   } finally {
     await admin.close()
   }

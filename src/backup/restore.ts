@@ -6,13 +6,14 @@
  * then those that no owner has decided yet; the position, written last, divides them.
  */
 import { dirname } from 'node:path'
-import type { Retentions } from '../../streams/topics/index.ts'
+import { counted } from '../../streams/text/index.ts'
+import { type Retentions, topicNames } from '../../streams/topics/index.ts'
 import { type Cluster, type ClusterOptions, clusterOf, plansOf } from '../cluster/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 import type { LogAdmin } from '../ports/index.ts'
 import { checkedBackup } from './backup-file.ts'
-import type { BackupHeader } from './backup-header.ts'
-import { carryGroup } from './carry.ts'
+import type { BackupHeader, Place } from './backup-header.ts'
+import { carriedTopics, carryGroup } from './carry.ts'
 import { Restoring } from './restoring.ts'
 import { Scratch } from './scratch.ts'
 import type { BackupCounts } from './writing.ts'
@@ -31,6 +32,8 @@ export interface RestoreOptions {
   workFolder?: string | undefined
   /** Reads and checks the file and looks at the target, and writes nothing. */
   dryRun: boolean
+  /** Called when all is written, and nobody may use it yet. A rejection ends the restore, which then has to be begun again. */
+  beforeEnd?: ((header: BackupHeader) => Promise<void>) | undefined
   onProgress(done: number, total: number): void
   signal: AbortSignal
 }
@@ -45,9 +48,9 @@ export interface RestoreResult {
 }
 
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
-  const { cluster: clusterOptions, file, workFolder = dirname(file), replication, retentions, dryRun } = options
+  const { cluster: clusterOptions, file, workFolder = dirname(file), replication, retentions, dryRun, beforeEnd } = options
   const startedAt = performance.now()
-  const { header, counts } = await checkedBackup(file)
+  const { header, counts } = await checkedBackup(file, options.signal)
   const partitions = options.partitions ?? header.partitions
   const result = { header, counts: counts as unknown as BackupCounts, partitions }
   const cluster = clusterOf(clusterOptions)
@@ -55,39 +58,56 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   const admin = await cluster.log.admin()
   try {
     const plans = plansOf(cluster.names, pools, retentions)
-    await checkEmpty(cluster, admin, clusterOptions, plans)
+    await checkTarget({ cluster, admin, options: clusterOptions, plans, partitions })
     if (dryRun) return { ...result, records: 0, tookMs: performance.now() - startedAt }
     const made = await cluster.log.ensureTopics({ plans, partitions, replication })
     if (made.partitions !== partitions)
       throw new DuelogError(
         'bad-usage',
-        `The topics exist with ${made.partitions} partitions; delete them, or restore to ${made.partitions}.`,
+        `Somebody has made the topics meanwhile, with ${made.partitions} partitions; delete them.`,
       )
     const codecs = await cluster.openCodecs(pools)
-    const scratch = await Scratch.open(workFolder)
     const writer = await cluster.log.writer()
+    let scratch: Scratch | undefined
     try {
+      scratch = await Scratch.open(workFolder)
       const restoring = new Restoring({ options, cluster, codecs, scratch, writer, header, partitions, jobs: result.counts.jobs })
-      const records = await restoring.all()
-      await checkEnds(admin, cluster, restoring)
-      await rememberEnds(admin, cluster, header)
+      const records = await restoring.all(async () => {
+        await checkEnds(admin, cluster, restoring)
+        await rememberEnds(admin, cluster, header)
+        await beforeEnd?.(header)
+      })
       return { ...result, records, tookMs: performance.now() - startedAt }
+    } catch (error) {
+      throw scratch === undefined ? error : unfinished(error, options)
     } finally {
       await writer.close()
-      await scratch.close()
+      await scratch?.close()
     }
   } finally {
     await admin.close()
   }
 }
 
-/** Throws DuelogError `bad-usage` unless the topics of the target are missing or have never held a record. */
-async function checkEmpty(
-  { log, names }: Cluster,
-  admin: LogAdmin,
-  { topicPrefix }: ClusterOptions,
-  plans: ReturnType<typeof plansOf>,
-): Promise<void> {
+/** What was written stays, and the next restore finds it. */
+function unfinished(error: unknown, { signal, cluster: { topicPrefix } }: RestoreOptions): DuelogError {
+  const code = error instanceof DuelogError ? error.code : 'internal'
+  const what = signal.aborted ? 'The restore was stopped.' : messageOf(error)
+  const then = `The topics ${topicPrefix}* have a part of it, and no scheduler fires from them. Delete them, and begin again.`
+  return new DuelogError(code, `${what} ${then}`, { cause: error })
+}
+
+export interface RestoreTarget {
+  cluster: Cluster
+  admin: LogAdmin
+  options: ClusterOptions
+  plans: ReturnType<typeof plansOf>
+  partitions: number
+}
+
+/** Throws DuelogError `bad-usage` unless each topic of the target is missing, or has this number of partitions and has never held a record. */
+export async function checkTarget({ cluster, admin, options: { topicPrefix }, plans, partitions }: RestoreTarget): Promise<void> {
+  const { log, names } = cluster
   const members = await admin.groupMembers(names.group('scheduler'))
   if (members.length > 0)
     throw new DuelogError(
@@ -97,8 +117,14 @@ async function checkEmpty(
   const all = new Set(await log.topics())
   // Workers would run old executions, and an audit would judge old records. What workers are told on the control topic has an end.
   for (const { topic } of plans) {
-    if (!all.has(topic) || topic === names.control) continue
-    const used = (await admin.offsets(topic)).find(({ next }) => next > 0)
+    if (!all.has(topic)) continue
+    const found = await admin.offsets(topic)
+    if (found.length !== partitions)
+      throw new DuelogError(
+        'bad-usage',
+        `${topic} exists with ${counted(found.length, 'partition')}, and the restore is to ${partitions}. Give --partitions ${found.length}, choose another DUELOG_TOPIC_PREFIX, or delete these topics first.`,
+      )
+    const used = topic === names.control ? undefined : found.find(({ next }) => next > 0)
     if (used !== undefined)
       throw new DuelogError(
         'bad-usage',
@@ -107,15 +133,30 @@ async function checkEmpty(
   }
 }
 
-/** Then `duelog carry` knows which records of the old topics are not in the backup. On another cluster there are no old topics. */
-async function rememberEnds(admin: LogAdmin, { log, names }: Cluster, { clusterId, ends }: BackupHeader): Promise<void> {
-  const known = new Set(await log.topics())
-  const positions = ends.filter(({ topic }) => known.has(topic))
-  if (positions.length === 0 || clusterId !== (await admin.clusterId())) return
-  const groupId = carryGroup(names)
-  const writer = await log.transactionalWriter(groupId)
+/**
+ * Then `duelog carry` knows which records of the old topics are not in the backup, and the intake continues where that of the old system was;
+ * it would begin with the first schedule otherwise, and define jobs again that were deleted. On another cluster there are no old topics.
+ */
+async function rememberEnds(admin: LogAdmin, { log, names }: Cluster, header: BackupHeader): Promise<void> {
+  if (header.clusterId !== (await admin.clusterId())) return
+  const carried = new Set(carriedTopics(topicNames(header.prefix)))
+  const groups = [
+    // Topics that were lost and are restored under their name are not old ones.
+    {
+      groupId: carryGroup(names),
+      places: header.ends.filter(({ topic }) => carried.has(topic) && topic !== names.jobs && topic !== names.commands),
+    },
+    { groupId: names.group('intake'), places: header.intake ?? [] },
+  ]
+  const known = await admin.offsetsOf([...new Set(groups.flatMap(({ places }) => places.map(({ topic }) => topic)))])
+  const exists = ({ topic, partition }: Place): boolean =>
+    known.get(topic)?.some((range) => range.partition === partition) === true
+  const writer = await log.transactionalWriter(carryGroup(names))
   try {
-    await writer.commit([], { groupId, positions })
+    for (const { groupId, places } of groups) {
+      const positions = places.filter(exists)
+      if (positions.length > 0) await writer.commit([], { groupId, positions })
+    }
   } finally {
     await writer.close()
   }
@@ -128,7 +169,7 @@ async function checkEnds(admin: LogAdmin, { names }: Cluster, { ends }: Restorin
     if (next < expected)
       throw new DuelogError(
         'internal',
-        `${names.jobs}/${partition} ends at ${next}, not at ${expected}. Delete the new topics and restore again.`,
+        `${names.jobs}/${partition} ends at ${next}, not at ${expected}: records of the restore were lost.`,
       )
   }
 }

@@ -27,7 +27,7 @@ import type { BackupHeader } from './backup-header.ts'
 import { addRecords, type DecodedJob, decodedJob, endedOperation, jobParts } from './frame-job.ts'
 import { packed, type Scratch } from './scratch.ts'
 
-/** Records and bytes that are written together. */
+/** Records and bytes that are written together. Each is also the most that is kept in memory. */
 const batchRecords = 4_000
 const batchBytes = 8 * 1024 * 1024
 
@@ -55,6 +55,7 @@ export class Restoring {
   #bytes = 0
   #starts = new Map<string, KeyStarts[]>()
   #pending: Frame[] = []
+  #pendingBytes = 0
   #records = 0
   #jobs = 0
 
@@ -64,8 +65,8 @@ export class Restoring {
     this.ends = Array.from({ length: parts.partitions }, () => 0)
   }
 
-  /** Resolves with the number of records. */
-  async all(): Promise<number> {
+  /** Resolves with the number of records. `beforeEnd`: called when all is written but what lets owners begin. */
+  async all(beforeEnd: () => Promise<void> = async () => {}): Promise<number> {
     const { options } = this.#parts
     await this.#begin()
     let decided: number[] | undefined
@@ -84,6 +85,7 @@ export class Restoring {
     }
     await this.#writePending()
     await this.#limits()
+    await beforeEnd()
     await this.#positions(decided ?? this.ends)
     return this.#records
   }
@@ -224,7 +226,8 @@ export class Restoring {
     const { names } = cluster
     if (frame.kind === kinds.pending) {
       this.#pending.push(frame)
-      if (this.#pending.length >= batchRecords) await this.#writePending()
+      this.#pendingBytes += frame.bytes
+      if (this.#pending.length >= batchRecords || this.#pendingBytes >= batchBytes) await this.#writePending()
     } else if (frame.kind === kinds.pause) {
       const value = codecs.pause.encode(await this.#file.pause.decode(frame.body))
       await this.#write([{ topic: names.pauses, key: String(frame.meta.key), value }])
@@ -238,6 +241,7 @@ export class Restoring {
   async #writePending(): Promise<void> {
     const frames = this.#pending
     this.#pending = []
+    this.#pendingBytes = 0
     const { cluster, codecs, partitions } = this.#parts
     const records: RecordOut[] = []
     for (const { meta, body } of frames) {
@@ -269,7 +273,7 @@ export class Restoring {
         if (from !== this.ends[partition])
           throw new DuelogError(
             'bad-usage',
-            `Somebody writes to ${names.jobs}/${partition} during the restore: offset ${from}, not ${this.ends[partition]}. Stop producers, delete the new topics and restore again.`,
+            `Somebody writes to ${names.jobs}/${partition} during the restore: offset ${from}, not ${this.ends[partition]}. Stop them.`,
           )
         counted.set(partition, this.ends[partition] ?? 0)
       }

@@ -21,6 +21,8 @@ const [jobMark, namedMark] = [0x4a, 0x4c]
 /** Entries, and bytes of them, that are written or read together. */
 const entriesAtOnce = 2_000
 const bytesAtOnce = 4 * 1024 * 1024
+/** Parts of one job that are kept until it is tried to reduce them. A job with its runs and snapshots has fewer. */
+const partsAtOnce = 200
 
 export interface PartEntry {
   part: Part
@@ -74,20 +76,31 @@ export class Scratch {
     return found
   }
 
-  /** The jobs of a partition in the order of their ids, each with all of its parts. */
-  async *jobs(partition: number): AsyncGenerator<{ id: string; entries: PartEntry[] }> {
+  /**
+   * The jobs of a partition in the order of their ids, each with all of its parts. `reduced` is given the parts of a job that has many, and keeps
+   * those that count.
+   */
+  async *jobs(
+    partition: number,
+    reduced: (entries: PartEntry[]) => Promise<PartEntry[]> = async (entries) => entries,
+  ): AsyncGenerator<{ id: string; entries: PartEntry[] }> {
     await this.flush()
     let id: Buffer | undefined
     let entries: PartEntry[] = []
+    let most = partsAtOnce
     for await (const { key, value } of this.#scan(markKey(partition, jobMark), markKey(partition, jobMark + 1))) {
       const end = key.indexOf(0, 3)
       const found = key.subarray(3, end)
       if (id !== undefined && !id.equals(found)) {
         yield { id: id.toString(), entries }
         entries = []
+        most = partsAtOnce
       }
       id = found
       entries.push(partOf(key, end + 1, value))
+      if (entries.length < most) continue
+      entries = await reduced(entries)
+      most = entries.length + partsAtOnce
     }
     if (id !== undefined) yield { id: id.toString(), entries }
   }

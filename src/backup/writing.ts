@@ -1,14 +1,14 @@
 /** The part of a backup that goes through the jobs of the scratch store and writes the frames of the file. */
 import { deserialize } from 'node:v8'
 import type { JobState } from '../../schemas/index.ts'
-import { capturedJob, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
+import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
 import { type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type Codecs, codecsOfSchemas, ownSchemas } from '../kafka/index.ts'
 import { type BackupWriter, kinds, textsOf } from './backup-file.ts'
 import type { LoggedSystem, PackedInput } from './logged-system.ts'
 import { PartDecoder } from './part-decoder.ts'
-import { type PartEntry, packed, parts, type Scratch } from './scratch.ts'
+import { offsetOfKey, type PartEntry, packed, parts, type Scratch } from './scratch.ts'
 
 /** Numbers of what a backup holds. */
 export interface BackupCounts {
@@ -63,7 +63,7 @@ export class Writing {
     const { partitions } = this.#system
     for (let partition = 0; partition < partitions; partition++) await this.#starts(partition)
     for (let partition = 0; partition < partitions; partition++) {
-      for await (const { id, entries } of this.#scratch.jobs(partition)) {
+      for await (const { id, entries } of this.#scratch.jobs(partition, (entries) => this.#reduced(entries))) {
         signal.throwIfAborted()
         await this.#job(id, entries)
       }
@@ -85,6 +85,18 @@ export class Writing {
       this.#counts.rateLimits++
       await this.#writer.put(kinds.starts, { key: name }, this.#file.state.encode({ starts: entry.starts }))
     }
+  }
+
+  /** Without what later records have replaced. */
+  async #reduced(entries: PartEntry[]): Promise<PartEntry[]> {
+    const entry = entries.find(({ part }) => part === parts.state)
+    const decode = async (bytes: Buffer) => (await this.#codecs.state.decode(bytes)).state
+    const state = entry === undefined ? undefined : await decode(entry.value).catch(() => null)
+    // A state that cannot be read keeps every definition.
+    if (state === null) return entries
+    const records = entries.flatMap((each) => (each.part === parts.record ? recordOf(each) : []))
+    const kept = new Set(effective(records, state?.specOffset).map(({ entry }) => entry))
+    return entries.filter((each) => each.part !== parts.record || kept.has(each))
   }
 
   async #job(id: string, entries: readonly PartEntry[]): Promise<void> {
@@ -183,6 +195,11 @@ export class Writing {
       await this.#writer.put(kinds.operation, { key }, this.#file.operation.encode(operation))
     }
   }
+}
+
+function recordOf(entry: PartEntry): { entry: PartEntry; offset: number; decided: boolean; isTombstone: boolean } {
+  const { decided, value } = deserialize(entry.value) as PackedInput
+  return { entry, offset: offsetOfKey(entry.rest), decided, isTombstone: value === null }
 }
 
 /** No partition has this number: under it the scratch store keeps pending records in their order. */

@@ -187,7 +187,7 @@ export interface LogAdmin {
   clusterId(): Promise<string>
   /** Committed offset of the group for each partition of the topic. Partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
-  /** The same for several topics, with one request. */
+  /** The same for several topics, with one request. No topics: all that the group has committed and this principal may describe. */
   committedOf(groupId: string, topics: readonly string[]): Promise<Map<string, { partition: number; offset: number }[]>>
   /** Members of a group. */
   groupMembers(groupId: string): Promise<GroupMember[]>

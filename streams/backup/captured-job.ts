@@ -69,6 +69,20 @@ export function capturedJob({ id, state, retained, records, events }: LoggedJob)
   }
 }
 
+/**
+ * The records without those that no longer have an effect, because the state or a later definition has replaced what is decided. A job may be
+ * defined a hundred thousand times within the compaction lag of `jobs`. `specOffset`: that of its state. Undefined: it has none.
+ */
+export function effective<Record extends { offset: number; decided: boolean; isTombstone: boolean }>(
+  records: readonly Record[],
+  specOffset: number | undefined,
+): Record[] {
+  const counts = ({ offset, decided, isTombstone }: Record): boolean =>
+    decided && !isTombstone && (specOffset === undefined || offset === specOffset)
+  const inForce = records.findLast(counts)?.offset ?? -1
+  return records.filter(({ offset, decided, isTombstone }) => !decided || offset === inForce || (isTombstone && offset > inForce))
+}
+
 /** The job after a record whose effect follows from the record alone. Undefined: an owner has to decide it. */
 function followed(job: Job, record: JobsRecord): Job | undefined {
   if (onlyOverOf(record.headers) !== undefined) return undefined

@@ -1,4 +1,12 @@
 /** Backup and restore of jobs: what belongs to a copy, and how it continues in other logs with any number of partitions. */
-export { type CapturedJob, capturedJob, followUpOf, isOfCopy, type JobsRecord, type LoggedJob } from './captured-job.ts'
+export {
+  type CapturedJob,
+  capturedJob,
+  effective,
+  followUpOf,
+  isOfCopy,
+  type JobsRecord,
+  type LoggedJob,
+} from './captured-job.ts'
 export { mergedStarts } from './merged-limits.ts'
 export { type BackedUpJob, firstOffset, type KeyUse, type RestoredJob, restoredJob } from './restored-job.ts'

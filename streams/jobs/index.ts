@@ -12,6 +12,7 @@ export {
   replyProblem,
   replyToOf,
   sourceHeader,
+  sourceOf,
 } from './receipt.ts'
 export { invalidated, step } from './step.ts'
 export { unreadableState } from './unreadable.ts'

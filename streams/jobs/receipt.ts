@@ -65,7 +65,8 @@ export function replyToOf(headers: Record<string, Buffer>): ReplyTo | undefined 
     : { topic: topic.toString(), correlationId: headers[replyHeaders.correlationId], source: sourceOf(headers[sourceHeader]) }
 }
 
-function sourceOf(header: Buffer | undefined): Place | undefined {
+/** The foreign record that a record of `jobs` was made from. */
+export function sourceOf(header: Buffer | undefined): Place | undefined {
   const [, topic, partition, offset] =
     /^([\w.-]{1,249})\/(\d{1,9})\/(\d{1,15})$/.exec(header?.subarray(0, 300).toString() ?? '') ?? []
   return topic === undefined ? undefined : { topic, partition: Number(partition), offset: Number(offset) }

@@ -127,6 +127,7 @@ it('what nobody but a forger writes is refused before a restore begins', async (
     [forged([[1, { ...header, createdAt: 1e300 }]]), /createdAt/],
     [forged([[1, { ...header, schemas: { a: 1 } }]]), /schemas/],
     [forged([[1, { ...header, ends: [{ topic: 't', partition: -1, offset: 0 }] }]]), /ends/],
+    [forged([[1, { ...header, intake: [{ topic: 't', partition: 0 }] }]]), /intake/],
     [forged([[1, header], job], { jobs: -1 }), /numbers/],
     [forged([[1, header], job], null), /numbers/],
   ]

@@ -3,16 +3,17 @@
  *
  * The last offsets of a partition may be only transaction markers, which are never delivered as records. kafkajs reports them all
  * the same (END_BATCH_PROCESS). If compaction has removed the last records, nothing arrives at all. So the end is also reached
- * when several rounds of fetches have brought nothing.
+ * when several rounds of fetches have brought nothing (quiet-end.ts).
  */
 import { randomUUID } from 'node:crypto'
-import type { Admin, Consumer, Kafka } from 'kafkajs'
-import type { RecordIn } from '../../ports/index.ts'
+import type { Admin, Consumer, EachBatchHandler, Kafka } from 'kafkajs'
+import { DuelogError } from '../../errors/index.ts'
+import type { RecordIn, TopicPartition } from '../../ports/index.ts'
 import type { LogSettings } from '../brokers/index.ts'
 import { faultOf, withRetry } from '../errors/index.ts'
 import { answeredOffset, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
-import { IdleFetches } from './idle-fetches.ts'
 import { Pace } from './pace.ts'
+import { QuietEnd } from './quiet-end.ts'
 import { recordsOf } from './records.ts'
 import { reportUnread } from './unreadable-records.ts'
 
@@ -75,7 +76,7 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
       settings.onUnread?.()
       options.onUnread?.()
     }
-    await read(consumer, spans, { ...settings, onUnread }, options)
+    await read({ kafka, consumer }, spans, { ...settings, onUnread }, options)
     return spans
   } catch (thrown) {
     options.signal.throwIfAborted()
@@ -91,7 +92,7 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
  * Each with its own admin client: kafkajs would keep asking the leaders it knows until its metadata expires, even if they have
  * moved.
  */
-async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
+async function spansOf(kafka: Kafka, options: Pick<BoundedRead, 'topics' | 'from' | 'begin'>): Promise<Span[]> {
   const admin = kafka.admin()
   try {
     await admin.connect()
@@ -101,7 +102,7 @@ async function spansOf(kafka: Kafka, options: BoundedRead): Promise<Span[]> {
   }
 }
 
-async function lookUpSpans(admin: Admin, { topics, from, begin }: BoundedRead): Promise<Span[]> {
+async function lookUpSpans(admin: Admin, { topics, from, begin }: Parameters<typeof spansOf>[1]): Promise<Span[]> {
   const spans: Span[] = []
   for (const topic of topics) {
     const begins = new Map<number, number>()
@@ -119,15 +120,47 @@ async function lookUpSpans(admin: Admin, { topics, from, begin }: BoundedRead): 
   return spans
 }
 
-async function read(consumer: Consumer, spans: readonly Span[], settings: LogSettings, options: BoundedRead): Promise<void> {
-  const { topics, onProgress, signal } = options
+/** Rejects if the log of one of these partitions is shorter than at the beginning of the read. */
+async function checkEnds(kafka: Kafka, places: readonly string[], spans: ReadonlyMap<string, Span>): Promise<void> {
+  const topics = new Set(places.flatMap((place) => spans.get(place)?.topic ?? []))
+  const found = await spansOf(kafka, { topics: [...topics] })
+  const ends = new Map(found.map((span) => [placeOf(span), span.to]))
+  for (const place of places) {
+    const [end, to] = [ends.get(place) ?? 0, spans.get(place)?.to ?? 0]
+    if (end < to)
+      throw new DuelogError(
+        'broker-unavailable',
+        `${place} ends at ${end} for its readers, and ended at ${to} when the read began. Its leader waits for the other brokers, or the log has lost its end. Try again when all brokers run.`,
+      )
+  }
+}
+
+const placeOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+
+async function read(
+  { kafka, consumer }: { kafka: Kafka; consumer: Consumer },
+  spans: readonly Span[],
+  settings: LogSettings,
+  options: BoundedRead,
+): Promise<void> {
+  const { topics, signal } = options
   const ended = Promise.withResolvers<void>()
-  const ends = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]))
-  const next = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]))
-  const open = new Set(spans.filter(({ from, to }) => from < to).map(({ topic, partition }) => `${topic}/${partition}`))
+  const ends = new Map(spans.map((span) => [placeOf(span), span]))
+  const next = new Map(spans.map((span) => [placeOf(span), span.from]))
+  const open = new Set(spans.filter(({ from, to }) => from < to).map(placeOf))
   const total = spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0)
-  const quiet = new IdleFetches()
   const pace = new Pace(consumer, spans, open, options.paceMs ?? Number.POSITIVE_INFINITY)
+  // The others are only held back for them.
+  const fetched = (): string[] => [...open].filter((place) => !pace.holds(place))
+  const quiet = new QuietEnd({
+    checkEnds: () => checkEnds(kafka, fetched(), ends),
+    onEnd: () => {
+      for (const place of fetched()) open.delete(place)
+      if (open.size === 0) ended.resolve()
+      else pace.adjust()
+    },
+    onLost: ended.reject,
+  })
   let done = 0
   const passed = (place: string, offset: number): void => {
     const [span, before] = [ends.get(place), next.get(place) ?? 0]
@@ -136,15 +169,14 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
     done += Math.max(0, until - Math.min(before, span.to))
     next.set(place, offset)
     quiet.progress()
-    onProgress(done, total)
+    options.onProgress(done, total)
     if (offset < span.to || !open.delete(place)) return
     consumer.pause([{ topic: span.topic, partitions: [span.partition] }])
     if (open.size === 0) ended.resolve()
     else pace.adjust()
   }
   const { GROUP_JOIN, END_BATCH_PROCESS, FETCH_START, FETCH, CRASH } = consumer.events
-  // Before the first fetch, and again after a rebalance: without a committed offset, a partition would be read from its
-  // beginning.
+  // Also after a rebalance: without a committed offset, a partition would be read from its beginning.
   consumer.on(GROUP_JOIN, () => {
     for (const [place, { topic, partition, from }] of ends) {
       consumer.seek({ topic, partition, offset: String(Math.max(from, next.get(place) ?? 0)) })
@@ -152,18 +184,9 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
     }
     pace.forget()
   })
-  consumer.on(END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) =>
-    passed(`${topic}/${partition}`, Number(lastOffset) + 1),
-  )
+  consumer.on(END_BATCH_PROCESS, ({ payload }) => passed(placeOf(payload), Number(payload.lastOffset) + 1))
   consumer.on(FETCH_START, ({ payload: { nodeId } }) => quiet.asked(nodeId))
-  consumer.on(FETCH, ({ payload: { nodeId } }) => {
-    if (!quiet.answered(nodeId)) return
-    quiet.progress()
-    // Nothing more comes from the partitions that are read. The others were only held back for them.
-    for (const place of open) if (!pace.holds(place)) open.delete(place)
-    if (open.size === 0) ended.resolve()
-    else pace.adjust()
-  })
+  consumer.on(FETCH, ({ payload: { nodeId } }) => quiet.answered(nodeId))
   consumer.on(CRASH, ({ payload: { error } }) => ended.reject(error))
   const onAbort = (): void => ended.reject(signal.reason)
   signal.throwIfAborted()
@@ -171,19 +194,16 @@ async function read(consumer: Consumer, spans: readonly Span[], settings: LogSet
   try {
     await consumer.connect()
     await consumer.subscribe({ topics, fromBeginning: true })
-    const run = (): Promise<void> =>
-      consumer.run({
-        autoCommit: false,
-        eachBatch: ({ batch: { topic, partition, messages } }) => {
-          const place = `${topic}/${partition}`
-          const records = recordsOf(topic, partition, messages)
-          if (records.length < messages.length) reportUnread(messages, { topic, partition }, settings)
-          const span = { from: next.get(place) ?? 0, to: ends.get(place)?.to ?? 0 }
-          return handOver(records, span, pace, options).catch(ended.reject)
-        },
-      })
+    const eachBatch: EachBatchHandler = ({ batch }) => {
+      const { topic, partition, messages } = batch
+      const records = recordsOf(topic, partition, messages)
+      if (records.length < messages.length) reportUnread(messages, batch, settings)
+      const span = { from: next.get(placeOf(batch)) ?? 0, to: ends.get(placeOf(batch))?.to ?? 0 }
+      return handOver(records, span, pace, options).catch(ended.reject)
+    }
     // An audit right after the loss of a broker continues with the new leaders.
-    await withBoundedFetches(() => withLostCoordinators(run, (error) => quiet.lost() && ended.reject(error)))
+    const run = (): Promise<void> => consumer.run({ autoCommit: false, eachBatch })
+    await withBoundedFetches(() => withLostCoordinators(run, (error) => quiet.failed(error)))
     await ended.promise
   } finally {
     signal.removeEventListener('abort', onAbort)

@@ -41,7 +41,7 @@ export class IdleFetches {
   /** Records were read: all counts restart. */
   progress(): void {
     this.#lostSinceMs = undefined
-    this.#startOver()
+    this.again()
   }
 
   /**
@@ -50,11 +50,12 @@ export class IdleFetches {
    */
   lost(): boolean {
     this.#lostSinceMs ??= this.#nowMs()
-    this.#startOver()
+    this.again()
     return this.#nowMs() - this.#lostSinceMs >= lostMsMax
   }
 
-  #startOver(): void {
+  /** All counts restart, and a loss goes on. */
+  again(): void {
     for (const broker of this.#brokers.values()) broker.rounds = 0
   }
 }

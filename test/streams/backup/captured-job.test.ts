@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { ExecutionEvent, JobState } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
-import { capturedJob, followUpOf, isOfCopy, type JobsRecord } from '../../../streams/backup/index.ts'
+import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../../streams/backup/index.ts'
 import { step } from '../../../streams/jobs/step.ts'
 import type { Context, Job } from '../../../streams/state/job.ts'
 import { randomDefinition } from '../random-definition.ts'
@@ -25,7 +25,7 @@ const applied = (job: Job, records: readonly JobsRecord[]): Job =>
   records.reduce((before, record) => step(before, inputOf(record), contextAt(record.appendedAt)).job, job)
 
 it('an owner that reads the rest comes to the same definition and the same state', () => {
-  let [folded, left] = [0, 0]
+  let [folded, left, removed] = [0, 0, 0]
   for (let seed = 0; seed < 1_000; seed++) {
     const chance = new Chance(seed)
     const records = Array.from({ length: chance.int(1, 6) }, (_, index): JobsRecord => {
@@ -45,6 +45,10 @@ it('an owner that reads the rest comes to the same definition and the same state
     const logged = records.map((record, index) => ({ ...record, decided: index < cut }))
     const kept = state?.definitionKept ? applied({ id: 'job' }, records.slice(0, cut)).definition : undefined
     const copy = capturedJob({ id: 'job', state, retained: kept, records: logged, events: [] })
+    const flagged = logged.map((record) => ({ ...record, isTombstone: record.definition === undefined }))
+    const thinned = effective(flagged, state?.specOffset).map(({ isTombstone: _, ...record }) => record)
+    expect(capturedJob({ id: 'job', state, retained: kept, records: thinned, events: [] }), `seed ${seed}`).toEqual(copy)
+    removed += flagged.length - thinned.length
     const whole = applied({ id: 'job' }, records)
     const continued = applied({ id: 'job', definition: copy.definition, state: copy.state }, copy.pending)
     expect({ spec: continued.definition?.spec, state: continued.state }, `seed ${seed}`).toEqual({
@@ -56,7 +60,7 @@ it('an owner that reads the rest comes to the same definition and the same state
     folded += records.length - cut - copy.pending.length
     left += copy.pending.length
   }
-  expect(Math.min(folded, left)).toBeGreaterThan(100)
+  expect(Math.min(folded, left, removed)).toBeGreaterThan(100)
 })
 
 it('a definition that only job-state has is the one in force', () => {
