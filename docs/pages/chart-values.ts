@@ -16,19 +16,30 @@ export const ownSettings: readonly string[] = [
 const httpsPrefix = 'DUELOG_HTTPS_'
 /** A pool has values of its own for them. */
 const ofPools = ['DUELOG_HANDLERS', 'DUELOG_CONCURRENCY', 'DUELOG_DRAIN_MS']
+/** Processes without the role executor refuse the first, and the second goes with it. A pool has them in its `env`. */
+const ofExecutors = ['DUELOG_EXECUTOR_PROCESSES', 'DUELOG_EXECUTOR_COOL_DOWN_MS']
+/** Entries of the environment that the chart writes, and that a list of entries may not have. */
+const writtenNames = [...ownSettings, 'POD_IP', 'POD_NAME']
 
 const isOfCluster = ({ name, client }: Setting): boolean =>
   client !== true &&
   !name.startsWith('DUELOG_EMBEDDED_') &&
   !name.startsWith(httpsPrefix) &&
   !ownSettings.includes(name) &&
-  !ofPools.includes(name)
+  !ofPools.includes(name) &&
+  !ofExecutors.includes(name)
 /** A file in a pod: of a secret, or of a certificate or key. */
 const isFile = ({ name }: Setting): boolean => name.endsWith('_FILE')
+
+/** Parts of a release that may get a secret of their own. All pools are one part. */
+const partNames = ['scheduler', 'api', 'auditor', 'history', 'intake', 'pools', 'topics']
 
 const text: Json = { type: 'string' }
 const flag: Json = { type: 'boolean' }
 const count: Json = { type: 'integer', minimum: 0 }
+/** Of a user or a group; 0 would be root. */
+const id: Json = { type: ['integer', 'null'], minimum: 1 }
+const port: Json = { type: 'integer', minimum: 1, maximum: 65_535 }
 const quantity: Json = { type: ['string', 'number'], pattern: '^[0-9.]+(m|k|M|G|T|Ki|Mi|Gi|Ti)?$' }
 const texts: Json = { type: 'object', additionalProperties: text }
 const objects: Json = { type: 'array', items: { type: 'object' } }
@@ -41,13 +52,18 @@ const object = (properties: Json, required: string[] = []): Json => ({
   ...(required.length > 0 && { required }),
 })
 
+const entry: Json = { type: 'object', required: ['name'], properties: { name: { type: 'string', not: { enum: writtenNames } } } }
+const environment: Json = { type: 'array', items: entry }
 /** Where a pod may run, and what it gets. */
 const placing: Json = {
   resources: { type: 'object' },
-  env: { type: 'array', items: { type: 'object', required: ['name'] } },
+  env: environment,
+  volumes: objects,
+  volumeMounts: objects,
   nodeSelector: texts,
   tolerations: objects,
   affinity: { type: 'object' },
+  priorityClassName: text,
 }
 const stored: Json = { storage: quantity, storageClass: text }
 
@@ -55,10 +71,18 @@ export function chartValuesSchema(): string {
   const root = object(
     {
       global: { type: 'object' },
-      image: object({ repository: text, tag: text, pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] } }),
+      image: object({
+        repository: text,
+        tag: text,
+        digest: { type: 'string', pattern: '^(sha256:[a-f0-9]{64})?$' },
+        pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
+      }),
       imagePullSecrets: objects,
       settings: object(settingsSchema(), ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL']),
       files: filesSchema(),
+      env: environment,
+      serviceAccount: object({ create: flag, name: text, annotations: texts }),
+      runAs: object({ runAsUser: id, runAsGroup: id, fsGroup: id }),
       ipFamily: { enum: ['IPv4', 'IPv6'] },
       https: object({ secret: text, ca: flag }),
       createTopics: flag,
@@ -67,7 +91,7 @@ export function chartValuesSchema(): string {
       schedulers: object({ replicas: count, minReadySeconds: count, ...stored, ...placing }),
       api: object({
         replicas: count,
-        service: object({ type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] }, port: count, annotations: texts }),
+        service: object({ type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] }, port, annotations: texts }),
         ingress: object({ enabled: flag, className: text, host: text, annotations: texts, tlsSecret: text }),
         ...placing,
       }),
@@ -77,7 +101,12 @@ export function chartValuesSchema(): string {
       intake: object({ enabled: flag, replicas: count, ...placing }),
       pools: { type: 'array', maxItems: 100, items: object({ name: poolName, ...poolProperties() }, ['name']) },
       poolDefaults: object(poolProperties()),
-      keda: object({ prometheusUrl: { type: 'string', pattern: '^https?://' }, authentication: text }),
+      keda: object({
+        prometheusUrl: { type: 'string', pattern: '^https?://' },
+        authentication: text,
+        authModes: text,
+        labels: texts,
+      }),
       podDisruptionBudgets: flag,
       networkPolicy: object({ enabled: flag, apiFrom: objects, metricsFrom: objects, egress: objects }),
       serviceMonitor: object({ enabled: flag, interval: text, labels: texts, tokenSecret: object({ name: text, key: text }) }),
@@ -114,10 +143,9 @@ function filesSchema(): Json {
   const names = chosen
     .filter((setting) => setting.secret === true || (isFile(setting) && setting.fileOf === undefined))
     .map(({ name }) => name)
-  const file = object(
-    { setting: { enum: names }, secret: { type: 'string', minLength: 1 }, key: { type: 'string', minLength: 1 } },
-    ['setting', 'secret', 'key'],
-  )
+  const given: Json = { type: 'string', minLength: 1 }
+  const parts: Json = { type: 'array', minItems: 1, uniqueItems: true, items: { enum: partNames } }
+  const file = object({ setting: { enum: names }, secret: given, key: given, parts }, ['setting', 'secret', 'key'])
   return {
     type: 'array',
     maxItems: 50,

@@ -1,7 +1,7 @@
 /** The Helm chart, rendered by Helm itself: its objects are valid, its pods start with settings that Duelog accepts, and hold their rules. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { checkServerIdentity } from 'node:tls'
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1'
 import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
@@ -35,6 +35,12 @@ const podsOf = (objects: KubernetesObject[]): { name: string; object: Kubernetes
     .filter(({ spec }) => spec?.template !== undefined)
     .map((object) => ({ name: object.metadata.name, object, pod: object.spec.template.spec }))
 
+/** Of secrets that have a form. */
+const contents: Record<string, string> = {
+  DUELOG_API_TOKENS_FILE: 'admin:a-token-of-the-chart',
+  DUELOG_HISTORY_URL_FILE: 'postgres://duelog@db/duelog',
+}
+
 /** The environment of a pod as Kubernetes makes it. Files of secrets are written below the folder of the test. */
 async function environmentOf(pod: KubernetesObject['spec']): Promise<Record<string, string>> {
   const address = (pod.containers[0].env as { name: string }[])[0]
@@ -51,7 +57,7 @@ async function environmentOf(pod: KubernetesObject['spec']): Promise<Record<stri
     if (!/^\/etc\/duelog\/(files|https)\//.test(value)) continue
     if (value.startsWith('/etc/duelog/files/')) expect(paths).toContain(value.slice('/etc/duelog/files/'.length))
     environment[name] = join(folder, name)
-    await writeFile(environment[name], name === 'DUELOG_API_TOKENS_FILE' ? 'admin:a-token-of-the-chart\n' : 'content\n')
+    await writeFile(environment[name], `${contents[name] ?? 'content'}\n`)
   }
   return environment
 }
@@ -79,6 +85,8 @@ describe.each([
     for (const { name, pod } of podsOf(objects)) {
       const config = readConfig(await environmentOf(pod))
       roles[name] = [...config.roles]
+      const names = pod.containers[0].env.map((entry: { name: string }) => entry.name)
+      expect(new Set(names).size, name).toBe(names.length)
       expect(config.brokers).toEqual(['b-1:9092', 'b-2:9092'])
       expect(config.apiTokens).toHaveLength(1)
       expect(config.advertisedUrl).toBe(values === most ? 'http://[fd00::7]:8080' : 'http://10.1.2.3:8080')
@@ -104,10 +112,16 @@ describe.each([
         expect(container.resources.limits.memory).toBeDefined()
       }
       if (pod.restartPolicy === 'Never') continue
-      const [{ readinessProbe, livenessProbe }] = pod.containers
+      // The process closes its data folder to others. It may do so with a folder that it makes, not with the volume.
+      const { mountPath } = pod.containers[0].volumeMounts.find((mount: { name: string }) => mount.name === 'data')
+      expect(dirname(readConfig(await environmentOf(pod)).dataDir)).toBe(mountPath)
+      const [{ readinessProbe, livenessProbe, lifecycle }] = pod.containers
       expect([readinessProbe.httpGet.path, livenessProbe.httpGet.path]).toEqual(['/readyz', '/livez'])
+      // Requests still come for some seconds after a pod has begun to end.
+      expect(lifecycle?.preStop.exec.command, name).toEqual(name === 'duelog-api' ? ['sleep', '5'] : undefined)
       const { drainMs } = readConfig(await environmentOf(pod))
-      expect(pod.terminationGracePeriodSeconds * 1_000, name).toBeGreaterThanOrEqual(drainMs + 30_000)
+      const pauseMs = lifecycle === undefined ? 0 : 5_000
+      expect(pod.terminationGracePeriodSeconds * 1_000, name).toBeGreaterThanOrEqual(pauseMs + drainMs + 30_000)
     }
   })
 
@@ -122,9 +136,9 @@ describe.each([
         Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value),
       )
       expect(
-        own.map(({ spec: budget }) => budget.maxUnavailable),
+        own.map(({ spec: budget }) => [budget.maxUnavailable, budget.unhealthyPodEvictionPolicy]),
         metadata.name,
-      ).toEqual([1])
+      ).toEqual([[1, metadata.name === 'duelog-scheduler' ? undefined : 'AlwaysAllow']])
     }
   })
 })
@@ -142,7 +156,15 @@ test('a pool that follows its load has no fixed number of pods', async () => {
     minReplicaCount: 0,
     maxReplicaCount: 12,
   })
-  expect(scaled?.spec.triggers[0].metadata.query).toBe('max(duelog_pool_workers_wanted{pool="night_reports"})')
+  const [{ metadata: trigger }] = scaled?.spec.triggers ?? []
+  expect(await readFile(new URL('../../docs/METRICS.md', import.meta.url), 'utf8')).toContain(
+    '| `duelog_pool_workers_wanted` | gauge | `pool` |',
+  )
+  // Of this system alone, as Prometheus may have several.
+  expect(trigger.query).toBe('max(duelog_pool_workers_wanted{job="duelog-jobs-duelog",pool="night_reports"})')
+  // Nobody measures: the pool keeps its pods.
+  expect(trigger.ignoreNullValues).toBe('false')
+  expect(scaled?.spec.fallback).toMatchObject({ replicas: 1, behavior: 'currentReplicasIfHigher' })
   expect(readConfig(await environmentOf(deployment?.spec.template.spec))).toMatchObject({
     pools: ['night_reports'],
     concurrency: 5,
@@ -243,13 +265,119 @@ test('the values of the page are accepted', async () => {
   )
 })
 
+test('a pool that follows its load says which metrics are its own, and when it gets smaller', async () => {
+  const pools = [{ name: 'a', autoscaling: { min: 1, max: 3, cooldownSeconds: 60 } }]
+  const keda = { labels: { cluster: 'eu "1"' }, authentication: 'prometheus', authModes: 'bearer' }
+  const objects = await tools.render({ ...least, pools, keda })
+  const { spec } = objects.find(({ kind }) => kind === 'ScaledObject') as KubernetesObject
+  expect(spec.triggers[0].metadata.query).toBe('max(duelog_pool_workers_wanted{cluster="eu \\"1\\"",pool="a"})')
+  expect(spec.triggers[0]).toMatchObject({ metadata: { authModes: 'bearer' }, authenticationRef: { name: 'prometheus' } })
+  const { scaleDown } = spec.advanced.horizontalPodAutoscalerConfig.behavior
+  expect([spec.cooldownPeriod, scaleDown.stabilizationWindowSeconds]).toEqual([60, 60])
+})
+
 test('topics are created before the first process starts, in all pools', async () => {
   const objects = ofMost
   const job = objects.find(({ kind }) => kind === 'Job') as KubernetesObject
   expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' })
   expect(job.spec.template.spec.containers[0].args).toEqual(['topics', 'apply'])
+  // Helm waits for a hook for 5 minutes.
+  expect(job.spec.activeDeadlineSeconds).toBeLessThan(300)
+  expect(job.spec.template.metadata).toMatchObject({ labels: most.podLabels, annotations: most.podAnnotations })
+  const { tolerations, nodeSelector, priorityClassName } = most.schedulers
+  expect(job.spec.template.spec).toMatchObject({ tolerations, nodeSelector, priorityClassName })
+  // Its account and its policy are there before it, and it is no pod of the other policies.
+  const before = objects.filter(({ metadata }) => Number(metadata.annotations?.['helm.sh/hook-weight']) < 0)
+  expect(before.map(({ kind, metadata: { name } }) => [kind, name])).toEqual(
+    expect.arrayContaining([
+      ['ServiceAccount', job.spec.template.spec.serviceAccountName],
+      ['NetworkPolicy', 'duelog-topics'],
+    ]),
+  )
+  const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
+  const own = policies.filter(({ spec }) =>
+    Object.entries(spec.podSelector.matchLabels).every(([key, value]) => job.spec.template.metadata.labels[key] === value),
+  )
+  expect(own.map(({ spec, metadata: { name } }) => [name, spec.policyTypes, spec.ingress, spec.egress])).toEqual([
+    ['duelog-topics', ['Ingress', 'Egress'], undefined, most.networkPolicy.egress],
+  ])
   expect(readConfig(await environmentOf(job.spec.template.spec)).pools).toEqual(['default', 'night_reports'])
   expect((await tools.render({ ...most, createTopics: false })).filter(({ kind }) => kind === 'Job')).toEqual([])
+})
+
+test('accounts of the release have the role of the cloud, and one that exists is taken as it is', async () => {
+  const accounts = ofMost.filter(({ kind }) => kind === 'ServiceAccount')
+  expect(accounts.map(({ metadata: { name } }) => name).sort()).toEqual(['duelog', 'duelog-topics'])
+  for (const { metadata } of accounts) expect(metadata.annotations).toMatchObject(most.serviceAccount.annotations)
+  const objects = await tools.render({ ...least, serviceAccount: { create: false, name: 'jobs' } })
+  expect(objects.filter(({ kind }) => kind === 'ServiceAccount')).toEqual([])
+  const used = podsOf(objects).map(({ pod }) => pod.serviceAccountName)
+  expect([...new Set(used)]).toEqual(['jobs'])
+})
+
+test('a cluster may choose the users of pods itself', async () => {
+  const nobody = { runAsUser: null, runAsGroup: null, fsGroup: null }
+  const usersOf = async (values: object): Promise<unknown[]> => {
+    const contexts = podsOf(await tools.render(values)).map(({ pod: { securityContext: given } }) => [
+      given.runAsNonRoot,
+      given.runAsUser,
+      given.runAsGroup,
+      given.fsGroup,
+    ])
+    return [...new Set(contexts.map((context) => JSON.stringify(context)))]
+  }
+  expect(await usersOf(least)).toEqual(['[true,1000,1000,1000]'])
+  expect(await usersOf({ ...least, runAs: nobody })).toEqual(['[true,null,null,null]'])
+})
+
+test('an entry of a part counts more than one of all pods, and that more than a setting', async () => {
+  const configOf = async (name: string) =>
+    readConfig(await environmentOf(podsOf(ofMost).find((pod) => pod.name === name)?.pod as KubernetesObject['spec']))
+  const reports = 'duelog-pool-night-reports-9f0f52a5'
+  expect((await configOf('duelog-scheduler')).logLevel).toBe('debug')
+  expect((await configOf('duelog-api')).logLevel).toBe('warn')
+  expect((await configOf('duelog-api')).sasl).toMatchObject({ username: 'duelog' })
+  expect((await configOf(reports)).sasl).toMatchObject({ username: 'reports' })
+  const { pod } = podsOf(ofMost).find(({ name }) => name === reports) as { pod: KubernetesObject['spec'] }
+  expect(pod.containers[0].image).toBe('example/reports:3')
+  expect(pod.containers[0].volumeMounts).toContainEqual({ name: 'fonts', mountPath: '/app/fonts' })
+  expect(pod.volumes).toContainEqual({ name: 'fonts', configMap: { name: 'fonts' } })
+})
+
+test('a secret with parts is in these alone', () => {
+  const having = podsOf(ofMost).filter(({ pod }) => JSON.stringify(pod).includes('DUELOG_HISTORY_URL'))
+  expect(having.map(({ name }) => name)).toEqual(['duelog-history'])
+  expect(JSON.stringify(having[0]?.pod.volumes)).toContain('"path":"DUELOG_HISTORY_URL"')
+})
+
+test('an image is named by its digest, if there is one', () => {
+  const pod = podsOf(ofMost).find(({ name }) => name === 'duelog-api')?.pod
+  expect(pod.containers[0].image).toBe(`registry.example/duelog@${most.image.digest}`)
+})
+
+/** A setting that only some roles take would stop the pods of the others. */
+test('each setting of the values is accepted by all pods, or refused by all', async () => {
+  const schema = JSON.parse(await readFile(new URL('../../docker/helm/duelog/values.schema.json', import.meta.url), 'utf8'))
+  const environments = await Promise.all(podsOf(ofLeast).map(async ({ pod }) => environmentOf(pod)))
+  const accepted = (environment: Record<string, string>): string => {
+    try {
+      readConfig(environment)
+      return 'accepted'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const texts = ['1', '1000', 'true', 'http://example.com', 'a', 'A=b', '60000', 'x.y', '10.0.0.0/8']
+  const names = Object.keys(schema.properties.settings.properties)
+  for (const name of names) {
+    const { enum: symbols, minimum } = schema.properties.settings.properties[name]
+    const values: string[] = [...(symbols ?? []), minimum, ...texts].filter((value) => value !== undefined).map(String)
+    for (const value of values) {
+      const answers = new Set(environments.map((environment) => accepted({ ...environment, [name]: value })))
+      expect([...answers], `${name}=${value}`).toHaveLength(1)
+    }
+  }
+  expect(names.length).toBeGreaterThan(30)
 })
 
 describe('refuses', () => {
@@ -279,6 +407,39 @@ describe('refuses', () => {
       { ...least, files: [...files, { setting: 'DUELOG_HTTPS_CERT_FILE', secret: 'a', key: 'b' }] },
       'must be one of',
     ],
+    [
+      'a part without tokens',
+      { ...least, files: [{ ...files[0], parts: ['api', 'topics'] }] },
+      /files: the part \w+ has no DUELOG_API_TOKENS/,
+    ],
+    ['a secret that a part gets twice', { ...least, files: [...files, { ...files[0], key: 'b' }] }, 'gets a setting twice'],
+    [
+      'an entry that the chart writes',
+      { ...least, env: [{ name: 'DUELOG_ROLES', value: 'api' }] },
+      'env.0.name: Must not validate the schema',
+    ],
+    [
+      'an entry that a value of the pool writes',
+      { ...least, pools: [{ name: 'a', env: [{ name: 'DUELOG_DRAIN_MS', value: '1' }] }] },
+      'a value of the pool sets it',
+    ],
+    [
+      'processes that not each role takes',
+      { ...least, settings: { ...settings, DUELOG_EXECUTOR_PROCESSES: '2' } },
+      'DUELOG_EXECUTOR_PROCESSES is not allowed',
+    ],
+    [
+      'pods of several workers that KEDA counts as one',
+      {
+        ...least,
+        poolDefaults: { env: [{ name: 'DUELOG_EXECUTOR_PROCESSES', value: '4' }] },
+        pools: [{ name: 'a', autoscaling: { min: 1, max: 2 } }],
+      },
+      'counts each pod as one worker',
+    ],
+    ['fewer pods at most than at least', { ...least, pools: [{ name: 'a', autoscaling: { min: 3, max: 2 } }] }, 'min is greater'],
+    ['a port that is none', { ...least, api: { service: { port: 0 } } }, 'greater than or equal to 1'],
+    ['a digest that is none', { ...least, image: { digest: 'latest' } }, 'Does not match pattern'],
     ['two pools of one name', { ...least, pools: [{ name: 'a' }, { name: 'a' }] }, 'each pool has a name of its own'],
     ['a name that no pool has', { ...least, pools: [{ name: 'A B' }] }, 'Does not match pattern'],
   ])('%s', async (_, values, message) => {
@@ -299,7 +460,10 @@ describe('strange values', () => {
     for (const object of all.filter(({ kind }) => kind === 'ServiceMonitor')) new ServiceMonitor(object as never).validate()
     for (const { kind, metadata } of all) {
       // A Service has the strictest rule. Pods of a StatefulSet have its name and up to 11 more characters in a label.
-      expect(metadata.name).toMatch(kind === 'StatefulSet' ? /^[a-z][a-z0-9-]{0,50}[a-z0-9]$/ : /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/)
+      // KEDA makes an object with nine more.
+      const charsMax = kind === 'StatefulSet' ? 52 : kind === 'ScaledObject' ? 54 : 63
+      expect(metadata.name).toMatch(/^[a-z][a-z0-9-]*[a-z0-9]$/)
+      expect(metadata.name.length, metadata.name).toBeLessThanOrEqual(charsMax)
       for (const label of Object.values(metadata.labels)) expect(label).toMatch(/^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/)
     }
     for (const objects of rendered) {

@@ -51,17 +51,56 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ include "duelog.name" . }}.{{ .Release.Namespace }}.svc
 {{- end -}}
 
+{{/* The label `job` that the ServiceMonitor gives the metrics. The alert rules judge each job that begins with duelog: one for each system. */}}
+{{- define "duelog.metricsJob" -}}
+{{ printf "duelog-%s-%s" .Release.Namespace .Release.Name }}
+{{- end -}}
+
+{{- define "duelog.serviceAccount" -}}
+{{ .Values.serviceAccount.name | default (ternary (include "duelog.name" .) "default" .Values.serviceAccount.create) }}
+{{- end -}}
+
 {{/* What a Service says of its port, for those that call it, such as an Ingress. */}}
 {{- define "duelog.appProtocol" -}}
 {{ if .Values.https.secret }}, appProtocol: https{{ end }}
 {{- end -}}
 
+{{/* Secrets and files of a part, as JSON. Arguments: the root as `top`, `part`. */}}
+{{- define "duelog.filesOf" -}}
+{{- $group := ternary "pools" .part (hasPrefix "pool-" .part) -}}
+{{- $files := list -}}
+{{- $settings := list -}}
+{{- range .top.Values.files -}}
+{{- if or (not .parts) (has $group .parts) -}}
+{{- $files = append $files . -}}
+{{- $settings = append $settings .setting -}}
+{{- end -}}
+{{- end -}}
+{{- if ne (len ($settings | uniq)) (len $settings) }}{{ fail (printf "files: the part %s gets a setting twice. `parts` says which parts get which." $group) }}{{ end -}}
+{{- if not (has "DUELOG_API_TOKENS" $settings) }}{{ fail (printf "files: the part %s has no DUELOG_API_TOKENS." $group) }}{{ end -}}
+{{- toJson $files -}}
+{{- end -}}
+
 {{/*
-Environment of every process. Arguments: the root as `top`, the roles, further entries as `more`; of pods also `storage` and `serves`.
+Environment of every process. Arguments: the root as `top`, `part`, the roles, entries of the part as `more`; of pods also `storage`
+and `serves`. Entries of the part count more than those of all pods (`env`), and these more than settings and files: each name is there
+once, because an upgrade of a list with a name twice may lose both.
 Other processes call those of StatefulSets. Their pods have names, which a certificate can have; other pods have only an address.
 */}}
 {{- define "duelog.environment" -}}
 {{- $https := and .serves .top.Values.https.secret -}}
+{{- $ofPart := list }}
+{{- range .more }}{{ $ofPart = append $ofPart .name }}{{ end }}
+{{- $more := list }}
+{{- $names := $ofPart }}
+{{- range .top.Values.env }}
+{{- if not (has .name $ofPart) }}
+{{- $more = append $more . }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- end }}
+{{- $more = concat $more (.more | default list) }}
+{{- if ne (len ($names | uniq)) (len $names) }}{{ fail (printf "env of the part %s: a name is there twice, or a value of the pool sets it: %s." .part (join ", " $names)) }}{{ end -}}
 - name: POD_IP
   valueFrom: { fieldRef: { fieldPath: status.podIP } }
 {{- if $https }}
@@ -88,43 +127,53 @@ Other processes call those of StatefulSets. Their pods have names, which a certi
   {{- else }}
   value: {{ printf "%s://%s:8080" (ternary "https" "http" (not (not $https))) (ternary "[$(POD_IP)]" "$(POD_IP)" (eq .top.Values.ipFamily "IPv6")) | quote }}
   {{- end }}
+# A folder of its own in the volume: the process cannot close the volume itself to others, because it belongs to root.
 - name: DUELOG_DATA_DIR
-  value: /var/lib/duelog
-{{- if not (has "DUELOG_POOLS" (.set | default list)) }}
+  value: /var/lib/duelog/data
+{{- if not (has "DUELOG_POOLS" $names) }}
 - name: DUELOG_POOLS
   value: {{ include "duelog.pools" .top | quote }}
 {{- end }}
 {{- range $name, $value := .top.Values.settings }}
+{{- if not (has $name $names) }}
 - name: {{ $name }}
   {{- /* Helm reads large numbers as fractions. */}}
   value: {{ ternary ($value | int64) $value (kindIs "float64" $value) | toString | quote }}
 {{- end }}
-{{- range .top.Values.files }}
-- name: {{ ternary .setting (printf "%s_FILE" .setting) (hasSuffix "_FILE" .setting) }}
+{{- end }}
+{{- range include "duelog.filesOf" (dict "top" .top "part" .part) | fromJsonArray }}
+{{- $name := ternary .setting (printf "%s_FILE" .setting) (hasSuffix "_FILE" .setting) }}
+{{- if not (or (has $name $names) (has .setting $names)) }}
+- name: {{ $name }}
   value: {{ printf "/etc/duelog/files/%s" .setting }}
 {{- end }}
-{{- with .more }}
+{{- end }}
+{{- with $more }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
 
+{{/* Arguments: the root as `top`, `part`. */}}
 {{- define "duelog.filesVolume" -}}
 - name: files
   projected:
     defaultMode: 0440
     sources:
-      {{- range .Values.files }}
+      {{- range include "duelog.filesOf" . | fromJsonArray }}
       - secret:
           name: {{ .secret | quote }}
           items: [{ key: {{ .key | quote }}, path: {{ .setting }} }]
       {{- end }}
 {{- end -}}
 
+{{/* Argument: the root. */}}
 {{- define "duelog.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 1000
-runAsGroup: 1000
-fsGroup: 1000
+{{- range $key, $id := .Values.runAs }}
+{{- if not (kindIs "invalid" $id) }}
+{{ $key }}: {{ $id | int64 }}
+{{- end }}
+{{- end }}
 # Volumes of millions of files would otherwise be changed at each start.
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
@@ -137,12 +186,12 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{- define "duelog.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}{{ with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end -}}
 
 {{/*
 The pod of a part. Arguments: `top`, `part` (the label of the part), `roles`, `of` (its values), `storage` (whether the data volume
-is a claim of its StatefulSet), `image`, `more` (entries of the environment), `set` (settings that `more` replaces), `graceSeconds`.
+is a claim of its StatefulSet), `image`, `more` (entries of the environment), `graceSeconds`, `pauseSeconds` (before SIGTERM).
 */}}
 {{- define "duelog.pod" -}}
 metadata:
@@ -159,11 +208,14 @@ spec:
   {{- with .top.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
-  serviceAccountName: {{ include "duelog.name" .top }}
+  serviceAccountName: {{ include "duelog.serviceAccount" .top | quote }}
   automountServiceAccountToken: false
   enableServiceLinks: false
+  {{- with .of.priorityClassName }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
   terminationGracePeriodSeconds: {{ .graceSeconds | default 60 }}
-  securityContext: {{- include "duelog.podSecurity" . | nindent 4 }}
+  securityContext: {{- include "duelog.podSecurity" .top | nindent 4 }}
   topologySpreadConstraints:
     {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
     - maxSkew: 1
@@ -194,6 +246,10 @@ spec:
       startupProbe: { httpGet: { path: /livez, port: http{{ $scheme }} }, periodSeconds: 2, failureThreshold: 60 }
       livenessProbe: { httpGet: { path: /livez, port: http{{ $scheme }} }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
       readinessProbe: { httpGet: { path: /readyz, port: http{{ $scheme }} }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }
+      {{- with .pauseSeconds }}
+      # Nodes and the Ingress need a moment to hear that the pod ends. Until then they send it requests, which it answers.
+      lifecycle: { preStop: { exec: { command: [sleep, {{ . | toString | quote }}] } } }
+      {{- end }}
       {{- with .of.resources }}
       resources: {{- toYaml . | nindent 8 }}
       {{- end }}
@@ -205,14 +261,20 @@ spec:
         # The whole folder, because a single file would stay as it is when the Secret changes.
         - { name: https, mountPath: /etc/duelog/https, readOnly: true }
         {{- end }}
+        {{- with .of.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     {{- if not .storage }}
     - { name: data, emptyDir: {} }
     {{- end }}
     - { name: tmp, emptyDir: {} }
-    {{- include "duelog.filesVolume" .top | nindent 4 }}
+    {{- include "duelog.filesVolume" . | nindent 4 }}
     {{- with $https }}
     - { name: https, secret: { secretName: {{ . | quote }}, defaultMode: 0440 } }
+    {{- end }}
+    {{- with .of.volumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end -}}
 
