@@ -13,6 +13,7 @@ import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
 import { Scheduler } from '../scheduler/index.ts'
 import { rocksStores } from '../store/index.ts'
+import { flushSpans } from '../tracing/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
 import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
@@ -66,6 +67,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await endParts(undo.splice(0), { log, clock: systemClock, logger, onGivenUp: () => givenUp.abort() })
     // The embedded broker and registry are stopped in any case.
     await endParts(own.splice(0), { log: undefined, clock: systemClock, logger, onGivenUp: () => {} })
+    // The last spans are those of the parts above, and most processes end now.
+    await flushSpans()
   })
   const connected = (to: KafkaLog): void => {
     log = to

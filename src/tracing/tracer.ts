@@ -7,16 +7,20 @@ import {
   context,
   createTraceState,
   type HrTime,
+  type ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
   type Tracer,
+  type TracerProvider,
   trace,
 } from '@opentelemetry/api'
+import pkg from '../../package.json' with { type: 'json' }
 import { type TraceContext, traceContextOf } from '../../streams/text/index.ts'
 import { guarded } from './guarded.ts'
 
-const tracerName = 'duelog'
+/** Name and version of the instrumentation scope: by them, users tell our spans from others, and find what has changed. */
+const scope = ['duelog', pkg.version] as const
 
 let found: Tracer | undefined
 
@@ -24,8 +28,8 @@ let found: Tracer | undefined
 export function tracer(): Tracer | undefined {
   found ??= guarded(() => {
     // A provider of the API hands calls on to that of an SDK, once there is one. That of an SDK alone has no such function.
-    const provider = trace.getTracerProvider() as { getDelegateTracer?(name: string): Tracer | undefined }
-    return provider.getDelegateTracer === undefined ? trace.getTracer(tracerName) : provider.getDelegateTracer(tracerName)
+    const provider = trace.getTracerProvider() as TracerProvider & Partial<Pick<ProxyTracerProvider, 'getDelegateTracer'>>
+    return provider.getDelegateTracer === undefined ? provider.getTracer(...scope) : provider.getDelegateTracer(...scope)
   })
   return found
 }

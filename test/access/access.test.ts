@@ -31,7 +31,9 @@ import {
   wrongSettings,
 } from './leaks.ts'
 import { anyAcl, password, SecuredBroker } from './secured-broker.ts'
+import { everything, shortDemo } from './signed-in-demo.ts'
 import { TokenServer } from './token-server.ts'
+import { topicsCommandOn } from './topics-command.ts'
 
 /** `system` is a process with several roles. */
 const users = [...Object.keys(accessRoles), 'nobody', 'system'] as (AccessRole | 'nobody' | 'system')[]
@@ -145,17 +147,7 @@ async function openSite() {
   return { prefix, names, target, foreign, own, tableOf, start }
 }
 
-/** `duelog topics …` as an administrator. */
-const topicsCommand = (prefix: string, target: string, foreign: string, ...args: string[]) =>
-  duelogHere(['topics', ...args, '--replication', '1', '--partitions', '1'], {
-    env: {
-      KAFKA_BROKERS: broker.openBrokers.join(','),
-      DUELOG_TOPIC_PREFIX: prefix,
-      DUELOG_POOLS: pools.join(','),
-      DUELOG_TARGET_TOPICS: target,
-      DUELOG_INTAKE_ETF1_TOPICS: foreign,
-    },
-  })
+const topicsCommand = topicsCommandOn(() => broker.openBrokers, pools)
 
 const get = async (url: string): Promise<Record<string, unknown>> => (await (await fetch(url)).json()) as Record<string, unknown>
 
@@ -404,17 +396,24 @@ test('a provider that fails for a while delays a sign-in, and nothing more', asy
   expect(await admin.clusterId()).toMatch(/./)
 }, 60_000)
 
+test('the demo signs in to brokers and registry with all its clients', async () => {
+  const { prefix } = await openSite()
+  await broker.grant('system', everything)
+  const token = systemSecrets.registryToken
+  const registry = await registryGate(registryUrl, token)
+  onTestFinished(() => registry.stop())
+  const settings = { SCHEMA_REGISTRY_URL: registry.url, SCHEMA_REGISTRY_TOKEN: token, DUELOG_TOPIC_PREFIX: prefix }
+  const { outcome, written } = await shortDemo({ ...(await signIns.certificate('system')), ...settings })
+  expect(outcome, written).toBe('proved')
+}, 60_000)
+
 test('a running system shows no secret: in lines, arguments, titles, metrics, and answers to viewers', async () => {
   const { prefix, target, foreign } = await openSite()
   for (const role of ['scheduler', 'executor', 'retrier', 'api', 'history'] as const)
     await broker.grant('system', accessOf(role, { prefix, targets: [target], foreign: [foreign], pools: ['default'] }))
   const authority = newAuthority(folder, 'https')
   const own = authority.sign('server')
-  const secrets = {
-    password,
-    ...systemSecrets,
-    httpsKey: own.key,
-  }
+  const secrets = { password, ...systemSecrets, httpsKey: own.key }
   const [registry, hook, database] = await Promise.all([
     registryGate(registryUrl, secrets.registryToken),
     failingTarget(),
@@ -447,8 +446,7 @@ test('a running system shows no secret: in lines, arguments, titles, metrics, an
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     return (await request(`${url}${path}`, { ...init, headers })).text()
   })
-  // The executor process too.
-  expect(duelog.lookAtProcesses()).toBeGreaterThanOrEqual(2)
+  expect(duelog.lookAtProcesses()).toBeGreaterThanOrEqual(2) // The executor process too.
   await duelog.stop()
   expect(shown.leaks({ proof: '"event":"history-not-written"' })).toEqual(['lines of duelog: proof'])
   expect(shown.leaks(secrets)).toEqual([])
@@ -480,8 +478,10 @@ test('what fails for a secret is named without it: passwords, tokens and keys th
   }
   const env = { DUELOG_URL: 'http://127.0.0.1:1', DUELOG_TOKEN: secrets.token }
   shown.add('jobs list', (await duelogHere(['jobs', 'list', '--debug'], { env })).err)
-  // The broker says `certificate unknown`, and Duelog which broker.
-  expect(shown.of('key up')).toContain('alert certificate unknown')
+  // The alert of the broker, and what to do.
+  expect(shown.of('key up')).toMatch(
+    /the broker 127\.0\.0\.1:\d+ refuses the client certificate.*\(certificate unknown\)\. Set KAFKA_SSL_CERT_FILE/,
+  )
   const named = Object.keys(wrongs).map((name) => [
     name,
     /(KAFKA_SASL|KAFKA_SSL|SCHEMA_REGISTRY|DUELOG_[A-Z]+)_\w+/.exec(shown.of(`${name} up`))?.[0],
@@ -490,7 +490,7 @@ test('what fails for a secret is named without it: passwords, tokens and keys th
     password: 'KAFKA_SASL_MECHANISM',
     registry: 'SCHEMA_REGISTRY_USERNAME',
     client: 'KAFKA_SASL_OAUTHBEARER_TOKEN_URL',
-    key: undefined,
+    key: 'KAFKA_SSL_CERT_FILE',
     tokens: 'DUELOG_API_TOKENS',
     signing: 'DUELOG_HTTP_SIGNING_KEY',
     history: 'DUELOG_HISTORY_URL',

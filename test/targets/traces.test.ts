@@ -37,7 +37,7 @@ test('a trace goes on through owner, worker, handler, request, target topic and 
   const place = await openPlace()
   const inbox = await place.make('inbox')
   const logged: Record<string, unknown>[] = []
-  await place.start(
+  const system = await place.start(
     { DUELOG_HTTP_ALLOW: '127.0.0.1' },
     {
       greet: async (run) => {
@@ -107,4 +107,9 @@ test('a trace goes on through owner, worker, handler, request, target topic and 
   const badSpans = await all('bad', 5)
   expect(named(badSpans, 'decide')?.links).toEqual([])
   expect(named(badSpans, 'decide')?.parentSpanContext).toBeUndefined()
+
+  // The process ends after this: a batch that is not exported now is lost.
+  expect(recorded.flushed()).toEqual([])
+  await system.stop()
+  expect(recorded.flushed()).toHaveLength(recorded.all().length)
 })

@@ -1,4 +1,5 @@
 /** Spans of owners and workers, by a real SDK that keeps them in memory. */
+import { readFileSync } from 'node:fs'
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { ParentBasedSampler, SamplingDecision } from '@opentelemetry/sdk-trace-base'
 import { beforeEach, expect, test } from 'vitest'
@@ -73,6 +74,17 @@ test('a job that runs once belongs to the trace of its definition', () => {
   })
   // The state of the tracers before goes along.
   expect(sent).toEqual({ traceparent: `00-${traceId}-${dispatch?.spanContext().spanId}-01`, tracestate: 'congo=t61' })
+})
+
+test('spans of owners and workers name Duelog and its version, as a library does', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const spans = new CycleSpans(() => 1_010, 1_000)
+  dispatched(spans)
+  spans.ended()
+  handlerSpan(1, () => attempt)?.ended({ outcome: 'SUCCEEDED', endedAt: 1_050 })
+  const scopes = recorded.all().map(({ name, instrumentationScope }) => [name.split(' ')[0], instrumentationScope])
+  const scope = expect.objectContaining({ name: 'duelog', version })
+  expect(scopes).toEqual(['decide', 'dispatch', 'wait', 'run'].map((name) => [name, scope]))
 })
 
 test('each run of a job that repeats has a trace of its own, with a link to its definition', () => {

@@ -1,5 +1,6 @@
 /** Maps errors of kafkajs to errors of our table. */
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
+import { tlsFaultOf } from './tls-faults.ts'
 
 /** The fields that we read of kafkajs's errors. The classes differ, these fields do not. */
 interface Fault {
@@ -9,6 +10,9 @@ interface Fault {
   cause?: unknown
   retriable?: boolean
   errors?: unknown[]
+  message?: string
+  /** host:port, of errors of a connection. */
+  broker?: string
 }
 
 /** A later producer with the same transactional id took over, or the coordinator ended our transaction and fenced this epoch. */
@@ -120,7 +124,10 @@ export function faultOf(thrown: unknown, doing: string, principal = 'the princip
     const text = `${doing} failed: the brokers refuse it to ${principal} (${type}). Grant ${grant}; \`duelog acls\` lists what each role needs.`
     return new DuelogError(code, text, { cause: thrown })
   }
-  const type = rootOf(thrown).type
+  const root = rootOf(thrown)
+  const tls = tlsFaultOf(root)
+  if (tls !== undefined) return new DuelogError(tls.code, `${doing} failed: ${tls.reason}. ${tls.todo}`, { cause: thrown })
+  const { type } = root
   const reason = isUnanswered(thrown) ? 'No broker answered' : messageOf(thrown)
   const message = `${doing} failed: ${reason.replace(/\.$/, '')}${type ? ` (${type})` : ''}.`
   const todo = advice[code]
