@@ -13,9 +13,11 @@ import type { Codecs } from '../kafka/index.ts'
 import type { RecordIn } from '../ports/index.ts'
 import type { Place } from './backup-header.ts'
 import { offsetKey, packed, parts, type Scratch } from './scratch.ts'
+import { StatePass } from './state-pass.ts'
 
 const positionKey = metaKey('position')
 const none = Buffer.alloc(0)
+type Span = Awaited<ReturnType<Cluster['log']['readToEnd']>>[number]
 
 /** A record of `jobs`, `job-commands` or `execution-events` in the scratch store. */
 export interface PackedInput {
@@ -52,12 +54,8 @@ export interface ReadOptions {
   intakePositions?: () => Promise<Place[]>
   onProgress(done: number, total: number): void
   signal: AbortSignal
-  /** Default: that of the process. */
-  steadyMs?: () => number
 }
 
-/** A read of job-state that was shorter is complete. */
-const stateReadMs = 10_000
 /** Each reads what was written during the one before it. */
 const stateReadsMax = 20
 
@@ -149,24 +147,35 @@ function checkEnds(positions: LoggedSystem['positions'], ends: readonly Place[],
 }
 
 /**
- * Resolves with what was read of each partition. While owners write, compaction removes an entry before the end of a read when a later one follows
- * behind that end: the job would seem to have no state, and would begin anew. So what was written meanwhile is read too, until a read is
- * shorter than compaction takes (`log.cleaner.backoff.ms`, 15 s).
+ * Resolves with what was read of each partition. While owners write, compaction removes an entry before the end of a read when a later one
+ * follows behind that end: the job would seem to have no state, and would begin anew. So what was written meanwhile is read too, until nothing
+ * is missing in a partition. From then on it stays as it is: its states and its position belong together.
  */
 async function readState(
-  { cluster: { log, names }, steadyMs = () => performance.now() }: ReadOptions,
-  read: Omit<Parameters<Cluster['log']['readToEnd']>[0], 'topics'>,
+  { cluster: { log, names } }: ReadOptions,
+  { onRecord, ...read }: Omit<Parameters<Cluster['log']['readToEnd']>[0], 'topics'>,
 ): ReturnType<Cluster['log']['readToEnd']> {
+  const complete = new Map<number, Span>()
   let begin: Map<string, number> | undefined
   for (let left = stateReadsMax; left > 0; left--) {
-    const startedAt = steadyMs()
-    const spans = await log.readToEnd({ ...read, topics: [names.state], begin })
-    if (steadyMs() - startedAt <= stateReadMs) return spans
-    begin = new Map(spans.map(({ topic, partition, to }) => [`${topic}/${partition}`, to]))
+    const passes = new Map<number, StatePass>()
+    const take = (record: RecordIn): void | Promise<void> => {
+      if (complete.has(record.partition)) return
+      const pass = passes.get(record.partition) ?? new StatePass()
+      passes.set(record.partition, pass)
+      pass.take(record)
+      return onRecord(record)
+    }
+    const spans = await log.readToEnd({ ...read, topics: [names.state], begin, onRecord: take })
+    for (const span of spans)
+      if (!complete.has(span.partition) && (span.from >= span.to || passes.get(span.partition)?.isWhole(span) === true))
+        complete.set(span.partition, span)
+    if (complete.size === spans.length) return [...complete.values()].sort((one, other) => one.partition - other.partition)
+    begin = new Map(spans.map((span) => [placeOf(span), span.to]))
   }
   throw new DuelogError(
     'not-ready',
-    `Schedulers write ${names.state} faster than this process reads it: ${stateReadsMax} reads were not enough. Try again at a quieter time, or stop them first.`,
+    `Schedulers write ${names.state}, and the brokers compact it, faster than this process reads it: ${stateReadsMax} reads were not enough. Try again at a quieter time, or stop them first.`,
   )
 }
 
