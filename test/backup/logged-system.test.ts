@@ -117,6 +117,30 @@ it('all states are those of the position that is read with them, however much is
   expect(Math.min(refused, again)).toBeGreaterThan(0)
 })
 
+it('a partition of which nothing was missing stays as it is while another one is read again', async () => {
+  const scratch = await Scratch.open(folder)
+  let end = 1
+  const readToEnd = async ({ topics, begin, onRecord }: BoundedRead) => {
+    if (topics[0] !== names.state) return []
+    const spans = [0, 1].map((partition) => {
+      const from = begin?.get(`${names.state}/${partition}`) ?? 0
+      return { topic: names.state, partition, earliest: 0, from, to: end }
+    })
+    // The other partition lacks an offset at first. What comes later is compacted in this one.
+    const record = { topic: names.state, partition: 0, timestampMs: 0, headers: {}, value: Buffer.from(`${end}`) }
+    await onRecord({ ...record, offset: end - 1, key: stateKey(`job-${end}`) })
+    if (end > 1) await onRecord({ ...record, partition: 1, offset: 1, key: metaKey('owner') })
+    end = 3
+    return spans
+  }
+  const system = await readSystem({ cluster: { log: { readToEnd } as never, names }, codecs, scratch, onProgress() {}, signal })
+  const found: string[] = []
+  for await (const { id } of scratch.jobs(0)) found.push(id)
+  await scratch.close()
+  expect(found).toEqual(['job-1'])
+  expect(system.ends.map(({ offset }) => offset)).toEqual([1, 3])
+})
+
 it('a log of states that nobody writes is read once, or twice if it was compacted', async () => {
   for (const [offsets, reads] of [
     [[0, 1], 1],
