@@ -92,7 +92,7 @@ export class BackupWriter {
       path,
       zstd,
       pipeline(zstd, withEnd, file).catch((error: unknown) => {
-        throw unusable(partOf(path), `it cannot be written: ${messageOf(error)}`)
+        throw unusable(partOf(path), `it cannot be written: ${messageOf(error)}; look whether its disk is full`)
       }),
     )
     await writer.put(kinds.header, { ...header })
