@@ -3,16 +3,7 @@ import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import {
-  exitCodes,
-  jsonText,
-  number,
-  numberText,
-  settingOptions,
-  severalLines,
-  showProgress,
-  watchSignals,
-} from '../terminal/index.ts'
+import { number, settingOptions, showWork } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 interface AuditFlags extends Record<string, unknown> {
@@ -23,7 +14,7 @@ interface AuditFlags extends Record<string, unknown> {
   targetTopics?: string
 }
 
-export function auditCommand({ terminal, exit }: CommandFrame): Command {
+export function auditCommand(frame: CommandFrame): Command {
   const command = withExamples(
     new Command('audit').description(
       "Read the log and prove that each occurrence ran exactly once or was skipped by its job's policy, or list those for which this is not true. It contacts no owner and writes no record.",
@@ -46,33 +37,19 @@ export function auditCommand({ terminal, exit }: CommandFrame): Command {
   return command.action(async (flags: AuditFlags) => {
     // Loaded on demand, so that commands that use only HTTP start sooner.
     const { audit, auditText, isClean } = await import('../../auditor/index.ts')
-    const signals = watchSignals()
-    let progress: ReturnType<typeof showProgress> | undefined
-    try {
+    return showWork(frame, flags, async (onProgress, signal) => {
       const verdict = await audit({
-        cluster: clusterIn({ ...terminal.env, ...environmentOf(flags) }, 'duelog-audit'),
+        cluster: clusterIn({ ...frame.terminal.env, ...environmentOf(flags) }, 'duelog-audit'),
         from: msOf('--from', flags.from),
         to: msOf('--to', flags.to),
         graceMs: flags.grace * 1_000,
         targetTopics: listOf(flags.targetTopics),
-        onProgress(done, total) {
-          progress ??= showProgress(terminal, total)
-          progress.update(done, `${numberText(done)} of ${numberText(total)} offsets read`)
-        },
-        signal: signals.stop,
+        onProgress: (done, total) => onProgress(done, total, 'offsets read'),
+        signal,
       })
-      progress?.stop()
-      terminal.stdout.write(
-        flags.json ? jsonText({ clean: isClean(verdict), ...verdict }, terminal.stdout) : severalLines(auditText(verdict)),
-      )
-      if (!isClean(verdict)) exit(exitCodes.failed.code)
-    } catch (error) {
-      if (signals.exitCode === undefined) throw error
-      exit(signals.exitCode)
-    } finally {
-      progress?.stop()
-      signals.dispose()
-    }
+      const clean = isClean(verdict)
+      return { json: { clean, ...verdict }, text: auditText(verdict), failed: !clean }
+    })
   })
 }
 

@@ -5,16 +5,7 @@ import { counted } from '../../../streams/text/index.ts'
 import type { BackupCounts, BackupResult, RestoreResult } from '../../backup/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import {
-  exitCodes,
-  integer,
-  jsonText,
-  numberText,
-  settingOptions,
-  severalLines,
-  showProgress,
-  watchSignals,
-} from '../terminal/index.ts'
+import { integer, numberText, settingOptions, showWork } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 export const restoreSettings = [
@@ -53,7 +44,7 @@ export function backupCommand(frame: CommandFrame): Command {
     .addOption(workFolderOption())
     .addOption(new Option('--json', 'print the result as one line of JSON'))
     .action((file: string, flags: BackupFlags) =>
-      running(frame, flags, async (onProgress, signal) => {
+      showWork(frame, flags, async (onProgress, signal) => {
         const { backup } = await import('../../backup/index.ts')
         const result = await backup({
           cluster: clusterIn({ ...frame.terminal.env, ...environmentOf(flags) }, 'duelog-backup'),
@@ -91,7 +82,7 @@ export function restoreCommand(frame: CommandFrame): Command {
     .addOption(new Option('--dry-run', 'check the file and the target, and write nothing'))
     .addOption(new Option('--json', 'print the result as one line of JSON'))
     .action((file: string, flags: RestoreFlags) =>
-      running(frame, flags, async (onProgress, signal) => {
+      showWork(frame, flags, async (onProgress, signal) => {
         const { restore } = await import('../../backup/index.ts')
         const { partitions, dryRun = false, ...settings } = flags
         const env = { ...frame.terminal.env, ...environmentOf(settings) }
@@ -110,33 +101,6 @@ export function restoreCommand(frame: CommandFrame): Command {
 export function withoutSchemas({ header, ...result }: RestoreResult): object {
   const { schemas: _, ...shown } = header
   return { ...result, header: shown }
-}
-
-type Work = (
-  onProgress: (done: number, total: number | undefined, what: string) => void,
-  signal: AbortSignal,
-) => Promise<{ json: object; text: string }>
-
-export async function running({ terminal, exit }: CommandFrame, flags: BackupFlags, work: Work): Promise<void> {
-  const signals = watchSignals()
-  let shown: { what: string; bar: ReturnType<typeof showProgress> } | undefined
-  try {
-    const { json, text } = await work((done, total, what) => {
-      if (shown?.what !== what) {
-        shown?.bar.stop()
-        shown = { what, bar: showProgress(terminal, total) }
-      }
-      shown.bar.update(done, `${numberText(done)}${total === undefined ? '' : ` of ${numberText(total)}`} ${what}`)
-    }, signals.stop)
-    shown?.bar.stop()
-    terminal.stdout.write(flags.json ? jsonText(json, terminal.stdout) : `${severalLines(text)}\n`)
-  } catch (error) {
-    if (signals.exitCode === undefined) throw error
-    exit(signals.exitCode ?? exitCodes.failed.code)
-  } finally {
-    shown?.bar.stop()
-    signals.dispose()
-  }
 }
 
 function backupText(file: string, { counts, bytes, partitions, live, tookMs }: BackupResult): string {

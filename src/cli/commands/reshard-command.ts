@@ -4,13 +4,12 @@ import { counted } from '../../../streams/text/index.ts'
 import type { ReshardResult } from '../../backup/index.ts'
 import { environmentOf, readConfig } from '../../config/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { integer, numberText, settingOptions } from '../terminal/index.ts'
+import { integer, numberText, settingOptions, showWork } from '../terminal/index.ts'
 import {
   type BackupFlags,
   contentText,
   partitionsMax,
   restoreSettings,
-  running,
   secondsText,
   withoutSchemas,
   workFolderOption,
@@ -45,7 +44,7 @@ export function reshardCommand(frame: CommandFrame): Command {
     .addOption(workFolderOption())
     .addOption(new Option('--json', 'print the result as one line of JSON'))
     .action((flags: ReshardFlags) =>
-      running(frame, flags, async (onProgress, signal) => {
+      showWork(frame, flags, async (onProgress, signal) => {
         const { reshard } = await import('../../backup/index.ts')
         const { partitions, toPrefix, workFolder, ...settings } = flags
         const env = { ...frame.terminal.env, ...environmentOf(settings) }
@@ -86,7 +85,7 @@ export function carryCommand(frame: CommandFrame): Command {
     .addOption(new Option('--follow', 'go on until Ctrl-C; without it, end when all is carried over that was there'))
     .addOption(new Option('--json', 'print the result as one line of JSON'))
     .action((flags: CarryFlags) =>
-      running(frame, flags, async (onProgress, signal) => {
+      showWork(frame, flags, async (onProgress, signal) => {
         const { carry } = await import('../../backup/index.ts')
         const { from, follow = false, ...settings } = flags
         const cluster = clusterIn({ ...frame.terminal.env, ...environmentOf(settings) }, 'duelog-carry')
