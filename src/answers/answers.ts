@@ -140,6 +140,8 @@ export type RateLimit = {
   perMs: number
 }
 
+export type Priority = ('HIGH' | 'NORMAL' | 'LOW') | number
+
 export type JobDefinition = {
   /** Job id. Required in a batch; optional if the path has it. */
   id?: string
@@ -206,8 +208,7 @@ export type JobDefinition = {
   retainCompletedMs?: number
   /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. */
   retainFailedMs?: number
-  /** HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others. */
-  priority?: ('HIGH' | 'NORMAL' | 'LOW') | number
+  priority?: Priority
   /** Any JSON value. Text if contentType is not JSON. */
   payload?: any
   /** The payload as bytes, instead of payload. */

@@ -31,6 +31,8 @@ const expected = (id: string) => ({
   headers: { bytes: { base64: 'AP8=' }, plain: 'text' },
   payload: { n: 1 },
   backoffMs: 1_500,
+  // A number, and a word.
+  priorities: [7, 'LOW'],
   ...{ runId: `${id}/1`, run: 'SUCCEEDED', result: { n: 2 } },
   preview: 4_102_531_200_000,
   partitions: 'active,active',

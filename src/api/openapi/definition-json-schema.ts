@@ -45,15 +45,19 @@ export function definitionJsonSchema(): JsonSchema {
   }
 }
 
-/** In JSON, one field has the word or the number. Generators of clients make no valid code of a default of two types. */
+/**
+ * In JSON, one field has the word or the number. Generators of clients make no valid code of a default of two types, and a type with a
+ * usable name only of one that has a title.
+ */
 function wordOrNumber(
   { type, enum: words, default: fallback, ...field }: JsonSchema,
   { minimum, maximum }: JsonSchema,
 ): JsonSchema {
   return {
     ...field,
+    title: 'Priority',
     'x-default': fallback,
-    anyOf: [
+    oneOf: [
       { type, enum: words },
       { type: 'integer', minimum, maximum },
     ],

@@ -15,26 +15,29 @@ export interface FieldSchema {
   minimum?: number
   maximum?: number
   anyOf?: FieldSchema[]
+  oneOf?: FieldSchema[]
   $ref?: string
 }
 
 export type FieldSchemas = Record<string, FieldSchema>
 type Json = Record<string, unknown>
 
-/** The schema behind a reference, or beside null. */
-export function resolved(schemas: FieldSchemas, field: FieldSchema | undefined): FieldSchema | undefined {
+/** The schema behind references. */
+function referred(schemas: FieldSchemas, field: FieldSchema | undefined): FieldSchema | undefined {
   const name = field?.$ref?.split('/').at(-1)
-  if (name !== undefined) return resolved(schemas, schemas[name])
-  if (field?.anyOf === undefined) return field
-  return resolved(
-    schemas,
-    field.anyOf.find(({ type }) => type !== 'null'),
-  )
+  return name === undefined ? field : referred(schemas, schemas[name])
+}
+
+/** The schema behind references, beside null, and that of the words where a field allows words or numbers. */
+export function resolved(schemas: FieldSchemas, field: FieldSchema | undefined): FieldSchema | undefined {
+  const found = referred(schemas, field)
+  const branch = found?.oneOf?.find(({ enum: words }) => words !== undefined) ?? found?.anyOf?.find(({ type }) => type !== 'null')
+  return branch === undefined ? found : resolved(schemas, branch)
 }
 
 /** The whole numbers that a field allows besides words, such as a priority. */
-export function numbersOf(field: FieldSchema | undefined): number[] {
-  const { minimum = 0, maximum = -1 } = field?.anyOf?.find(({ type }) => type === 'integer') ?? {}
+export function numbersOf(schemas: FieldSchemas, field: FieldSchema | undefined): number[] {
+  const { minimum = 0, maximum = -1 } = referred(schemas, field)?.oneOf?.find(({ type }) => type === 'integer') ?? {}
   return Array.from({ length: Math.min(Math.max(0, maximum - minimum + 1), numbersMax) }, (_, index) => maximum - index)
 }
 

@@ -61,7 +61,7 @@ export function Field({ form, path, label, isSuggested = false, example, change 
   }
   const usual = defaultOf(field)
   const isNumber = types.includes('integer') || types.includes('number')
-  const numbers = numbersOf(field)
+  const numbers = numbersOf(form.schemas, field)
   const chosen = (text: string): unknown => (numbers.includes(Number(text || Number.NaN)) ? Number(text) : text || undefined)
   const isLong = path.endsWith('Ms') && typeof (value ?? usual) === 'number'
   return (

@@ -71,6 +71,8 @@ func main() {
 	})
 	definition.SetPayload(map[string]any{"n": 1})
 	definition.SetTags([]string{tag})
+	seven, low := int32(7), "LOW"
+	definition.SetPriority(duelog.Int32AsPriority(&seven))
 	backoff := duelog.NewBackoff()
 	backoff.SetFixed(*duelog.NewFixedBackoff(1_500))
 	retry := duelog.NewRetry()
@@ -81,6 +83,10 @@ func main() {
 	job := must(client.JobsAPI.GetJob(known, id).Execute())
 	read := job.Definition.Get()
 	listed := must(client.JobsAPI.ListJobs(known).Tag(tag).Limit(10).Execute())
+	word := *definition
+	word.SetPriority(duelog.StringAsPriority(&low))
+	must(client.JobsAPI.PutJob(known, id+"/word").JobDefinition(word).Wait("applied").Execute())
+	second := must(client.JobsAPI.GetJob(known, id+"/word").Execute()).Definition.Get()
 	ids := []string{}
 	for _, one := range listed.Jobs {
 		ids = append(ids, one.Id)
@@ -130,6 +136,7 @@ func main() {
 		"headers":    read.Headers,
 		"payload":    read.Payload,
 		"backoffMs":  read.Retry.Backoff.GetFixed().DelayMs,
+		"priorities": []any{read.GetPriority().Int32, second.GetPriority().String},
 		"lastRun":    job.LastRun.Get(),
 		"listed":     strings.Join(ids, ","),
 		"runId":      triggered.RunId.Get(),

@@ -47,11 +47,14 @@ class RoundTrip {
         .putHeadersItem("bytes", new TextOrBytes(new Bytes().base64("AP8=")))
         .payload(Map.of("n", 1))
         .tags(List.of(tag))
+        .priority(new Priority(7))
         .retry(new Retry().backoff(new Backoff().fixed(new FixedBackoff().delayMs(1_500))));
     Written made = jobs.putJob(id, definition, "applied", null, null, null);
     Job job = jobs.getJob(id, null);
     JobDefinition read = job.getDefinition();
     JobPage listed = jobs.listJobs(null, tag, null, null, null, null, null, 10, null, null);
+    jobs.putJob(id + "/word", definition.priority(new Priority("LOW")), "applied", null, null, null);
+    JobDefinition word = jobs.getJob(id + "/word", null).getDefinition();
     RunCommandResult triggered = jobs.triggerJob(id, null, null, "once", new TriggerRequest().payload(Map.of("n", 2)));
     RunDetail run = runs.getRun(id, 1L, null, null);
     while (run.getFinishedAt() == null) {
@@ -76,6 +79,7 @@ class RoundTrip {
     facts.put("headers", gson.toJsonTree(read.getHeaders()));
     facts.put("payload", read.getPayload());
     facts.put("backoffMs", read.getRetry().getBackoff().getFixed().getDelayMs());
+    facts.put("priorities", List.of(read.getPriority().getActualInstance(), word.getPriority().getActualInstance()));
     facts.put("lastRun", job.getLastRun());
     facts.put("listed", listed.getJobs().stream().map(Job::getId).collect(Collectors.joining(",")));
     facts.put("runId", triggered.getRunId());

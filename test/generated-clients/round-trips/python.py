@@ -32,11 +32,15 @@ definition = duelog.JobDefinition(
     headers={"plain": duelog.TextOrBytes("text"), "bytes": duelog.TextOrBytes(duelog.Bytes(base64="AP8="))},
     payload={"n": 1},
     tags=[id.split("/")[0]],
+    priority=duelog.Priority(7),
     retry=duelog.Retry(backoff=duelog.Backoff(fixed=duelog.FixedBackoff(delay_ms=1_500))),
 )
 made = jobs.put_job(id, definition, wait="applied")
 job = jobs.get_job(id)
 listed = jobs.list_jobs(tag=id.split("/")[0], limit=10)
+word = definition.model_copy(update={"priority": duelog.Priority("LOW")})
+jobs.put_job(f"{id}/word", word, wait="applied")
+second = jobs.get_job(f"{id}/word")
 triggered = jobs.trigger_job(id, idempotency_key="once", trigger_request=duelog.TriggerRequest(payload={"n": 2}))
 run = runs.get_run(id, 1)
 while run.finished_at is None:
@@ -58,6 +62,7 @@ print(
             "headers": {name: value.to_dict() for name, value in job.definition.headers.items()},
             "payload": job.definition.payload,
             "backoffMs": job.definition.retry.backoff.fixed.delay_ms,
+            "priorities": [one.definition.priority.actual_instance for one in (job, second)],
             "lastRun": job.last_run,
             "listed": ",".join(one.id for one in listed.jobs),
             "runId": triggered.run_id,

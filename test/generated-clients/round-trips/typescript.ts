@@ -27,11 +27,14 @@ async function main(): Promise<void> {
     headers: { plain: 'text', bytes: { base64: 'AP8=' } },
     payload: { n: 1 },
     tags: [id.split('/')[0] ?? ''],
+    priority: 7,
     retry: { backoff: { fixed: { delayMs: 1_500 } } },
   }
   const made = await jobs.putJob({ id, jobDefinition, wait: 'applied' })
   const job = await jobs.getJob({ id })
   const listed = await jobs.listJobs({ tag: id.split('/')[0], limit: 10 })
+  await jobs.putJob({ id: `${id}/word`, jobDefinition: { ...jobDefinition, priority: 'LOW' }, wait: 'applied' })
+  const second = await jobs.getJob({ id: `${id}/word` })
   const { runId } = await jobs.triggerJob({ id, idempotencyKey: 'once', triggerRequest: { payload: { n: 2 } } })
   let run = await runs.getRun({ jobId: id, runNo: 1 })
   while (run.finishedAt === undefined || run.finishedAt === null) {
@@ -54,6 +57,7 @@ async function main(): Promise<void> {
     headers: job.definition?.headers,
     payload: job.definition?.payload,
     backoffMs: job.definition?.retry?.backoff?.fixed?.delayMs,
+    priorities: [job.definition?.priority, second.definition?.priority],
     lastRun: job.lastRun,
     listed: listed.jobs.map((one) => one.id).join(),
     runId,
