@@ -42,7 +42,9 @@ export function agentOf(certificates: Certificates | undefined): Agent | undefin
 /** fetch itself without certificates. With them: the same for https addresses, except that redirects are not followed. */
 export function fetchWith(certificates: Certificates | undefined): Fetch {
   const agent = agentOf(certificates)
-  return agent === undefined ? (url, init) => fetch(url, init) : (url, init = {}) => asked(agent, url, init)
+  // A system that moves to HTTPS has processes of both kinds for a while.
+  return (url, init = {}) =>
+    agent === undefined || new URL(url).protocol !== 'https:' ? fetch(url, init) : asked(agent, url, init)
 }
 
 function asked(

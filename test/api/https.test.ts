@@ -71,6 +71,16 @@ test('callers that know its authority are served, and others learn what to set',
   expect(await run('--ca', join(folder, 'absent'))).toMatchObject({ code: 2, err: expect.stringMatching(/--ca is .*absent/) })
 })
 
+test('callers that know an authority also reach processes that still speak HTTP', async () => {
+  const system = createSystem()
+  onTestFinished(() => system.api.stop())
+  const url = await system.api.listen('127.0.0.1', 0)
+  expect(url).toMatch(/^http:/)
+  expect(await statusOf(url, ours.ca)).toBe(200)
+  await expect(remoteQueries(url, { fetch: fetchWith({ ca: ours.ca }) }).partitions()).resolves.toHaveLength(4)
+  await expect(createClient({ url, ca: ours.ca }).partitions()).resolves.toHaveLength(4)
+})
+
 test('old TLS and HTTP are refused, and the server goes on', async () => {
   const { url, port } = await start()
   await expect(open(port, { ca: ours.ca, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).rejects.toThrow()
