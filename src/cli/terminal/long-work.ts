@@ -1,4 +1,5 @@
 /** A command that works for seconds to hours: a progress bar, one result as text or JSON, and an end by Ctrl-C. */
+import { DuelogError } from '../../errors/index.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type Progress, showProgress } from './progress.ts'
 import { watchSignals } from './signals.ts'
@@ -39,6 +40,8 @@ export async function showWork(
     if (failed) exit(exitCodes.failed.code)
   } catch (error) {
     if (signals.exitCode === undefined) throw error
+    // The work was in the middle of something, and says what is left of it.
+    if (error instanceof DuelogError) terminal.stderr.write(`duelog: ${severalLines(error.message)}\n`)
     exit(signals.exitCode)
   } finally {
     shown?.bar.stop()
