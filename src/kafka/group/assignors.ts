@@ -2,15 +2,17 @@
  * The group protocols. All carry a JSON `{ instance, userData, owned, generation }` in each member's metadata, which
  * describeGroups shows to any client (member-user-data.ts).
  *
- * `range` is the default protocol of clients in other languages. A group whose members offer it besides one of ours falls back to
- * it while a member supports nothing else: the broker takes a protocol that all members offer.
+ * The broker takes a protocol that all members offer. So workers offer three, the best first. `range` is the default protocol of clients in
+ * other languages: a group falls back to it while such a member is there. It falls back to `co-partitioned` while a worker of an earlier
+ * version is there, which knows nothing of `cooperative`: whoever leads the group then, a partition moves at once, and its last reader knows
+ * that it must not commit it later.
  */
 import { type Assigner, AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from 'kafkajs'
 import { metadataOf } from './member-metadata.ts'
 import { type MemberUserData, partitionsIn, readUserData } from './member-user-data.ts'
 import { assignWarm } from './warm-assignment.ts'
 
-export type AssignerKind = 'co-partitioned' | 'round-robin' | 'range'
+export type AssignerKind = 'cooperative' | 'co-partitioned' | 'round-robin' | 'range'
 
 /** From version 1 on, a leader with another library expects more fields than kafkajs writes, and would read past the end. */
 const metadataVersion = 0
@@ -144,7 +146,16 @@ const range: Rule = (members, counts) => {
   return assignments
 }
 
-const rules: Record<AssignerKind, Rule> = { 'co-partitioned': coPartitioned, 'round-robin': roundRobin, range }
+/** The same without claims of what was lost. */
+const atOnce: Rule = (members, counts) =>
+  coPartitioned(
+    members.map(({ note: { cooperative: _, ...note }, ...member }) => ({ ...member, note })),
+    counts,
+  )
+
+const rules: Record<AssignerKind, Rule> = {
+  ...{ cooperative: coPartitioned, 'co-partitioned': atOnce, 'round-robin': roundRobin, range },
+}
 
 /** An unreadable member gets nothing, and the others get their share. */
 function readMember({ memberId, memberMetadata }: GroupMember) {

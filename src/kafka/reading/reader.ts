@@ -34,6 +34,7 @@ import { type AssignerKind, assignerOf, protocolOf, RevokedPartitions, userDataO
 import { unveiled, withBoundedFetches, withLostCoordinators } from '../kafkajs/index.ts'
 import { FetchOrder } from './fetch-order.ts'
 import { Heartbeats } from './heartbeats.ts'
+import { commitAgainMsMax, isBetweenJoins, JoinWait } from './join-wait.ts'
 import { PollWait } from './poll-wait.ts'
 import { recordsOf } from './records.ts'
 import { reportUnread } from './unreadable-records.ts'
@@ -63,6 +64,9 @@ export class KafkaGroupReader implements GroupReader {
   /** Batches whose onBatch has not settled. */
   #open = new Set<EachBatchPayload>()
   readonly #order = new FetchOrder()
+  readonly #joinWait = new JoinWait()
+  /** Commits that a broker has taken. */
+  #commitsTaken = 0
   #beating: NodeJS.Timeout | undefined
   #cancelReachWatch: (() => void) | undefined
   #settleStart: { resolve(): void; reject(error: Error): void } | undefined
@@ -104,7 +108,8 @@ export class KafkaGroupReader implements GroupReader {
     const { assignment = 'round-robin' } = options
     // If the membership ends first, the next one sends it.
     if (assignment !== 'round-robin') this.#cancelReachWatch = cutOff?.onChange(() => void this.rejoin().catch(() => {}))
-    const kinds: AssignerKind[] = assignment === 'open' ? ['co-partitioned', 'range'] : [assignment]
+    const open: AssignerKind[] = [...(options.onRevoked ? (['cooperative'] as const) : []), 'co-partitioned', 'range']
+    const kinds = assignment === 'open' ? open : [assignment]
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
       partitionAssigners: kinds.map((kind) => assignerOf(kind, note)),
@@ -155,19 +160,39 @@ export class KafkaGroupReader implements GroupReader {
   /**
    * Positions of partitions that are neither ours nor being revoked are left out: their new reader commits them. While nothing is ours, for
    * example when kafkajs has lost its session and rejoins, it rejects. A caller that took them as committed would forget records
-   * that are read again soon.
+   * that are read again soon. What the group refuses only because it shares its partitions anew is sent again after the join, for at most
+   * 5 s.
    */
   async commit(positions: Position[]): Promise<void> {
-    if (positions.length > 0 && !this.#joined)
-      throw new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
-    const ours = positions.filter((position) => this.#isMine(position) || this.#revoked.has(position))
-    const offsets = ours.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(offset) }))
-    if (offsets.length === 0) return
-    try {
-      await this.#consumer.commitOffsets(offsets)
-    } catch (thrown) {
-      throw faultOf(thrown, `Committing offsets of group ${this.#options.groupId}`)
+    const beganMs = performance.now()
+    let ours = positions
+    for (;;) {
+      if (ours.length > 0 && !this.#joined) throw this.#notCommitted()
+      // Once a partition has been neither ours nor claimed, others may have committed more of it.
+      ours = ours.filter((position) => this.#isMine(position) || this.#revoked.has(position))
+      if (ours.length === 0) return
+      const memberId = this.#memberId
+      try {
+        return await this.#commit(ours)
+      } catch (thrown) {
+        const isWorthIt = isBetweenJoins(thrown) && performance.now() - beganMs < commitAgainMsMax
+        if (isWorthIt) await this.#joinWait.next()
+        // A member that has another id was not in the group meanwhile.
+        if (!isWorthIt || (this.#joined && memberId !== this.#memberId))
+          throw faultOf(thrown, `Committing offsets of group ${this.#options.groupId}`)
+      }
     }
+  }
+
+  /** kafkajs sends nothing, and throws nothing, while its runner is stopping. */
+  async #commit(positions: readonly Position[]): Promise<void> {
+    const before = this.#commitsTaken
+    await this.#consumer.commitOffsets(positions.map((position) => ({ ...position, offset: String(position.offset) })))
+    if (this.#commitsTaken === before) throw this.#notCommitted()
+  }
+
+  #notCommitted(): DuelogError {
+    return new DuelogError('not-ready', `The reader of ${this.#options.groupId} is not in its group; nothing was committed.`)
   }
 
   /** Rejects with DuelogError `not-ready` when the reader stops first. */
@@ -240,13 +265,15 @@ export class KafkaGroupReader implements GroupReader {
     this.#stopped = true
     this.#cancelReachWatch?.()
     this.#heartbeats.end(`The reader of ${this.#options.groupId} has stopped.`)
+    this.#joinWait.wake()
   }
 
   #listen(): void {
-    const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, END_BATCH_PROCESS } = this.#consumer.events
+    const { GROUP_JOIN, REBALANCING, STOP, CRASH, FETCH_START, END_BATCH_PROCESS, COMMIT_OFFSETS } = this.#consumer.events
     this.#heartbeats.listen(this.#consumer)
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#onJoin(payload))
     this.#consumer.on(REBALANCING, () => this.#options.onRebalance?.())
+    this.#consumer.on(COMMIT_OFFSETS, () => this.#commitsTaken++)
     this.#consumer.on(FETCH_START, ({ payload }) => this.#order.fetching(payload.nodeId))
     // For a batch without visible records, kafkajs emits only this event and continues after it.
     this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
@@ -301,7 +328,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#consumer.resume(this.#options.topics.map((topic) => ({ topic })))
     const assigned = placesIn(this.#assigned)
     // By another rule all that it lost, also earlier, belongs to others already. A late commit would set them back.
-    if (groupProtocol !== protocolOf('co-partitioned')) this.#revoked.clear()
+    if (groupProtocol !== protocolOf('cooperative')) this.#revoked.clear()
     else if (this.#options.onRevoked !== undefined) {
       this.#heartbeats.hurry()
       this.#revoked.joined(before, assigned, this.#memberId === memberId)
@@ -311,6 +338,7 @@ export class KafkaGroupReader implements GroupReader {
     for (const position of wanted?.positions ?? []) this.seek(position)
     this.pause(wanted?.paused ?? [])
     this.#heartbeats.joined()
+    this.#joinWait.wake()
     this.#settleStart?.resolve()
     this.#settleStart = undefined
   }
@@ -319,6 +347,7 @@ export class KafkaGroupReader implements GroupReader {
     this.#joined = false
     this.#assigned = new Map()
     this.#revoked.clear()
+    this.#joinWait.wake()
   }
 
   async #handOver(payload: EachBatchPayload): Promise<void> {
