@@ -22,7 +22,7 @@ try {
   }
   const system = await startSystem({ config, logger, onFatal, announced: followNote(process) })
   tellMetrics(process, () => shownOf(system.metrics.registry))
-  tellJoined(process)
+  tellJoined(process, system.instance)
   logger.info({ event: 'executor-process-ready', url: system.url, pools: config.pools }, 'The executor process is ready.')
   const code = await ended.promise
   await system.stop()

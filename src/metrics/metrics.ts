@@ -89,7 +89,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     ),
     poolBacklog: gauge(
       'pool_backlog',
-      'Runs of the pool that wait for a worker. The ends of transactions count too, as in the lag of a consumer group. Shown as pool_workers_wanted is.',
+      'Runs of the pool that wait for a worker, without those that a batch gathers. The ends of transactions count too, as in the lag of a consumer group. Shown as pool_workers_wanted is.',
       ['pool'],
     ),
     poolForecast: gauge('pool_forecast', 'Runs of the pool that come due within 30 seconds. Shown as pool_workers_wanted is.', [

@@ -26,6 +26,7 @@ export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from '
 export type {
   Batch,
   Codec,
+  CommittedOffset,
   FenceOptions,
   GroupMember,
   GroupPositions,
@@ -88,4 +89,5 @@ export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
+export { type TakenRuns, takenKeptMs, takenOf, takenText } from './taken-runs.ts'
 export type { TargetTopics } from './target-topics.ts'

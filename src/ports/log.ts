@@ -32,6 +32,16 @@ export interface RecordOut {
 /** The next offset to read. */
 export interface Position extends TopicPartition {
   offset: number
+  /** What its group keeps with it when it is committed, at most 4,096 bytes by Kafka's default. Default: nothing. */
+  metadata?: string
+}
+
+/** An offset that a group has committed. */
+export interface CommittedOffset {
+  partition: number
+  offset: number
+  /** Absent: none was committed with it. */
+  metadata?: string
 }
 
 /** Writes idempotently with acks=all; one call is one batch for each partition. Rejects when the broker refused it. */
@@ -186,9 +196,9 @@ export interface LogAdmin {
   highWatermarks?(topic: string): Promise<Map<number, number>>
   clusterId(): Promise<string>
   /** Committed offset of the group for each partition of the topic. Partitions without a commit are absent. */
-  committed(groupId: string, topic: string): Promise<{ partition: number; offset: number }[]>
+  committed(groupId: string, topic: string): Promise<CommittedOffset[]>
   /** The same for several topics, with one request. No topics: all that the group has committed and this principal may describe. */
-  committedOf(groupId: string, topics: readonly string[]): Promise<Map<string, { partition: number; offset: number }[]>>
+  committedOf(groupId: string, topics: readonly string[]): Promise<Map<string, CommittedOffset[]>>
   /** Members of a group. */
   groupMembers(groupId: string): Promise<GroupMember[]>
   /** Ids of the consumer groups with this prefix. */

@@ -1,11 +1,20 @@
 /**
  * The load of pools, from the log and the owners. It needs no worker: the backlog is the lag of the group of the pool, as Kafka shows it
- * also while the group has no members. Nothing is asked unless somebody wants to know.
+ * also while the group has no members. Workers say with the offsets that they commit which of it waits for no worker, because a batch
+ * gathers it or a handler is at work. Nothing is asked unless somebody wants to know.
  */
 import { priorities, type TopicNames } from '../../streams/topics/index.ts'
 import type { Clock } from '../clock/index.ts'
 import type { Logger } from '../logging/index.ts'
-import type { LogAdmin, OffsetRange, PoolRuns } from '../ports/index.ts'
+import {
+  type CommittedOffset,
+  type GroupMember,
+  type LogAdmin,
+  type OffsetRange,
+  type PoolRuns,
+  processesNoteOf,
+  takenOf,
+} from '../ports/index.ts'
 import { type Capacity, forecastMs, type Load, type Wanted, workersWanted } from './workers-wanted.ts'
 
 /** Measurements that are remembered, for the age of the backlog. */
@@ -21,6 +30,8 @@ export interface PoolLoad extends Load, Omit<Wanted, 'workers' | 'capacity'> {
   pool: string
   /** Workers that the pool needs. */
   wanted: number
+  /** Workers that are executor processes, by their parent. */
+  byParent: ReadonlyMap<string, number>
 }
 
 export interface PoolLoadsOptions {
@@ -33,8 +44,8 @@ export interface PoolLoadsOptions {
   slots: number
   /** Active runs by pool, of every partition; undefined for one whose owner does not answer. */
   runs: () => Promise<readonly (readonly PoolRuns[] | undefined)[]>
-  /** Whether the pool is paused. Then nothing starts, and what comes due waits at its owner. */
-  isPaused: (pool: string) => boolean
+  /** Whether the pool is paused. Then what comes due waits at its owner. While it is drained, what was dispatched before still starts. */
+  pauseOf: (pool: string) => { isDrained: boolean } | undefined
   /** Runs by pool that come due in a range. Rejects if an owner does not answer. */
   forecast: (range: { from: number; to: number; bucketMs: number }) => Promise<ReadonlyMap<string, number>>
   logger: Pick<Logger, 'warn'>
@@ -53,10 +64,16 @@ const lanes = priorities.flatMap((priority) => [false, true].map((ahead) => ({ p
 /** Sums over the lanes of a pool. */
 interface Lag {
   end: number
+  /** Started, or taken into a batch that gathers. */
   done: number
   behind: number
   partitions: number
+  /** What the workers say of handlers at work, see TakenRuns. */
+  untracked: number
+  sharing: number
 }
+
+const noLag: Lag = { end: 0, done: 0, behind: 0, partitions: 0, untracked: 0, sharing: 0 }
 
 interface Known {
   samples: { atMs: number; end: number; done: number; usualEnd: number }[]
@@ -98,7 +115,7 @@ export class PoolLoads {
     ])
     const measured = await Promise.allSettled(
       [...pools].map((pool) => {
-        const coming = this.#options.isPaused(pool) ? 0 : (forecast.get(pool) ?? 0)
+        const coming = this.#options.pauseOf(pool) !== undefined ? 0 : (forecast.get(pool) ?? 0)
         return this.#fresh(pool, { isDue: due.has(pool), running: runs?.get(pool) ?? (runs && 0), coming, ranges })
       }),
     )
@@ -138,13 +155,15 @@ export class PoolLoads {
   }
 
   async #load(pool: string, known: Known, { running, coming, ranges }: Seen): Promise<PoolLoad> {
-    const { admin, names, clock, slots } = this.#options
+    const { admin, names, clock, pauseOf } = this.#options
     const group = names.group(`exec.${pool}`)
     const topics = this.#topicsOf(pool)
     const lacking = topics.find((topic) => !ranges.has(topic))
     if (lacking !== undefined) throw new Error(`The topic ${lacking} does not exist.`)
     const [members, committed] = await Promise.all([admin.groupMembers(group), admin.committedOf(group, topics)])
-    const lags = topics.map((topic) => lagOf(ranges.get(topic) ?? [], committed.get(topic) ?? []))
+    // Without a worker, what one has said is over.
+    const saidAtMs = members.length === 0 ? undefined : clock.nowMs()
+    const lags = topics.map((topic) => lagOf(ranges.get(topic) ?? [], committed.get(topic) ?? [], saidAtMs))
     const usual = sum(lags.filter((_, index) => lanes[index]?.ahead === false))
     // Runs that were dispatched ahead of their time come due within seconds.
     const early = sum(lags.filter((_, index) => lanes[index]?.ahead === true)).behind
@@ -163,14 +182,30 @@ export class PoolLoads {
       arrivalsPerS: rate(all.end, before?.end),
       startsPerS: rate(all.done, before?.done),
       starts: Math.max(0, all.done - (before?.done ?? all.done)),
-      running,
+      running: running === undefined ? undefined : Math.max(0, running + all.untracked - all.sharing),
       workers: members.length,
-      slots: slotsOf(members, slots),
+      slots: this.#slotsOf(members, known),
       partitions: Math.max(...lags.map(({ partitions }) => partitions)),
     }
-    const { workers: wanted, reason, capacity } = workersWanted(load, known.capacity, atMs)
+    // What waits for the end of a pause waits for no worker.
+    const nothingStarts = pauseOf(pool)?.isDrained === false
+    const {
+      workers: wanted,
+      reason,
+      capacity,
+    } = workersWanted(
+      nothingStarts ? { ...load, backlog: 0, forecast: 0, lateMs: 0, arrivalsPerS: 0 } : load,
+      known.capacity,
+      atMs,
+    )
     known.capacity = capacity
-    return { ...load, pool, wanted, reason }
+    return { ...load, pool, wanted, reason, byParent: byParentOf(members, known.last) }
+  }
+
+  /** While a group shares its partitions, it does not show what its members announce. */
+  #slotsOf(members: readonly GroupMember[], { last }: Known): number {
+    if (members.some(({ isJoining }) => isJoining) && last !== undefined) return last.slots
+    return slotsOf(members, this.#options.slots)
   }
 
   /** Handlers at work by pool; undefined if an owner does not answer. */
@@ -197,22 +232,35 @@ export class PoolLoads {
 }
 
 const sum = (lags: readonly Lag[]): Lag =>
-  lags.reduce(
-    (all, { end, done, behind, partitions }) => ({
-      ...{ end: all.end + end, done: all.done + done, behind: all.behind + behind, partitions: all.partitions + partitions },
-    }),
-    { end: 0, done: 0, behind: 0, partitions: 0 },
-  )
+  lags.reduce((all, lag) => {
+    const total = { ...all }
+    for (const key of Object.keys(noLag) as (keyof Lag)[]) total[key] += lag[key]
+    return total
+  }, noLag)
 
-/** Without a commit, the group begins at the first record. */
-function lagOf(ranges: readonly OffsetRange[], committed: readonly { partition: number; offset: number }[]): Lag {
-  const doneOf = new Map(committed.map(({ partition, offset }) => [partition, offset]))
+/** Without a commit, the group begins at the first record. `saidAtMs`: the wall clock; undefined: what workers have said does not count. */
+function lagOf(ranges: readonly OffsetRange[], committed: readonly CommittedOffset[], saidAtMs: number | undefined): Lag {
+  const committedOf = new Map(committed.map((each) => [each.partition, each]))
   return sum(
     ranges.map(({ partition, earliest, next }) => {
-      const done = Math.min(Math.max(doneOf.get(partition) ?? earliest, earliest), next)
-      return { end: next, done, behind: next - done, partitions: 1 }
+      const { offset = earliest, metadata } = committedOf.get(partition) ?? {}
+      const said = saidAtMs === undefined ? undefined : takenOf(metadata, saidAtMs)
+      const accepted = said === undefined ? offset : Math.max(offset, said.reach - said.waiting)
+      const done = Math.min(Math.max(accepted, earliest), next)
+      const { untracked = 0, sharing = 0 } = said ?? {}
+      return { end: next, done, behind: next - done, partitions: 1, untracked, sharing }
     }),
   )
+}
+
+function byParentOf(members: readonly GroupMember[], last: PoolLoad | undefined): ReadonlyMap<string, number> {
+  if (members.some(({ isJoining }) => isJoining) && last !== undefined) return last.byParent
+  const workers = new Map<string, number>()
+  for (const { userData } of members) {
+    const { parent } = processesNoteOf(userData) ?? {}
+    if (parent !== undefined) workers.set(parent, (workers.get(parent) ?? 0) + 1)
+  }
+  return workers
 }
 
 /** The mean of those that say it. */

@@ -1,6 +1,6 @@
 /**
  * Starts and stops the executor processes of this machine, so that there are as many as its pools need. A look every two seconds; the
- * decision is workers-wanted.ts and processes-wanted.ts. While the brokers do not answer, nothing changes.
+ * decision is workers-wanted.ts and processes-wanted.ts. What is not known ends no process.
  */
 import type { Clock } from '../clock/index.ts'
 import { withTimeout } from '../concurrency/index.ts'
@@ -24,8 +24,8 @@ export interface Decision {
 export interface KeptProcesses {
   /** Those that run, without those that are stopping. */
   readonly running: number
-  /** Those of them that are members of their pools. */
-  readonly joined: number
+  /** Those of them that are paused by name: they are members of no group until they are resumed. */
+  readonly paused: number
   /** Starts and stops until there are so many. Those that stop finish their handlers first; until then they count against the maximum. `why`: the number is a new one. */
   scaleTo(processes: number, why?: Decision): void
 }
@@ -33,6 +33,8 @@ export interface KeptProcesses {
 export interface ProcessScalerOptions extends ProcessLimits {
   loads: Pick<PoolLoads, 'measure'>
   processes: KeptProcesses
+  /** name@host:pid:boot of this process, which its executor processes announce. */
+  parent: string
   /** The pools that the processes serve. */
   pools: ReadonlySet<string>
   clock: Clock
@@ -86,10 +88,15 @@ export class ProcessScaler {
   }
 
   #follow(loads: readonly PoolLoad[]): void {
-    const { processes, clock, metrics, logger } = this.#options
-    const wishes = loads.map((load) => ({ load, processes: shareOf(load.wanted, processes, load.workers) }))
-    const most = wishes.reduce((best, each) => (each.processes > best.processes ? each : best))
+    const { processes, parent, pools, clock, metrics, logger } = this.#options
     const before = this.#decided
+    const wishes = loads.map((load) => {
+      const own = { running: processes.running, paused: processes.paused, members: load.byParent.get(parent) ?? 0 }
+      return { load, processes: shareOf(load.wanted, own, load.workers) }
+    })
+    const most = wishes.reduce((best, each) => (each.processes > best.processes ? each : best))
+    // A pool that could not be measured may need all that there are.
+    if (loads.length < pools.size) most.processes = Math.max(most.processes, before.processes)
     const reason = `${most.load.reason} of pool ${most.load.pool}`
     this.#decided = processesWanted({ processes: most.processes, reason }, before, this.#options, clock.steadyMs())
     const wanted = this.#decided.processes

@@ -9,9 +9,9 @@
  * Capacity is the number of runs that a worker starts in a second. While runs wait and the number of workers stays the same, it is measured,
  * and kept for 10 minutes. Before that it follows from how long runs take, and `slots` is the most that `needed` may be.
  *
- * Not each backlog is a lack of workers. A run counts in the lag until it is accepted: also while a batch gathers, while an untracked handler
- * works, and while all wait for one partition. So each step up is tried. If with more workers no more runs start, and no fewer wait, more are
- * of no use: for 10 minutes the backlog counts for one worker only, unless it grows.
+ * Not each backlog is a lack of workers: all may wait for one partition, or for a handler that blocks its worker. So each step up is tried. If
+ * with more workers no more runs start or are at work, and no fewer wait, more are of no use: for 10 minutes the backlog counts for one worker
+ * only, unless it grows. (What a batch gathers, and what an untracked handler works at, is in the lag and no part of the backlog, see PoolLoads.)
  */
 
 /** The backlog is to be worked off in this time. */
@@ -26,7 +26,10 @@ export const settleMs = 10_000
 export const capacityKeptMs = 600_000
 /** Starts of each worker in one measurement from which on it says what the worker can do. */
 export const startsMeasuredMin = 10
-/** With one worker more, at least this part of what one started before starts in addition. Otherwise it was of no use. */
+/**
+ * With one worker more, at least this part of what one started before starts in addition, or handlers are at work in this part of its slots.
+ * Otherwise it was of no use.
+ */
 const gainMin = 0.25
 /** A backlog of this part of the one before has become smaller; one of that part has grown. */
 const smaller = 0.9
@@ -47,7 +50,7 @@ export interface Load {
   startsPerS: number
   /** Starts since the measurement before. */
   starts: number
-  /** Handlers at work. Undefined: the owners do not answer. */
+  /** Slots in which handlers are at work. Undefined: the owners do not answer. */
   running: number | undefined
   /** Workers of the pool, and runs that one of them takes at once. */
   workers: number
@@ -65,6 +68,7 @@ interface Stage {
   /** At the last measurement, and whether runs waited too long at it. */
   startsPerS: number
   backlog: number
+  atWork: number
   isLate: boolean
 }
 
@@ -94,9 +98,12 @@ export function workersWanted(load: Load, before: Capacity | undefined, nowMs: n
   const { isLate, sinceMs } = capacity.now
   const isFutile = capacity.futile !== undefined
   const waiting = isFutile ? 0 : backlog
-  const atWork = running ?? 0
+  // What is at work has its slots. More are counted while a batch begins: its owners know of it before its worker says that it has one slot.
+  const atWork = Math.min(running ?? 0, Math.max(workers, 1) * slots)
   const toCome = Math.max(arrivalsPerS, forecast / (forecastMs / 1_000))
-  const throughput = Math.ceil((toCome + waiting / drainSeconds) / (capacity.perWorkerPerS ?? assumedPerS(load)) - tiny)
+  const throughput = Math.ceil(
+    (toCome + waiting / drainSeconds) / (capacity.perWorkerPerS ?? assumedPerS({ ...load, running: running && atWork })) - tiny,
+  )
   const forSlots = Math.ceil((atWork + waiting + forecast) / slots)
   const needed = capacity.perWorkerPerS === undefined ? Math.min(throughput, forSlots) : throughput
   const cause =
@@ -133,7 +140,7 @@ function learned(load: Load, before: Capacity | undefined, nowMs: number): Capac
   const now = isSame ? continued(before.now, load, nowMs) : begun(load, nowMs)
   const earlier = isSame ? before.before : before?.now
   const isSettled = isSame && nowMs - now.sinceMs >= settleMs
-  const futile = futileOf(now, earlier, before?.futile, isSettled, nowMs)
+  const futile = futileOf(now, earlier, before?.futile, load.slots, isSettled, nowMs)
   const common = { now, before: earlier, futile }
   // Workers that are of no use do not show what one can do.
   const isMeasured = now.isLate && isSettled && futile === undefined && workers > 0 && starts >= startsMeasuredMin * workers
@@ -151,14 +158,14 @@ const isLateOf = ({ backlog, lateMs }: Load): boolean => backlog > 0 && lateMs >
 /** The runs of the first measurement started before it. */
 const begun = (load: Load, nowMs: number): Stage => ({
   ...{ workers: load.workers, sinceMs: nowMs, starts: 0, startsPerS: load.startsPerS },
-  ...{ backlog: load.backlog, isLate: isLateOf(load) },
+  ...{ backlog: load.backlog, atWork: load.running ?? 0, isLate: isLateOf(load) },
 })
 
 function continued(stage: Stage, load: Load, nowMs: number): Stage {
   const starts = stage.starts + load.starts
   const seconds = (nowMs - stage.sinceMs) / 1_000
   const startsPerS = seconds > 0 ? starts / seconds : stage.startsPerS
-  return { ...stage, starts, startsPerS, backlog: load.backlog, isLate: isLateOf(load) }
+  return { ...stage, starts, startsPerS, backlog: load.backlog, atWork: load.running ?? stage.atWork, isLate: isLateOf(load) }
 }
 
 /** Judged once a stage with more workers has settled and runs still wait; over when nothing waits, when the backlog grows, or after 10 minutes. */
@@ -166,6 +173,7 @@ function futileOf(
   now: Stage,
   before: Stage | undefined,
   known: Capacity['futile'],
+  slots: number,
   isSettled: boolean,
   nowMs: number,
 ): Capacity['futile'] {
@@ -177,6 +185,8 @@ function futileOf(
   if (before === undefined || !isSettled || !now.isLate || !before.isLate || before.workers === 0) return undefined
   if (now.workers <= before.workers || hasGrown(before.backlog) || now.backlog < before.backlog * smaller) return undefined
   const gained = now.startsPerS - before.startsPerS
-  const isOfUse = gained > 0 && gained >= (gainMin * before.startsPerS) / before.workers
-  return isOfUse ? undefined : { atMs: nowMs, backlog: now.backlog }
+  const startsMore = gained > 0 && gained >= (gainMin * before.startsPerS) / before.workers
+  // Each step starts as many of long runs as the one before it.
+  const worksMore = now.atWork - before.atWork >= gainMin * slots * (now.workers - before.workers)
+  return startsMore || worksMore ? undefined : { atMs: nowMs, backlog: now.backlog }
 }

@@ -8,7 +8,7 @@ import type { ProcessesNote } from '../ports/index.ts'
 import { modulePath, type SupervisedProcess, supervise } from '../process/index.ts'
 import type { Decision, KeptProcesses } from '../scaling/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
-import { isJoined } from './child-state.ts'
+import { joinedAs } from './child-state.ts'
 import type { ProcessContext } from './process-context.ts'
 import { isNoteQuestion, noteMessage } from './processes-note.ts'
 
@@ -41,8 +41,8 @@ interface Place {
   metrics: ChildMetrics
   /** Absent: no process has this number now. */
   child?: SupervisedProcess | undefined
-  /** It has said that it has joined the groups of its pools. */
-  hasJoined?: boolean
+  /** The name under which it has joined the groups of its pools. Undefined: it has not yet. */
+  instance?: string | undefined
   /** Set while the process finishes its handlers. */
   stopping?: Promise<void> | undefined
 }
@@ -65,8 +65,11 @@ export class ExecutorProcesses implements KeptProcesses {
     return this.#places.filter(({ child, stopping }) => child !== undefined && stopping === undefined).length
   }
 
-  get joined(): number {
-    return this.#places.filter(({ hasJoined, stopping }) => hasJoined === true && stopping === undefined).length
+  get paused(): number {
+    const { pauses } = this.#parts
+    const isPaused = ({ instance, stopping }: Place): boolean =>
+      stopping === undefined && instance !== undefined && pauses.isWorkerPaused(instance)
+    return this.#places.filter(isPaused).length
   }
 
   scaleTo(wanted: number, why?: Decision): void {
@@ -107,10 +110,11 @@ export class ExecutorProcesses implements KeptProcesses {
       onEnd: (end) => {
         metrics.executorEnds.inc({ end })
         place.metrics.ended()
-        place.hasJoined = false
+        place.instance = undefined
       },
       onMessage: (message) => {
-        if (isJoined(message)) place.hasJoined = true
+        const instance = joinedAs(message)
+        if (instance !== undefined) place.instance = instance
         else if (isNoteQuestion(message)) this.#tellOne(place)
         else place.metrics.received(message)
       },
@@ -126,7 +130,7 @@ export class ExecutorProcesses implements KeptProcesses {
         metrics.ended()
         place.child = undefined
         place.stopping = undefined
-        place.hasJoined = false
+        place.instance = undefined
         this.#show()
       })
   }

@@ -26,7 +26,7 @@ export function poolLoadsOf(
         ? config.pools
         : [...config.pools, ...(await admin.groups(prefix)).map((group) => group.slice(prefix.length)).sort()],
     runs: async () => (await owners.views()).map(({ phase, pools = [] }) => (phase === 'active' ? pools : undefined)),
-    isPaused: (pool) => pauses?.ofPool(pool) !== undefined,
+    pauseOf: (pool) => pauses?.ofPool(pool),
     async forecast(range) {
       const counts = await Promise.all(
         all.map((partition) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))),
@@ -64,11 +64,20 @@ export function showPoolLoads(loads: PoolLoads, parts: ProcessContext): void {
 
 /** Only if the number of executor processes may change. */
 export function startScaling(processes: KeptProcesses | undefined, loads: PoolLoads, parts: ProcessContext): void {
-  const { config, clock, metrics, logger, undo } = parts
+  const { config, instance, clock, metrics, logger, undo } = parts
   const { min, max } = config.executorProcesses
   if (processes === undefined || min === max) return
   const limits = { min, max, coolDownMs: config.executorCoolDownMs }
-  const scaler = new ProcessScaler({ loads, processes, pools: new Set(config.pools), ...limits, clock, metrics, logger })
+  const scaler = new ProcessScaler({
+    loads,
+    processes,
+    parent: instance,
+    pools: new Set(config.pools),
+    ...limits,
+    clock,
+    metrics,
+    logger,
+  })
   scaler.start()
   undo.push(() => scaler.stop())
 }

@@ -30,6 +30,8 @@ import { startIntake, startTargets } from './targets.ts'
 export interface System {
   /** Base URL of the HTTP server. */
   url: string
+  /** name@host:pid:boot. */
+  instance: string
   brokers: string[]
   registryUrl: string
   /** False until the registry has answered for the first time since the start. Until then, the known ids are used. */
@@ -152,7 +154,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   await startAuditor(auditor, scheduler, parts)
   startHistory(history, scheduler, parts)
   return {
-    ...{ url, brokers, registryUrl, partitions, metrics, ready, stop },
+    ...{ url, instance, brokers, registryUrl, partitions, metrics, ready, stop },
     get registryAnswered() {
       return standing.registryAnswered
     },

@@ -19,6 +19,7 @@ function fakeSystem(registryAnswered: boolean) {
     started.resolve()
     return {
       url: 'http://127.0.0.1:1',
+      instance: 'duelog@host:1:a',
       brokers: ['b:1'],
       registryUrl: 'http://r',
       registryAnswered,

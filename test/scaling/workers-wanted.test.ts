@@ -1,11 +1,10 @@
 /** The number of workers that a pool needs, against a queue that is simulated without the formula. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { firstProcesses, processesWanted, shareOf } from '../../src/scaling/processes-wanted.ts'
+import { firstProcesses, processesWanted } from '../../src/scaling/processes-wanted.ts'
 import {
   type Capacity,
   capacityKeptMs,
-  forecastMs,
   type Load,
   lateMsMax,
   settleMs,
@@ -26,8 +25,10 @@ it('an idle pool needs no worker; one run, one that comes due, or one at work ne
 })
 
 it('handlers at work keep their slots: 41 of them with 10 slots are 5 workers', () => {
-  expect(wanted({ running: 40 }).workers).toBe(4)
-  expect(wanted({ running: 41 }).workers).toBe(5)
+  expect(wanted({ running: 40, workers: 5 }).workers).toBe(4)
+  expect(wanted({ running: 41, workers: 5 }).workers).toBe(5)
+  // More than there are slots: the owners know of a batch that begins before its worker says that it has one slot.
+  expect(wanted({ running: 600, workers: 2 }).workers).toBe(2)
 })
 
 it('long handlers get a slot each and no more; short ones are worked off in 10 seconds', () => {
@@ -86,7 +87,7 @@ it('any load: a whole number, a slot for each handler at work, never fewer for m
     fc.property(anyLoad, number(1_000_000), (load, more) => {
       const { workers } = workersWanted(load, undefined, 0)
       expect(Number.isSafeInteger(workers)).toBe(true)
-      expect(workers * load.slots).toBeGreaterThanOrEqual(Math.min(load.running ?? 0, 10_000))
+      expect(workers * load.slots).toBeGreaterThanOrEqual(Math.min(load.running ?? 0, Math.max(load.workers, 1) * load.slots))
       expect(workersWanted({ ...load, backlog: load.backlog + more }, undefined, 0).workers).toBeGreaterThanOrEqual(workers)
       const isIdle = load.backlog + load.forecast + load.arrivalsPerS + (load.running ?? load.workers) === 0
       if (!isIdle && load.backlog + load.forecast + (load.running ?? 0) > 0) expect(workers).toBeGreaterThan(0)
@@ -237,68 +238,16 @@ it('while steps are of no use, what waits keeps one worker; after 10 minutes the
   expect(again).toMatchObject({ workers: 2, reason: 'lateness' })
 })
 
-it('processes come at once and go only to the most of the cool-down, within the limits', () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(30_000)), { maxLength: 200 }), (steps) => {
-      const limits = { min: 2, max: 9, coolDownMs: 60_000 }
-      let decided = firstProcesses(limits)
-      let nowMs = 0
-      const history: { atMs: number; wish: number }[] = []
-      for (const [wish, passMs] of steps) {
-        nowMs += passMs
-        history.push({ atMs: nowMs, wish })
-        const before = decided.processes
-        decided = processesWanted({ processes: wish, reason: 'x' }, decided, limits, nowMs)
-        const bounded = history.filter(({ atMs }) => nowMs - atMs < 60_000).map((each) => Math.max(2, Math.min(9, each.wish)))
-        expect(decided.processes).toBe(Math.max(...bounded, Math.min(before, Math.max(...bounded))))
-        expect(decided.recent.length).toBeLessThanOrEqual(8)
-      }
-    }),
-  )
-})
-
-it('machines that share a pool come to their shares', () => {
-  expect(shareOf(5, { running: 2, joined: 2 }, 2)).toBe(5)
-  expect(shareOf(12, { running: 2, joined: 2 }, 6)).toBe(4)
-  const [four, one] = [
-    { running: 4, joined: 4 },
-    { running: 1, joined: 1 },
-  ]
-  expect([shareOf(10, four, 5), shareOf(10, one, 5)]).toEqual([8, 2])
-  // Until one of its own has joined, a machine does not know its share.
-  expect(shareOf(30, { running: 2, joined: 0 }, 0)).toBe(2)
-  expect(shareOf(30, { running: 2, joined: 0 }, 5)).toBe(2)
-  // Those that are starting are not members yet.
-  expect(shareOf(8, { running: 6, joined: 2 }, 4)).toBe(4)
-  expect(forecastMs).toBe(30_000)
-})
-
-it('machines that start processes at the same time do not all start all of them', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 2, max: 5 }),
-      fc.integer({ min: 2, max: 30 }),
-      fc.integer({ min: 1, max: 9 }),
-      (count, wish, startS) => {
-        const limits = { min: 1, max: 32, coolDownMs: 60_000 }
-        const machines = Array.from({ length: count }, () => ({ decided: firstProcesses(limits), joinsAt: [startS] }))
-        for (let second = 0; second < 200; second++) {
-          const joined = (joinsAt: readonly number[]): number => joinsAt.filter((at) => at <= second).length
-          const all = machines.reduce((sum, { joinsAt }) => sum + joined(joinsAt), 0)
-          for (const [index, machine] of machines.entries()) {
-            if ((second + index) % 2 === 1) continue
-            const own = { running: machine.joinsAt.length, joined: joined(machine.joinsAt) }
-            const processes = shareOf(second < 20 ? 1 : wish, own, all)
-            machine.decided = processesWanted({ processes, reason: 'x' }, machine.decided, limits, second * 1_000)
-            while (machine.joinsAt.length < machine.decided.processes) machine.joinsAt.push(second + startS)
-            machine.joinsAt.length = machine.decided.processes
-          }
-          // Each rounds up once while some join and others do not.
-          const total = machines.reduce((sum, { joinsAt }) => sum + joinsAt.length, 0)
-          expect(total).toBeLessThanOrEqual(Math.max(wish, count) * 1.5 + count)
-          if (second === 199) expect(total).toBeGreaterThanOrEqual(wish)
-        }
-      },
-    ),
-  )
+it('a step is of use too if its slots are taken: each one starts as many of long runs as the one before it', () => {
+  const late = { backlog: 100, lateMs: 5_000, arrivalsPerS: 1, startsPerS: 0, slots: 10 }
+  const settled = (load: Partial<Load>, before: Capacity | undefined, atMs: number) => {
+    const begun = wanted({ ...late, ...load, starts: 10 }, before, atMs).capacity
+    return wanted({ ...late, ...load, starts: 0 }, begun, atMs + settleMs)
+  }
+  const two = settled({ workers: 2, running: 20 }, settled({ workers: 1, running: 10 }, undefined, 0).capacity, settleMs + 2_000)
+  const three = settled({ workers: 3, running: 30 }, two.capacity, 2 * settleMs + 4_000)
+  expect(three).toMatchObject({ workers: 4, reason: 'lateness', capacity: { futile: undefined } })
+  // The slots of the fourth stay free.
+  const four = settled({ workers: 4, running: 32 }, three.capacity, 3 * settleMs + 6_000)
+  expect(four.capacity.futile).toMatchObject({ backlog: 100 })
 })

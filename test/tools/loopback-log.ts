@@ -23,6 +23,8 @@ export class LoopbackLog implements Log {
   readonly readers: LoopbackReader[] = []
   /** Group offsets by `group topic/partition`. */
   readonly committed = new Map<string, number>()
+  /** What was committed with them. */
+  readonly metadata = new Map<string, string | undefined>()
   readonly #log: MemoryLog
   /** Writes fail while it is set. */
   refusal: Error | undefined
@@ -109,8 +111,10 @@ export class LoopbackLog implements Log {
       all.map((partition) => ({ partition, earliest: 0, next: this.#log.at(topic, partition).next }))
     const committedOf = (groupId: string, topic: string) =>
       all.flatMap((partition) => {
-        const offset = this.committed.get(`${groupId} ${topic}/${partition}`)
-        return offset === undefined ? [] : [{ partition, offset }]
+        const place = `${groupId} ${topic}/${partition}`
+        const offset = this.committed.get(place)
+        const metadata = this.metadata.get(place)
+        return offset === undefined ? [] : [{ partition, offset, ...(metadata === undefined ? {} : { metadata }) }]
       })
     return {
       offsets: async (topic) => rangesOf(topic),
@@ -209,7 +213,11 @@ export class LoopbackReader implements GroupReader {
 
   async commit(positions: Position[]): Promise<void> {
     if (this.commitRefusal) throw this.commitRefusal
-    for (const position of positions) this.#log.committed.set(`${this.options.groupId} ${placeOf(position)}`, position.offset)
+    for (const position of positions) {
+      const place = `${this.options.groupId} ${placeOf(position)}`
+      this.#log.committed.set(place, position.offset)
+      this.#log.metadata.set(place, position.metadata)
+    }
   }
 
   readonly isMember = true

@@ -16,6 +16,7 @@
 import type { Execution } from '../../../schemas/index.ts'
 import { type TraceContext, traceContextOf } from '../../../streams/text/index.ts'
 import type { Position, RecordIn, TopicPartition } from '../../ports/index.ts'
+import { ToldRuns, takenRuns } from './told-runs.ts'
 
 /** A log that shrinks more often while one worker reads it has some of its records run again. */
 const passedMax = 8
@@ -34,6 +35,8 @@ export class Entry {
   /** Released when the entry is done, so that entries that wait for a commit stay small. */
   execution: Execution | undefined
   state: 'held' | 'started' | 'done' | 'dropped'
+  /** Whether the batch that it waits in still gathers runs. Then no free slot would start it. Absent: it is in no batch. */
+  batch: { readonly isGathering: boolean } | undefined
 
   constructor(lane: Lane, { offset, timestampMs, value, headers }: RecordIn, execution: Execution | undefined) {
     this.lane = lane
@@ -64,6 +67,8 @@ export class Lane implements TopicPartition {
   /** Taken and not yet started. */
   held = 0
   heldBytes = 0
+  /** Runs at work here in the slot of another run of their batch. */
+  sharing = 0
   /** Reading is paused because too much is held. */
   full = false
   /** Set while reading is paused until an instant: cancels that timer. */
@@ -77,6 +82,7 @@ export class Lane implements TopicPartition {
   #head = 0
   #undone = 0
   #committed = -1
+  readonly #told = new ToldRuns()
   #settled: (() => void)[] = []
   /** Everything before it was read, including offsets that are only transaction markers. */
   #passedTo = 0
@@ -195,6 +201,7 @@ export class Lane implements TopicPartition {
     this.owned = false
     this.revoking = false
     this.epoch++
+    this.#told.forget()
     this.#settle()
   }
 
@@ -210,14 +217,25 @@ export class Lane implements TopicPartition {
     this.owned = owned
   }
 
-  /** The position up to which everything is done, if it is beyond the last returned one. */
-  committable(): Position | undefined {
+  /**
+   * The position up to which everything is done, if it is beyond the last committed one, or if there is something new to tell with it.
+   * `nowMs`: the wall clock.
+   */
+  committable(nowMs: number): Position | undefined {
     const offset = this.#firstUndone?.offset ?? (this.reach > 0 ? this.reach : undefined)
     const isOurs = this.owned || this.revoking
     // The log position of a lane of pinned runs has no group that would commit it.
     if (!isOurs) this.#forget(this.#undone)
-    if (!isOurs || offset === undefined || offset <= this.#committed) return undefined
-    return { topic: this.topic, partition: this.partition, offset }
+    if (!isOurs || offset === undefined || offset < this.#committed) return undefined
+    const taken = this.owned ? takenRuns(this, this.#queue.slice(this.#undone)) : undefined
+    const { metadata, isNew } = this.#told.look(taken, nowMs)
+    if (offset === this.#committed && !isNew) return undefined
+    return { topic: this.topic, partition: this.partition, offset, ...(metadata === undefined ? {} : { metadata }) }
+  }
+
+  /** Whether it has to be looked at again, although nothing more is done. */
+  get isTelling(): boolean {
+    return this.#told.isOpen
   }
 
   get #firstUndone(): Entry | undefined {
@@ -225,8 +243,9 @@ export class Lane implements TopicPartition {
     return this.#queue[this.#undone]
   }
 
-  committed(offset: number): void {
+  committed(offset: number, nowMs: number): void {
     this.#committed = Math.max(this.#committed, offset)
+    this.#told.committed(nowMs)
     this.#forgetBefore(offset)
     this.#forgetSurvivorsBefore(offset)
   }

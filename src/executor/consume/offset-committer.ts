@@ -1,6 +1,6 @@
 /**
  * Commits for each lane the offset up to which every record is done. A commit means accepted, not finished: the owner's lease
- * covers what runs. There is a timer only while there is something to commit. A commit that fails, for example during a
+ * covers what runs. There is a timer only while there is something to commit, or to tell with a commit (told-runs.ts). A commit that fails, for example during a
  * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery. So the last commit before a lane goes to
  * another worker is repeated.
  */
@@ -71,13 +71,15 @@ export class OffsetCommitter {
     this.#dirty.clear()
     const committing: { lane: Lane; epoch: number; position: Position }[] = []
     for (const lane of lanes) {
-      const position = lane.committable()
+      const position = lane.committable(this.#clock.nowMs())
       if (position !== undefined) committing.push({ lane, epoch: lane.epoch, position })
+      if (lane.isTelling) this.touch(lane)
     }
     if (committing.length === 0) return true
     try {
       await this.#commit(committing.map(({ position }) => position))
-      for (const { lane, epoch, position } of committing) if (lane.epoch === epoch) lane.committed(position.offset)
+      for (const { lane, epoch, position } of committing)
+        if (lane.epoch === epoch) lane.committed(position.offset, this.#clock.nowMs())
       return true
     } catch (error) {
       this.#logger.debug(

@@ -46,7 +46,13 @@ export class BatchCollector {
     this.#waiting = new ReadyQueue(rankMax + 1)
   }
 
+  /** Whether it waits for more runs: neither is it full, nor has its first run waited long enough. */
+  get isGathering(): boolean {
+    return this.#waiting.size > 0 && !this.#ripe
+  }
+
   add(entry: Entry): void {
+    entry.batch = this
     this.#waiting.push(rankOfEntry(entry), entry)
     this.#callIfReady()
   }

@@ -46,6 +46,7 @@ export class RunningCalls {
   follow(attempts: readonly Attempt[], returned: PromiseLike<unknown>, outcomesOf: OutcomesOf): void {
     const { gauge, supervisor, reportSender } = this.#options
     this.#slots++
+    this.#share(attempts, 1)
     for (const attempt of attempts) {
       this.#running.add(attempt)
       this.#bytes += attempt.entry.bytes
@@ -93,9 +94,15 @@ export class RunningCalls {
     return new Promise((resolve) => this.#emptied.push(resolve))
   }
 
+  /** All runs of a batch but one have no slot of their own. */
+  #share(attempts: readonly Attempt[], change: 1 | -1): void {
+    for (let at = 1; at < attempts.length; at++) (attempts[at] as Attempt).entry.lane.sharing += change
+  }
+
   #returned(attempts: readonly Attempt[], outcomeOf: (index: number) => Outcome): void {
     const { gauge, supervisor, fix, reportSender, onFree } = this.#options
     this.#slots--
+    this.#share(attempts, -1)
     attempts.forEach((attempt, index) => {
       this.#running.delete(attempt)
       this.#bytes -= attempt.entry.bytes

@@ -75,7 +75,9 @@ export class KafkaAdmin implements LogAdmin {
     return new Map(
       found.map(({ topic, partitions }) => [
         topic,
-        partitions.map(({ partition, offset }) => ({ partition, offset: Number(offset) })).filter(({ offset }) => offset >= 0),
+        partitions
+          .filter(({ offset }) => Number(offset) >= 0)
+          .map(({ partition, offset, metadata }) => ({ partition, offset: Number(offset), ...(metadata ? { metadata } : {}) })),
       ]),
     )
   }

@@ -44,7 +44,7 @@ const lost = (what: string): Error => new DuelogError('broker-unavailable', `The
 export class KeepingGroup extends Group {
   readonly id: string
   readonly #brokers: Brokers
-  readonly #positions = new Map<string, number>()
+  readonly #positions = new Map<string, Position>()
 
   constructor(brokers: Brokers, id: string) {
     super(brokers.log, brokers.io, brokers.chance, 'owners')
@@ -52,18 +52,18 @@ export class KeepingGroup extends Group {
     this.#brokers = brokers
   }
 
-  committed({ topic, partition }: TopicPartition): number | undefined {
+  committed({ topic, partition }: TopicPartition): Position | undefined {
     return this.#positions.get(`${topic}/${partition}`)
   }
 
-  put({ topic, partition, offset }: Position): void {
-    this.#positions.set(`${topic}/${partition}`, offset)
+  put(position: Position): void {
+    this.#positions.set(`${position.topic}/${position.partition}`, position)
   }
 
   /** A position beyond the end of its log is not valid: readers then begin at the earliest record. */
   override positionOf(place: TopicPartition): number {
     const { earliest, next } = this.log.at(place.topic, place.partition)
-    const position = this.committed(place) ?? 0
+    const position = this.committed(place)?.offset ?? 0
     return position > next ? earliest : position
   }
 
@@ -106,8 +106,8 @@ export function simulatedLog(
   const rangesOf = (topic: string) => partitions.map((partition) => rangeAt(log, topic, partition))
   const committedOf = (groupId: string, topic: string) =>
     partitions.flatMap((partition) => {
-      const offset = groupOf(groupId).committed({ topic, partition })
-      return offset === undefined ? [] : [{ partition, offset }]
+      const position = groupOf(groupId).committed({ topic, partition })
+      return position === undefined ? [] : [position]
     })
   return {
     reader(options) {

@@ -146,7 +146,7 @@ describe('a revoked lane', () => {
     await harness.clock.advance(4_900)
     open()
     await harness.clock.advance(200)
-    expect([revoked.isOver, harness.committed(), harness.committed({ partition: 1 })]).toEqual([true, undefined, 1])
+    expect([revoked.isOver, harness.committed() ?? 0, harness.committed({ partition: 1 })]).toEqual([true, 0, 1])
     await harness.stop()
   })
 

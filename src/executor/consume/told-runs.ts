@@ -1,0 +1,50 @@
+/**
+ * What a lane has told with its last commit of the runs that it holds back (src/ports/taken-runs.ts), and whether it has to tell it again
+ * although its offset is the same.
+ */
+import { type TakenRuns, takenText } from '../../ports/index.ts'
+import type { Entry, Lane } from './lane.ts'
+
+/** Often enough that one lost commit does not end it. */
+export const toldAgainMs = 5_000
+
+/** `open`: the entries from the first that is not done. Undefined: all that is not committed waits, or is accepted within moments. */
+export function takenRuns(lane: Pick<Lane, 'reach' | 'held' | 'sharing'>, open: readonly Entry[]): TakenRuns | undefined {
+  const { reach, held, sharing } = lane
+  const gathering = open.filter(({ state, batch }) => state === 'held' && batch?.isGathering === true).length
+  const untracked = open.filter(({ state, tracked }) => state === 'started' && !tracked).length
+  return gathering + untracked + sharing === 0 ? undefined : { reach, waiting: held - gathering, untracked, sharing }
+}
+
+export class ToldRuns {
+  #telling = ''
+  #told = ''
+  #toldAtMs = Number.NEGATIVE_INFINITY
+
+  /** Whether there is something to tell, which must be told again until there is nothing. */
+  get isOpen(): boolean {
+    return this.#telling !== ''
+  }
+
+  /** The metadata for a commit now, and whether it says something new. */
+  look(taken: TakenRuns | undefined, nowMs: number): { metadata: string | undefined; isNew: boolean } {
+    this.#telling = taken === undefined ? '' : JSON.stringify(taken)
+    const isOld = this.isOpen && Math.abs(nowMs - this.#toldAtMs) >= toldAgainMs
+    return {
+      metadata: taken === undefined ? undefined : takenText(taken, nowMs),
+      isNew: isOld || this.#telling !== this.#told,
+    }
+  }
+
+  /** What was looked at last is committed. */
+  committed(nowMs: number): void {
+    this.#told = this.#telling
+    this.#toldAtMs = nowMs
+  }
+
+  /** Another worker tells it from now on. */
+  forget(): void {
+    this.#telling = ''
+    this.#told = ''
+  }
+}
