@@ -97,6 +97,8 @@ export class Executor {
   readonly #absence: ClockAbsence
   readonly #pause: PoolPauseWatch
   #isStarted = false
+  /** It stops or is away, and others do not count it as a worker of its name any more. */
+  #hasLeft = false
   #stopping: Promise<void> | undefined
 
   /** Throws DuelogError `bad-config`. */
@@ -124,12 +126,12 @@ export class Executor {
     this.#runner = this.#newRunner()
     this.#held = new TimerQueue<Entry>(
       clock,
-      (entry) => this.#runner.ready(entry),
+      (entry) => this.#ready(entry),
       () => this.#runner.pump(),
     )
     this.#control = this.#newControlConsumer()
     this.#consumer = this.#newExecutionConsumer()
-    this.#absence = new ClockAbsence({ clock, leave: (why) => this.#handBack(why), join: () => this.#consumer.comeBack() })
+    this.#absence = new ClockAbsence({ clock, leave: (why) => this.#handBack(why), join: () => this.#comeBack() })
   }
 
   /** Joins the group. Rejects when the broker cannot be reached. */
@@ -239,15 +241,23 @@ export class Executor {
 
   #taken(entry: Entry): void {
     this.#pause.taken()
-    if (entry.dueAt <= this.#options.clock.nowMs() || this.#runner.lacksHandler(entry)) this.#runner.ready(entry)
+    if (entry.dueAt <= this.#options.clock.nowMs() || this.#runner.lacksHandler(entry)) this.#ready(entry)
     else this.#held.add(entry.dueAt, entry)
+  }
+
+  /** It may wait in a batch, which the next commit tells. */
+  #ready(entry: Entry): void {
+    this.#runner.ready(entry)
+    if (entry.batch !== undefined) this.#committer.touch(entry.lane)
   }
 
   #takePinned(record: RecordIn, execution: Execution): void | Promise<void> {
     if (this.#stopping !== undefined || this.#absence.isAway) {
-      // The owner sends a pinned run again. It does not know yet that this worker stops, if the run has no pinTo.
-      const held = execution.pinTo === null && execution.tracked ? this.#pinned.take(record, execution) : undefined
-      return held && this.#runner.release(held, execution)
+      // Its owner does not know yet that this worker stops. Until it has left, others of its name leave to it what is pinned to the name.
+      const isRouted = execution.pinTo === null
+      const held = execution.tracked && (isRouted || !this.#hasLeft) ? this.#pinned.take(record, execution) : undefined
+      if (held !== undefined && isRouted) this.#runner.release(held, execution)
+      return this.#pinned.room()
     }
     const entry = this.#pinned.take(record, execution)
     if (entry !== undefined) this.#taken(entry)
@@ -256,7 +266,10 @@ export class Executor {
   }
 
   #started(entry: Entry): void {
-    if (!entry.tracked) this.#untracked.opened(entry)
+    if (!entry.tracked) {
+      this.#untracked.opened(entry)
+      this.#committer.touch(entry.lane)
+    }
     if (this.#pinned.has(entry)) this.#pinned.release(entry)
     else this.#consumer.release(entry)
   }
@@ -294,6 +307,7 @@ export class Executor {
           'The group could not be left; it waits until the session ends.',
         ),
       )
+    this.#left()
     await withTimeout(clock, leftMs, this.#runner.calls.drained())
     this.#runner.calls.releaseAll()
     await this.#control
@@ -308,9 +322,9 @@ export class Executor {
     await Promise.all([this.#reportSender.close(), this.#runLogs.close()])
   }
 
-  #handBack(why: AbsenceReason): Promise<void> {
+  async #handBack(why: AbsenceReason): Promise<void> {
     const { clock, drainMs } = this.#options
-    return handBack({
+    await handBack({
       consumer: this.#consumer,
       pinned: this.#pinned,
       runner: this.#runner,
@@ -319,6 +333,19 @@ export class Executor {
       committer: this.#committer,
       ...{ clock, drainMs, why, logger: this.#logger },
     })
+    this.#left()
+  }
+
+  /** Other workers of its name take from now on what is pinned to it. So what it holds of that is given back now and not before. */
+  #left(): void {
+    this.#hasLeft = true
+    for (const entry of this.#pinned.heldEntries())
+      if (entry.execution !== undefined) this.#runner.release(entry, entry.execution)
+  }
+
+  async #comeBack(): Promise<void> {
+    this.#hasLeft = false
+    await this.#consumer.comeBack()
   }
 
   /** Gives back the runs that are held and must not start. Starts the untracked runs, which cannot be given back. */

@@ -1,5 +1,5 @@
 /** A Duelog process: its identity, data folder, files of secrets, log limits and child processes. */
-export { advertised, newInstance, version, zoneRulesVersion } from './instance.ts'
+export { advertised, firstStarted, newInstance, version, zoneRulesVersion } from './instance.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
 export { isReservedActor } from './reserved-actors.ts'
 export { pemOfFile, secretOfFile } from './secret-files.ts'

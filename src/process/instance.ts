@@ -1,4 +1,7 @@
-/** Identity of this process: name@host:pid:boot, and its release. The boot part distinguishes two processes with the same pid. */
+/**
+ * Identity of this process: name@host:pid:boot, and its release. The boot part distinguishes two processes with the same pid, and says which
+ * of two was there first.
+ */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import pkg from '../../package.json' with { type: 'json' }
@@ -8,8 +11,21 @@ export const version: string = pkg.version
 /** Version of the time zone rules of this Node, such as 2026a. Offsets depend on these data only, not on the version of ICU. */
 export const zoneRulesVersion: string = process.versions.tz ?? 'none'
 
+/** A boot part with the time of the start: 8 characters until the year 2059, so that its order as text is that of the times. */
+const timedBoot = /:[0-9a-z]{8}-[0-9a-f]{6}$/
+
 export function newInstance(name = 'duelog'): string {
-  return `${name}@${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+  return `${name}@${hostname()}:${process.pid}:${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
+}
+
+/**
+ * The one of several processes that has started first. If one of them does not say when, as those of earlier versions, it is the first in the
+ * order of their names, as in these versions. Undefined: there is none.
+ */
+export function firstStarted(instances: readonly string[]): string | undefined {
+  const isTimed = instances.every((instance) => timedBoot.test(instance))
+  const rankOf = (instance: string): string => (isTimed ? instance.slice(instance.lastIndexOf(':')) : instance)
+  return instances.toSorted((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))[0]
 }
 
 /**

@@ -2,14 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { firstProcesses, processesWanted } from '../../src/scaling/processes-wanted.ts'
-import {
-  type Capacity,
-  capacityKeptMs,
-  type Load,
-  lateMsMax,
-  settleMs,
-  workersWanted,
-} from '../../src/scaling/workers-wanted.ts'
+import { type Capacity, capacityKeptMs, type Load, lateMsMax, settleMs, workersWanted } from '../../src/scaling/workers-wanted.ts'
 
 const idle: Load = {
   ...{ backlog: 0, forecast: 0, lateMs: 0, arrivalsPerS: 0, startsPerS: 0, starts: 0, running: 0, workers: 1, slots: 10 },

@@ -21,6 +21,7 @@ import {
   type LogAdmin,
   type RecordIn,
 } from '../../ports/index.ts'
+import { firstStarted } from '../../process/index.ts'
 import { type Cancellation, cancellationOf } from './cancellations.ts'
 
 /** Delay before the registry is asked again for a schema, and before a lost session is replaced. */
@@ -206,13 +207,16 @@ export class ControlConsumer {
     return undefined
   }
 
-  /** If several workers of a pool have the name or the host, the first in the order of their instances takes the run. */
+  /**
+   * If several workers of a pool have the name or the host, the one that has started first takes the run. So one that joins takes nothing
+   * that another may have taken before it came.
+   */
   async #isFirstOfItsName(pinTo: string): Promise<boolean> {
     const { names, pool, instance, logger } = this.#options
     try {
       const members = (await this.#admin?.groupMembers(names.group(`exec.${pool}`))) ?? []
       const peers = members.map((member) => member.instance).filter((peer) => isNamed(pinTo, peer))
-      return !peers.includes(instance) || peers.sort()[0] === instance
+      return peers.length === 0 || firstStarted(peers) === instance
     } catch (error) {
       // Two workers that run it are better than none: handlers run at least once.
       logger.warn(

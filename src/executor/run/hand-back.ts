@@ -37,12 +37,14 @@ export interface HandBackOptions {
 }
 
 /**
- * Gives back the held entries that no commit could pass, and the pinned ones. Returns those that are not tracked: nothing takes them
- * back, and the next reader of their partition would run what started after them again.
+ * Gives back the held entries that no commit could pass, and those that were sent to this worker and are not pinned to its name. (Its owner would
+ * send what is pinned to the name here again, until this worker has left its group.) Returns those that are not tracked: nothing takes them back,
+ * and the next reader of their partition would run what started after them again.
  */
 export function clearTheWay(lanes: Iterable<Lane>, runner: Runner, pinned?: PinnedRuns): Set<Entry> {
   const inTheWay = [...lanes].flatMap((lane) => lane.heldBeforeStarted())
-  for (const entry of [...(pinned?.heldEntries() ?? []), ...inTheWay]) {
+  const routed = (pinned?.heldEntries() ?? []).filter(({ execution }) => execution?.pinTo === null)
+  for (const entry of [...routed, ...inTheWay]) {
     if (entry.tracked && entry.execution !== undefined) runner.release(entry, entry.execution)
   }
   return new Set(inTheWay.filter(({ tracked }) => !tracked))

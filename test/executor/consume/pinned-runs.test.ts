@@ -51,6 +51,51 @@ it('is run by one of several workers of that name', async () => {
   await second.stop()
 })
 
+it('is run by the worker that has started first, and not by one that joins beside it', async () => {
+  const old = await new Harness({}, instanceOf('gpu', 'box', '10000000-ffffff')).start()
+  const young = new Harness({}, instanceOf('gpu', 'box', '10000001-000000'), old)
+  await young.start()
+  // It hears of runs before it is a member of its pool.
+  young.reader.running = false
+  old.pin({ jobId: 'a', pinTo: 'gpu' })
+  await rest()
+  young.reader.running = true
+  old.pin({ jobId: 'b', pinTo: 'gpu' })
+  await rest()
+  expect([old, young].map(({ starts }) => starts.map(({ jobId }) => jobId))).toEqual([['a', 'b'], []])
+  await old.stop()
+  old.pin({ jobId: 'c', pinTo: 'gpu' })
+  await rest()
+  expect(young.starts.map(({ jobId }) => jobId)).toEqual(['c'])
+  await young.stop()
+})
+
+it('goes back once its worker has left its pool, because until then others of the name leave it to that worker', async () => {
+  const harness = await new Harness({ slow: () => new Promise<void>(() => {}) }, instanceOf('gpu')).start()
+  const { clock, log } = harness
+  const dueAt = clock.nowMs() + 60_000
+  harness.pin({ jobId: 'held', pinTo: 'gpu', dueAt })
+  harness.put({ jobId: 'keeps it', handler: 'slow', tracked: false })
+  await rest()
+  const given: [string, boolean][] = []
+  log.refusalOf = (records) => {
+    for (const { topic, key } of records) if (topic === names.events) given.push([String(key), harness.reader.running])
+    return undefined
+  }
+  const stopped = harness.executor.stop()
+  await rest()
+  harness.pin({ jobId: 'meanwhile', pinTo: 'gpu', dueAt })
+  await rest()
+  expect(given).toEqual([])
+  await clock.advance(20_000)
+  await stopped
+  expect(given).toEqual([
+    ['held', false],
+    ['meanwhile', false],
+  ])
+  expect(harness.events().map(({ type }) => type)).toEqual(['RELEASED', 'RELEASED'])
+})
+
 it('is not run by a worker that starts later until its owner redelivers it', async () => {
   const harness = new Harness({}, instanceOf('gpu'))
   harness.pin({ jobId: 'a', pinTo: 'gpu' })
