@@ -231,12 +231,11 @@ export class PoolLoads {
   }
 }
 
-const sum = (lags: readonly Lag[]): Lag =>
-  lags.reduce((all, lag) => {
-    const total = { ...all }
-    for (const key of Object.keys(noLag) as (keyof Lag)[]) total[key] += lag[key]
-    return total
-  }, noLag)
+function sum(lags: readonly Lag[]): Lag {
+  const total = { ...noLag }
+  for (const lag of lags) for (const key of Object.keys(noLag) as (keyof Lag)[]) total[key] += lag[key]
+  return total
+}
 
 /** Without a commit, the group begins at the first record. `saidAtMs`: the wall clock; undefined: what workers have said does not count. */
 function lagOf(ranges: readonly OffsetRange[], committed: readonly CommittedOffset[], saidAtMs: number | undefined): Lag {
