@@ -126,7 +126,7 @@ export const otherRoleMutations = [
       [
         'pinned-twice',
         'src/executor/consume/control-consumer.ts',
-        'return !peers.includes(instance) || peers.sort()[0] === instance',
+        'return peers.length === 0 || firstStarted(peers) === instance',
         'return true',
         'several workers of one name run the same pinned attempt',
       ],
