@@ -3,14 +3,24 @@
  * although its offset is the same.
  */
 import { type TakenRuns, takenText } from '../../ports/index.ts'
-import type { Entry, Lane } from './lane.ts'
 
 /** Often enough that one lost commit does not end it. */
 export const toldAgainMs = 5_000
 
+/** A lane and its entries, as far as they count here. */
+interface HoldingLane {
+  reach: number
+  held: number
+  sharing: number
+}
+interface HeldEntry {
+  state: string
+  tracked: boolean
+  batch: { readonly isGathering: boolean } | undefined
+}
+
 /** `open`: the entries from the first that is not done. Undefined: all that is not committed waits, or is accepted within moments. */
-export function takenRuns(lane: Pick<Lane, 'reach' | 'held' | 'sharing'>, open: readonly Entry[]): TakenRuns | undefined {
-  const { reach, held, sharing } = lane
+export function takenRuns({ reach, held, sharing }: HoldingLane, open: readonly HeldEntry[]): TakenRuns | undefined {
   const gathering = open.filter(({ state, batch }) => state === 'held' && batch?.isGathering === true).length
   const untracked = open.filter(({ state, tracked }) => state === 'started' && !tracked).length
   return gathering + untracked + sharing === 0 ? undefined : { reach, waiting: held - gathering, untracked, sharing }
