@@ -89,6 +89,17 @@ describe('a batch that gathers', () => {
   })
 })
 
+it('a batch at work is told by the worker that reads its partition, and not by the one that has lost it', async () => {
+  const { harness, told, put, seconds, finish } = await place()
+  await put('bulk', 10)
+  await seconds(1)
+  expect(told()).toMatchObject({ sharing: 9 })
+  await harness.reader.revoke([{ topic: harness.topic(), partition: 0 }])
+  expect([harness.committed(), told()]).toEqual([10, undefined])
+  await finish()
+  await harness.stop()
+})
+
 it('a batch at work has one slot for all its runs until it returns', async () => {
   const { harness, told, put, seconds, finish } = await place()
   await put('bulk', 10)
@@ -106,11 +117,14 @@ it('a batch at work has one slot for all its runs until it returns', async () =>
 it('untracked runs at work are told, and others that are accepted are not', async () => {
   const { harness, told, put, seconds, finish } = await place()
   const { armed } = harness.clock
+  await put('slow', 1, false)
+  await seconds(1)
+  expect([harness.committed(), told()]).toEqual([0, { reach: 1, ...nothing, untracked: 1, untilS: 16 }])
   await put('slow', 1)
-  await put('slow', 2, false)
+  await put('slow', 1, false)
   await put('noop', 3)
   await seconds(1)
-  expect([harness.committed(), told()]).toEqual([1, { reach: 6, ...nothing, untracked: 2, untilS: 16 }])
+  expect([harness.committed(), told()]).toEqual([0, { reach: 6, ...nothing, untracked: 2, untilS: 17 }])
   await finish()
   await seconds(1)
   expect([harness.committed(), told()]).toEqual([6, undefined])
