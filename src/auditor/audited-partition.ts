@@ -18,6 +18,8 @@ export interface AuditorRoleOptions {
   log: Log & { topics(): Promise<string[]> }
   codecs: FactCodecs
   names: TopicNames
+  /** Undefined: unknown. Then the accounts of another cluster are not noticed. */
+  clusterId: string | undefined
   /** name@host:pid:boot. */
   instance: string
   /** Published to the other processes of the group, as `{ url }`: the address at which they ask for the proof. */
@@ -41,6 +43,9 @@ const stepRecords = 50
 const quietMs = 60_000
 
 interface Saved {
+  /** Of which system the accounts are. Absent: an earlier version saved them, or the cluster was unknown. */
+  clusterId?: string | undefined
+  jobs?: string
   positions: Map<string, number>
   complete: CompleteTimes
   since: number
@@ -63,6 +68,7 @@ export class AuditedPartition {
   readonly #beganMs: number
   readonly lanes: Lanes
   readonly #complete: CompleteFrom
+  readonly #clusterId: string | undefined
   #since: number
   #recent: FoundFault[]
   #judgedUntil: number | null = null
@@ -86,6 +92,7 @@ export class AuditedPartition {
     this.#recent = recent
     this.#beganMs = options.clock.nowMs()
     this.#since = saved?.since ?? this.#beganMs
+    this.#clusterId = options.clusterId ?? saved?.clusterId
     const places = topics.map((topic) => ({ topic, partition }))
     this.lanes = new Lanes(places, saved?.positions ?? new Map())
     this.#complete = new CompleteFrom(options.names, 0, saved?.complete)
@@ -101,12 +108,7 @@ export class AuditedPartition {
     listeners: PartitionListeners,
     all: { size: number },
   ): Promise<AuditedPartition> {
-    const { store, wiped } = await options.stores.open(partition)
-    if (wiped !== undefined)
-      options.logger.warn(
-        { event: 'auditor-store-wiped', partition, wiped },
-        'The auditor wiped its store of a partition and reads the log again.',
-      )
+    const { store, wiped: unreadable } = await options.stores.open(partition)
     const recent: FoundFault[] = []
     const onFinding = (finding: Finding): void => {
       recent.unshift({ at: options.clock.nowMs(), ...finding })
@@ -115,7 +117,12 @@ export class AuditedPartition {
     }
     const scope = { from: 0, to: Number.POSITIVE_INFINITY, graceMs: options.graceMs }
     const ledger = new Ledger({ store, scope, onFinding, cachedMax: sharedBy(all), rest: () => options.pacing.rest() })
-    const saved = await ledger.restore<Saved>()
+    const { extra: saved, wiped = unreadable } = await ledger.restore<Saved>((saved) => unusable(saved, options))
+    if (wiped !== undefined)
+      options.logger.warn(
+        { event: 'auditor-store-wiped', partition, wiped },
+        'The auditor wiped its store of a partition and reads the log again.',
+      )
     recent.push(...(saved?.recent ?? []))
     return new AuditedPartition(partition, options, listeners, store, { ledger, saved, topics, recent })
   }
@@ -197,6 +204,8 @@ export class AuditedPartition {
 
   #save(): Promise<void> {
     const saved: Saved = {
+      clusterId: this.#clusterId,
+      jobs: this.#options.names.jobs,
       positions: this.lanes.positions(),
       complete: this.#complete.times,
       since: this.#since,
@@ -232,4 +241,13 @@ export class AuditedPartition {
     })
     return done
   }
+}
+
+/** Why saved accounts cannot be continued, or undefined. Jobs of another system have the same ids, and no record of them would come here. */
+function unusable(saved: Saved, { clusterId, names }: Pick<AuditorRoleOptions, 'clusterId' | 'names'>): string | undefined {
+  if (saved.clusterId !== undefined && clusterId !== undefined && saved.clusterId !== clusterId)
+    return `it belongs to the cluster ${saved.clusterId}, this one is ${clusterId}`
+  if (saved.jobs !== undefined && saved.jobs !== names.jobs)
+    return `it belongs to the system of the topic ${saved.jobs}, this one has ${names.jobs}`
+  return undefined
 }

@@ -69,18 +69,23 @@ export class Ledger {
     return this.#cached.size
   }
 
-  /** The value last given to `save`; undefined: the store is new, or had another layout and was wiped. */
-  async restore<Extra>(): Promise<Extra | undefined> {
+  /**
+   * `extra`: the value last given to `save`. Absent: the store is new, or was wiped. `wiped`: why; it had another layout, or `unusable` gave a
+   * reason.
+   */
+  async restore<Extra>(unusable?: (extra: Extra) => string | undefined): Promise<{ extra?: Extra; wiped?: string }> {
     const { store } = this.#options
     const [meta] = await store.get([metaKey])
     const saved = meta == null ? undefined : (deserialize(meta) as { layout: number; tally: Tally; extra: Extra })
-    if (saved?.layout === layout) {
+    const isOurs = saved?.layout === layout
+    const wiped = isOurs ? unusable?.(saved.extra) : saved && 'another version of Duelog has written it'
+    if (isOurs && wiped === undefined) {
       this.#findings.tally = { ...emptyTally(), ...saved.tally }
-      return saved.extra
+      return { extra: saved.extra }
     }
     for (;;) {
       const entries = await store.scan({ from: Buffer.of(0), to: Buffer.of(0xff), limit: stepAccounts })
-      if (entries.length === 0) return undefined
+      if (entries.length === 0) return wiped === undefined ? {} : { wiped }
       await store.apply(entries.map(({ key }) => ({ key, value: null })))
     }
   }

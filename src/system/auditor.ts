@@ -12,8 +12,12 @@ const ownerFirstMs = 30_000
 /** Share of the time of a process that also owns partitions: while all of them fire, and while one does not. */
 const shares = { beside: 0.5, behind: 0.1 }
 
-/** Undefined: this process does not have the role. `scheduler`: the scheduler of this process. */
-export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefined): Auditor | undefined {
+/** Undefined: this process does not have the role. `scheduler`: the scheduler of this process. `clusterId`: undefined if unknown. */
+export function auditorOf(
+  parts: ProcessContext,
+  scheduler: Scheduler | undefined,
+  clusterId: string | undefined,
+): Auditor | undefined {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
   const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
@@ -21,6 +25,7 @@ export function auditorOf(parts: ProcessContext, scheduler: Scheduler | undefine
     log,
     codecs,
     names,
+    clusterId,
     instance,
     userData: () => peerNote(parts.url, config.apiTokens),
     stores: rocksStores(join(config.dataDir, 'auditor')),

@@ -138,7 +138,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   await startIntake(parts)
   logger.info({ event: 'start-groups-joined', roles: [...config.roles] }, 'Start: workers and forwarders are in their groups.')
   const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
-  const auditor = auditorOf(parts, scheduler)
+  const auditor = auditorOf(parts, scheduler, clusterId)
   const history = historyOf(parts, clusterId)
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   const { url, loads } = await startHttp(parts, scheduler, { auditor, history })

@@ -1,9 +1,10 @@
-/** Up to when a partition is judged, by a clock that is not always right. */
+/** A partition under audit: by a clock that is not always right, and in a data folder that has belonged to another system. */
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { AuditedPartition, type AuditorRoleOptions } from '../../src/auditor/audited-partition.ts'
 import { Pacing } from '../../src/auditor/pacing.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
+import { codecs } from '../model/world.ts'
 import { memoryStore } from '../tools/memory-store.ts'
 
 it('a partition judges nothing further while its clock is not trusted', async () => {
@@ -28,4 +29,58 @@ it('a partition judges nothing further while its clock is not trusted', async ()
     await audited.settle()
     expect(audited.proof().judgedUntil).toBe(until)
   }
+})
+
+const beganMs = 1_800_000_000_000
+
+/** A system that is audited in the given store. */
+async function auditIn(store: ReturnType<typeof memoryStore>, prefix: string, clusterId: string | undefined) {
+  const found: string[] = []
+  const wiped: unknown[] = []
+  const names = topicNames(prefix)
+  const options = {
+    ...{ names, clusterId, codecs, graceMs: 1_000, pacing: new Pacing(() => 1) },
+    stores: { open: async () => ({ store: { ...store, close: async () => {} }, wiped: undefined }) },
+    clock: { nowMs: () => beganMs, steadyMs: () => 0, at: () => () => {} },
+    logger: { warn: (fields: { wiped: unknown }) => void wiped.push(fields.wiped) },
+  } as unknown as AuditorRoleOptions
+  const hears = {
+    onFinding: ({ kind, what }: { kind: string; what: string }) => void found.push(`${kind} ${what}`),
+    ...{ onJudged: () => undefined, onUnjudged: () => undefined },
+  }
+  const audited = await AuditedPartition.open(0, [names.jobs], options, hears, { size: 1 })
+  const judge = async (next: number, atMs: number): Promise<void> => {
+    audited.lanes.ended(names.jobs, { earliest: 0, next }, true)
+    audited.looked(atMs)
+    await audited.settle()
+  }
+  return { audited, names, found, wiped, judge }
+}
+
+it.each([
+  ['of another prefix', 'b.', 'one', /the topic a\.jobs, this one has b\.jobs/],
+  ['of another cluster', 'a.', 'two', /the cluster one, this one is two/],
+  ['of the same system', 'a.', 'one', undefined],
+  ['of the same system, while the cluster is unknown', 'a.', undefined, undefined],
+])('accounts %s', async (_, prefix, clusterId, reason) => {
+  const store = memoryStore()
+  const first = await auditIn(store, 'a.', 'one')
+  const value = codecs.definition.encode({ schedule: { at: beganMs + 120_000 }, target: { handler: 'x' } })
+  const place = { topic: first.names.jobs, partition: 0, offset: 0, timestampMs: beganMs, byBroker: true }
+  await first.audited.take(first.names.jobs, [{ ...place, key: Buffer.from('due'), value, headers: {} }])
+  await first.judge(1, beganMs + 90_000)
+  await first.audited.close()
+  expect(first.found).toEqual([])
+
+  // The job is overdue. Whether it ran is in the log of the first system.
+  const second = await auditIn(store, prefix, clusterId)
+  expect(second.wiped).toEqual(reason === undefined ? [] : [expect.stringMatching(reason)])
+  expect(second.audited.lanes.positions().get('a.jobs')).toBe(reason === undefined ? 1 : undefined)
+  expect(second.audited.proof().records).toBe(reason === undefined ? 1 : 0)
+  await second.judge(reason === undefined ? 1 : 0, beganMs + 600_000)
+  expect(second.found).toHaveLength(reason === undefined ? 1 : 0)
+  await second.audited.close()
+  // What was unknown for a while is not forgotten.
+  const third = await auditIn(store, prefix, 'three')
+  expect(third.wiped).toEqual([expect.stringContaining('this one is three')])
 })

@@ -225,7 +225,8 @@ export const apiEvents = {
   'auditor-store-wiped': {
     level: 'warn',
     fields: 'partition wiped',
-    meaning: 'The auditor wiped its store of a partition and reads the log again.',
+    meaning:
+      'The auditor wiped its store of a partition and reads the log again: it was unreadable, or of another version, cluster or topic prefix (`wiped`).',
     action: 'Nothing for one line. Repeated lines: look at the disk of `DUELOG_DATA_DIR`.',
   },
 } as const satisfies LogEvents
