@@ -15,6 +15,7 @@ import {
   subjectStandings,
 } from '../kafka/index.ts'
 import { type Certificates, hasUser } from '../network/index.ts'
+import type { CertificateFiles } from '../process/index.ts'
 
 /** Where the embedded registry listens by default. */
 const registryUrlDefault = 'http://127.0.0.1:18081/apis/ccompat/v7'
@@ -27,8 +28,11 @@ export interface ClusterOptions extends Pick<LogOptions, 'sasl' | 'ssl' | 'logge
   registryUrl?: string | undefined
   /** User and password, a bearer token, or a file with a bearer token, which is read again for each request. */
   registryAuth?: RegistryAuth | undefined
-  /** PEM texts for an https registry: its authorities, and a client certificate with its key. Default: the authorities that Node knows. */
-  registrySsl?: Certificates | undefined
+  /**
+   * PEM texts for an https registry: its authorities, and a client certificate with its key; or the names of their files, which are read again
+   * for each request. Default: the authorities that Node knows.
+   */
+  registrySsl?: Certificates | CertificateFiles | undefined
   /** Prefix of every topic and group. Default `duelog.`. */
   topicPrefix?: string | undefined
   /** Client id, the name of this process in the logs of the brokers. Default `duelog`. */
@@ -49,7 +53,7 @@ export function signInsOf({
     ...(registryAuth === undefined ? {} : { registryAuth }),
     ...(registrySsl === undefined ? {} : { registrySsl }),
     ...(sasl === undefined ? {} : { sasl }),
-    ...(ssl === undefined ? {} : { ssl: { ca: ssl.ca, cert: ssl.cert, key: ssl.key } }),
+    ...(ssl === undefined ? {} : { ssl: { ...ssl } }),
   }
 }
 

@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { Environment, SettingValues } from '../../schemas/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import type { Certificates } from '../network/index.ts'
-import { pemOfFile } from '../process/index.ts'
+import { type CertificateFiles, isPipe, pemOfFile } from '../process/index.ts'
 import { crossFieldProblems } from './cross-field-rules.ts'
 import { bad, named, unknown } from './messages.ts'
 import { type SaslSettings, saslOf } from './sasl.ts'
@@ -33,12 +33,12 @@ interface ParsedSettings {
   registryUrl: string | undefined
   /** Undefined: requests to the registry carry no credentials. */
   registryAuth: { username: string; password: string } | { token: string } | { tokenFile: string } | undefined
-  /** PEM texts, read from the files. Undefined: the certificate authorities of Node. */
-  registrySsl: Certificates | undefined
+  /** Files are read again for each request. Undefined: the certificate authorities of Node. */
+  registrySsl: Certificates | CertificateFiles | undefined
   /** Undefined: no authentication. */
   sasl: SaslSettings | undefined
-  /** PEM texts, read from the files. Undefined: no TLS. */
-  ssl: Certificates | undefined
+  /** Files are read again for each connection. Undefined: no TLS. */
+  ssl: Certificates | CertificateFiles | undefined
   roles: ReadonlySet<Role>
   /** Without a slash at the end. Undefined: made of host and port. */
   advertisedUrl: string | undefined
@@ -178,10 +178,19 @@ type FileSetting = Extract<keyof Environment, `${string}_FILE`>
 
 const kafkaFiles: [FileSetting, FileSetting, FileSetting] = ['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'KAFKA_SSL_KEY_FILE']
 
-/** `names`: the settings of authority, certificate and key. Undefined if none is given. */
-function certificatesOf(raw: Environment, names: [FileSetting, FileSetting, FileSetting]): Certificates | undefined {
+/**
+ * `names`: the settings of authority, certificate and key. The files, which can be read, or their texts, if one is a pipe and cannot be read
+ * again. Undefined if none is given.
+ */
+function certificatesOf(
+  raw: Environment,
+  names: [FileSetting, FileSetting, FileSetting],
+): Certificates | CertificateFiles | undefined {
   const [ca, cert, key] = names.map((name) => pemOf(name, raw))
-  return ca === undefined && cert === undefined ? undefined : { ca, cert, key }
+  if (ca === undefined && cert === undefined) return undefined
+  const [caFile, certFile, keyFile] = names.map((name) => raw[name])
+  const isReadOnce = [caFile, certFile, keyFile].some((file) => file !== undefined && isPipe(file))
+  return isReadOnce ? { ca, cert, key } : { caFile, certFile, keyFile }
 }
 
 function pemOf(name: FileSetting, raw: Environment): string | undefined {

@@ -65,7 +65,11 @@ const rules: Record<string, Rule> = {
     allowed: '{ username, password }, { token } or { tokenFile }, all text',
     secret: true,
   },
-  registrySsl: { fits: isCertificates, allowed: '{ ca, cert, key }, PEM texts, cert and key together', secret: true },
+  registrySsl: {
+    fits: (value) => ['', 'File'].some((end) => areCertificates(value, end)),
+    allowed: '{ ca, cert, key }, PEM texts, or { caFile, certFile, keyFile }, with certificate and key together',
+    secret: true,
+  },
   sasl: {
     fits: isSasl,
     allowed: `{ mechanism, username, password }, with one of ${mechanisms.join(', ')}; oauthbearer has tokenUrl, clientId and clientSecret or clientSecretFile, aws-msk-iam has region`,
@@ -73,7 +77,7 @@ const rules: Record<string, Rule> = {
   },
   ssl: {
     fits: (value) => typeof value === 'boolean' || isRecord(value),
-    allowed: 'true, false or an object of node:tls',
+    allowed: 'true, false, an object of node:tls, or { caFile, certFile, keyFile }',
     secret: true,
   },
   logger: {
@@ -107,10 +111,12 @@ function isClient({ tokenUrl, clientId, clientSecret, clientSecretFile, ...more 
   )
 }
 
-function isCertificates(value: unknown): boolean {
-  if (!isRecord(value) || Object.keys(value).some((name) => !['ca', 'cert', 'key'].includes(name))) return false
-  const isPem = (text: unknown): boolean => text === undefined || isWord(text)
-  return [value.ca, value.cert, value.key].every(isPem) && (value.cert === undefined) === (value.key === undefined)
+/** `end`: of the names. */
+function areCertificates(value: unknown, end: string): boolean {
+  const names = ['ca', 'cert', 'key'].map((name) => `${name}${end}`)
+  if (!isRecord(value) || Object.keys(value).some((name) => !names.includes(name))) return false
+  const [ca, cert, key] = names.map((name) => value[name])
+  return [ca, cert, key].every((text) => text === undefined || isWord(text)) && (cert === undefined) === (key === undefined)
 }
 
 function isSasl(value: unknown): boolean {

@@ -39,12 +39,32 @@ export function agentOf(certificates: Certificates | undefined): Agent | undefin
   })
 }
 
-/** fetch itself without certificates. With them: the same for https addresses, except that redirects are not followed. */
-export function fetchWith(certificates: Certificates | undefined): Fetch {
-  const agent = agentOf(certificates)
-  // A system that moves to HTTPS has processes of both kinds for a while.
-  return (url, init = {}) =>
-    agent === undefined || new URL(url).protocol !== 'https:' ? fetch(url, init) : asked(agent, url, init)
+/**
+ * The agent for the certificates of now, which `source` gives: another one as soon as they are others. A connection that is open shows the
+ * certificate that it was opened with, so the idle ones of the agent before are closed.
+ */
+export function agentFrom(source: () => Certificates | undefined): () => Agent | undefined {
+  let used: { certificates: Certificates | undefined; agent: Agent | undefined } | undefined
+  return () => {
+    const certificates = source()
+    if (used !== undefined && used.certificates === certificates) return used.agent
+    for (const socket of Object.values(used?.agent?.freeSockets ?? {}).flat()) socket?.destroy()
+    used = { certificates, agent: agentOf(certificates) }
+    return used.agent
+  }
+}
+
+/**
+ * fetch itself without certificates. With them: the same for https addresses, except that redirects are not followed. A function is asked for
+ * the certificates at each request.
+ */
+export function fetchWith(certificates: Certificates | (() => Certificates | undefined) | undefined): Fetch {
+  const agentNow = agentFrom(typeof certificates === 'function' ? certificates : () => certificates)
+  return async (url, init = {}) => {
+    const agent = agentNow()
+    // A system that moves to HTTPS has processes of both kinds for a while.
+    return agent === undefined || new URL(url).protocol !== 'https:' ? fetch(url, init) : asked(agent, url, init)
+  }
 }
 
 function asked(

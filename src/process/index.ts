@@ -1,4 +1,5 @@
-/** A Duelog process: its identity, data folder, files of secrets, log limits and child processes. */
+/** A Duelog process: its identity, data folder, files of secrets and certificates, log limits and child processes. */
+export { areFiles, type CertificateFiles, certificatesFrom, isPair, isPipe } from './certificate-files.ts'
 export { advertised, firstStarted, newInstance, version, zoneRulesVersion } from './instance.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
 export { isReservedActor } from './reserved-actors.ts'

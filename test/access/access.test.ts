@@ -31,6 +31,7 @@ import {
   wrongSettings,
 } from './leaks.ts'
 import { anyAcl, password, SecuredBroker } from './secured-broker.ts'
+import { bearerFrom, sasl, secretOf, signInsOf } from './sign-ins.ts'
 import { everything, shortDemo } from './signed-in-demo.ts'
 import { TokenServer } from './token-server.ts'
 import { topicsCommandOn } from './topics-command.ts'
@@ -44,8 +45,8 @@ let provider: TokenServer
 let caFile: string
 let ca: string
 const certificates = new Map<string, Signed>()
-/** What each user proves to be with: a certificate of the authority, and a secret at the token server. */
-const secretOf = (user: string): string => `hidden secret of ${user}`
+let signIns: ReturnType<typeof signInsOf>
+let bearer: ReturnType<typeof bearerFrom>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'duelog-access-'))
@@ -54,6 +55,8 @@ beforeAll(async () => {
   for (const user of users) certificates.set(user, authority.sign(user))
   provider = await TokenServer.start(Object.fromEntries(users.map((user) => [user, secretOf(user)])))
   broker = await SecuredBroker.start(folder, users, { authority, jwksUrl: `${provider.url}/jwks` })
+  signIns = signInsOf({ broker, provider, caFile, certificates, folder })
+  bearer = bearerFrom(provider)
 }, 300_000)
 afterAll(async () => {
   await broker?.stop()
@@ -61,43 +64,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const sasl = (user: string) => ({ mechanism: 'plain', username: user, password }) as const
-const bearer = (user: string) =>
-  ({
-    mechanism: 'oauthbearer',
-    tokenUrl: `${provider.url}/token`,
-    clientId: user,
-    clientSecret: secretOf(user),
-    scope: 'kafka',
-  }) as const
-
-/** The settings of a process that signs in by password, certificate or token. */
-const signIns = {
-  async password(user: string) {
-    return {
-      KAFKA_BROKERS: broker.brokers.join(','),
-      KAFKA_SASL_MECHANISM: 'plain',
-      KAFKA_SASL_USERNAME: user,
-      KAFKA_SASL_PASSWORD: password,
-    }
-  },
-  async certificate(user: string) {
-    const { certFile, keyFile } = certificates.get(user) as Signed
-    const files = { KAFKA_SSL_CA_FILE: caFile, KAFKA_SSL_CERT_FILE: certFile, KAFKA_SSL_KEY_FILE: keyFile }
-    return { KAFKA_BROKERS: broker.tlsBrokers.join(','), KAFKA_SSL_ENABLED: 'true', ...files }
-  },
-  async token(user: string) {
-    const file = join(folder, `${user}.secret`)
-    await writeFile(file, `${secretOf(user)}\n`)
-    return {
-      KAFKA_BROKERS: broker.oauthBrokers.join(','),
-      KAFKA_SASL_MECHANISM: 'oauthbearer',
-      KAFKA_SASL_OAUTHBEARER_TOKEN_URL: `${provider.url}/token`,
-      KAFKA_SASL_OAUTHBEARER_CLIENT_ID: user,
-      KAFKA_SASL_OAUTHBEARER_CLIENT_SECRET_FILE: file,
-    }
-  },
-}
 let clusters = 0
 
 /** A prefix of its own with its topics, made by the role setup with its table alone, and what each role is granted there. */
@@ -321,6 +287,22 @@ test.each([
   },
   90_000,
 )
+
+test('files of certificates are read again: the next connection shows the new one', async () => {
+  const { names, tableOf } = await openSite()
+  await broker.grant('client', tableOf('client'))
+  const files = { caFile, certFile: join(folder, 'renewed.pem'), keyFile: join(folder, 'renewed.key') }
+  const log = connectLog({ brokers: broker.tlsBrokers, clientId: 'test', ssl: files })
+  const writeAs = async (user: string) => {
+    const { cert, key } = certificates.get(user) as Signed
+    await Promise.all([writeFile(files.certFile, cert), writeFile(files.keyFile, key)])
+    const writer = await log.writer()
+    onTestFinished(() => writer.close())
+    return writer.write([{ topic: names.jobs, partition: 0, key: 'k', value: null }])
+  }
+  await expect(writeAs('nobody')).rejects.toMatchObject({ code: 'kafka-denied' })
+  expect((await writeAs('client')).size).toBe(1)
+}, 60_000)
 
 test('a wrong password and an unknown mechanism name the settings', async () => {
   for (const wrong of [

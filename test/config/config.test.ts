@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -389,10 +390,17 @@ test('the client at a token endpoint has parameters and extensions, and its secr
 describe('TLS files', () => {
   const env = { KAFKA_BROKERS: 'a:1', KAFKA_SSL_ENABLED: 'true' }
 
-  test('are read', () => {
+  test('are named, because they are read again', () => {
     const file = join(folder, 'ca.pem')
     writeFileSync(file, 'PEM')
-    expect(readConfig({ ...env, KAFKA_SSL_CA_FILE: file }).ssl).toEqual({ ca: 'PEM', cert: undefined, key: undefined })
+    expect(readConfig({ ...env, KAFKA_SSL_CA_FILE: file }).ssl).toEqual({ caFile: file })
+  })
+
+  test('are read if one is a pipe, which gives its content once', () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    spawn('sh', ['-c', 'printf PEM > "$0"', pipe])
+    expect(readConfig({ ...env, KAFKA_SSL_CA_FILE: pipe }).ssl).toEqual({ ca: 'PEM' })
   })
 
   test('that cannot be read are refused by name', () => {

@@ -1,12 +1,12 @@
 /** The certificate of the HTTP server, which is read again when its files change. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { type FSWatcher, realpathSync, watch } from 'node:fs'
 import type { Server } from 'node:https'
 import { dirname } from 'node:path'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
-import { pemOfFile } from '../../process/index.ts'
+import { isPair, pemOfFile } from '../../process/index.ts'
 
 export interface CertificateFiles {
   /** The certificate, followed by those of its intermediate authorities. */
@@ -44,9 +44,9 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
     }
   }
   const [cert, key] = [read('DUELOG_HTTPS_CERT_FILE', certFile), read('DUELOG_HTTPS_KEY_FILE', keyFile)]
-  let isPair: boolean
+  let belongTogether: boolean
   try {
-    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
+    belongTogether = isPair(cert, key)
   } catch (cause) {
     // The cause may name what it read, but never the key.
     throw new DuelogError(
@@ -55,7 +55,7 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
       { cause },
     )
   }
-  if (!isPair)
+  if (!belongTogether)
     throw new DuelogError(
       'bad-config',
       `The key in DUELOG_HTTPS_KEY_FILE ("${keyFile}") does not belong to the certificate in DUELOG_HTTPS_CERT_FILE ("${certFile}").`,

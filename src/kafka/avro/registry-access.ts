@@ -1,6 +1,6 @@
 /** What the requests to a registry carry: its address, the credentials, the certificates. */
 import type { Certificates } from '../../network/index.ts'
-import { secretOfFile } from '../../process/index.ts'
+import { type CertificateFiles, secretOfFile } from '../../process/index.ts'
 
 /** User and password, a bearer token, or a file with a bearer token, which is read again for each request. */
 export type RegistryAuth = { username: string; password: string } | { token: string } | { tokenFile: string }
@@ -9,8 +9,8 @@ export interface RegistryAddress {
   /** Base address of an API compatible with Confluent's, such as http://localhost:8081. */
   registryUrl: string
   auth?: RegistryAuth | undefined
-  /** Certificates for an https address. Absent: those of Node. */
-  ssl?: Certificates | undefined
+  /** Certificates for an https address, or files of them, which are read again for each request. Absent: those of Node. */
+  ssl?: Certificates | CertificateFiles | undefined
 }
 
 /** Throws if the file of the token cannot be read. */

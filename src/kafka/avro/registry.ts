@@ -1,12 +1,13 @@
 /** Schema ids: registers our schemas, looks up others, and notices when an id has changed its meaning. */
-import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { COMPATIBILITY, type SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import type { Type } from 'avsc'
 import { DuelogError, type ErrorCode, messageOf } from '../../errors/index.ts'
-import { AnswerTooLong, agentOf, isUntrusted, reasonOf } from '../../network/index.ts'
+import { AnswerTooLong, isUntrusted, reasonOf } from '../../network/index.ts'
 import { retryWhile } from '../errors/index.ts'
-import { fingerprintOf, guardedTypes } from './avro-type.ts'
+import { fingerprintOf } from './avro-type.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
-import { authorizationOf, type RegistryAddress, withoutCredentials } from './registry-access.ts'
+import { type RegistryAddress, withoutCredentials } from './registry-access.ts'
+import { clientFrom } from './registry-client.ts'
 import { isSame, type SchemaTexts, Subjects } from './subjects.ts'
 
 export interface RegistryOptions extends RegistryAddress {
@@ -41,7 +42,7 @@ const unknownForMs = 10_000
 const unknownMax = 1_000
 
 export class Registry {
-  readonly #client: SchemaRegistry
+  readonly #clientNow: () => SchemaRegistry
   readonly #subjects: Subjects
   readonly #options: RegistryOptions
   readonly #unknown = new Map<number, number>()
@@ -52,12 +53,7 @@ export class Registry {
   constructor(options: RegistryOptions) {
     this.#options = options
     this.#subjects = new Subjects(options)
-    const host = options.registryUrl.replace(/\/+$/, '')
-    const agent = agentOf(options.ssl)
-    this.#client = new SchemaRegistry(
-      { host, clientId: 'duelog', middlewares: [signing(options)], ...(agent && { agent }) },
-      { [SchemaType.AVRO]: { typeHook: guardedTypes } },
-    )
+    this.#clientNow = clientFrom(options)
   }
 
   /**
@@ -101,7 +97,7 @@ export class Registry {
   async #registered(subject: string, schema: string): Promise<number> {
     const text = await this.#textAt(subject, schema)
     const register = async (compatibility: COMPATIBILITY): Promise<number> =>
-      (await this.#client.register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
+      (await this.#clientNow().register({ type: SchemaType.AVRO, schema: text }, { subject, compatibility })).id
     return retried(() => register(COMPATIBILITY.BACKWARD_TRANSITIVE)).catch(async (thrown) => {
       const level = /!= (\w+)\)/.exec(messageOf(thrown))?.[1]
       if (level === undefined) throw thrown
@@ -251,19 +247,6 @@ export class Registry {
     })
   }
 }
-
-type Middlewares = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>
-
-/** Adds the credentials to each request of the client library. */
-const signing =
-  ({ auth }: RegistryAddress): Middlewares[number] =>
-  () => ({
-    async prepareRequest(next) {
-      const authorization = authorizationOf(auth)
-      const request = await next()
-      return authorization === undefined ? request : request.enhance({ headers: { authorization } })
-    },
-  })
 
 /** Where our schema is registered while its own subject refuses it. Nobody else writes there. */
 export const ownSubjectOf = (subject: string): string => `${subject}.own`

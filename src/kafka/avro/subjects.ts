@@ -1,6 +1,7 @@
 /** The versions at the subjects of a registry, for requests that its client library does not offer. */
 import { isDeepStrictEqual } from 'node:util'
 import { answerText, type Fetch, fetchWith } from '../../network/index.ts'
+import { certificatesFrom } from '../../process/index.ts'
 import { authorizationOf, type RegistryAddress, withoutCredentials } from './registry-access.ts'
 
 /** One version of a subject. */
@@ -43,7 +44,7 @@ export class Subjects {
   constructor({ registryUrl, auth, ssl }: RegistryAddress) {
     this.#url = registryUrl.replace(/\/+$/, '')
     this.#auth = auth
-    this.#fetch = fetchWith(ssl)
+    this.#fetch = fetchWith(certificatesFrom(ssl))
   }
 
   /**

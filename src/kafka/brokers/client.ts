@@ -7,10 +7,11 @@ import { type ISocketFactory, Kafka, logLevel, type RetryOptions } from 'kafkajs
 import type { Append } from '../../clock/index.ts'
 import type { DuelogError } from '../../errors/index.ts'
 import type { Logger as RoomLogger } from '../../logging/index.ts'
+import { areFiles, type CertificateFiles, certificatesFrom } from '../../process/index.ts'
 import { faultOf } from '../errors/index.ts'
 import { listenToThrottling, relayTo, stopIdleQueueTimers } from '../kafkajs/index.ts'
 import { mechanismOf, type Sasl, signsInAs } from '../sasl/index.ts'
-import { connectMs } from './watched-broker.ts'
+import { connectMs, openSocket } from './watched-broker.ts'
 import { WatchedBrokers } from './watched-brokers.ts'
 import type { AnswerTimeouts } from './watched-socket.ts'
 
@@ -23,7 +24,8 @@ export interface LogOptions {
   clientId: string
   /** How to sign in. Default: not at all. */
   sasl?: Sasl | undefined
-  ssl?: boolean | ConnectionOptions | undefined
+  /** True, options of node:tls, or the files of certificates, which are read again for each connection. Default: no TLS. */
+  ssl?: boolean | ConnectionOptions | CertificateFiles | undefined
   /** Absent: nothing is logged. */
   logger?: Logger | undefined
   /** A member without heartbeats for this long leaves its group. Default: 10,000. */
@@ -144,23 +146,32 @@ const principalOf = (kafka: Kafka): string => principals.get(kafka) ?? 'the prin
 export const faultOn = (kafka: Kafka, thrown: unknown, doing: string): DuelogError => faultOf(thrown, doing, principalOf(kafka))
 
 function principalIn({ sasl, ssl, clientId }: LogOptions): string {
-  const hasCertificate = typeof ssl === 'object' && ssl.cert !== undefined
+  const hasCertificate = typeof ssl === 'object' && (areFiles(ssl) ? ssl.certFile : ssl.cert) !== undefined
   const anonymous = hasCertificate ? 'the subject of its certificate' : 'User:ANONYMOUS'
   const name = sasl === undefined ? anonymous : (signsInAs(sasl) ?? anonymous)
   return `${name} (client id ${clientId})`
+}
+
+/** kafkajs keeps what it is given, so that the certificates of now come in here. */
+function socketsWith(files: CertificateFiles): ISocketFactory {
+  const certificatesNow = certificatesFrom(files)
+  return (to) => openSocket({ ...to, ssl: certificatesNow() ?? {} })
 }
 
 export function kafkaClient(options: LogOptions, settings: LogSettings): Kafka {
   stopIdleQueueTimers()
   if (options.onThrottled !== undefined) listenToThrottling(options.clientId, options.onThrottled)
   const { logger } = settings
-  const brokers = new WatchedBrokers({ timeouts: timeoutsOf(settings), logger, open: options.socketFactory })
+  const { ssl = false } = options
+  const hasFiles = typeof ssl === 'object' && areFiles(ssl)
+  const open = options.socketFactory ?? (hasFiles ? socketsWith(ssl) : undefined)
+  const brokers = new WatchedBrokers({ timeouts: timeoutsOf(settings), logger, open })
   const kafka = new Kafka({
     // kafkajs asks whenever it has no connected broker.
     brokers: () => brokers.seeds(options.brokers),
     clientId: options.clientId,
     sasl: options.sasl && mechanismOf(options.sasl, logger),
-    ssl: options.ssl,
+    ssl: hasFiles || ssl,
     connectionTimeout: connectMs + laterMs,
     requestTimeout: settings.requestTimeoutMs + laterMs,
     retry,

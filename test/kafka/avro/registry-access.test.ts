@@ -1,4 +1,4 @@
-/** The credentials of the registry: a real registry behind an HTTPS server that asks for a user, a token or a certificate. */
+/** The credentials of the registry: a real registry behind an HTTPS server that asks for a user, a token or a certificate, also when their files are replaced. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -12,12 +12,13 @@ import { clusterIn } from '../../../src/cli/commands/cluster.ts'
 import { clusterOf } from '../../../src/cluster/cluster.ts'
 import { Registry } from '../../../src/kafka/avro/registry.ts'
 import type { RegistryAddress } from '../../../src/kafka/avro/registry-access.ts'
-import { newAuthority } from '../../tools/certificates.ts'
+import { newAuthority, type Signed } from '../../tools/certificates.ts'
 import { brokers, registryUrl, uniquePrefix } from '../harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duelog-registry-access-'))
 const [ours, others] = [newAuthority(folder, 'ours'), newAuthority(folder, 'others')]
 const person = ours.sign('person')
+const stranger = others.sign('person')
 const tokenFile = join(folder, 'token')
 
 /** Who may ask at the moment. */
@@ -63,7 +64,7 @@ test('each kind of credential opens the registry, in every request, and a wrong 
     [
       ({ socket }) => (socket as TLSSocket).authorized,
       { ssl: { ca: ours.ca, cert: person.cert, key: person.key } },
-      { ssl: { ca: ours.ca, ...others.sign('person') } },
+      { ssl: { ca: ours.ca, cert: stranger.cert, key: stranger.key } },
     ],
   ] satisfies [(from: IncomingMessage) => boolean, Partial<RegistryAddress>, Partial<RegistryAddress>][]) {
     isWelcome = welcome
@@ -88,6 +89,54 @@ test('a token file is read again: a new token holds from the next request on', a
   await expect(open({ auth: { tokenFile } })).rejects.toThrow(/ENOENT/)
 }, 60_000)
 
+/** Files as a certificate manager replaces them, one after the other. */
+const renewed = {
+  caFile: join(folder, 'renewed-ca'),
+  certFile: join(folder, 'renewed-cert'),
+  keyFile: join(folder, 'renewed-key'),
+}
+const named = (name: string) => (from: IncomingMessage) => {
+  const { authorized, getPeerCertificate } = from.socket as TLSSocket
+  return authorized && getPeerCertificate.call(from.socket).subject?.CN === name
+}
+
+test('files of certificates are read again: new ones hold from the next request on, as soon as both are there', async () => {
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => ours.sign(name)) as [Signed, Signed, Signed]
+  writeFileSync(renewed.caFile, ours.ca)
+  writeFileSync(renewed.certFile, first.cert)
+  writeFileSync(renewed.keyFile, first.key)
+  const registry = new Registry({ registryUrl: url, ssl: renewed })
+  const subject = `${uniquePrefix()}pauses-value`
+  // It looks, registers and sets the level: by our requests and by those of the client library.
+  const ask = (schema: string = schemaTexts.pause) => registry.register(subject, schema)
+  isWelcome = named('first')
+  await ask()
+  writeFileSync(renewed.certFile, second.cert)
+  await ask()
+  writeFileSync(renewed.keyFile, second.key)
+  isWelcome = named('second')
+  requests = 0
+  await ask()
+  expect(requests).toBeGreaterThan(1)
+  rmSync(renewed.keyFile)
+  writeFileSync(renewed.certFile, third.cert)
+  await ask()
+  writeFileSync(renewed.keyFile, third.key)
+  isWelcome = named('third')
+  await ask()
+  // Another authority of the registry, too.
+  server.setSecureContext({ ...others.sign('registry'), ca: ours.ca })
+  const later = new Registry({ registryUrl: url, ssl: renewed })
+  try {
+    await expect(later.register(subject, schemaTexts.pause)).rejects.toThrow(/certificate.*SCHEMA_REGISTRY_CA_FILE/)
+    writeFileSync(renewed.caFile, others.ca)
+    await later.register(subject, schemaTexts.pause)
+  } finally {
+    server.setSecureContext({ ...ours.sign('registry'), ca: ours.ca })
+  }
+  await expect(open({ ssl: { caFile: join(folder, 'absent') } })).rejects.toThrow(/ENOENT/)
+}, 60_000)
+
 test('a certificate of an unknown authority is refused, and the message says what to set', async () => {
   isWelcome = () => true
   for (const ssl of [undefined, { ca: others.ca }])
@@ -108,5 +157,13 @@ test('settings, commands and options lead there', async () => {
     },
     'test',
   )
-  expect((await clusterOf(options).schemaStandings(['default'])).length).toBeGreaterThan(0)
+  const cluster = clusterOf(options)
+  expect((await cluster.schemaStandings(['default'])).length).toBeGreaterThan(0)
+  // Its files were replaced.
+  const next = ours.sign('next')
+  writeFileSync(person.certFile, next.cert)
+  writeFileSync(person.keyFile, next.key)
+  isWelcome = named('next')
+  writeFileSync(tokenFile, 'fourth')
+  expect((await cluster.schemaStandings(['default'])).length).toBeGreaterThan(0)
 }, 60_000)
