@@ -3,7 +3,7 @@
  * tests on a broker with an authorizer are made from this file.
  */
 
-export type AclOperation = 'Read' | 'Write' | 'Create' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs'
+export type AclOperation = 'Read' | 'Write' | 'Create' | 'Delete' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs'
 
 export interface AclEntry {
   resource: 'topic' | 'group' | 'transactional-id' | 'cluster'
@@ -55,7 +55,10 @@ export interface AccessNames {
   pools: readonly string[]
 }
 
-/** The entries that a role needs, one for each resource. A process with several roles needs the entries of all of them. */
+/**
+ * The entries that a role needs, one for each resource. A process with several roles needs the entries of all of them. Kafka allows Describe
+ * with Read or Write, and DescribeConfigs with AlterConfigs, so those are not repeated.
+ */
 export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
   const { prefix } = names
   const topic = (name: string, operations: AclOperation[], why: string): AclEntry => ({
@@ -92,88 +95,82 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
     resource: 'transactional-id',
     name: prefix + name,
     pattern: 'prefixed',
-    operations: ['Write', 'Describe'],
+    operations: ['Write'],
     why,
   })
-  const common: AclEntry[] = [
+  const ofAll = (trail: AclOperation[] = ['Write']): AclEntry[] => [
     topics('', ['Describe', 'DescribeConfigs'], 'checks that all topics exist and that their settings are safe'),
-    groups(
-      '',
-      ['Read', 'Describe'],
-      'joins the groups of its roles, asks which member owns a partition, and removes dead members',
-    ),
-    topic('audit', ['Read', 'Write', 'Describe'], 'every process serves HTTP, and records who requested a change'),
+    groups('', ['Read'], 'joins the groups of its roles, asks which member owns a partition, and removes dead members'),
+    topic('audit', trail, 'every process serves HTTP, and records who requested a change'),
   ]
   const tables: Record<AccessRole, AclEntry[]> = {
     scheduler: [
-      ...common,
-      topic(
-        'jobs',
-        ['Read', 'Write', 'Describe'],
-        'definitions; tombstones of ended jobs; definitions that are moved to their partition',
-      ),
-      topic('job-commands', ['Read', 'Write', 'Describe'], 'commands; follow-ups'),
-      topic('job-state', ['Read', 'Write', 'Describe'], 'the changelog: the state of jobs and runs'),
-      topic('execution-events', ['Read', 'Write', 'Describe'], 'reports'),
-      topics('executions.', ['Write', 'Describe'], 'dispatches; dead letters'),
-      topics('retry.', ['Write', 'Describe'], 'retries that wait'),
-      topic('worker-control', ['Write', 'Describe'], 'cancellations, pinned runs'),
-      topic('pauses', ['Read', 'Describe'], 'which pools are paused'),
-      topic('runs', ['Write', 'Describe'], 'a record for each run that has ended'),
+      ...ofAll(),
+      topic('jobs', ['Read', 'Write'], 'definitions; tombstones of ended jobs; definitions that are moved to their partition'),
+      topic('job-commands', ['Read', 'Write'], 'commands; follow-ups'),
+      topic('job-state', ['Read', 'Write'], 'the changelog: the state of jobs and runs'),
+      topic('execution-events', ['Read'], 'reports'),
+      topics('executions.', ['Write'], 'dispatches; dead letters'),
+      topics('retry.', ['Write'], 'retries that wait'),
+      topic('worker-control', ['Write'], 'cancellations, pinned runs'),
+      topic('pauses', ['Read'], 'which pools are paused'),
+      topic('runs', ['Write'], 'a record for each run that has ended'),
       ids('scheduler-', 'each partition has one committing writer'),
-      ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'records of topic targets; receipts'),
+      ...others(names.targets, ['Write', 'DescribeConfigs'], 'records of topic targets; receipts'),
     ],
     executor: [
-      ...common,
-      topics('executions.', ['Read', 'Describe'], 'reads runs'),
-      topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
-      topic('pauses', ['Read', 'Describe'], 'whether it or its pool is paused'),
-      topic('execution-events', ['Write', 'Describe'], 'reports'),
-      topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
-      ...others(names.targets, ['Write', 'Describe'], 'the handler kafka.produce'),
+      ...ofAll(),
+      topics('executions.', ['Read'], 'reads runs'),
+      topic('worker-control', ['Read'], 'reads cancellations and pinned runs'),
+      topic('pauses', ['Read'], 'whether it or its pool is paused'),
+      topic('execution-events', ['Write'], 'reports'),
+      topic('run-logs', ['Write'], 'lines of run.log'),
+      ...others(names.targets, ['Write'], 'the handler kafka.produce'),
     ],
     retrier: [
-      ...common,
-      topics('retry.', ['Read', 'Describe'], 'retries that wait'),
-      topic('execution-events', ['Write', 'Describe'], 'reports that a retry is due'),
+      ...ofAll(),
+      topics('retry.', ['Read'], 'retries that wait'),
+      topic('execution-events', ['Write'], 'reports that a retry is due'),
     ],
     api: [
-      ...common,
-      topic('jobs', ['Write', 'Describe'], 'definitions'),
-      topic('job-commands', ['Write', 'Describe'], 'commands'),
-      topic('run-logs', ['Read', 'Describe'], 'lines of run.log'),
-      topic('operations', ['Read', 'Write', 'Describe'], 'changes of many jobs, and their progress'),
-      topic('pauses', ['Read', 'Write', 'Describe'], 'which pools and workers are paused'),
+      ...ofAll(['Read', 'Write']),
+      topic('jobs', ['Write'], 'definitions'),
+      topic('job-commands', ['Write'], 'commands'),
+      topic('run-logs', ['Read'], 'lines of run.log'),
+      topic('operations', ['Read', 'Write'], 'changes of many jobs, and their progress'),
+      topic('pauses', ['Read', 'Write'], 'which pools and workers are paused'),
     ],
     intake: [
-      ...common,
-      topic('jobs', ['Write', 'Describe'], 'definitions'),
+      ...ofAll(),
+      topic('jobs', ['Write'], 'definitions'),
       ids('intake-', 'each foreign record becomes a definition exactly once'),
-      ...others(names.foreign, ['Read', 'Describe'], 'schedules of other schedulers'),
-      ...others(names.targets, ['Write', 'Describe', 'DescribeConfigs'], 'receipts for refused schedules'),
+      ...others(names.foreign, ['Read'], 'schedules of other schedulers'),
+      ...others(names.targets, ['Write', 'DescribeConfigs'], 'receipts for refused schedules'),
     ],
     auditor: [
-      ...common,
-      ...['jobs', 'job-commands', 'job-state', 'worker-control'].map((name) =>
-        topic(name, ['Read', 'Describe'], 'judges its records'),
-      ),
-      topics('executions.', ['Read', 'Describe'], 'judges these records'),
-      topics('retry.', ['Read', 'Describe'], 'judges these records'),
-      topic('execution-events', ['Read', 'Write', 'Describe'], 'judges its records; gets the time of the brokers'),
-      ...others(names.targets, ['Read', 'Describe'], '`duelog audit --target-topics`'),
+      ...ofAll(),
+      ...['jobs', 'job-state', 'worker-control'].map((name) => topic(name, ['Read'], 'judges its records')),
+      topics('executions.', ['Read'], 'judges these records'),
+      topic('execution-events', ['Read', 'Write'], 'judges its records; gets the time of the brokers'),
+      groups('audit-', ['Delete'], '`duelog audit` removes the group that it has read with'),
+      ...others(names.targets, ['Read'], '`duelog audit --target-topics`'),
     ],
-    history: [...common, topic('runs', ['Read', 'Describe'], 'the runs that have ended')],
-    setup: [topics('', ['Create', 'Describe', 'DescribeConfigs', 'AlterConfigs'], 'creates topics, and raises unsafe settings')],
+    history: [
+      ...ofAll(),
+      topic('runs', ['Read'], 'the runs that have ended'),
+      topic('execution-events', ['Write'], 'gets the time of the brokers'),
+    ],
+    setup: [topics('', ['Create', 'Describe', 'AlterConfigs'], 'creates topics, and raises unsafe settings')],
     worker: [
-      ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read', 'Describe'], 'reads runs')),
-      topic('worker-control', ['Read', 'Describe'], 'reads cancellations and pinned runs'),
-      topic('pauses', ['Read', 'Describe'], 'whether it or its pool is paused'),
-      topic('execution-events', ['Write', 'Describe'], 'reports'),
-      topic('run-logs', ['Write', 'Describe'], 'lines of run.log'),
-      ...names.pools.map((pool) => group(`exec.${pool}`, ['Read', 'Describe'], 'shares the runs of the pool')),
-      groups('control.', ['Read', 'Describe'], 'reads worker-control and pauses in groups of its own'),
+      ...names.pools.map((pool) => topics(`executions.${pool}.`, ['Read'], 'reads runs')),
+      topic('worker-control', ['Read'], 'reads cancellations and pinned runs'),
+      topic('pauses', ['Read'], 'whether it or its pool is paused'),
+      topic('execution-events', ['Write'], 'reports'),
+      topic('run-logs', ['Write'], 'lines of run.log'),
+      ...names.pools.map((pool) => group(`exec.${pool}`, ['Read'], 'shares the runs of the pool')),
+      groups('control.', ['Read'], 'reads worker-control and pauses in groups of its own'),
     ],
-    client: [topic('jobs', ['Write', 'Describe'], 'definitions')],
+    client: [topic('jobs', ['Write'], 'definitions')],
   }
   return tables[role]
 }

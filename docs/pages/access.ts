@@ -18,7 +18,7 @@ export function accessPage(): string {
 
 <!-- Made by docs/generate.ts from schemas/access.ts: change that, then run \`npm run generate\`. -->
 
-The rights that the principal of each process needs on a Kafka cluster with ACLs, with the default prefix. A \`*\` at the end means a prefixed ACL. A process with several roles needs the tables of all its roles. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant them, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these rights.
+The rights that the principal of each process needs on a Kafka cluster with ACLs, with the default prefix. A \`*\` at the end means a prefixed ACL. A process with several roles needs the tables of all its roles. Kafka allows \`Describe\` with \`Read\` or \`Write\`, and \`DescribeConfigs\` with \`AlterConfigs\`, so the tables do not repeat them. \`duelog acls --role scheduler,api --principal User:duelog\` prints the commands that grant them, for your prefix, pools and topics. A test runs each role on a broker with an authorizer and exactly these rights, and reads in the log of the authorizer that each of them is needed and none is missing.
 
 The topics must exist. Either let \`duelog topics apply\` create them under a principal with the table *setup*, or grant that table to the processes too. Your own readers, such as a console, need \`Read\` on the topics that they read and on their group.
 

@@ -3,7 +3,7 @@
  * an admin who may do everything.
  */
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import kafkajs, { type Admin } from 'kafkajs'
 import type { AclEntry } from '../../schemas/access.ts'
@@ -11,6 +11,7 @@ import { stopIdleQueueTimers } from '../../src/kafka/kafkajs/request-queue-timer
 import { BrokerNode } from '../docker/broker-node.ts'
 import { distinctPorts } from '../setup/free-ports.ts'
 import type { Authority } from '../tools/certificates.ts'
+import { type Demand, demandsIn } from './needs.ts'
 import { audience, issuer } from './token-server.ts'
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, Kafka, logLevel, ResourcePatternTypes } = kafkajs
@@ -36,9 +37,11 @@ export class SecuredBroker {
   readonly openBrokers: string[]
   readonly admin: Admin
   readonly #node: BrokerNode
+  readonly #folder: string
 
-  private constructor(node: BrokerNode, ports: readonly number[], admin: Admin) {
+  private constructor(node: BrokerNode, folder: string, ports: readonly number[], admin: Admin) {
     this.#node = node
+    this.#folder = folder
     this.brokers = [`127.0.0.1:${ports[0]}`]
     this.openBrokers = [`127.0.0.1:${ports[1]}`]
     this.oauthBrokers = [`127.0.0.1:${ports[2]}`]
@@ -94,11 +97,19 @@ export class SecuredBroker {
       KAFKA_SHARE_COORDINATOR_STATE_TOPIC_MIN_ISR: '1',
       KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS: '1000',
     }
-    const node = await BrokerNode.start(folder, environment, [`-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=${jwksUrl}`])
+    const node = await BrokerNode.start(folder, environment, [
+      `-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=${jwksUrl}`,
+      '-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=debug',
+    ])
     await node.up()
     const admin = new Kafka({ brokers: [`127.0.0.1:${open}`], logLevel: logLevel.NOTHING }).admin()
     await admin.connect()
-    return new SecuredBroker(node, [client, open, oauth, tls], admin)
+    return new SecuredBroker(node, folder, [client, open, oauth, tls], admin)
+  }
+
+  /** What this user has asked the broker for until now. */
+  demands(user: string): Demand[] {
+    return demandsIn(readFileSync(join(this.#folder, 'kafka.log'), 'utf8')).filter((demand) => demand.user === user)
   }
 
   /** Grants each operation of each entry to the user, from everywhere. */

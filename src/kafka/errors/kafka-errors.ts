@@ -108,8 +108,8 @@ const advice: Partial<Record<ErrorCode, string>> = {
 /** The right to grant, by error type. */
 const grants: Record<string, string> = {
   TOPIC_AUTHORIZATION_FAILED: 'Describe and, for what it does there, Read, Write or Create on the topic',
-  GROUP_AUTHORIZATION_FAILED: 'Read and Describe on the group',
-  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'Write and Describe on the transactional id',
+  GROUP_AUTHORIZATION_FAILED: 'Read on the group',
+  TRANSACTIONAL_ID_AUTHORIZATION_FAILED: 'Write on the transactional id',
   CLUSTER_AUTHORIZATION_FAILED: 'Write on a topic, or IdempotentWrite on the cluster, to produce; Create to make topics',
 }
 
