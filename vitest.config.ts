@@ -7,6 +7,15 @@ import { LongestFirst } from './test/setup/longest-first.ts'
  */
 const pure = ['streams', 'concurrency', 'pauses', 'clock', 'config'].map((room) => `test/${room}/**/*.test.ts`)
 
+/**
+ * Rooms whose files may run one after the other in one process: nothing that a file leaves there changes the next one. To start a
+ * process for each file and load the sources anew takes most of the time of these. The other rooms read metrics of a module, replace
+ * timers or end processes.
+ */
+const serial = ['api/**/!(broker|gone-callers)', 'auditor/**/*', 'dashboard/**/*', 'executor/**/!(priorities)'].map(
+  (place) => `test/${place}.test.ts`,
+)
+
 /** Files of few cases that wait for most of their time: for sessions and leases that end, for seconds of a schedule, for a page. */
 const waiting = [
   'chaos/chaos',
@@ -47,12 +56,23 @@ export default defineConfig({
           ...shared,
           name: 'real',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...waiting, ...pure],
+          exclude: [...configDefaults.exclude, ...waiting, ...pure, ...serial],
           sequence: { groupOrder: 1 },
         },
       },
+      {
+        test: {
+          ...shared,
+          name: 'serial',
+          include: serial,
+          exclude: [...configDefaults.exclude, ...waiting],
+          isolate: false,
+          restoreMocks: true,
+          sequence: { groupOrder: 2 },
+        },
+      },
       // A mock of one file would be that of the next one too.
-      { test: { ...shared, name: 'pure', include: pure, isolate: false, restoreMocks: true, sequence: { groupOrder: 2 } } },
+      { test: { ...shared, name: 'pure', include: pure, isolate: false, restoreMocks: true, sequence: { groupOrder: 3 } } },
     ],
   },
 })

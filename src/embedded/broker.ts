@@ -10,7 +10,7 @@ import { privateFileMode, privateFolderMode } from '../process/index.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { classArchiveArguments } from './class-archive.ts'
 import { type GuardedProcess, reasonOf, startGuarded } from './guarded-process.ts'
-import { childEnvironment, smallJava } from './java.ts'
+import { childEnvironment, javaFlags } from './java.ts'
 import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
 
@@ -96,7 +96,7 @@ export async function startBroker(context: StartContext, onStart: (process: Guar
       `-Xmx${context.kafkaHeapMb}m`,
       '-Xmn24m',
       markOf(dataDir),
-      ...smallJava,
+      ...javaFlags(context),
       ...archive,
       ...args,
       'kafka.Kafka',

@@ -40,25 +40,26 @@ export function majorVersionOf(output: string): number | undefined {
   return match ? Number(match[1]) : undefined
 }
 
-/**
- * What both Java programs need to start quickly and stay small. A Java VM that does not know a flag ignores it.
- *
- * Only the quick compiler (C1) is used. A broker on one machine with 2 cores runs as fast with it (`storm`, `accept`), because the
- * optimizing compiler takes a core while the work goes on. Its first requests are faster, and its memory is smaller.
- */
-export const smallJava = [
+/** What both Java programs need to start quickly and stay small. A Java VM that does not know a flag ignores it. */
+const smallJava = [
   '-XX:+UseSerialGC',
   '-XX:-UsePerfData',
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:+IgnoreUnrecognizedVMOptions',
   '-XX:+UnlockExperimentalVMOptions',
   '-XX:+UnlockDiagnosticVMOptions',
-  '-XX:TieredStopAtLevel=1',
   // At its own address the class archive is mapped without changes, so that its pages stay those of the file.
   '-XX:ArchiveRelocationMode=0',
   // Milliseconds between returns of free native memory to the system.
   '-XX:TrimNativeHeapInterval=10000',
 ]
+
+/**
+ * Usually only the quick compiler (C1) is used. A broker on one machine with 2 cores runs as fast with it (`storm`, `accept`), because
+ * the optimizing compiler takes a core while the work goes on. Its first requests are faster, and its memory is smaller.
+ */
+export const javaFlags = ({ optimizesCode }: { optimizesCode: boolean }): string[] =>
+  optimizesCode ? smallJava : [...smallJava, '-XX:TieredStopAtLevel=1']
 
 /** Few arenas of glibc, because each keeps its own free memory. */
 const mallocSettings = { MALLOC_ARENA_MAX: '2' }

@@ -20,6 +20,8 @@ export interface EmbeddedOptions {
   partitionsDefault?: number
   /** Heap of the broker, MiB. Default 384. */
   kafkaHeapMb?: number
+  /** Compiles hot code with the optimizing compiler too: less work from some minutes on, more before. Default false. */
+  optimizesCode?: boolean
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Called with one line for each slow step, such as a download. */
   onProgress?: (message: string) => void

@@ -7,7 +7,7 @@ import { privateFolderMode } from '../process/index.ts'
 import { artifactFolder, registryVersion, titles } from './artifacts.ts'
 import { classArchiveArguments } from './class-archive.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
-import { childEnvironment, smallJava } from './java.ts'
+import { childEnvironment, javaFlags } from './java.ts'
 import type { StartContext } from './options.ts'
 import { markOf } from './stale-process.ts'
 
@@ -28,7 +28,7 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
       '-Xmx128m',
       '-Xmn6m',
       markOf(dataDir),
-      ...smallJava,
+      ...javaFlags(context),
       ...(await classArchiveArguments(app, context.javaVersion)),
       `-Djava.io.tmpdir=${join(folder, 'tmp')}`,
       '-jar',

@@ -115,6 +115,7 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
     onProgress,
     partitionsDefault: options.partitionsDefault ?? 4,
     kafkaHeapMb: options.kafkaHeapMb ?? 384,
+    optimizesCode: options.optimizesCode ?? false,
     logDir: join(dataDir, 'logs'),
   }
   // Both are fetched before either starts, so that a failed download leaves no half-started system.

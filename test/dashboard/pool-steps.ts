@@ -47,7 +47,8 @@ async function namesTroubles(page: Page, { put, get }: Pick<DashboardSite, 'put'
   await page.locator('.figures div', { hasText: /^Backlog1/ }).waitFor()
   const trouble = (text: string) => page.locator('.troubles li', { hasText: text }).getByRole('link', { name: 'View' })
   // A look has ended. Those after it seem to come 10 s later. The steady clock stays: a look on the way would seem to have taken 10 s.
-  await trouble('The pool default has no workers, and 1 run waits.').waitFor()
+  // It may be in the middle of joining when it is drained, and the page asks each 10 s.
+  await trouble('The pool default has no workers, and 1 run waits.').waitFor({ timeout: 2 * stepMs })
   await page.evaluate(`{
     const now = Date.now.bind(Date)
     Date.now = () => now() + 10_000

@@ -31,6 +31,7 @@ echo 'Downloaded from central: https://repo.example.org/some.jar (5.1 MB at 3 MB
     javaVersion: 'test',
     partitionsDefault: 4,
     kafkaHeapMb: 384,
+    optimizesCode: false,
     env: { PATH: `${folder}${delimiter}/bin${delimiter}/usr/bin`, XDG_CACHE_HOME: folder },
     logDir: folder,
     onProgress: (message: string) => void said.push(message),

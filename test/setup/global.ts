@@ -24,6 +24,8 @@ export default async function setup(): Promise<() => Promise<void>> {
     wantRegistry: true,
     // The topics of all tests stay until the end of the run. There are thousands of them, which fill the usual heap.
     kafkaHeapMb: 1_024,
+    // All tests take half an hour.
+    optimizesCode: true,
     logger: pino({ level: 'warn' }),
     onProgress: (message) => console.log(message),
   })
