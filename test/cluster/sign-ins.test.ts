@@ -22,9 +22,9 @@ it('commands sign in to brokers and registry with all that the settings say', ()
     brokers: ['broker:9093'],
     clientId: 'duelog-test',
     sasl: { mechanism: 'scram-sha-512', username: 'me', password: 'hidden' },
-    ssl: { ca: 'authority of the brokers' },
+    ssl: { caFile: kafkaCa },
     registryAuth: { username: 'us', password: 'secret' },
-    registrySsl: { ca: 'authority of the registry' },
+    registrySsl: { caFile: registryCa },
   })
 })
 
