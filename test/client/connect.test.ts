@@ -72,7 +72,7 @@ it('runs a program’s own handlers, and the built-in ones', async () => {
   await until(() => ends().length === 3)
   const byJob = Object.fromEntries(ends().map((event) => [event.jobId, event]))
   expect(JSON.parse(String(byJob.good?.result))).toEqual({ sentTo: 'a@example.org' })
-  expect(byJob.good?.worker).toMatch(/^worker@.+:\d+:[0-9a-f]+$/)
+  expect(byJob.good?.worker).toMatch(/^worker@.+:\d+:[0-9a-z]+-[0-9a-f]+$/)
   expect(byJob.bad?.error).toMatchObject({ type: 'NonRetryableError', retryable: false })
   expect(byJob['built-in']?.error).toMatchObject({ type: 'Error', retryable: true })
   await worker.close()
