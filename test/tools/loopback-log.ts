@@ -34,6 +34,8 @@ export class LoopbackLog implements Log {
   gate: Promise<void> | undefined
   /** Readers cannot join their groups while it is set. */
   readerRefusal: Error | undefined
+  /** While it is set, groups share their partitions, and do not show the names of their members. */
+  areGroupsJoining = false
   openWriters = 0
   writes = 0
   nowMs: () => number = () => 0
@@ -126,7 +128,10 @@ export class LoopbackLog implements Log {
       groupMembers: async (groupId) =>
         this.readers
           .filter(({ options, running }) => running && options.groupId === groupId)
-          .map(({ options: { instance } }) => ({ memberId: instance, instance, userData: null, assigned: [] })),
+          .map(({ options: { instance } }, index) => {
+            const shown = this.areGroupsJoining ? `member-${index}` : instance
+            return { memberId: shown, instance: shown, userData: null, assigned: [], isJoining: this.areGroupsJoining }
+          }),
       close: async () => {},
     }
   }

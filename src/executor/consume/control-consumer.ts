@@ -16,6 +16,7 @@ import {
   type Batch,
   type Codec,
   decodeExecution,
+  type GroupMember,
   type GroupReader,
   type Log,
   type LogAdmin,
@@ -26,6 +27,9 @@ import { type Cancellation, cancellationOf } from './cancellations.ts'
 
 /** Delay before the registry is asked again for a schema, and before a lost session is replaced. */
 const againMs = 1_000
+/** While the group of the pool shares its partitions, it may not show the names of its members. It is asked again, for at most this time. */
+const joiningMsMax = 3_000
+const joiningAgainMs = 100
 
 export interface ControlConsumerOptions {
   log: Log
@@ -207,14 +211,25 @@ export class ControlConsumer {
     return undefined
   }
 
+  async #membersOfPool(): Promise<readonly GroupMember[]> {
+    const { names, pool, clock } = this.#options
+    const beganMs = clock.steadyMs()
+    for (;;) {
+      const members = (await this.#admin?.groupMembers(names.group(`exec.${pool}`))) ?? []
+      const isKnown = !members.some(({ isJoining }) => isJoining)
+      if (isKnown || this.#stopped || clock.steadyMs() - beganMs >= joiningMsMax) return members
+      await new Promise<void>((resolve) => clock.at(clock.nowMs() + joiningAgainMs, resolve))
+    }
+  }
+
   /**
    * If several workers of a pool have the name or the host, the one that has started first takes the run. So one that joins takes nothing
    * that another may have taken before it came.
    */
   async #isFirstOfItsName(pinTo: string): Promise<boolean> {
-    const { names, pool, instance, logger } = this.#options
+    const { instance, logger } = this.#options
     try {
-      const members = (await this.#admin?.groupMembers(names.group(`exec.${pool}`))) ?? []
+      const members = await this.#membersOfPool()
       const peers = members.map((member) => member.instance).filter((peer) => isNamed(pinTo, peer))
       return peers.length === 0 || firstStarted(peers) === instance
     } catch (error) {

@@ -70,6 +70,26 @@ it('is run by the worker that has started first, and not by one that joins besid
   await young.stop()
 })
 
+it('waits while the group of the pool does not show who is in it, for 3 s', async () => {
+  const old = await new Harness({}, instanceOf('gpu', 'box', '10000000-ffffff')).start()
+  const young = await new Harness({}, instanceOf('gpu', 'box', '10000001-000000'), old).start()
+  const startsOf = () => [old, young].map(({ starts }) => starts.map(({ jobId }) => jobId))
+  old.log.areGroupsJoining = true
+  old.pin({ jobId: 'a', pinTo: 'gpu' })
+  await old.clock.advance(1_000)
+  expect(startsOf()).toEqual([[], []])
+  old.log.areGroupsJoining = false
+  await old.clock.advance(100)
+  expect(startsOf()).toEqual([['a'], []])
+  // Two that run it are better than none.
+  old.log.areGroupsJoining = true
+  old.pin({ jobId: 'b', pinTo: 'gpu' })
+  await old.clock.advance(4_000)
+  expect(startsOf()).toEqual([['a', 'b'], ['b']])
+  await old.stop()
+  await young.stop()
+})
+
 it('goes back once its worker has left its pool, because until then others of the name leave it to that worker', async () => {
   const harness = await new Harness({ slow: () => new Promise<void>(() => {}) }, instanceOf('gpu')).start()
   const { clock, log } = harness
