@@ -33,7 +33,7 @@ export interface RecordOut {
 export interface Position extends TopicPartition {
   offset: number
   /** What its group keeps with it when it is committed, at most 4,096 bytes by Kafka's default. Default: nothing. */
-  metadata?: string
+  metadata?: string | undefined
 }
 
 /** An offset that a group has committed. */
@@ -41,7 +41,7 @@ export interface CommittedOffset {
   partition: number
   offset: number
   /** Absent: none was committed with it. */
-  metadata?: string
+  metadata?: string | undefined
 }
 
 /** Writes idempotently with acks=all; one call is one batch for each partition. Rejects when the broker refused it. */

@@ -11,6 +11,7 @@ import { errorMessageMax, errorStackMax } from '../../src/executor/handlers/hand
 import { bytesPerAttemptMax, linesPerAttemptMax, linesPerSecondMax } from '../../src/executor/report/attempt-log.ts'
 import { resultBytesMax } from '../../src/executor/report/outcome.ts'
 import { fieldsBytesMax, textBytesMax } from '../../src/executor/report/run-log-line.ts'
+import { takenText } from '../../src/ports/taken-runs.ts'
 import { attemptTimeoutGraceMs } from '../../streams/state/timers.ts'
 import { priorities, topicNames } from '../../streams/topics/topics.ts'
 import { readHouseFile } from '../house/tree.ts'
@@ -26,10 +27,16 @@ function fieldsOf(schema: unknown): string[] {
   return [...fields.flatMap((field) => [field.name, ...fieldsOf(field.type)]), ...fieldsOf(type), ...fieldsOf(items)]
 }
 
+const told = takenText({ reach: 1_042, waiting: 3, untracked: 0, sharing: 0 }, Date.UTC(2026, 0, 1))
+
+test('the metadata of a commit is what a worker writes', () => {
+  expect(text).toContain(`\`${told}\``)
+})
+
 test('every named field is in one of the records', () => {
   const records = [executionSchema, executionEventSchema, workerControlSchema, jobDefinitionSchema, runLogSchema]
   const known = new Set(records.flatMap(fieldsOf))
-  // Words of other things: assignors, isolation, places in `name@host:pid:boot`, topics, settings of Kafka, user data.
+  // Words of other things: assignors, isolation, places in `name@host:pid:boot`, topics, settings of Kafka, user data, metadata of commits.
   const others = new Set([
     'range',
     'earliest',
@@ -42,6 +49,7 @@ test('every named field is in one of the records', () => {
     'null',
     'handlers',
     'pauses',
+    ...Object.keys(JSON.parse(told)),
   ])
   const named = Array.from(text.matchAll(/`([a-z][A-Za-z]*)`/g), ([, name = '']) => name)
   expect(named.length).toBeGreaterThan(30)

@@ -1,5 +1,5 @@
 /** The package as npm makes it, in a project of somebody else: what Node runs below node_modules, and what the compiler sees of it. */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ async function compiled(place: string): Promise<string> {
     types: [],
   }
   await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
-  return execFileSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' })
+  return spawnSync(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', place], { encoding: 'utf8' }).stdout
 }
 
 const everything = Object.keys(pkg.dependencies)
