@@ -55,6 +55,7 @@ class RoundTrip {
     JobPage listed = jobs.listJobs(null, tag, null, null, null, null, null, 10, null, null);
     jobs.putJob(id + "/word", definition.priority(new Priority("LOW")), "applied", null, null, null);
     JobDefinition word = jobs.getJob(id + "/word", null).getDefinition();
+    definition.priority(new Priority(7));
     RunCommandResult triggered = jobs.triggerJob(id, null, null, "once", new TriggerRequest().payload(Map.of("n", 2)));
     RunDetail run = runs.getRun(id, 1L, null, null);
     while (run.getFinishedAt() == null) {
