@@ -122,6 +122,7 @@ export type Backoff = {
 export type Retry = {
   /** Attempts of one run, including the first. After the last failure the run becomes a dead letter. */
   maxAttempts?: number
+  /** Delay before the next attempt. Exactly one of its fields is set. */
   backoff?: Backoff
   /** The run is not retried if its next attempt would be due more than maxAgeMs after its nominal time. Unit: ms. */
   maxAgeMs?: number | null
@@ -159,6 +160,7 @@ export type JobDefinition = {
   pinTo?: string | null
   /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. */
   trackRuns?: boolean
+  /** What happens when an attempt fails. */
   retry?: Retry
   /** Longest duration of one attempt. Then its signal is aborted and the attempt counts as failed. Unit: ms. */
   attemptTimeoutMs?: number
@@ -208,6 +210,7 @@ export type JobDefinition = {
   retainCompletedMs?: number
   /** A completed job whose last run failed, expired or is dead is deleted after retainFailedMs. Unit: ms. */
   retainFailedMs?: number
+  /** HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others. */
   priority?: Priority
   /** Any JSON value. Text if contentType is not JSON. */
   payload?: any

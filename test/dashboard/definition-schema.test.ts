@@ -4,6 +4,8 @@ import {
   defaultOf,
   type FieldSchemas,
   fieldAt,
+  numbersOf,
+  resolved,
   withDefaults,
   withoutDefaults,
 } from '../../src/dashboard/model/definition-schema.ts'
@@ -54,6 +56,12 @@ it('knows each field by its path, also behind references and in lists', () => {
   expect(fieldAt(schemas, ['catchUp'])?.enum).toEqual(['SKIP', 'LATEST', 'ALL'])
   expect(fieldAt(schemas, ['tags', 0])).toMatchObject({ type: 'string' })
   expect(defaultOf(fieldAt(schemas, ['retry']))).toMatchObject({ maxAttempts: 5 })
+  const priority = fieldAt(schemas, ['priority'])
+  expect(priority?.description).toContain('9 goes first')
+  expect([resolved(schemas, priority)?.enum, numbersOf(schemas, priority)]).toEqual([
+    ['HIGH', 'NORMAL', 'LOW'],
+    [9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
+  ])
   expect(defaultOf(fieldAt(schemas, ['payload']))).toBeUndefined()
   for (const path of [['constructor'], ['retry', 'toString'], ['nothing', 'here']]) expect(fieldAt(schemas, path)).toBeUndefined()
 })

@@ -160,9 +160,9 @@ function hoisted(value: JsonSchema, components: Map<string, JsonSchema>): JsonSc
   if (!components.has(title)) {
     // Set before its parts are visited, because they may refer to it.
     components.set(title, value)
-    // The default belongs to the field, and not to the type.
-    const { 'x-default': _, ...component } = walked(value, components)
-    components.set(title, component)
+    const { 'x-default': fallback, description, ...component } = walked(value, components)
+    // A default, and a description beside it, belong to the field, and not to the type.
+    components.set(title, fallback === undefined && description !== undefined ? { description, ...component } : component)
   }
   const { description, 'x-default': fallback } = value
   const isOwn = description !== undefined && description !== components.get(title)?.description
