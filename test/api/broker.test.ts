@@ -118,7 +118,7 @@ describe('with a real broker', () => {
     )
     for (const [index, answer] of answers.entries()) {
       const id = ids[index] ?? ''
-      expect(answer.statusCode).toBe(201)
+      expect(answer.statusCode, answer.body).toBe(201)
       const { partition, offset } = answer.json()
       expect(partition).toBe(partitionOf(id, partitions))
       const record = records.find(
