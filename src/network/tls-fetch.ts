@@ -26,7 +26,7 @@ const socketsMax = 64
 const noBody = new Set([204, 205, 304])
 
 /** Agent for libraries that make their requests themselves. Undefined: the certificates of Node are enough. */
-export function agentOf(certificates: Certificates | undefined): Agent | undefined {
+function agentOf(certificates: Certificates | undefined): Agent | undefined {
   const { ca, cert, key } = certificates ?? {}
   if (ca === undefined && cert === undefined) return undefined
   return new Agent({

@@ -26,7 +26,7 @@ import type {
 } from '../../ports/index.ts'
 import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
-import type { CertificateFiles, DashboardFile } from '../http/index.ts'
+import type { DashboardFile, ServerCertificateFiles } from '../http/index.ts'
 import type { ComputeQueue, JobWrites, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
 import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
 import type { SeriesSampler } from '../series/index.ts'
@@ -95,7 +95,7 @@ export interface ApiOptions {
   /** File that keeps the series over a restart. Absent: they are in memory only. */
   seriesFile?: string | undefined
   /** Certificate and key of the server. Absent: it speaks HTTP. */
-  https?: CertificateFiles | undefined
+  https?: ServerCertificateFiles | undefined
   /** Files of the dashboard, as readDashboard gives them. Absent or empty: its pages say how to build it. */
   dashboard?: ReadonlyMap<string, DashboardFile> | undefined
   /**

@@ -8,7 +8,7 @@ import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import { isPair, pemOfFile } from '../../process/index.ts'
 
-export interface CertificateFiles {
+export interface ServerCertificateFiles {
   /** The certificate, followed by those of its intermediate authorities. */
   certFile: string
   keyFile: string
@@ -35,7 +35,7 @@ const endToldEveryMs = 86_400_000
 export const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as const
 
 /** Throws `bad-config` if a file cannot be read, or the two do not belong together. */
-export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
+export function readCertificate({ certFile, keyFile }: ServerCertificateFiles): Pair {
   const read = (name: string, file: string): string => {
     try {
       return pemOfFile(file, { isReadAgain: true })
@@ -69,7 +69,7 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Pair {
  * that ends the watch.
  */
 export function watchCertificate(
-  files: CertificateFiles,
+  files: ServerCertificateFiles,
   server: Server,
   first: Pair,
   { clock, logger }: { clock: Times; logger: Pick<Logger, 'info' | 'warn'> },
@@ -126,7 +126,7 @@ function endTeller(clock: Times, logger: Pick<Logger, 'warn'>): (pair: Pair) => 
 }
 
 /** Calls `renew` when something in the folders has changed, and once an hour. Returns a function that ends this. */
-function watchFolders(files: CertificateFiles, renew: () => void, unwatched: (error: unknown) => void): () => void {
+function watchFolders(files: ServerCertificateFiles, renew: () => void, unwatched: (error: unknown) => void): () => void {
   let watchers: FSWatcher[] = []
   let nextTimer: NodeJS.Timeout | undefined
   let latestTimer: NodeJS.Timeout | undefined
@@ -168,7 +168,7 @@ function watchFolders(files: CertificateFiles, renew: () => void, unwatched: (er
 }
 
 /** Of the files, and of what they link to. */
-function foldersOf({ certFile, keyFile }: CertificateFiles): Set<string> {
+function foldersOf({ certFile, keyFile }: ServerCertificateFiles): Set<string> {
   const folders = new Set<string>()
   for (const file of [certFile, keyFile]) {
     folders.add(dirname(file))

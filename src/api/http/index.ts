@@ -2,7 +2,7 @@
 export { activeRunToJson, finishedRunToJson, jobEtag as etagOf, resultToJson, runIdOf } from '../../ports/index.ts'
 export { allowedMethods } from './allowed-methods.ts'
 export { BoundedWriter, checkSize, type PlacedRecord } from './bounded-writer.ts'
-export { type CertificateFiles, readCertificate, tlsOptions, watchCertificate } from './certificate.ts'
+export { readCertificate, type ServerCertificateFiles, tlsOptions, watchCertificate } from './certificate.ts'
 export { type DashboardFile, readDashboard } from './dashboard-files.ts'
 export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'
 export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'

@@ -1,8 +1,8 @@
 /**
  * Commits for each lane the offset up to which every record is done. A commit means accepted, not finished: the owner's lease
- * covers what runs. There is a timer only while there is something to commit, or to tell with a commit (told-runs.ts). A commit that fails, for example during a
- * rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery. So the last commit before a lane goes to
- * another worker is repeated.
+ * covers what runs. There is a timer only while there is something to commit, or to tell with a commit (told-runs.ts). A commit that
+ * fails, for example during a rebalance, leaves its lanes to the next one. Until then a crash would mean redelivery. So the last
+ * commit before a lane goes to another worker is repeated.
  */
 import type { Clock } from '../../clock/index.ts'
 import { withTimeout } from '../../concurrency/index.ts'
