@@ -744,7 +744,7 @@ export type Plan = {
 export type ForecastBucket = {
   /** Start of the step. */
   at: string
-  /** Jobs whose next occurrence is due in it. Exact, up to until. */
+  /** Jobs whose next occurrence is due in it. Exact, up to until; with a filter an estimate, if estimate is true. */
   next: number
   /** Occurrences of the same jobs after their next one. Rounded; estimated if estimate is true. */
   later: number
@@ -757,7 +757,7 @@ export type Forecast = {
   to: string
   bucketMs: number
   buckets: ForecastBucket[]
-  /** Occurrences that were due before from and have not fired yet. */
+  /** Occurrences of all jobs that were due before from and have not fired yet. */
   overdue: number
   /** Jobs whose next occurrence is in the range. */
   jobs: number
@@ -782,7 +782,7 @@ export type DueJobs = {
   'from': string
   /** Time in ISO 8601, UTC. */
   to: string
-  /** Those with the earliest occurrences in the range, in that order. */
+  /** The rarest first: those with the fewest occurrences in the range, then with the earliest ones. */
   jobs: DueJob[]
   /** Number of jobs that were found, also of those beyond limit. */
   found: number

@@ -35,6 +35,7 @@ import type { Job } from './job.ts'
 import type {
   AwaitedRunOf,
   CommandOptions,
+  DueFilter,
   HistoryFilter,
   JobFilter,
   RunFilter,
@@ -132,13 +133,11 @@ export interface Client<Payloads extends object = AnyPayloads> {
     options?: { horizonMs?: number | undefined; maxFires?: number | undefined },
   ): Promise<Plan>
   /** Number of occurrences in the steps of a range. */
-  forecast(range?: {
-    from?: Instant | undefined
-    horizonMs?: number | undefined
-    buckets?: number | undefined
-  }): Promise<Forecast>
-  /** The jobs that will be due in a range, by their first occurrence in it. `horizonMs`: default one hour. `limit`: 1 to 500, default 100. */
-  dueJobs(range: { from: Instant; horizonMs?: number | undefined; limit?: number | undefined }): Promise<DueJobs>
+  forecast(
+    range?: DueFilter & { from?: Instant | undefined; horizonMs?: number | undefined; buckets?: number | undefined },
+  ): Promise<Forecast>
+  /** The jobs that will be due in a range, those with the fewest occurrences in it first. `horizonMs`: default one hour. `limit`: 1 to 500, default 100. */
+  dueJobs(range: DueFilter & { from: Instant; horizonMs?: number | undefined; limit?: number | undefined }): Promise<DueJobs>
   /** Workers of all pools that run now, with their handlers and load. */
   workers(): Promise<WorkerInfo[]>
   /** Takes no runs until it is resumed; running handlers go on. `worker`: its whole name, `instance` of `workers()`. Resolves with its state; rejects with `not-found`. */

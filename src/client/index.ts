@@ -33,6 +33,7 @@ export { createKafkaClient } from './kafka-client.ts'
 export type {
   AwaitedRunOf,
   CommandOptions,
+  DueFilter,
   HistoryFilter,
   JobFilter,
   RunFilter,

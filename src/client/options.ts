@@ -61,6 +61,18 @@ export interface JobFilter {
   active?: boolean | undefined
 }
 
+/** Which jobs of a forecast. All given fields must match. */
+export interface DueFilter {
+  /** One of the tags of the job. */
+  tag?: string | undefined
+  /** Name of its handler. */
+  handler?: string | undefined
+  /** Name of its pool. */
+  pool?: string | undefined
+  /** ms: only jobs whose next two occurrences are at least so far apart, and jobs with one occurrence. */
+  periodMsMin?: number | undefined
+}
+
 /** Which runs. All given fields must match. */
 export interface RunFilter {
   /** One of the tags of the job. */

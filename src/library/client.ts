@@ -5,6 +5,7 @@ export type {
   Bytes,
   Client,
   CommandOptions,
+  DueFilter,
   HistoryFilter,
   HistoryRunInfo,
   Job,

@@ -59,9 +59,11 @@ export {
 } from './owner-queries.ts'
 export {
   type DueCounts,
+  type DueFilter,
   type DueJob,
   type DueJobs,
   type DueRange,
+  inRarity,
   type JobFilter,
   type LimitUse,
   type OpenTransaction,

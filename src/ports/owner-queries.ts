@@ -3,7 +3,17 @@ import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, Job
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
 import type { Announced, AnnounceQuery, ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
-import type { DueCounts, DueJobs, DueRange, JobFilter, LimitUse, PartitionView, StoredJob, WorkerRuns } from './owner-views.ts'
+import type {
+  DueCounts,
+  DueFilter,
+  DueJobs,
+  DueRange,
+  JobFilter,
+  LimitUse,
+  PartitionView,
+  StoredJob,
+  WorkerRuns,
+} from './owner-views.ts'
 
 /** The last heartbeat of a running attempt. */
 export interface Heartbeat {
@@ -117,7 +127,7 @@ export interface PartitionQueries extends JobQueries {
   /** Future occurrences. It reads a bounded number of timers and definitions; the counts say how far they go. */
   forecast(partition: number, range: DueRange, asker?: Asker): Promise<DueCounts>
   /** The jobs with occurrences from `from` up to, but not including, `to`. It reads as much as a forecast does. */
-  dueJobs(partition: number, range: { from: number; to: number; limit: number }, asker?: Asker): Promise<DueJobs>
+  dueJobs(partition: number, range: DueFilter & { from: number; to: number; limit: number }, asker?: Asker): Promise<DueJobs>
   /** What an operation changes, in the order of job ids. One call reads about 10,000 jobs at most, so it may find none while `next` is set. */
   targets(partition: number, query: TargetQuery, asker?: Asker): Promise<Targets>
   /**

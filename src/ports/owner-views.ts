@@ -9,8 +9,17 @@ export interface StoredJob {
   state?: JobState
 }
 
+/** Which jobs a forecast is about: all, or those that have each of these. */
+export interface DueFilter {
+  tag?: string
+  handler?: string
+  pool?: string
+  /** ms: only jobs whose next two occurrences are at least so far apart, and jobs with one occurrence. */
+  periodMsMin?: number
+}
+
 /** From `from`, inclusive, to `to`, exclusive, in epoch ms, in steps of `bucketMs`. */
-export interface DueRange {
+export interface DueRange extends DueFilter {
   from: number
   to: number
   bucketMs: number
@@ -43,8 +52,11 @@ export interface DueJob {
   count: number
 }
 
+/** The rarest first, which ticks would hide otherwise; then the earliest. */
+export const inRarity = (a: DueJob, b: DueJob): number => a.count - b.count || a.at - b.at || (a.id < b.id ? -1 : 1)
+
 export interface DueJobs {
-  /** Those with the earliest occurrences. */
+  /** In rarity. */
   jobs: DueJob[]
   /** Number of all that were found. */
   found: number

@@ -195,14 +195,19 @@ export class MemoryOwner implements PartitionQueries {
   }
   /** The forecast of every partition. */
   due: Partial<DueCounts> = {}
-  async forecast(partition: number, { to }: DueRange): Promise<DueCounts> {
+  /** What forecasts and lists of due jobs were asked for. */
+  readonly dueRanges: object[] = []
+  async forecast(partition: number, range: DueRange): Promise<DueCounts> {
     this.#check(partition)
+    this.dueRanges.push(range)
+    const { to } = range
     return { overdue: 0, next: [], later: [], until: to, jobs: 0, sampled: 0, cut: false, ...this.due }
   }
   /** The jobs that are due in every partition. */
   dueList: DueJobs = { jobs: [], found: 0, complete: true }
-  async dueJobs(partition: number, _range: object, _asker?: Asker): Promise<DueJobs> {
+  async dueJobs(partition: number, range: object, _asker?: Asker): Promise<DueJobs> {
     this.#check(partition)
+    this.dueRanges.push(range)
     return this.dueList
   }
   /** The workers that the first partition has heard from. */

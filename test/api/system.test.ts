@@ -132,7 +132,18 @@ describe('probes, metrics and partitions', () => {
     })
   })
 
-  it('lists the jobs that are due in all partitions, the earliest first', async () => {
+  it('asks each owner for the jobs of a filter', async () => {
+    await using system = createSystem()
+    const filter = { tag: 'a', handler: 'h', pool: 'p', periodMsMin: 60_000 }
+    const query = `tag=a&handler=h&pool=p&periodMsMin=60000`
+    expect((await system.api.instance.inject(`/v1/forecast?${query}`)).statusCode).toBe(200)
+    expect((await system.api.instance.inject(`/v1/forecast/jobs?from=0&${query}`)).statusCode).toBe(200)
+    for (const asked of system.owner.dueRanges) expect(asked).toMatchObject(filter)
+    expect(system.owner.dueRanges).toHaveLength(8)
+    expect((await system.api.instance.inject('/v1/forecast?periodMsMin=0')).statusCode).toBe(400)
+  })
+
+  it('lists the jobs that are due in all partitions, the rarest first', async () => {
     await using system = createSystem()
     system.owner.dueList = { jobs: [2, 5].map((at) => ({ id: `j${at}`, at: nowMs + at, count: at })), found: 7, complete: true }
     const url = `/v1/forecast/jobs?from=${encodeURIComponent(isoAt(0))}&horizonMs=60000`

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyFirst } from '../tools/copied-record.ts'
 import { expectAccessible, expectFocusOn, openBrowser, openPage, said, stepMs, view } from './browser.ts'
+import { filtersCalendar, opensCells } from './calendar-steps.ts'
 import { edit, endsDrafts, watched } from './editor-steps.ts'
 import { pausesPools } from './pool-steps.ts'
 import { calendarJobs, shownJobs } from './shown-jobs.ts'
@@ -42,6 +43,7 @@ describe('the dashboard', () => {
     await page.getByRole('group', { name: /occurrences in 168 steps/ }).waitFor()
     await page.goBack()
     await page.getByRole('group', { name: /occurrences in 720 steps/ }).waitFor()
+    await filtersCalendar(page)
     await view(page, 'Settings').click()
     await page.getByRole('rowheader', { name: 'DUELOG_TOPIC_PREFIX' }).waitFor()
     await expectAccessible(page, 'settings')
@@ -351,8 +353,12 @@ async function usesPalette(page: Page, id: string): Promise<void> {
   await page.waitForURL('**/calendar')
   await page.getByRole('heading', { name: 'Calendar' }).waitFor()
   await page.keyboard.press('/')
-  await field.fill(id)
-  await page.getByRole('option', { name: 'Job with this ID' }).waitFor()
+  await field.fill(`no-${id}`)
+  await page.getByText('No job has this in its ID.').waitFor()
+  expect(await page.getByRole('option', { name: /^no-.*Job,/ }).count()).toBe(0)
+  // A part of the ID finds the job.
+  await field.fill(id.slice(1))
+  await page.getByRole('option', { name: `${id} Job, active` }).waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('Enter')
@@ -467,21 +473,4 @@ async function cancelsSelected(page: Page, { put, cancel }: DashboardSite): Prom
   await page.getByText('No matching active runs').waitFor()
   await page.getByRole('link', { name: 'Clear filters' }).click()
   await page.getByText('No active runs').waitFor()
-}
-
-/** By keyboard and by the list of the busiest; each shows the jobs of its time, with links. */
-async function opensCells(page: Page): Promise<void> {
-  await page.locator('.heat a[tabindex="0"]').focus()
-  await page.keyboard.press('End')
-  await page.keyboard.press('ArrowLeft')
-  const focused = await page.locator('.heat a:focus').getAttribute('data-at')
-  await page.keyboard.press('Enter')
-  await page.waitForURL(`**/calendar?at=${encodeURIComponent(new Date(Number(focused)).toISOString())}`)
-  await page.locator('section[aria-labelledby=due]').waitFor()
-  await page.locator('.busiest a').first().click()
-  const table = page.getByRole('region', { name: 'Table of jobs that are due' })
-  // A quarter at least: the jobs of each quarter and of each five minutes, and not those of 03:50.
-  await table.getByRole('link', { name: 'group-1.0', exact: true }).waitFor()
-  await table.getByRole('link', { name: 'group-2.0', exact: true }).waitFor()
-  expect(await table.getByRole('link', { name: 'group-4.0', exact: true }).count()).toBe(0)
 }

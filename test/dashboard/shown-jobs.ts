@@ -41,6 +41,9 @@ export const calendarJobs: Record<string, object> = Object.fromEntries(
     ['30 8-18 * * MON-FRI', 36],
     ['50 3 * * *', 20],
   ].flatMap(([text, many], group) =>
-    Array.from({ length: Number(many) }, (_, index) => [`group-${group}.${index}`, cron(String(text), 'UTC', ['calendar'])]),
+    Array.from({ length: Number(many) }, (_, index) => [
+      `group-${group}.${index}`,
+      cron(String(text), 'UTC', ['calendar', `group-${group}`]),
+    ]),
   ),
 )

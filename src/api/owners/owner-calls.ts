@@ -3,8 +3,8 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import type { Asker, AwaitedRun, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
-import { closed, dueJobsMax, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
+import type { Asker, AwaitedRun, DueFilter, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
+import { closed, dueFilterFields, dueJobsMax, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
 import {
   filterFields,
   flag,
@@ -109,7 +109,10 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } & typeof opera
   },
   forecast: {
     path: '/:partition/forecast',
-    schema: schemaOf(ofPartition, closed({ from: integer(0), to: integer(0), bucketMs: integer(1) }, ['from', 'to', 'bucketMs'])),
+    schema: schemaOf(
+      ofPartition,
+      closed({ ...dueFilterFields, from: integer(0), to: integer(0), bucketMs: integer(1) }, ['from', 'to', 'bucketMs']),
+    ),
     field: 'counts',
     request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
     answer: (queries, { partition, ...range }: OfPartition & DueRange, asker) => queries.forecast(partition, range, asker()),
@@ -118,11 +121,13 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } & typeof opera
     path: '/:partition/due-jobs',
     schema: schemaOf(
       ofPartition,
-      closed({ from: integer(0), to: integer(0), limit: { ...integer(1), maximum: dueJobsMax } }, ['from', 'to', 'limit']),
+      closed({ ...dueFilterFields, from: integer(0), to: integer(0), limit: { ...integer(1), maximum: dueJobsMax } }, [
+        ...['from', 'to', 'limit'],
+      ]),
     ),
     field: 'due',
     request: (partition, range, asker) => ({ params: { partition }, query: { ...range }, asker }),
-    answer: (queries, { partition, ...range }: OfPartition & { from: number; to: number; limit: number }, asker) =>
+    answer: (queries, { partition, ...range }: OfPartition & DueFilter & { from: number; to: number; limit: number }, asker) =>
       queries.dueJobs(partition, range, asker()),
   },
   ...operationCalls,

@@ -6,7 +6,7 @@ import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/in
 import { emptyValue, type Job } from '../../../streams/state/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
-import type { DueRange } from '../../ports/index.ts'
+import type { DueFilter, DueRange } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import {
@@ -28,10 +28,10 @@ interface PlanBody {
   Body: { jobs: unknown[]; horizonMs: number; maxFires: number }
 }
 interface ForecastQuery {
-  Querystring: { from?: string; horizonMs: number; buckets: number }
+  Querystring: DueFilter & { from?: string; horizonMs: number; buckets: number }
 }
 interface DueJobsQuery {
-  Querystring: { from: string; horizonMs: number; limit: number }
+  Querystring: DueFilter & { from: string; horizonMs: number; limit: number }
 }
 type Shown = Record<string, unknown> & { action: JobPlan['action'] | 'INVALID' }
 
@@ -121,10 +121,10 @@ function forecastRoute(
 ): void {
   const config = { role: 'viewer' } as const
   instance.get<ForecastQuery>('/v1/forecast', { config, schema: forecastSchema }, async (request, reply) => {
-    const { horizonMs, buckets } = request.query
-    const from = request.query.from === undefined ? clock.nowMs() : timeOf('from', request.query.from)
+    const { from: given, horizonMs, buckets, ...filter } = request.query
+    const from = given === undefined ? clock.nowMs() : timeOf('from', given)
     const bucketMs = Math.ceil(horizonMs / buckets)
-    const range: DueRange = { from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
+    const range: DueRange = { ...filter, from, to: from + bucketMs * Math.ceil(horizonMs / bucketMs), bucketMs }
     const counts = await whileAsked(request, reply, (asker) => {
       const of = (partition: number) => owners.ask(partition, (owner) => owner.forecast(partition, range, asker))
       return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))
@@ -133,9 +133,9 @@ function forecastRoute(
   })
 
   instance.get<DueJobsQuery>('/v1/forecast/jobs', { config, schema: dueJobsSchema }, async (request, reply) => {
-    const { horizonMs, limit } = request.query
-    const from = timeOf('from', request.query.from)
-    const range = { from, to: from + horizonMs, limit }
+    const { from: given, horizonMs, ...more } = request.query
+    const from = timeOf('from', given)
+    const range = { ...more, from, to: from + horizonMs }
     const due = await whileAsked(request, reply, (asker) => {
       const of = (partition: number) => owners.ask(partition, (owner) => owner.dueJobs(partition, range, asker))
       return Promise.all(Array.from({ length: partitions }, (_, partition) => of(partition)))

@@ -127,7 +127,7 @@ export {
   operationSchema,
 } from './operations.ts'
 export { partitionsSchema } from './partitions.ts'
-export { dueJobsSchema, forecastSchema, planSchema } from './plan.ts'
+export { dueFilterFields, dueJobsSchema, forecastSchema, planSchema } from './plan.ts'
 export { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas } from './pools.ts'
 export { internalProofSchema, proofSchema } from './proof.ts'
 export { runLogsSchema } from './run-logs.ts'

@@ -135,6 +135,19 @@ export const planSchema = {
   },
 } as const
 
+/** Which jobs a forecast is about. */
+export const dueFilterFields = {
+  tag: { type: 'string', minLength: 1, maxLength: 64, description: 'Only jobs with this tag.' },
+  handler: { type: 'string', minLength: 1, maxLength: 128, description: 'Only jobs with this handler.' },
+  pool: { type: 'string', minLength: 1, maxLength: 64, description: 'Only jobs of this pool.' },
+  periodMsMin: {
+    type: 'integer',
+    minimum: 1,
+    maximum: horizonMaxMs,
+    description: 'Only jobs whose next two occurrences are at least so far apart, and jobs with one occurrence.',
+  },
+} as const
+
 export const forecastSchema = {
   operationId: 'getForecast',
   tags: ['Schedules'],
@@ -149,6 +162,7 @@ export const forecastSchema = {
       default: bucketsDefault,
       description: 'Number of steps of equal length.',
     },
+    ...dueFilterFields,
   }),
   response: {
     200: {
@@ -169,7 +183,11 @@ export const forecastSchema = {
             required: ['at', 'next', 'later'],
             properties: {
               at: { ...time, description: 'Start of the step.' },
-              next: { type: 'integer', description: 'Jobs whose next occurrence is due in it. Exact, up to until.' },
+              next: {
+                type: 'integer',
+                description:
+                  'Jobs whose next occurrence is due in it. Exact, up to until; with a filter an estimate, if estimate is true.',
+              },
               later: {
                 type: 'integer',
                 description: 'Occurrences of the same jobs after their next one. Rounded; estimated if estimate is true.',
@@ -177,7 +195,7 @@ export const forecastSchema = {
             },
           },
         },
-        overdue: { type: 'integer', description: 'Occurrences that were due before from and have not fired yet.' },
+        overdue: { type: 'integer', description: 'Occurrences of all jobs that were due before from and have not fired yet.' },
         jobs: { type: 'integer', description: 'Jobs whose next occurrence is in the range.' },
         sampled: {
           type: 'integer',
@@ -203,6 +221,7 @@ export const dueJobsSchema = {
       from: { ...timeInput, description: 'Start of the range, ISO 8601 with an offset, or epoch ms.' },
       horizonMs: { type: 'integer', minimum: 1, maximum: horizonMaxMs, default: forecastHorizonDefaultMs },
       limit: { type: 'integer', minimum: 1, maximum: dueJobsMax, default: dueJobsDefault },
+      ...dueFilterFields,
     },
     ['from'],
   ),
@@ -217,7 +236,7 @@ export const dueJobsSchema = {
         to: time,
         jobs: {
           type: 'array',
-          description: 'Those with the earliest occurrences in the range, in that order.',
+          description: 'The rarest first: those with the fewest occurrences in the range, then with the earliest ones.',
           items: {
             title: 'DueJob',
             type: 'object',

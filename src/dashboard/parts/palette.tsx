@@ -1,7 +1,23 @@
 /** The palette: views, jobs by ID, and actions, by keyboard. Ctrl-K or / opens it. ? shows what the view is for, and all keys. */
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { chooseTheme, go, jobHref, leave, mayOperate, question, route, session, shownPages, viewHelp } from '../model/index.ts'
+import {
+  ask,
+  chooseTheme,
+  go,
+  type JobPage,
+  jobHref,
+  leave,
+  mayOperate,
+  path,
+  question,
+  route,
+  session,
+  shownPages,
+  statusWord,
+  useResource,
+  viewHelp,
+} from '../model/index.ts'
 import { useModal } from './modal.tsx'
 
 const open = signal<'palette' | 'keys' | undefined>(undefined)
@@ -13,9 +29,42 @@ interface Entry {
 }
 
 const shownMax = 12
+const foundMax = 5
+/** Characters of an ID that are searched for. */
+const searchedCharsMax = 255
+/** The search begins when nothing was typed for so long. */
+const typedMs = 150
 
-/** What the text leads to, the nearest first. A text is also the ID of a job, or a part of one. */
-function entriesOf(text: string): Entry[] {
+interface FoundJob {
+  id: string
+  status: string
+}
+
+/** The jobs whose ID begins with the text, then those that contain it. */
+async function jobsOf(text: string, signal: AbortSignal): Promise<FoundJob[]> {
+  if (text === '') return []
+  const listed = async (filter: Record<string, string>) =>
+    (await ask<JobPage>(path(['jobs'], { ...filter, limit: foundMax }), { signal })).jobs
+  const pages = await Promise.all([listed({ idPrefix: text }), listed({ idContains: text })])
+  return [...new Map(pages.flat().map((job) => [job.id, job])).values()].slice(0, foundMax)
+}
+
+/** Undefined: the answer is not there yet. */
+function useFoundJobs(text: string): readonly FoundJob[] | undefined {
+  const wanted = text.trim().slice(0, searchedCharsMax)
+  const settled = useSignal(wanted)
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      settled.value = wanted
+    }, typedMs)
+    return () => clearTimeout(timer)
+  }, [wanted])
+  const found = useResource(`found ${settled.value}`, (signal) => jobsOf(settled.value, signal), false)
+  return settled.value === wanted ? found.value.value : undefined
+}
+
+/** What the text leads to, the nearest first. A text is also a part of the ID of a job. */
+function entriesOf(text: string, jobs: readonly FoundJob[] | undefined): Entry[] {
   const wanted = text.trim()
   const views = shownPages.value.map(({ title, href }): Entry => ({ title, hint: 'View', run: () => go(href) }))
   const actions: Entry[] = [
@@ -32,7 +81,7 @@ function entriesOf(text: string): Entry[] {
   if (wanted === '') return matching
   return [
     ...matching,
-    { title: wanted, hint: 'Job with this ID', run: () => go(jobHref(wanted)) },
+    ...(jobs ?? []).map(({ id, status }) => ({ title: id, hint: `Job, ${statusWord(status)}`, run: () => go(jobHref(id)) })),
     { title: wanted, hint: 'Jobs whose ID contains this', run: () => go(`/jobs?${new URLSearchParams({ idContains: wanted })}`) },
     { title: wanted, hint: 'Jobs with this tag', run: () => go(`/jobs?${new URLSearchParams({ tag: wanted })}`) },
   ].slice(0, shownMax)
@@ -100,7 +149,8 @@ function Dialog({ kind }: { kind: 'palette' | 'keys' }) {
 function Search({ close }: { close: () => void }) {
   const text = useSignal('')
   const chosen = useSignal(0)
-  const entries = entriesOf(text.value)
+  const jobs = useFoundJobs(text.value)
+  const entries = entriesOf(text.value, jobs)
   const at = Math.min(chosen.value, entries.length - 1)
   const use = (entry: Entry | undefined): void => {
     if (entry === undefined) return
@@ -132,6 +182,15 @@ function Search({ close }: { close: () => void }) {
           else chosen.value = (at + step + entries.length) % Math.max(1, entries.length)
         }}
       />
+      <p class="aside" role="status">
+        {text.value.trim() === ''
+          ? ''
+          : jobs === undefined
+            ? 'Searching for jobs …'
+            : jobs.length === 0
+              ? 'No job has this in its ID.'
+              : ''}
+      </p>
       <div id="palette-entries" role="listbox" aria-label="Matches">
         {entries.map((entry, index) => (
           // The keys are those of the field above.

@@ -23,6 +23,9 @@ interface SearchFormProps {
   query: URLSearchParams
 }
 
+/** How a list is shown, which a search does not change. */
+const ways = ['order', 'by']
+
 export const isSearched = (fields: readonly SearchField[], query: URLSearchParams): boolean =>
   fields.some(({ name }) => query.has(name))
 
@@ -37,8 +40,7 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
       const text = String(new FormData(form).get(name) ?? '').trim()
       if (text !== '') wanted.set(name, kind === 'time' ? new Date(text).toISOString() : text)
     }
-    const order = query.get('order')
-    if (order !== null) wanted.set('order', order)
+    for (const name of ways) if (query.has(name)) wanted.set(name, query.get(name) ?? '')
     go(wanted.size === 0 ? href : `${href}?${wanted}`)
   }
   return (
@@ -56,10 +58,15 @@ export function SearchForm({ label, href, fields, query }: SearchFormProps) {
       ))}
       <button type="submit">Search</button>
       {fields.some(({ name }) => name === 'from') && <TimeRanges href={href} query={query} />}
-      {isSearched(fields, query) && <a href={href}>Clear filters</a>}
+      {isSearched(fields, query) && <a href={clearedOf(href, query)}>Clear filters</a>}
       <KeptFilters href={href} query={query} names={fields.map(({ name }) => name)} />
     </form>
   )
+}
+
+function clearedOf(href: string, query: URLSearchParams): string {
+  const left = new URLSearchParams([...query].filter(([name]) => ways.includes(name)))
+  return left.size === 0 ? href : `${href}?${left}`
 }
 
 /** Longer years are no dates for every part of the system. */

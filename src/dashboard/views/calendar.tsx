@@ -18,20 +18,43 @@ import {
   useResource,
   viewerZone,
 } from '../model/index.ts'
-import { Empty, Heading, HeatMap, HeatScale, JobLink, Loading, Problem, Table, When } from '../parts/index.ts'
+import {
+  Empty,
+  Heading,
+  HeatMap,
+  HeatScale,
+  isSearched,
+  JobLink,
+  Loading,
+  Problem,
+  SearchForm,
+  Table,
+  When,
+  wantedOf,
+} from '../parts/index.ts'
 
 const busiestShown = 5
 const jobsShown = 100
 const panelRefreshMs = 10_000
 const edgePx = 120
+/** Jobs that recur more often than this would hide all others. */
+const periodsMs = { MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000 } as const
+const fields = [
+  { name: 'tag', label: 'Tag' },
+  { name: 'handler', label: 'Handler' },
+  { name: 'pool', label: 'Pool' },
+  { name: 'once', label: 'At most once a', choices: Object.keys(periodsMs) },
+] as const
 /** The year 9999. */
 const atMsMax = 253_370_764_800_000
 
 export function CalendarView({ query }: { query: URLSearchParams }) {
   const step: Step = query.get('by') === 'hour' ? 'hour' : 'minute'
-  const { value, problem } = useResource(`calendar by ${step}`, (signal) =>
-    ask<Forecast>(path(['forecast'], { ...rangeOf(step, Date.now()) }), { signal }),
+  const filter = filterOf(query)
+  const { value, problem } = useResource(`calendar by ${step} ${JSON.stringify(filter)}`, (signal) =>
+    ask<Forecast>(path(['forecast'], { ...rangeOf(step, Date.now()), ...filter }), { signal }),
   )
+  const hrefOf = (shown: Step, atMs?: number) => calendarHref(query, shown, atMs)
   const forecast = value.value
   const grid = forecast === undefined ? undefined : gridOf(step, forecast, isNarrow.value)
   const openMs = atOf(query)
@@ -39,20 +62,26 @@ export function CalendarView({ query }: { query: URLSearchParams }) {
     <>
       <Heading title="Calendar">
         <nav class="choice" aria-label="Steps">
-          <a href="/calendar" aria-current={step === 'minute' ? 'true' : undefined}>
+          <a href={hrefOf('minute')} aria-current={step === 'minute' ? 'true' : undefined}>
             12 hours by minute
           </a>
-          <a href="/calendar?by=hour" aria-current={step === 'hour' ? 'true' : undefined}>
+          <a href={hrefOf('hour')} aria-current={step === 'hour' ? 'true' : undefined}>
             7 days by hour
           </a>
         </nav>
       </Heading>
+      <SearchForm key={query.toString()} label="Calendar" href="/calendar" fields={fields} query={query} />
       <Problem problem={problem.value} known={forecast !== undefined} />
       {grid === undefined && problem.value === undefined && <Loading what="the forecast" />}
-      {grid !== undefined && <CalendarMap grid={grid} step={step} openMs={openMs} />}
-      {openMs !== undefined && <DueIn key={openMs} fromMs={openMs} toMs={endOf(grid, step, openMs)} closed={hrefOf(step)} />}
-      {grid !== undefined && <Busiest grid={grid} step={step} />}
-      {forecast !== undefined && <Notes forecast={forecast} />}
+      {grid !== undefined && <CalendarMap {...{ grid, step, openMs, hrefOf }} />}
+      {openMs !== undefined && (
+        <DueIn
+          key={`${openMs} ${JSON.stringify(filter)}`}
+          {...{ fromMs: openMs, toMs: endOf(grid, step, openMs), filter, closed: hrefOf(step) }}
+        />
+      )}
+      {grid !== undefined && <Busiest {...{ grid, step, hrefOf }} />}
+      {forecast !== undefined && <Notes forecast={forecast} isFiltered={isSearched(fields, query)} />}
     </>
   )
 }
@@ -63,17 +92,34 @@ function atOf(query: URLSearchParams): number | undefined {
   return at >= 0 && at <= atMsMax ? at : undefined
 }
 
-const hrefOf = (step: Step, atMs?: number): string => {
-  const query = new URLSearchParams(step === 'hour' ? { by: 'hour' } : {})
+/** The filter of the address, as parameters of the API. */
+function filterOf(query: URLSearchParams): Record<string, string> {
+  const { once, ...names } = wantedOf(fields, query)
+  const periodMsMin = periodsMs[once as keyof typeof periodsMs] as number | undefined
+  return { ...names, ...(periodMsMin !== undefined && { periodMsMin: String(periodMsMin) }) }
+}
+
+/** The calendar with the same filter. */
+function calendarHref(shown: URLSearchParams, step: Step, atMs: number | undefined): string {
+  const query = new URLSearchParams(fields.flatMap(({ name }) => (shown.has(name) ? [[name, shown.get(name) ?? '']] : [])))
+  if (step === 'hour') query.set('by', 'hour')
   if (atMs !== undefined) query.set('at', new Date(atMs).toISOString())
   return query.size === 0 ? '/calendar' : `/calendar?${query}`
 }
+type HrefOf = (step: Step, atMs?: number) => string
 
 /** A cell may hold an hour that a clock change repeats. */
 const endOf = (grid: Grid | undefined, step: Step, atMs: number): number =>
   grid?.cells.find((cell) => cell.atMs === atMs)?.toMs ?? atMs + stepMsOf(step)
 
-function CalendarMap({ grid, step, openMs }: { grid: Grid; step: Step; openMs: number | undefined }) {
+interface CalendarMapProps {
+  grid: Grid
+  step: Step
+  openMs: number | undefined
+  hrefOf: HrefOf
+}
+
+function CalendarMap({ grid, step, openMs, hrefOf }: CalendarMapProps) {
   if (grid.cells.every(({ due }) => due === 0)) return <Empty>Nothing is due in this period.</Empty>
   return (
     <>
@@ -84,11 +130,20 @@ function CalendarMap({ grid, step, openMs }: { grid: Grid; step: Step; openMs: n
 }
 
 /** The jobs that are due in a cell. */
-function DueIn({ fromMs, toMs, closed }: { fromMs: number; toMs: number; closed: string }) {
+interface DueInProps {
+  fromMs: number
+  toMs: number
+  filter: Record<string, string>
+  closed: string
+}
+
+function DueIn({ fromMs, toMs, filter, closed }: DueInProps) {
   const { value, problem } = useResource(
-    `due ${fromMs} ${toMs}`,
-    (signal) =>
-      ask<DueJobs>(path(['forecast', 'jobs'], { from: fromMs, horizonMs: toMs - fromMs, limit: jobsShown }), { signal }),
+    `due ${fromMs} ${toMs} ${JSON.stringify(filter)}`,
+    (signal) => {
+      const wanted = { from: fromMs, horizonMs: toMs - fromMs, limit: jobsShown, ...filter }
+      return ask<DueJobs>(path(['forecast', 'jobs'], wanted), { signal })
+    },
     panelRefreshMs,
   )
   const place = useRef<HTMLElement>(null)
@@ -123,7 +178,7 @@ function DueIn({ fromMs, toMs, closed }: { fromMs: number; toMs: number; closed:
       <p class="beside">
         {due !== undefined &&
           due.found > due.jobs.length &&
-          `The first ${count(due.jobs.length)} of ${counted(due.found, 'job')}. `}
+          `The ${count(due.jobs.length)} that are due least often, of ${counted(due.found, 'job')}. `}
         {due?.complete === false && 'There are too many jobs to look at each, so some may be missing. '}
         <a href={closed}>Close</a>
       </p>
@@ -131,7 +186,7 @@ function DueIn({ fromMs, toMs, closed }: { fromMs: number; toMs: number; closed:
   )
 }
 
-function Busiest({ grid, step }: { grid: Grid; step: Step }) {
+function Busiest({ grid, step, hrefOf }: { grid: Grid; step: Step; hrefOf: HrefOf }) {
   const busiest = grid.cells.filter(({ due }) => due > 0).sort((a, b) => b.due - a.due || a.atMs - b.atMs)
   if (busiest.length === 0) return null
   return (
@@ -149,12 +204,15 @@ function Busiest({ grid, step }: { grid: Grid; step: Step }) {
 }
 
 /** Notes on how exact and how complete the counts are. */
-function Notes({ forecast: { overdue, estimate, until, buckets, bucketMs } }: { forecast: Forecast }) {
+function Notes({ forecast, isFiltered }: { forecast: Forecast; isFiltered: boolean }) {
+  const { overdue, estimate, until, buckets, bucketMs } = forecast
   const end = Date.parse(buckets.at(-1)?.at ?? until) + bucketMs
   return (
     <p class="beside">
-      The next occurrence of each job is exact; later ones {estimate ? 'are estimated.' : 'follow from the schedules.'}
-      {overdue > 0 && ` ${count(overdue)} more are overdue.`}
+      {isFiltered && estimate
+        ? 'There are too many jobs to look at each, so the counts of this filter are estimated.'
+        : `The next occurrence of each job is exact; later ones ${estimate ? 'are estimated.' : 'follow from the schedules.'}`}
+      {overdue > 0 && !isFiltered && ` ${count(overdue)} more are overdue.`}
       {Date.parse(until) < end && ` Occurrences after ${instant(Date.parse(until))} were too many to count.`}
     </p>
   )

@@ -1,37 +1,32 @@
-/** The jobs with occurrences in a range, by their first one in it. As a forecast it reads a bounded number of timers and definitions. */
+/** The jobs with occurrences in a range, the rarest first. As a forecast it reads a bounded number of timers and definitions. */
 import { nextFire, stepsSpent } from '../../../streams/schedules/index.ts'
 import type { Job } from '../../../streams/state/index.ts'
 import type { IdleTime } from '../../concurrency/index.ts'
-import type { DueJob, DueJobs, DueRange, PartitionStore } from '../../ports/index.ts'
+import { type DueFilter, type DueJob, type DueJobs, type DueRange, inRarity, type PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
-import {
-  addingFires,
-  forecastOccurrencesMax,
-  forecastSampleMax,
-  forecastSearchMax,
-  pieces,
-  recurrenceOf,
-  scanTimers,
-} from './forecast.ts'
+import { hasNames, isRare } from './due-filter.ts'
+import { forecastOccurrencesMax, forecastSampleMax, forecastSearchMax, pieces, scanTimers } from './forecast.ts'
+import { addingFires, recurrenceOf } from './recurrence.ts'
 
 /** Of many jobs, first those whose next occurrence is in the range, then those that are due soonest and come again. */
 export async function dueJobs(
   store: PartitionStore,
   codecs: SchedulerCodecs,
-  { from, to, limit }: { from: number; to: number; limit: number },
+  { from, to, limit, ...filter }: DueFilter & { from: number; to: number; limit: number },
   spare: Pick<IdleTime, 'rest'>,
 ): Promise<DueJobs> {
   const { timers, until } = await scanTimers(store, 0, to)
   const inside = timers.filter(({ dueAt }) => dueAt >= from)
   const dueAtOf = new Map([...inside, ...timers.filter(({ dueAt }) => dueAt < from)].map(({ jobId, dueAt }) => [jobId, dueAt]))
   const ids = [...dueAtOf.keys()].slice(0, forecastSampleMax)
-  const range = { from, to, bucketMs: to - from }
+  const range = { from, to, bucketMs: to - from, ...filter }
   const worked = pieces(spare)
   const found: DueJob[] = []
   let complete = ids.length === dueAtOf.size && until >= to
   let searched = 0
   for await (const job of eachJob(store, codecs, ids)) {
+    if (!hasNames(job, filter)) continue
     const dueAt = dueAtOf.get(job.id) ?? to
     const { due, cut, steps } = await dueOf({ dueAt, job }, range, ids.length, worked)
     if (due !== undefined) found.push({ id: job.id, ...due })
@@ -41,7 +36,7 @@ export async function dueJobs(
     complete = false
     break
   }
-  found.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  found.sort(inRarity)
   return { jobs: found.slice(0, limit), found: found.length, complete }
 }
 
@@ -67,6 +62,7 @@ async function dueOf(
     return value
   }
   const recurrence = await searched(() => recurrenceOf(job))
+  if (!(await searched(() => isRare(recurrence, range)))) return { cut: false, steps }
   const adding = addingFires(counts, recurrence, range, share)
   let step = await searched(() => adding.next())
   while (!step.done) step = await searched(() => adding.next())

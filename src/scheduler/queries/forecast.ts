@@ -3,15 +3,16 @@
  * occurrences are computed from the definitions: from all if they are few, else from a sample. Both are bounded. The sample depends on the
  * ids of the jobs and not on chance or on the order of their timers, so unchanged jobs give the same answer again.
  */
-import type { JobDefinition } from '../../../schemas/index.ts'
 import { fnv } from '../../../streams/hashing/index.ts'
-import { firstFire, nextFire, type ScheduleSource, stepsSpent } from '../../../streams/schedules/index.ts'
-import { type Job, keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
+import { stepsSpent } from '../../../streams/schedules/index.ts'
+import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import { type IdleTime, idleTime } from '../../concurrency/index.ts'
 import type { DueCounts, DueRange, PartitionStore } from '../../ports/index.ts'
 import { poolOf } from '../activity/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
+import { hasNames, isFiltered, isRare } from './due-filter.ts'
+import { addingFires, type Recurrence, recurrenceOf } from './recurrence.ts'
 
 /** Timers that one call reads. */
 export const forecastTimersMax = 100_000
@@ -31,22 +32,26 @@ const slice = 2_000
 export async function forecast(
   store: PartitionStore,
   codecs: SchedulerCodecs,
-  { from, to, bucketMs }: DueRange,
+  asked: DueRange,
   spare: Pick<IdleTime, 'rest'> = idleTime,
 ): Promise<DueCounts> {
-  const buckets = Math.ceil((to - from) / bucketMs)
-  const next = new Array<number>(buckets).fill(0)
+  const { from, to, bucketMs } = asked
+  const next = new Array<number>(Math.ceil((to - from) / bucketMs)).fill(0)
   const { overdue, timers, until } = await scanTimers(store, from, to)
-  for (const { dueAt } of timers) {
-    const bucket = Math.floor((dueAt - from) / bucketMs)
-    next[bucket] = (next[bucket] ?? 0) + 1
-  }
   const { soonest, others } = sampleOf(timers, forecastSampleMax)
-  const range = { from, to: until, bucketMs }
-  const later = await laterOf(store, codecs, [soonest, others], range, spare)
+  const later = await laterOf(store, codecs, [soonest, others], { ...asked, to: until }, spare)
   // Each stratum stands for its own jobs; the first for all if no other was read.
   const ownJobs = later.looked[1] === 0 ? timers.length : soonest.length
   const weights = [weightOf(ownJobs, later.looked[0]), weightOf(timers.length - soonest.length, later.looked[1])]
+  // A timer does not say which job a filter chooses: then the sample stands for the others here too.
+  const weightOfJob = new Map(later.chosen.map(({ id, stratum }) => [id, weights[stratum] ?? 0]))
+  const weightHere = isFiltered(asked) ? (jobId: string) => weightOfJob.get(jobId) ?? 0 : () => 1
+  let jobs = 0
+  for (const { dueAt, jobId } of timers) {
+    const bucket = Math.floor((dueAt - from) / bucketMs)
+    next[bucket] = (next[bucket] ?? 0) + weightHere(jobId)
+    jobs += weightHere(jobId)
+  }
   const counted = {
     overdue,
     next,
@@ -54,8 +59,8 @@ export async function forecast(
       later.counts.reduce((sum, counts, stratum) => sum + (counts[bucket] ?? 0) * (weights[stratum] ?? 0), 0),
     ),
     until,
-    jobs: timers.length,
-    sampled: later.looked[0] + later.looked[1],
+    jobs,
+    sampled: isFiltered(asked) ? later.chosen.length : later.looked[0] + later.looked[1],
     cut: later.cut,
   }
   return { ...counted, pools: byPool(counted, later.pools, weights) }
@@ -131,7 +136,7 @@ export function pieces(spare: Pick<IdleTime, 'rest'>): (sinceMs: number) => Prom
   }
 }
 
-/** Adds up the later occurrences of the jobs of each stratum. If the search takes too many steps, fewer jobs are used. */
+/** Adds up the later occurrences of the wanted jobs of each stratum. If the search takes too many steps, fewer jobs are used. */
 async function laterOf(
   store: PartitionStore,
   codecs: SchedulerCodecs,
@@ -143,6 +148,7 @@ async function laterOf(
   const counts = strata.map(() => new Array<number>(size).fill(0))
   const groups = new Map<string, Group>()
   const pools = new Map<string | undefined, [number, number]>()
+  const chosen: { id: string; stratum: number }[] = []
   const worked = pieces(spare)
   // Reading a rule checks it, which takes steps too.
   const readFrom = stepsSpent()
@@ -153,8 +159,11 @@ async function laterOf(
       if (cut) break
       const beganMs = performance.now()
       const recurrence = recurrenceOf(job)
-      const key = groupKey(recurrence)
-      const group = groups.get(key) ?? { recurrence, members: [0, 0] }
+      const isWanted = hasNames(job, range) && isRare(recurrence, range)
+      if (isWanted) chosen.push({ id: job.id, stratum })
+      // Others were looked at too, and add nothing.
+      const key = groupKey(isWanted ? recurrence : undefined)
+      const group = groups.get(key) ?? { recurrence: isWanted ? recurrence : undefined, members: [0, 0] }
       group.members[stratum as 0 | 1]++
       groups.set(key, group)
       const pool = poolOf(job)
@@ -171,7 +180,7 @@ async function laterOf(
   const looked: [number, number] = [0, 0]
   let searched = 0
   for (const { recurrence, members } of ordered) {
-    if (searched > forecastSearchMax) return { counts, cut: true, looked, pools }
+    if (searched > forecastSearchMax) return { counts, cut: true, looked, pools, chosen }
     const own = new Array<number>(size).fill(0)
     const adding = addingFires(own, recurrence, range, share)
     for (;;) {
@@ -189,16 +198,7 @@ async function laterOf(
       if (many > 0) for (let bucket = 0; bucket < size; bucket++) sum[bucket] = (sum[bucket] ?? 0) + many * (own[bucket] ?? 0)
     }
   }
-  return { counts, cut, looked, pools }
-}
-
-/** What a recurring job still has to do, without its payload: thousands of them are in memory together. */
-export interface Recurrence {
-  source: ScheduleSource
-  expireAt: number | null
-  anchorAt: number
-  first: number
-  left: number
+  return { counts, cut, looked, pools, chosen }
 }
 
 /** A job without later occurrences is like all others without. */
@@ -207,79 +207,4 @@ function groupKey(recurrence: Recurrence | undefined): string {
   return recurrence === undefined
     ? ''
     : JSON.stringify(recurrence.source.schedule.cron === null ? recurrence : { ...recurrence, anchorAt: 0 })
-}
-
-/** False for `from: END`, because the next time depends on the unknown duration of a run. */
-const recursByItself = ({ schedule: { at, delayMs, from } }: JobDefinition): boolean =>
-  at === null && delayMs === null && from !== 'END'
-
-/** Undefined if nothing follows its next occurrence. */
-export function recurrenceOf({ definition, state }: Job): Recurrence | undefined {
-  const spec = definition?.spec
-  if (definition === undefined || spec === undefined || !recursByItself(spec)) return undefined
-  const { schedule, startAt, endAt, expireAt, maxRuns } = spec
-  const left = (maxRuns === null ? Number.MAX_SAFE_INTEGER : maxRuns - (state?.scheduledRuns ?? 0)) - 1
-  const anchorAt = state?.anchorAt ?? definition.appendedAt
-  const first = state?.nextFireAt ?? firstFire(spec, anchorAt)
-  return first === null ? undefined : { source: { schedule, startAt, endAt }, expireAt, anchorAt, first, left }
-}
-
-/**
- * Counts the occurrences of a job after the next one, which is counted already. It yields after each search. True: the share of the job
- * was used up; the rest is assumed to continue at the same rate.
- */
-export function* addingFires(
-  counts: number[],
-  recurrence: Recurrence | undefined,
-  range: DueRange,
-  share: { occurrences: number; steps: number },
-): Generator<void, boolean> {
-  if (recurrence === undefined) return false
-  const { source, expireAt, anchorAt, first, left } = recurrence
-  const to = Math.min(range.to, expireAt ?? range.to, (source.endAt ?? range.to) + 1)
-  const add = (at: number, count: number): void => {
-    const bucket = Math.floor((at - range.from) / range.bucketMs)
-    if (bucket >= 0 && bucket < counts.length) counts[bucket] = (counts[bucket] ?? 0) + count
-  }
-  const { everyMs } = source.schedule
-  if (everyMs !== null) {
-    addPoints(counts, { first, everyMs, left, to }, range)
-    return false
-  }
-  let [last, searched] = [first, 0]
-  for (let made = 0; made < left; made++) {
-    const before = stepsSpent()
-    const fire = nextFire(source, anchorAt, last)
-    searched += stepsSpent() - before
-    yield
-    if (fire === null || fire >= to) return false
-    if (made === share.occurrences || searched > share.steps) {
-      const meanMs = (fire - first) / (made + 1)
-      // The range may begin years later, and have steps of a millisecond.
-      const skippedMs = Math.max(0, range.from - fire)
-      let at = fire + skippedMs
-      for (made += skippedMs / meanMs; at < to && made < left; at += range.bucketMs, made += range.bucketMs / meanMs)
-        add(at, Math.min(range.bucketMs, to - at) / meanMs)
-      return true
-    }
-    add(fire, 1)
-    last = fire
-  }
-  return false
-}
-
-/** The points of an interval after `first` and before `to`, at most `left`, without looking at each. */
-function addPoints(
-  counts: number[],
-  { first, everyMs, left, to }: { first: number; everyMs: number; left: number; to: number },
-  { from, bucketMs }: DueRange,
-): void {
-  /** Points after the first one and before an instant. */
-  const before = (at: number): number => Math.min(left, Math.max(0, Math.ceil((Math.min(at, to) - first) / everyMs) - 1))
-  let counted = before(from)
-  for (let bucket = 0; bucket < counts.length; bucket++) {
-    const upTo = before(from + (bucket + 1) * bucketMs)
-    counts[bucket] = (counts[bucket] ?? 0) + upTo - counted
-    counted = upTo
-  }
 }

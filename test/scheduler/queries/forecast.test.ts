@@ -132,6 +132,41 @@ describe('forecast', () => {
   })
 })
 
+/** One tick a second would hide all others. Each job has another tag, handler or pool. */
+const filtered = [
+  ['tick', { everyMs: 1_000 }, { tags: ['noise'] }],
+  ['minutely', { cron: '* * * * *', timezone: 'UTC' }, { tags: ['a'] }],
+  ['hourly', { cron: '4 * * * *', timezone: 'UTC' }, { tags: ['a'], target: { handler: 'report' } }],
+  ['once', { at: now + 4 * minute }, { target: { handler: 'noop', pool: 'slow' } }],
+  ['last', { everyMs: minute }, { maxRuns: 1, tags: ['b'] }],
+] as const
+
+describe('a forecast with a filter', () => {
+  it.each([
+    [{ tag: 'a' }, [0, 1, 1, 1, 2, 1, 1, 1, 1, 1]],
+    [{ handler: 'report' }, [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]],
+    [{ pool: 'slow' }, [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]],
+    [{ tag: 'a', pool: 'slow' }, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+    [{ periodMsMin: minute }, [0, 2, 1, 1, 3, 1, 1, 1, 1, 1]],
+    [{ periodMsMin: minute + 1 }, [0, 1, 0, 0, 2, 0, 0, 0, 0, 0]],
+  ])('%j counts only its jobs', async (filter, expected) => {
+    const { next, later, jobs, sampled } = await forecast(await storeOf(filtered), codecs, { ...range, ...filter }, atOnce)
+    expect(next.map((count, bucket) => count + (later[bucket] ?? 0))).toEqual(expected)
+    expect(sampled).toBe(jobs)
+  })
+
+  it('is estimated from a sample if there are many jobs', async () => {
+    const many = Array.from(
+      { length: 5 * forecastSampleMax },
+      (_, index) => [`j${index}`, { at: now + minute }, { tags: [index % 4 === 0 ? 'wanted' : 'other'] }] as const,
+    )
+    const { next, jobs, sampled } = await forecast(await storeOf(many), codecs, { ...range, tag: 'wanted' }, atOnce)
+    expect(sampled).toBeLessThan(jobs)
+    expect(Math.abs((next[1] ?? 0) / ((5 * forecastSampleMax) / 4) - 1)).toBeLessThan(0.1)
+    expect(jobs).toBeCloseTo(next[1] ?? 0)
+  })
+})
+
 describe('a forecast of expensive rules', () => {
   /** Each time needs a search through a year, and there is one time each day. */
   const places = Array.from({ length: 366 }, (_, place) => place + 1).join(',')
@@ -223,13 +258,26 @@ describe('the jobs that are due in a range', () => {
     expect(due).toEqual({
       jobs: [
         { id: 'at the start', at: now + 10 * minute, count: 1 },
-        { id: 'each', at: now + 10 * minute, count: 2 },
         { id: 'hourly', at: now + 11 * minute, count: 1 },
+        { id: 'each', at: now + 10 * minute, count: 2 },
       ],
       found: 3,
       complete: true,
     })
     expect((await dueJobs(store, codecs, { ...inside, limit: 1 }, atOnce)).jobs).toHaveLength(1)
+  })
+
+  it('are those of a filter, the rarest first', async () => {
+    const store = await storeOf(filtered)
+    const listed = async (filter: object) => {
+      const { jobs, found } = await dueJobs(store, codecs, { from: now, to: now + 10 * minute, limit: 10, ...filter }, atOnce)
+      expect(found).toBe(jobs.length)
+      return jobs.map(({ id }) => id)
+    }
+    expect(await listed({})).toEqual(['last', 'hourly', 'once', 'minutely', 'tick'])
+    expect(await listed({ tag: 'a' })).toEqual(['hourly', 'minutely'])
+    expect(await listed({ handler: 'noop', periodMsMin: minute })).toEqual(['last', 'once', 'minutely'])
+    expect(await listed({ periodMsMin: minute + 1 })).toEqual(['last', 'hourly', 'once'])
   })
 
   it('say that some may be missing when there are too many to look at', async () => {
