@@ -15,7 +15,7 @@ export type Problem = {
   /** What happened, where, and what to do. */
   detail: string
   /** Stable; programs may rely on it. */
-  code: 'bad-config' | 'bad-request' | 'bad-definition' | 'bad-job-id' | 'bad-usage' | 'unauthorized' | 'forbidden' | 'unsupported-media-type' | 'too-many-requests' | 'identity-unavailable' | 'overloaded' | 'payload-too-large' | 'not-found' | 'method-not-allowed' | 'command-refused' | 'not-tracked' | 'version-conflict' | 'wait-timeout' | 'run-failed' | 'not-ready' | 'peer-refused' | 'encode-failed' | 'record-refused' | 'undecodable' | 'registry-unavailable' | 'broker-unavailable' | 'unreachable' | 'fenced' | 'unsafe-topic' | 'log-shrunk' | 'kafka-denied' | 'foreign-data' | 'embedded-failed' | 'handler-missing' | 'internal'
+  code: 'bad-config' | 'bad-request' | 'bad-definition' | 'bad-job-id' | 'bad-usage' | 'unauthorized' | 'forbidden' | 'unsupported-media-type' | 'too-many-requests' | 'identity-unavailable' | 'overloaded' | 'payload-too-large' | 'not-found' | 'method-not-allowed' | 'command-refused' | 'not-tracked' | 'version-conflict' | 'wait-timeout' | 'run-failed' | 'not-ready' | 'peer-refused' | 'encode-failed' | 'record-refused' | 'undecodable' | 'registry-unavailable' | 'broker-unavailable' | 'unreachable' | 'fenced' | 'system-moved' | 'unsafe-topic' | 'log-shrunk' | 'kafka-denied' | 'foreign-data' | 'embedded-failed' | 'handler-missing' | 'internal'
   /** Whether the same request may succeed later. */
   retriable: boolean
   /** Identifies the request in the log of the server. */

@@ -9,10 +9,11 @@ import { validateJobId } from '../../streams/definitions/index.ts'
 import { sourceHeader, sourceOf } from '../../streams/jobs/index.ts'
 import { observedOffsetHeader, onlyOverHeaders, onlyOverOf } from '../../streams/state/index.ts'
 import { markHeader, movedHeader, partitionOf, type TopicNames, topicNames } from '../../streams/topics/index.ts'
-import { type ClusterOptions, clusterOf, topicPrefixDefault } from '../cluster/index.ts'
+import { type Cluster, type ClusterOptions, clusterOf, topicPrefixDefault } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Batch, GroupReader, LogAdmin, RecordIn, RecordOut, TopicPartition, TransactionalWriter } from '../ports/index.ts'
 import { newInstance } from '../process/index.ts'
+import { checkStopped, retire } from './fence.ts'
 
 export interface CarryOptions {
   /** The restored system. */
@@ -46,6 +47,7 @@ export async function carry({ cluster, fromPrefix, follow, onProgress, signal }:
     // First it ends the open transaction of a carrier that was killed, so that the positions are final.
     writer = await log.transactionalWriter(groupId)
     const left = await remaining(admin, groupId, from, prefix)
+    await fenceOld(clusterOf({ ...cluster, topicPrefix: fromPrefix }), admin, fromPrefix, prefix)
     if (!follow && left.size === 0) return 0
     const partitions = (await admin.offsets(names.jobs)).length
     const taken = new Set((await admin.committedOf(names.group('intake'), [])).keys())
@@ -84,6 +86,12 @@ export async function carry({ cluster, fromPrefix, follow, onProgress, signal }:
     await writer?.close()
     await admin.close()
   }
+}
+
+/** Owners of the old topics would decide beside the restored system what it gets from them. */
+async function fenceOld(old: Cluster, admin: LogAdmin, fromPrefix: string, prefix: string): Promise<void> {
+  await checkStopped(old, admin, fromPrefix)
+  await retire(old, await old.openCodecs([]), admin, prefix)
 }
 
 interface Target {

@@ -5,7 +5,7 @@
 import type { Position } from '../../schemas/index.ts'
 import { validateJobId } from '../../streams/definitions/index.ts'
 import { sourceHeader, sourceOf } from '../../streams/jobs/index.ts'
-import { jobIdOfKey, metaKey, prefix, restoringKey } from '../../streams/state/index.ts'
+import { jobIdOfKey, positionKey, prefix, restoringKey } from '../../streams/state/index.ts'
 import { markHeader, movedHeader, partitionOf } from '../../streams/topics/index.ts'
 import type { Cluster } from '../cluster/index.ts'
 import { DuelogError } from '../errors/index.ts'
@@ -15,7 +15,6 @@ import type { Place } from './backup-header.ts'
 import { offsetKey, packed, parts, type Scratch } from './scratch.ts'
 import { StatePass } from './state-pass.ts'
 
-const positionKey = metaKey('position')
 const none = Buffer.alloc(0)
 type Span = Awaited<ReturnType<Cluster['log']['readToEnd']>>[number]
 

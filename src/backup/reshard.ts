@@ -1,6 +1,6 @@
 /**
  * `duelog reshard`: moves a stopped system to topics with another prefix and another number of partitions. It is a backup and its restore; the
- * old topics stay as they are, so the old system can be started again as long as the new one has not been.
+ * old topics stay as they are but for the marker of the fence (fence.ts), so there is a way back as long as the new system has not been started.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { type Cluster, type ClusterOptions, clusterOf, plansOf, topicPrefixDefau
 import { DuelogError } from '../errors/index.ts'
 import { type BackupResult, backup } from './backup.ts'
 import type { BackupHeader } from './backup-header.ts'
+import { checkStopped, retire } from './fence.ts'
 import { checkTarget, type RestoreOptions, type RestoreResult, restore } from './restore.ts'
 
 export interface ReshardOptions extends Omit<RestoreOptions, 'cluster' | 'file' | 'dryRun' | 'onProgress' | 'partitions'> {
@@ -38,23 +39,19 @@ export async function reshard({ toPrefix, intakeTopics, onProgress, ...options }
     throw new DuelogError('bad-usage', `The new topics need another prefix than ${toPrefix}; give one with --to-prefix.`)
   const old = clusterOf(cluster)
   const target = { ...cluster, topicPrefix: toPrefix }
-  await checkStopped(old, cluster)
   await checkNew(target, { pools, retentions, partitions, intakeTopics })
+  await fenceOld(old, cluster, toPrefix)
   const folder = await mkdtemp(join(workFolder, 'duelog-reshard-'))
   const file = join(folder, 'system.backup')
   try {
     const made = await backup({ cluster, file, signal, onProgress })
-    const beforeEnd = async (header: BackupHeader): Promise<void> => {
-      await checkStopped(old, cluster)
-      await checkSame(old, header)
-    }
     const progress = (done: number, total: number): void => onProgress(done, total, 'restored')
     const restored = await restore({
       ...options,
       cluster: target,
       partitions,
       file,
-      beforeEnd,
+      beforeEnd: (header) => checkSame(old, header),
       dryRun: false,
       onProgress: progress,
     })
@@ -79,22 +76,18 @@ async function checkNew(
   }
 }
 
-/** What an owner decides after the backup would happen in both systems. */
-async function checkStopped({ log, names }: Cluster, { topicPrefix }: ClusterOptions): Promise<void> {
-  const admin = await log.admin()
+/** What an owner decides after the backup would happen in both systems. One that is suspended is in no group, and is fenced all the same. */
+async function fenceOld(old: Cluster, options: ClusterOptions, toPrefix: string): Promise<void> {
+  const admin = await old.log.admin()
   try {
-    const [member] = await admin.groupMembers(names.group('scheduler'))
-    if (member === undefined) return
-    throw new DuelogError(
-      'bad-usage',
-      `A scheduler runs with the prefix ${topicPrefix}: ${member.instance}. Stop all schedulers first; a killed one is forgotten after its session timeout, 30 s.`,
-    )
+    await checkStopped(old, admin, options.topicPrefix)
+    await retire(old, await old.openCodecs([]), admin, toPrefix)
   } finally {
     await admin.close()
   }
 }
 
-/** A scheduler that ran for a moment has decided what is not in the copy, and the new system would decide it again. */
+/** Somebody may have lifted the fence meanwhile: what an owner decided then is not in the copy, and the new system would decide it again. */
 async function checkSame({ log, names }: Cluster, { ends }: BackupHeader): Promise<void> {
   const admin = await log.admin()
   try {

@@ -9,9 +9,9 @@ import {
   addLimitKeys,
   isOutdated,
   type LimitKeys,
-  metaKey,
   onlyOverHeaders,
   onlyOverOf,
+  positionKey,
   restoringKey,
   slotsKey,
   startsKey,
@@ -24,6 +24,7 @@ import type { LogWriter, RecordOut } from '../ports/index.ts'
 import { zoneRulesVersion } from '../process/index.ts'
 import { buffersOf, type Frame, framesOf, kinds } from './backup-file.ts'
 import type { BackupHeader } from './backup-header.ts'
+import { fence } from './fence.ts'
 import { addRecords, type DecodedJob, decodedJob, endedOperation, jobParts } from './frame-job.ts'
 import { packed, type Scratch } from './scratch.ts'
 
@@ -104,7 +105,7 @@ export class Restoring {
       const position = { ...offsets, committedAt: Date.now(), zoneRules }
       const value = this.#parts.codecs.state.encode({ position })
       last.push(
-        { topic: names.state, partition, key: metaKey('position'), value },
+        { topic: names.state, partition, key: positionKey, value },
         { topic: names.state, partition, key: restoringKey, value: null },
       )
     }
@@ -117,13 +118,19 @@ export class Restoring {
     }
   }
 
-  /** The marker, and a mark as the first record of each partition of jobs: no definition has the offset 0. */
+  /**
+   * The marker, and a mark as the first record of each partition of jobs: no definition has the offset 0. A suspended owner of topics that were
+   * deleted and have the same names again is fenced.
+   */
   async #begin(): Promise<void> {
     const { partitions, cluster, codecs } = this.#parts
     const { names } = cluster
-    const value = codecs.state.encode({ owner: { instance: 'restore', claimedAt: 0 } })
+    await fence(cluster, partitions, {
+      key: restoringKey,
+      value: codecs.state.encode({ owner: { instance: 'restore', claimedAt: 0 } }),
+    })
+    this.#records += partitions
     for (let partition = 0; partition < partitions; partition++) {
-      await this.#write([{ topic: names.state, partition, key: restoringKey, value }])
       await this.#append([{ topic: names.jobs, partition, key: markKey, value: null, headers: { [markHeader]: 'restore' } }])
       if (this.ends[partition] !== firstOffset) throw new DuelogError('internal', `${names.jobs}/${partition} is not empty.`)
     }

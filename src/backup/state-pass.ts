@@ -1,12 +1,13 @@
 /**
  * Whether a read of one partition of job-state has met each record that was written there. Compaction leaves gaps between offsets. An owner's
- * transaction ends with its position, and a claim is one record; the end of either transaction takes the next offset and is never delivered.
+ * transaction ends with its position; a claim and a marker of a restore or reshard are one record. The end of either transaction takes the next
+ * offset and is never delivered.
  * Every other gap counts as a removed record, also that of an aborted transaction.
  */
-import { metaKey } from '../../streams/state/index.ts'
+import { movedKey, ownerKey, positionKey, restoringKey } from '../../streams/state/index.ts'
 import type { RecordIn } from '../ports/index.ts'
 
-const lastKeys = [metaKey('position'), metaKey('owner')]
+const lastKeys = [positionKey, ownerKey, movedKey, restoringKey]
 
 export class StatePass {
   #first: number | undefined

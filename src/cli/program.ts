@@ -14,6 +14,7 @@ import {
   restoreCommand,
   schemasCommand,
   topicsCommand,
+  unfenceCommand,
   upCommand,
 } from './commands/index.ts'
 import { completeCommand, completionCommand } from './completion/index.ts'
@@ -79,6 +80,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     backupCommand(frame),
     restoreCommand(frame),
     reshardCommand(frame),
+    unfenceCommand(frame),
     carryCommand(frame),
     generateCommand(terminal, exit),
     benchCommand(frame),

@@ -94,6 +94,11 @@ export const errorTable = {
   'broker-unavailable': { status: 503, retriable: true, meaning: 'No broker could be reached.' },
   unreachable: { status: 503, retriable: true, meaning: 'No Duelog answers at the URL that the command line was given.' },
   fenced: { status: 503, retriable: true, meaning: 'Another process has taken over the partition.' },
+  'system-moved': {
+    status: 503,
+    retriable: false,
+    meaning: 'The system was moved to topics with another prefix, and its owners decide nothing any more.',
+  },
   'unsafe-topic': {
     status: 503,
     retriable: false,

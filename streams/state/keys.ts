@@ -94,6 +94,13 @@ export const metaKey = (name: string): Buffer => idKey(prefix.meta, name)
 /** Key of the marker of a partition that a restore has begun to write and has not ended. No owner may decide anything in it. */
 export const restoringKey = metaKey('restoring')
 
+/** Key of the marker of a partition whose system was moved to another prefix. Nobody may claim it. */
+export const movedKey = metaKey('moved')
+
+/** Keys of the last claim and of the committed position. */
+export const ownerKey = metaKey('owner')
+export const positionKey = metaKey('position')
+
 /** Key of the slot of an ended run in the run history. */
 export function runKey(jobId: string, runNo: number): Buffer {
   return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runHistorySize)])

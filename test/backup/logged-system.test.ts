@@ -278,8 +278,14 @@ async function restoring(pending: Buffer[] = []) {
     },
     close: async () => {},
   }
-  const transactionalWriter = async () => ({
-    commit: async (records: RecordOut[]) => void committed.push(...records),
+  const isBegin = (value: RecordOut['value'], key: RecordOut['key']): boolean =>
+    value !== null && restoringKey.equals(key as Buffer)
+  const fenced: string[] = []
+  const transactionalWriter = async (id: string) => ({
+    commit: async (records: RecordOut[]) => {
+      if (records.every(({ value, key }) => isBegin(value, key)) && written.length === 0) fenced.push(id)
+      committed.push(...records.filter(({ value, key }) => !isBegin(value, key)))
+    },
     close: async () => {},
   })
   const scratch = await Scratch.open(folder)
@@ -287,7 +293,7 @@ async function restoring(pending: Buffer[] = []) {
   const options = { file, signal, onProgress() {} }
   const all = { options, cluster, codecs, scratch, writer, header, partitions: 3, jobs: 0 }
   const run = (beforeEnd?: () => Promise<void>) => new Restoring(all).all(beforeEnd).finally(() => scratch.close())
-  return { run, written, committed }
+  return { run, written, committed, fenced }
 }
 
 it('the positions and the ends of the markers are one transaction, and nothing of them is written before it', async () => {
@@ -302,6 +308,12 @@ it('the positions and the ends of the markers are one transaction, and nothing o
       [partition, false],
     ]),
   )
+})
+
+it('the owners of former topics of these names are fenced before a restore writes anything', async () => {
+  const { run, fenced } = await restoring()
+  await run()
+  expect(fenced.sort()).toEqual([0, 1, 2].map((partition) => `${names.group('scheduler')}-${partition}`))
 })
 
 it('a restore whose last check fails lets nobody begin', async () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { audit } from '../../src/auditor/index.ts'
-import { backup, carry, reshard, restore } from '../../src/backup/index.ts'
+import { backup, carry, reshard, restore, unfence } from '../../src/backup/index.ts'
 import { clusterOf } from '../../src/cluster/index.ts'
 import { readConfig } from '../../src/config/index.ts'
 import type { Handler, Run } from '../../src/library/index.ts'
@@ -313,4 +313,11 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
   await system.stop()
   const verdict = await audit({ cluster: target, from: undefined, to: undefined, graceMs: 30_000, onProgress() {}, signal })
   expect(verdict.findings).toEqual([])
+
+  const undo = (cluster: typeof target) => unfence({ cluster, onProgress() {}, signal })
+  await expect(undo(source)).rejects.toThrow(`${to.prefix}* has run since`)
+  const third = uniquePrefix()
+  await reshard({ ...common, partitions: 1, cluster: target, toPrefix: third, intakeTopics: [] })
+  expect(await undo(target)).toBe(third)
+  await expect(undo(target)).rejects.toThrow('was not moved')
 })

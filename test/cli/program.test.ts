@@ -31,7 +31,7 @@ describe('the command line', () => {
     expect(code).toBe(0)
     expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
       ...['up', 'demo', 'jobs', 'runs', 'history', 'operations', 'pools', 'workers', 'schedule', 'topics', 'schemas', 'acls'],
-      ...['audit', 'backup', 'restore', 'reshard', 'carry', 'generate', 'bench', 'completion', 'help'],
+      ...['audit', 'backup', 'restore', 'reshard', 'unfence', 'carry', 'generate', 'bench', 'completion', 'help'],
     ])
   })
   it('prints the help of a command on stdout', async () => {

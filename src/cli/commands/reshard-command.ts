@@ -1,4 +1,4 @@
-/** `duelog reshard` and `duelog carry`: another number of partitions, and what is written to the old topics meanwhile. */
+/** `duelog reshard`, `unfence` and `carry`: another number of partitions, the way back, and what is written to the old topics meanwhile. */
 import { Command, Option } from 'commander'
 import { counted } from '../../../streams/text/index.ts'
 import type { ReshardResult } from '../../backup/index.ts'
@@ -29,7 +29,7 @@ interface CarryFlags extends BackupFlags {
 export function reshardCommand(frame: CommandFrame): Command {
   const command = withExamples(
     new Command('reshard').description(
-      'Copy a stopped system to topics with another prefix and another number of partitions. The old topics are only read.',
+      'Copy a stopped system to topics with another prefix and another number of partitions. The old topics stay; their owners are fenced, so that a suspended one decides nothing when it wakes up.',
     ),
     [
       'reshard --partitions 64 --to-prefix duelog2.',
@@ -70,6 +70,25 @@ function reshardText(toPrefix: string, { backup, restore, tookMs }: ReshardResul
     contentText(counts),
     `Now start Duelog with DUELOG_TOPIC_PREFIX=${toPrefix} and an empty data folder. For what is still written to the old topics: duelog carry.`,
   ].join('\n')
+}
+
+export function unfenceCommand(frame: CommandFrame): Command {
+  const command = withExamples(
+    new Command('unfence').description(
+      'The way back from reshard: let the schedulers of the old topics decide again. Refused once the new system has run.',
+    ),
+    ['unfence --topic-prefix duelog.'],
+  )
+  for (const option of settingOptions(kafkaSettings)) command.addOption(option)
+  return command.addOption(new Option('--json', 'print the result as one line of JSON')).action((flags: BackupFlags) =>
+    showWork(frame, flags, async (onProgress, signal) => {
+      const { unfence } = await import('../../backup/index.ts')
+      const cluster = clusterIn({ ...frame.terminal.env, ...environmentOf(flags) }, 'duelog-unfence')
+      const movedTo = await unfence({ cluster, signal, onProgress: (done, total) => onProgress(done, total, 'offsets read') })
+      const text = `Schedulers of ${cluster.topicPrefix}* decide again. The topics ${movedTo}* may be deleted.`
+      return { json: { movedTo }, text }
+    }),
+  )
 }
 
 export function carryCommand(frame: CommandFrame): Command {

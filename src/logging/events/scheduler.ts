@@ -29,6 +29,13 @@ export const schedulerEvents = {
     action: 'One line while brokers restart needs nothing. If it repeats: `err` says what fails.',
     alert: 'DuelogPartitionsWithoutOwner',
   },
+  'system-moved': {
+    level: 'error',
+    fields: 'partition',
+    meaning:
+      'The system was moved to another prefix (`duelog reshard`), and a scheduler of the old one runs. It decides nothing. One line for each process.',
+    action: 'Start it with the new prefix, or stop it. `duelog unfence` is the way back.',
+  },
   'partition-hand-over-failed': {
     level: 'warn',
     fields: 'err partition',

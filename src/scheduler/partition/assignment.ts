@@ -38,6 +38,9 @@ const warmRecordsMax = 1_000
  */
 const firedMsMax = 10_000
 
+/** Errors that last until a person acts: the view of the partition shows them. */
+const saysWhatToDo: ReadonlySet<ErrorCode> = new Set(['kafka-denied', 'bad-config', 'system-moved'])
+
 /** What the partitions of one scheduler share in addition to its options. */
 export interface SchedulerResources {
   commits: Semaphore
@@ -206,7 +209,7 @@ export class Assignment {
   /** The error code under which metrics count the reopen. */
   failedWith(error: unknown): ErrorCode {
     const code = error instanceof DuelogError ? error.code : 'internal'
-    this.trouble = code === 'kafka-denied' || code === 'bad-config' ? messageOf(error) : null
+    this.trouble = saysWhatToDo.has(code) ? messageOf(error) : null
     return code
   }
 

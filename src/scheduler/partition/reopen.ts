@@ -19,6 +19,9 @@ export function reopenWaitMs(error: unknown, failures: number): number {
 /** Interval between two lines about the same kind of failure. */
 const logAgainMs = 60_000
 
+/** Loggers of the schedulers that have said that their system was moved. */
+const saidMoved = new WeakSet<object>()
+
 /** Log lines of a partition that reopens. While a broker is unreachable it reopens twice a second for the whole time. */
 export class ReopenLines {
   readonly #partition: number
@@ -36,10 +39,18 @@ export class ReopenLines {
    */
   log(error: unknown, reason: string, failures: number): void {
     const { clock, logger } = this.#shared
+    if (reason === 'system-moved') return this.#logMoved(error)
     const now = clock.steadyMs()
     if (failures > 0 && this.#logged?.reason === reason && now < this.#logged.untilMs) return
     this.#logged = { reason, untilMs: now + logAgainMs }
     const facts = { err: error, partition: this.#partition, ...(failures > 0 && { failures: failures + 1 }) }
     logger.warn({ event: 'partition-reopened', ...facts }, `Partition ${this.#partition} is reopened: ${messageOf(error)}`)
+  }
+  /** All partitions were moved together, and the first says it for the process. */
+  #logMoved(error: unknown): void {
+    const { logger } = this.#shared
+    if (saidMoved.has(logger)) return
+    saidMoved.add(logger)
+    logger.error({ event: 'system-moved', partition: this.#partition }, messageOf(error))
   }
 }

@@ -1,10 +1,10 @@
 /** The phases claiming and draining: from a nearly current store to the right to fire. */
-import { restoringKey } from '../../../streams/state/index.ts'
+import { movedKey, ownerKey, positionKey, restoringKey } from '../../../streams/state/index.ts'
 import { atSteady, trustedMs } from '../../clock/index.ts'
 import type { Stopwatch } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { firstOffset, type Range, rangeOf, readableEnd, type Source, shrunk } from '../input/index.ts'
-import { isBesideTheLog, ownerKey, positionKey, putRetainedDefinitions, readEntry } from '../state/index.ts'
+import { isBesideTheLog, putRetainedDefinitions, readEntry } from '../state/index.ts'
 import { definitionsWereRecreated, goOn, judgeLoss } from './invalid-positions.ts'
 import { type PartitionContext, quietMs } from './partition-context.ts'
 import { leaveLog } from './replaced-changelog.ts'
@@ -26,6 +26,8 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   context.enter('claiming')
   // An owner that still fires must not be fenced by a process that could not fire.
   await context.untilTrusted()
+  // A claim decides nothing, but would be written with each reopening.
+  await refuseMarked(context)
   const { store } = context
   const { log, prefix, names, codecs, instance, clock } = context.shared
   // Only a live member may fence, because otherwise a leaving owner and its successor would fence each other forever. It must
@@ -50,7 +52,7 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   if (context.otherLog === undefined && claimOffset < readBefore) throw await leaveLog(context, 'ours', readBefore)
   await context.until(() => context.positions.applied.state > claimOffset)
   took.lap('readMs')
-  await refuseHalf(context)
+  await refuseMarked(context)
   context.partitionReader.close('state')
   const ends = await asked
   await context.otherLog?.log({ claimOffset, claimedAt, value })
@@ -64,14 +66,23 @@ export async function claim(context: PartitionContext, took: Stopwatch): Promise
   return ends
 }
 
-/** A restore that has not ended has written some jobs and not others, and no position. They would all fire again. */
-async function refuseHalf({ store, shared, partition }: PartitionContext): Promise<void> {
-  const [marker] = await store.get([restoringKey])
-  if (!marker) return
-  throw new DuelogError(
-    'not-ready',
-    `A restore of ${shared.names.state}/${partition} has begun and has not ended. Wait until it ends; if it was broken off, delete the topics ${shared.prefix}* and restore again.`,
-  )
+/**
+ * A restore that has not ended has written some jobs and not others, and no position: they would all fire again. Those of a system that was
+ * moved would fire in both.
+ */
+async function refuseMarked({ store, shared: { names, prefix, codecs }, partition }: PartitionContext): Promise<void> {
+  const [restoring] = await store.get([restoringKey])
+  if (restoring)
+    throw new DuelogError(
+      'not-ready',
+      `A restore of ${names.state}/${partition} has begun and has not ended. Wait until it ends; if it was broken off, delete the topics ${prefix}* and restore again.`,
+    )
+  const moved = await readEntry(codecs, store, movedKey)
+  if (moved)
+    throw new DuelogError(
+      'system-moved',
+      `The system ${prefix}* was moved to ${moved.owner?.instance}*, and decides nothing any more. Start this process with that prefix, or stop it; duelog unfence is the way back.`,
+    )
 }
 
 /** Beginnings and ends of the inputs, asked for all inputs and all partitions in one request. */

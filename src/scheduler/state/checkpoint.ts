@@ -4,7 +4,7 @@
  * offsets are the next to read.
  */
 import type { Owner, Position, StateEntry } from '../../../schemas/index.ts'
-import { metaKey } from '../../../streams/state/index.ts'
+import { metaKey, ownerKey } from '../../../streams/state/index.ts'
 import type { PartitionStore, StoreOp } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { isOfTheFuture, mayLackTombstones } from './tombstone-guard.ts'
@@ -28,8 +28,7 @@ export interface Checkpoint {
 /** Version of the store's layout; 2 has the keys of streams/state/job-index.ts. A store of another version is rebuilt from the logs. */
 const version = 2
 export const checkpointKey = metaKey('local')
-export const positionKey = metaKey('position')
-export const ownerKey = metaKey('owner')
+export { ownerKey, positionKey } from '../../../streams/state/index.ts'
 
 export function checkpointOp(local: Checkpoint): StoreOp {
   return { key: checkpointKey, value: Buffer.from(JSON.stringify({ version, ...local })) }

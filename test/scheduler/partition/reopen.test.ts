@@ -18,3 +18,13 @@ test('the first failure is logged, each of another kind too, and the same kind o
   expect(warn).toHaveBeenCalledTimes(5)
   expect(warn).toHaveBeenLastCalledWith({ event: 'partition-reopened', err: away, partition: 3 }, 'Partition 3 is reopened: away')
 })
+
+test('a process says once that its system was moved, whichever of its partitions finds out', () => {
+  const said: string[] = []
+  const logger = { error: (_facts: object, sentence: string) => said.push(sentence), warn: () => said.push('a warning') }
+  const shared = { clock: { steadyMs: () => 0 }, logger } as unknown as Shared
+  const moved = new Error('The system duelog.* was moved to duelog2.*.')
+  for (let failures = 0; failures < 10; failures++)
+    for (const partition of [0, 1, 2]) new ReopenLines(partition, shared).log(moved, 'system-moved', failures)
+  expect(said).toEqual([moved.message])
+})
