@@ -40,7 +40,8 @@ function recordsIn({ log }: SchedulerDriver): { decided: string[]; claims: numbe
   return { decided, claims }
 }
 
-const problems = ({ scheduler }: Process): (string | null | undefined)[] => scheduler.queries.partitions().map(({ problem }) => problem)
+const problems = ({ scheduler }: Process): (string | null | undefined)[] =>
+  scheduler.queries.partitions().map(({ problem }) => problem)
 
 async function firing() {
   const driver = new SchedulerDriver(partitions)
