@@ -1,10 +1,12 @@
 /** A Map with a maximum: one entry more drops the oldest. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number
+  readonly #onDropped: ((value: Value, key: Key) => void) | undefined
 
-  constructor(max: number) {
+  constructor(max: number, onDropped?: (value: Value, key: Key) => void) {
     super()
     this.#max = max
+    this.#onDropped = onDropped
   }
 
   /** Like in a Map, a known key keeps its place in the order. */
@@ -21,7 +23,10 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 
   #dropOldest(): void {
-    const oldest = this.keys().next()
-    if (!oldest.done) this.delete(oldest.value)
+    const oldest = this.entries().next()
+    if (oldest.done) return
+    const [key, value] = oldest.value
+    this.delete(key)
+    this.#onDropped?.(value, key)
   }
 }

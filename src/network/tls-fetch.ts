@@ -103,9 +103,13 @@ export const isUntrusted = (thrown: unknown): boolean => untrusted.has(String((i
 
 /** The reason of a failed request: fetch itself only says "fetch failed". `limitMs`: the time limit of its signal. */
 export function reasonOf(thrown: unknown, limitMs?: number): string {
+  return limitMs !== undefined && isLate(thrown) ? `no answer within ${limitMs / 1_000} s` : messageOf(innermost(thrown))
+}
+
+/** Whether a request ended for its time limit: its effect is unknown. */
+export function isLate(thrown: unknown): boolean {
   const inner = innermost(thrown)
-  const isLate = limitMs !== undefined && inner instanceof Error && inner.name === 'TimeoutError'
-  return isLate ? `no answer within ${limitMs / 1_000} s` : messageOf(inner)
+  return inner instanceof Error && inner.name === 'TimeoutError'
 }
 
 function innermost(thrown: unknown): unknown {

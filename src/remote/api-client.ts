@@ -1,7 +1,7 @@
 /** HTTP client of a running Duelog. Payloads and results that JavaScript cannot hold stay text. Each failure is a DuelogError with the code of the answered problem. */
 import { readJson, writeJson } from '../../streams/text/index.ts'
 import { DuelogError, type ErrorCode, errorTable, messageOf } from '../errors/index.ts'
-import { type Fetch, fetchWith, isUntrusted, reasonOf } from '../network/index.ts'
+import { type Fetch, fetchWith, isLate, isUntrusted, reasonOf } from '../network/index.ts'
 
 /** Longer than the server waits for an owner. */
 const requestTimeoutMs = 30_000
@@ -112,6 +112,12 @@ export function headersOf({ token }: Address): Record<string, string> {
 
 export function unreachable({ url, givenBy }: Address, cause: unknown, timeoutMs = requestTimeoutMs): DuelogError {
   const reason = reasonOf(cause, timeoutMs)
+  if (isLate(cause))
+    return new DuelogError(
+      'unreachable',
+      `Duelog at ${url} gave ${reason}. Whether it did what was asked is not known: look before you repeat it.`,
+      { cause },
+    )
   return new DuelogError(
     'unreachable',
     isUntrusted(cause)

@@ -3,7 +3,6 @@ import type { Clock } from '../clock/index.ts'
 import { FairSlots, idleTime, listSlots } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import {
-  type AwaitedRun,
   activeRunView,
   type CutOff,
   type JobQueries,
@@ -14,7 +13,6 @@ import {
   type Targets,
 } from '../ports/index.ts'
 import { idsOfRunTimers, poolOf } from './activity/index.ts'
-import type { Wait } from './input/index.ts'
 import type { SchedulerOptions } from './options/index.ts'
 import type { Partition } from './partition/index.ts'
 import {
@@ -28,6 +26,7 @@ import {
   runEndOf,
 } from './queries/index.ts'
 import { eachJob, loadJobs } from './state/index.ts'
+import { doneInTime, endedInTime } from './waits.ts'
 
 export function partitionQueries(partitions: ReadonlyMap<number, Partition>, options: SchedulerOptions): PartitionQueries {
   const { codecs, clock, instance, spare } = options
@@ -153,82 +152,6 @@ function ownedStores(partitions: ReadonlyMap<number, Partition>, clock: Schedule
     const problem = partition === undefined ? undefined : clock.guard?.problem
     const because = problem === undefined ? '; try again shortly.' : `. ${problem}`
     throw new DuelogError('not-ready', `Partition ${number} ${why}${because}`)
-  }
-}
-
-/** See PartitionQueries#ended. */
-async function endedInTime(
-  owner: Partition,
-  id: string,
-  awaited: AwaitedRun,
-  look: () => Promise<RunEnd | undefined>,
-  { clock, timeoutMs, signal }: { clock: Clock; timeoutMs: number; signal?: AbortSignal | undefined },
-): Promise<RunEnd | null> {
-  const over = Promise.withResolvers<null>()
-  const cancel = clock.at(clock.nowMs() + timeoutMs, () => over.resolve(null))
-  /** Whether all is applied that was durable when the caller asked. Before that, nobody knows that a run cannot come. */
-  let isCaughtUp = false
-  const onAbort = (): void => over.resolve(null)
-  signal?.addEventListener('abort', onAbort, { once: true })
-  if (signal?.aborted) over.resolve(null)
-  let wait: { end(): void } | undefined
-  try {
-    if ('since' in awaited) {
-      const applied = owner.applied('jobs', awaited.since)
-      wait = applied
-      if ((await Promise.race([applied.done, over.promise])) === null) return null
-      // Also if the partition ended: then the look finds no store.
-      isCaughtUp = true
-    }
-    for (;;) {
-      const change = owner.jobChange(id)
-      wait = change
-      const end = await look()
-      if (end !== undefined && (end.run !== null || isCaughtUp)) return end
-      if (end !== undefined) {
-        change.end()
-        if ((await Promise.race([allApplied(owner, clock), over.promise])) === null) return null
-        isCaughtUp = true
-        continue
-      }
-      if ((await Promise.race([change.changed, over.promise])) === null) return null
-    }
-  } finally {
-    cancel()
-    signal?.removeEventListener('abort', onAbort)
-    wait?.end()
-  }
-}
-
-/** How long a caller that asks for something unknown waits until its own writes are applied. Longer than an owner takes. */
-const ownWritesWaitMs = 5_000
-
-/** Resolves once what was durable at the call is applied, or after that time. Rejects with `broker-unavailable` or `overloaded`. */
-async function allApplied(owner: Partition, clock: Clock): Promise<boolean> {
-  const [jobs, commands] = await Promise.all([owner.durableEnd('jobs'), owner.durableEnd('commands')])
-  return await doneInTime(owner, { jobs: jobs - 1, commands: commands - 1 }, clock, ownWritesWaitMs)
-}
-
-/** See PartitionQueries#applied. */
-async function doneInTime(
-  owner: Partition,
-  offsets: { jobs?: number; commands?: number },
-  clock: Clock,
-  timeoutMs: number,
-): Promise<boolean> {
-  const waits: Wait[] = []
-  const end = (): void => {
-    for (const wait of waits) wait.end()
-  }
-  const cancel = clock.at(clock.nowMs() + timeoutMs, end)
-  try {
-    if (offsets.jobs !== undefined) waits.push(owner.applied('jobs', offsets.jobs))
-    if (offsets.commands !== undefined) waits.push(owner.applied('commands', offsets.commands))
-    if (waits.length === 0) waits.push(owner.cycleEnd())
-    return (await Promise.all(waits.map(({ done }) => done))).every(Boolean)
-  } finally {
-    cancel()
-    end()
   }
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { lastWritesMax } from '../../src/api/schemas/limits.ts'
 import type { RecordOut } from '../../src/ports/log.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
 import { atNoon, createSystem, type MemorySystem, names } from './system-in-memory.ts'
@@ -128,6 +129,42 @@ describe('PUT /v1/jobs/{id}', () => {
     const again = await system.api.instance.inject(put('/v1/jobs/a', atNoon))
     expect(again.json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
     expect(system.log.written).toHaveLength(1)
+  })
+
+  it('never says that a job does not exist which this process wrote and its owner has not applied, in a batch of any size too', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const { instance } = system.api
+    const seen = async (...ids: string[]) =>
+      Promise.all(
+        ids.flatMap((id) => [`/v1/jobs/${id}`, `/v1/jobs/${id}/why`]).map(async (url) => (await instance.inject(url)).statusCode),
+      )
+    const batch = (first: number, count: number) =>
+      instance.inject({
+        method: 'POST',
+        url: '/v1/jobs/batch',
+        headers: { 'content-type': 'application/x-ndjson' },
+        payload: Array.from({ length: count }, (_, index) => JSON.stringify({ id: `b${first + index}`, ...atNoon })).join('\n'),
+      })
+    system.owner.applies = false
+    await instance.inject(put('/v1/jobs/a', atNoon))
+    await batch(0, 2)
+    expect(await seen('a', 'b0', 'b1')).toEqual([503, 503, 503, 503, 503, 503])
+    expect(await seen('never')).toEqual([404, 404])
+    // More than are known one by one.
+    await batch(2, lastWritesMax)
+    expect(await seen('a', 'b0')).toEqual([503, 503, 503, 503])
+    system.owner.applies = true
+    await batch(0, 1)
+    expect(await seen('b0', 'never')).toEqual([200, 200, 404, 404])
+  })
+
+  it('says that nobody knows whether a job exists while a commit cycle lasts too long', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const applied = vi.spyOn(system.owner, 'applied').mockResolvedValue(false)
+    const read = (url: string) => system.api.instance.inject(url)
+    expect((await read('/v1/jobs/a')).json()).toMatchObject({ status: 503, code: 'not-ready', retriable: true })
+    applied.mockResolvedValue(true)
+    expect((await read('/v1/jobs/a')).json()).toMatchObject({ status: 404, code: 'not-found' })
   })
 
   it('answers 503 with Retry-After while the partition has no active owner, and others go on', async () => {

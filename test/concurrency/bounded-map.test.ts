@@ -37,3 +37,13 @@ test('deleted entries make room', () => {
   map.set('c', 3)
   expect([...map.keys()]).toEqual(['a', 'c'])
 })
+
+test('what is dropped is told, and what is deleted is not', () => {
+  const told: [number, string][] = []
+  const map = new BoundedMap<string, number>(1, (value, key) => void told.push([value, key]))
+  map.set('a', 1).set('b', 2)
+  map.delete('b')
+  map.renew('c', 3)
+  map.renew('c', 4)
+  expect(told).toEqual([[1, 'a']])
+})

@@ -243,3 +243,36 @@ test('more than the maximum of waits is refused, and a wait that ended makes roo
   await driver.settle()
   for (const each of [taken, ...others]) expect(each.end?.run).toMatchObject({ runNo: 1 })
 })
+
+test.for([4_000, 8_000, 40_000])(
+  'a command that waits for a commit of %i ms may still make its run, and the caller waits',
+  async (commitMs) => {
+    const { driver, owner } = await ownerOf()
+    driver.define('a', { schedule: { delayMs: 3_600_000 }, target })
+    await driver.advance(1_000, 100)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    driver.commitGate = promise
+    driver.command('a', { type: 'TRIGGER', commandId: 't' })
+    await driver.advance(100, 10)
+    const heard = [{ commandId: 't' }, { runNo: 1 }].map((awaited) => listen(owner, 'a', awaited, 45_000))
+    await driver.advance(commitMs, 200)
+    expect(heard).toEqual([{}, {}])
+    driver.commitGate = undefined
+    resolve()
+    driver.report(await dispatched(driver, 'a'), 'SUCCEEDED')
+    await driver.settle()
+    for (const { end } of heard) expect(end?.run).toMatchObject({ runNo: 1, status: 'SUCCEEDED' })
+  },
+)
+
+test('a caller whose time is over while the command waits hears that nothing is known', async () => {
+  const { driver, owner } = await ownerOf()
+  driver.define('a', { schedule: { delayMs: 3_600_000 }, target })
+  await driver.advance(1_000, 100)
+  driver.commitGate = new Promise(() => undefined)
+  driver.command('a', { type: 'TRIGGER', commandId: 't' })
+  await driver.advance(100, 10)
+  const heard = listen(owner, 'a', { commandId: 't' }, 6_000)
+  await driver.advance(7_000, 200)
+  expect(heard).toEqual({ end: null })
+})

@@ -23,7 +23,7 @@ import {
   RequestError,
   type Version,
 } from '../http/index.ts'
-import { isAway, type OwnerDirectory, ReadConsistency, type WaitTimeout, waitTimeout } from '../owners/index.ts'
+import { isAway, type OwnerDirectory, ReadConsistency, unknownYet, type WaitTimeout, waitTimeout } from '../owners/index.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
@@ -52,8 +52,10 @@ export class JobWrites {
   readonly #options: JobWritesOptions
   readonly #writer: BoundedWriter
   readonly #lock = new KeyedLock()
-  /** Offset in jobs of the last single write of a job, until its owner has applied it; oldest first. */
-  readonly #lastWrites = new BoundedMap<string, number>(lastWritesMax)
+  /** Offset in jobs of the last write of a job, until its owner has applied it; oldest first. */
+  readonly #lastWrites = new BoundedMap<string, number>(lastWritesMax, (offset, id) => this.#forgot(id, offset))
+  /** By partition, the last offset of the writes of more jobs than that, until it is applied. A read of any job waits for it. */
+  readonly #forgotten = new Map<number, number>()
 
   constructor(options: JobWritesOptions) {
     this.#options = options
@@ -145,25 +147,31 @@ export class JobWrites {
   }
 
   /** Writes records without a read before; resolves with their offsets. */
-  writeAll(records: PlacedRecord[]): Promise<number[]> {
-    return this.#writer.write(records)
+  async writeAll(records: PlacedRecord[]): Promise<number[]> {
+    const offsets = await this.#writer.write(records)
+    for (const [index, { key }] of records.entries()) this.#lastWrites.renew(key, offsets[index] ?? 0)
+    return offsets
   }
 
   /**
-   * The job as its owner has it, including earlier writes of this process if the owner applies them soon enough. `has`: see
-   * ReadConsistency#find.
+   * The job as its owner has it, including earlier writes of this process if the owner applies them soon enough; rejects with `not-ready` if it
+   * does not, and the job is not there. `has`: see ReadConsistency#find.
    */
   async current(id: string, reading = new ReadConsistency(this.#options.owners), has?: (job: JobView) => boolean) {
-    await this.#awaitOwnWrite(id, reading)
+    const isKnown = await this.#awaitOwnWrite(id, reading)
     const partition = this.partitionOf(id)
-    return reading.find(partition, (jobs) => jobs.job(partition, id), has)
+    const job = await reading.find(partition, (jobs) => jobs.job(partition, id), has)
+    if (job === undefined && !isKnown) throw unknownYet(partition)
+    return job
   }
 
   /** The same for why the job fired or did not. */
   async why(id: string, reading: ReadConsistency): Promise<WhyView | undefined> {
-    await this.#awaitOwnWrite(id, reading)
+    const isKnown = await this.#awaitOwnWrite(id, reading)
     const partition = this.partitionOf(id)
-    return reading.find(partition, (jobs) => jobs.why(partition, id))
+    const why = await reading.find(partition, (jobs) => jobs.why(partition, id))
+    if (why === undefined && !isKnown) throw unknownYet(partition)
+    return why
   }
 
   /** False if the owner did not apply the record in time, or could not be reached. */
@@ -209,11 +217,27 @@ export class JobWrites {
     return this.#ask(id)
   }
 
-  /** Waits for this process's last write. If the owner cannot be reached, the read finds that out itself. */
-  async #awaitOwnWrite(id: string, reading: ReadConsistency): Promise<void> {
-    await this.#ownWriteApplied(id, readOwnWriteWaitMs).catch((error: unknown) => {
+  /** False if this process's last write is not applied in time. An answer of a standby is marked as stale in any case. */
+  async #awaitOwnWrite(id: string, reading: ReadConsistency): Promise<boolean> {
+    try {
+      return (await this.#forgottenApplied(this.partitionOf(id))) && (await this.#ownWriteApplied(id, readOwnWriteWaitMs))
+    } catch (error) {
       if (!reading.mayBeStale || !isAway(error)) throw error
-    })
+      return true
+    }
+  }
+
+  async #forgottenApplied(partition: number): Promise<boolean> {
+    const jobs = this.#forgotten.get(partition)
+    if (jobs === undefined) return true
+    const applied = await this.#options.owners.ask(partition, (owner) => owner.applied(partition, { jobs }, readOwnWriteWaitMs))
+    if (applied && this.#forgotten.get(partition) === jobs) this.#forgotten.delete(partition)
+    return applied
+  }
+
+  #forgot(id: string, offset: number): void {
+    const partition = this.partitionOf(id)
+    this.#forgotten.set(partition, Math.max(offset, this.#forgotten.get(partition) ?? 0))
   }
 
   async #ownWriteApplied(id: string, waitMs: number): Promise<boolean> {

@@ -37,7 +37,8 @@ export class ReadConsistency {
   /**
    * Like `ask`, and asks once more after the current commit cycle of the owner if nothing is found or `has` returns false. An
    * owner commits a decision before it writes its store. A reader of the log, such as a worker, may know of a job or run that
-   * the store does not have yet. A standby is not waited for; its answer is marked as possibly stale.
+   * the store does not have yet. Rejects with `not-ready` if the cycle lasts too long to know. A standby is not waited for; its answer is
+   * marked as possibly stale.
    */
   find<Answer>(
     partition: number,
@@ -47,8 +48,10 @@ export class ReadConsistency {
     return this.ask(partition, async (jobs: JobQueries & Partial<Pick<PartitionQueries, 'applied'>>) => {
       const answer = await question(jobs)
       if ((answer !== undefined && has(answer)) || jobs.applied === undefined) return answer
-      await jobs.applied(partition, {}, readOwnWriteWaitMs)
-      return question(jobs)
+      const isCurrent = await jobs.applied(partition, {}, readOwnWriteWaitMs)
+      const current = await question(jobs)
+      if (!isCurrent && (current === undefined || !has(current))) throw unknownYet(partition)
+      return current
     })
   }
 
@@ -71,3 +74,11 @@ export class ReadConsistency {
 /** The larger of two counts, either of which may be unknown. */
 const most = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : Math.max(one, other)
+
+/** What is not there may be in a commit that takes long: its absence is no fact. */
+export function unknownYet(partition: number): DuelogError {
+  return new DuelogError(
+    'not-ready',
+    `The owner of partition ${partition} has not yet stored all that was written before, so nobody knows whether this exists. Ask again.`,
+  )
+}

@@ -166,7 +166,9 @@ async function cancel({ api, terminal }: Shell, { id }: Operation): Promise<void
       `${oneLine(`Operation ${id} is cancelled; ${operationText(cancelled)} by now. "duelog operations get ${id}" shows the end.`)}\n`,
     )
   } catch {
-    terminal.stderr.write(`${oneLine(`Operation ${id} could not be cancelled; use "duelog operations cancel ${id}".`)}\n`)
+    terminal.stderr.write(
+      `${oneLine(`It is not known whether operation ${id} is cancelled; use "duelog operations cancel ${id}".`)}\n`,
+    )
   }
 }
 
