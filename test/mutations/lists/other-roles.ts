@@ -29,7 +29,7 @@ export const otherRoleMutations = [
       ],
       [
         'wait-kept',
-        'src/scheduler/queries.ts',
+        'src/scheduler/waits.ts',
         '    wait?.end()',
         '',
         'a caller that has left counts against the limit of waits',
