@@ -4,7 +4,7 @@
  * (src/scheduler/timers/lost-timer-sweeper.ts) and requests their correction. No correct clock sets times so far away.
  */
 import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
-import { beginAttempt, handlerCheckMsMax, leadMsLimit, poolCheckMs, redeliverMsMax } from '../runs/index.ts'
+import { beginAttempt, leadMsLimit, redeliverMsMax, waitCheckMsMax } from '../runs/index.ts'
 import { nextFire, nextFireAfterEnd } from '../schedules/index.ts'
 import {
   type Context,
@@ -16,6 +16,7 @@ import {
   timerKind,
   waitsForHandler,
   waitsForPool,
+  waitsForTopic,
 } from '../state/index.ts'
 import { recheckMsMax } from './recheck.ts'
 
@@ -75,8 +76,8 @@ function isMisdatedRun(run: ActiveRun, now: number): boolean {
     case 'RUNNING':
       return aheadBy(run.startedAt, now) > 0
     case 'RETRY_WAIT':
-      if (waitsForPool(run)) return waitsAhead(run, now, poolCheckMs)
-      return waitsForHandler(run) ? waitsAhead(run, now, handlerCheckMsMax) : aheadBy(run.errors.at(-1)?.at, now) > 0
+      if (waitsForPool(run) || waitsForHandler(run)) return waitsAhead(run, now, waitCheckMsMax)
+      return aheadBy(run.errors.at(-1)?.at, now) > 0
     case 'DISPATCHED':
       return aheadBy(run.tellAt, Math.max(run.dueAt, now) + Math.max(redeliverMsMax, run.leaseMs)) > 0
     case 'WAITING':
@@ -110,10 +111,11 @@ function correctRun(draft: Decision, run: ActiveRun, context: Context): void {
       handlerMissingAt: Math.min(run.handlerMissingAt ?? now, now),
     })
   else if (last !== undefined) {
-    const sooner = Math.min(aheadBy(last.at, now), dueAt - now)
+    const sooner = Math.max(0, Math.min(aheadBy(last.at, now), dueAt - now))
     patchRun(draft, run, {
       errors: [...errors.slice(0, -1), { ...last, at: now }],
       ...{ dueAt: dueAt - sooner, startDeadlineAt: startDeadlineAt - sooner },
+      ...(waitsForTopic(run) && { tellAt: now }),
     })
   }
 }

@@ -1,7 +1,7 @@
 /** Reasons why a job fired or did not, as sentences: present obstacles and past refusals. */
 import type { ActiveRun, JobState, Refusal } from '../../schemas/index.ts'
 import { zoneSkipsCountedMax } from '../runs/index.ts'
-import { type Job, pristineState, waitsForHandler, waitsForPool } from '../state/index.ts'
+import { type Job, pristineState, waitsForHandler, waitsForPool, waitsForTopic } from '../state/index.ts'
 import { duration, stateWords } from '../text/index.ts'
 
 export interface Reason {
@@ -146,6 +146,8 @@ function present(state: JobState, nowMs: number, pool = ''): Reason[] {
         `Run ${run.runNo} waits for a worker that has its handler. It loses no attempt.`,
         run.handlerMissingAt,
       )
+    else if (waitsForTopic(run))
+      say('topic-unavailable', `Run ${run.runNo} waits for its topic. ${run.errors.at(-1)?.message}`, run.errors.at(-1)?.at)
     else say('active', `Run ${run.runNo} ${stateWords(run.status)}.`, run.dueAt)
   }
   if (state.backfill !== null) say('backfill', 'A backfill of a past range is active.', state.backfill.nextAt)

@@ -29,6 +29,7 @@ import {
   timerKind,
   waitsForHandler,
   waitsForPool,
+  waitsForTopic,
 } from '../state/index.ts'
 import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
@@ -39,6 +40,7 @@ import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from '
 import { checkPool, missedByPause } from './paused-pool.ts'
 import { redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
+import { checkTopic } from './topic-wait.ts'
 
 /** For a run whose definition was replaced by an invalid one: a bad update must not end an active run. */
 const retryDefault: Retry = completeDefinition({ schedule: { at: 0 }, target: { handler: 'none' } }).retry
@@ -123,9 +125,10 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       if (run.status !== 'RETRY_WAIT') return
       // Only its first check follows from the state. Others that are not needed any more do no harm: the next one is the same timer.
       if (waitsForHandler(run)) return checkHandler(draft, run, timer, context)
+      if (waitsForPool(run)) return checkPool(draft, run, timer, context)
+      if (waitsForTopic(run)) return checkTopic(draft, run, timer, context)
       if (retryTimerAt(run) !== timer.dueAt) return
-      if (waitsForPool(run)) checkPool(draft, run, context)
-      else if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
+      if (run.dueAt > context.now && !mayBeEarly(draft.job, run)) draft.deferUntil = run.dueAt
       else beginAttempt(draft, run, context)
       return
     case timerKind.start:

@@ -9,12 +9,22 @@
  * None of these attempts counts against maxAttempts, because no handler was called.
  */
 import type { ActiveRun, ExecutionEvent } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun, type Timer, waitsForHandler, waitsForPool } from '../state/index.ts'
+import {
+  type Context,
+  type Decision,
+  patchRun,
+  type Timer,
+  waitsForHandler,
+  waitsForPool,
+  waitsForTopic,
+} from '../state/index.ts'
 import { executionOf } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
 import { followPool } from './paused-pool.ts'
-import { expireAtOf, handlerCheckOf, routeOf, waitForHandler, waits } from './routing.ts'
+import { expireAtOf, routeOf, waitForHandler, waits } from './routing.ts'
+import { followTopic } from './topic-wait.ts'
+import { checkLater } from './wait-checks.ts'
 
 /** The error type by which a worker says that it lacks the handler (docs/PROTOCOL.md). */
 const handlerMissingType = 'handler-missing'
@@ -41,8 +51,7 @@ export function checkHandler(draft: Decision, run: ActiveRun, { dueAt }: Timer, 
   const { now } = context
   if (dueAt > now) draft.deferUntil = dueAt
   else if (now >= run.startDeadlineAt) expire(draft, run, now, context)
-  else if (isEarly(run, context) || stillWaits(draft, run, context))
-    draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
+  else if (isEarly(run, context) || stillWaits(draft, run, context)) checkLater(draft, run, now)
   else beginAttempt(draft, run, context)
 }
 
@@ -55,16 +64,17 @@ function stillWaits({ job }: Decision, run: ActiveRun, context: Context): boolea
   return routeOf(executionOf(job, run, context.now), run.worker, context) === 'none'
 }
 
-/** The workers of the pool of this run have changed, or whether it is paused. Nothing is decided if the change is of no use to the run. */
+/** The workers of the pool of this run have changed, or whether it is paused, or a topic has appeared. Nothing is decided if the change is of no use to the run. */
 export function followWorkers(draft: Decision, run: ActiveRun, context: Context): void {
   const { now } = context
   if (waitsForPool(run)) followPool(draft, run, context)
   else if (waitsForHandler(run)) {
     const route = routeOf(executionOf(draft.job, run, now), null, context)
     if (route === 'none' || now >= run.startDeadlineAt) return
-    if (isEarly(run, context)) draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))
+    if (isEarly(run, context)) checkLater(draft, run, now)
     else beginAttempt(draft, run, context)
-  } else if (run.status === 'DISPATCHED') sendElsewhere(draft, run, context)
+  } else if (waitsForTopic(run)) followTopic(draft, run, context)
+  else if (run.status === 'DISPATCHED') sendElsewhere(draft, run, context)
 }
 
 /** Sends the next attempt to another worker if the one that the run was sent to has left. False: it has not, or that is unknown. */

@@ -8,19 +8,20 @@
  * The pause does not count: no attempt is lost, and the start deadline is later by as long as the run has waited.
  */
 import type { ActiveRun } from '../../schemas/index.ts'
-import { type Context, type Decision, patchRun } from '../state/index.ts'
+import { type Context, type Decision, patchRun, type Timer } from '../state/index.ts'
 import { executionOf, leadMsLimit } from './dispatch.ts'
 import { announceCancellation, finishRun } from './finish.ts'
 import { beginAttempt } from './gate.ts'
 import { expireAtOf, waitForPool } from './routing.ts'
+import { checkLater } from './wait-checks.ts'
 
 /** The time of a check has come. */
-export function checkPool(draft: Decision, run: ActiveRun, context: Context): void {
+export function checkPool(draft: Decision, run: ActiveRun, { dueAt }: Timer, context: Context): void {
   const { now } = context
-  if ((run.tellAt ?? now) > now) draft.deferUntil = run.tellAt ?? now
+  if (dueAt > now) draft.deferUntil = dueAt
   else if (pauseOf(draft, run, context) === undefined) leavePool(draft, run, context)
   else if (now >= expireAtOf(draft)) expire(draft, run, context)
-  else waitForPool(draft, run, context)
+  else checkLater(draft, run, now)
 }
 
 /** The pools that are paused have changed. Nothing is decided if the pool of this run still is. */

@@ -4,52 +4,8 @@
  */
 import type { ActiveRun, Execution } from '../../schemas/index.ts'
 import { hashFraction } from '../hashing/index.ts'
-import {
-  type Context,
-  type Decision,
-  type Job,
-  patchRun,
-  type Route,
-  refuse,
-  type Timer,
-  timerKind,
-  waitsForHandler,
-  waitsForPool,
-} from '../state/index.ts'
-
-/** The first check whether a worker has the handler now comes after this time, later ones after as long as the run has waited, at most `handlerCheckMsMax`. The owner also checks when the workers of the pool change. */
-const handlerCheckMsMin = 1_000
-export const handlerCheckMsMax = 60_000
-/** Age of a wait from which on it is checked every `handlerCheckMsMax`: the last time that the age doubles. */
-const doublingMsMax = 64_000
-
-/**
- * The next check of a run that waits for its handler: 1, 2, 4, 8, 16, 32 and 64 s after it began to wait, then every 60 s, when it is due, and at its
- * start deadline. It follows from the begin of the wait, so that a check that changes nothing is not logged, and a check that is set twice is one timer.
- */
-function nextCheckAt({ handlerMissingAt, startDeadlineAt, dueAt }: ActiveRun, now: number): number {
-  const since = handlerMissingAt ?? now
-  const waitedMs = now - since
-  let afterMs = handlerCheckMsMin
-  while (afterMs <= waitedMs) afterMs *= 2
-  // A negative wait: the clock was set back.
-  if (afterMs > doublingMsMax || waitedMs < 0) {
-    const phaseMs = doublingMsMax % handlerCheckMsMax
-    afterMs = phaseMs + (Math.floor((waitedMs - phaseMs) / handlerCheckMsMax) + 1) * handlerCheckMsMax
-  }
-  return Math.min(since + afterMs, startDeadlineAt, dueAt > now ? dueAt : Number.POSITIVE_INFINITY)
-}
-
-export const handlerCheckOf = (jobId: string, run: ActiveRun, now: number): Timer => ({
-  ...{ dueAt: nextCheckAt(run, now), kind: timerKind.retryResidue, jobId, runNo: run.runNo },
-})
-
-/** The next checks of all runs of a job that wait for a handler. The store has these timers, although they do not follow from the state alone. */
-export const handlerChecksOf = ({ id, state }: Pick<Job, 'id' | 'state'>, now: number): Timer[] =>
-  (state?.active ?? []).filter(waitsForHandler).map((run) => handlerCheckOf(id, run, now))
-
-/** A run of a paused pool is checked this often, besides when its pool is resumed. A check only makes sure that nothing waits for ever. */
-export const poolCheckMs = 600_000
+import { type Context, type Decision, patchRun, type Route, refuse, waitsForPool } from '../state/index.ts'
+import { handlerCheckAt, poolCheckAt } from './wait-checks.ts'
 
 /** A pinned run goes to the worker that it names. Nobody would send an untracked run again, so it is left to the topics, whose positions are kept. */
 export function routeOf(
@@ -84,7 +40,7 @@ export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context
     parked: true,
     handlerMissingAt: waiting.handlerMissingAt,
     startDeadlineAt,
-    tellAt: nextCheckAt(waiting, now),
+    tellAt: handlerCheckAt(waiting, now),
     ...{ poolPausedAt: null, routedTo: null, waitsFor: null, startedAt: null, worker: null },
   })
   if (run.handlerMissingAt !== null) return
@@ -96,12 +52,13 @@ export function waitForHandler(draft: Decision, run: ActiveRun, { now }: Context
 export function waitForPool(draft: Decision, run: ActiveRun, { now }: Context, since = now): void {
   const { scheduledFor, runNo } = run
   const isNew = !waitsForPool(run)
+  const poolPausedAt = isNew ? since : run.poolPausedAt
   patchRun(draft, run, {
     status: 'RETRY_WAIT',
     parked: true,
-    poolPausedAt: isNew ? since : run.poolPausedAt,
+    poolPausedAt,
     startDeadlineAt: isNew ? startDeadlineOf(draft, run, now) : run.startDeadlineAt,
-    tellAt: Math.min(now + poolCheckMs, Math.max(expireAtOf(draft), now)),
+    tellAt: poolCheckAt({ ...run, poolPausedAt }, now, expireAtOf(draft)),
     ...{ handlerMissingAt: null, routedTo: null, waitsFor: null, startedAt: null, worker: null },
   })
   if (!isNew) return

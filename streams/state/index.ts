@@ -73,4 +73,13 @@ export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
 export { isOutdated, rateOf, reserveStart, type Starts, StartTimes, startsEntry, startsOf } from './starts.ts'
 export { fittedState } from './state-size.ts'
-export { attemptTimeoutGraceMs, expiresAt, retryTimerAt, stateTimers, timersOf, waitsForHandler, waitsForPool } from './timers.ts'
+export {
+  attemptTimeoutGraceMs,
+  expiresAt,
+  retryTimerAt,
+  stateTimers,
+  timersOf,
+  waitsForHandler,
+  waitsForPool,
+  waitsForTopic,
+} from './timers.ts'

@@ -49,10 +49,14 @@ export const waitsForHandler = ({ status, handlerMissingAt, tellAt }: ActiveRun)
 export const waitsForPool = ({ status, poolPausedAt, tellAt }: ActiveRun): boolean =>
   status === 'RETRY_WAIT' && poolPausedAt !== null && tellAt !== null
 
+/** Whether a run waits until a record can be written to its topic. */
+export const waitsForTopic = ({ status, handlerMissingAt, poolPausedAt, tellAt }: ActiveRun): boolean =>
+  status === 'RETRY_WAIT' && handlerMissingAt === null && poolPausedAt === null && tellAt !== null
+
 /** When the owner dispatches an attempt that waits for its backoff or for a worker. If it is not parked, it is in a delay topic, whose record may be lost. */
 export function retryTimerAt(run: ActiveRun): number {
   const { dueAt, parked, tellAt } = run
-  if (waitsForHandler(run) || waitsForPool(run)) return tellAt ?? dueAt
+  if (run.status === 'RETRY_WAIT' && tellAt !== null) return tellAt
   return parked ? dueAt : dueAt + retryBackstopMs
 }
 

@@ -1,9 +1,9 @@
 /**
- * Lets runs of paused pools go on when their pool is resumed, sooner than their own timers would. The runs are found by these timers, in
- * pages, so that a million waiting runs take no memory. It is also done once when the partition becomes active: the owner before may have
- * missed a change.
+ * Lets runs of paused pools go on when their pool is resumed, and runs that wait for a topic when one appears, sooner than their own timers
+ * would. The runs are found by these timers, in pages, so that a million waiting runs take no memory. It is also done once when the partition
+ * becomes active: the owner before may have missed a change.
  */
-import { poolCheckMs } from '../../../streams/runs/index.ts'
+import { waitCheckMsMax } from '../../../streams/runs/index.ts'
 import { keyAfter, type Timer, timerBound, timerKind, timerOfKey } from '../../../streams/state/index.ts'
 import type { FollowPace } from './follow-pace.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -12,12 +12,12 @@ import { heavyBytesMax } from './worker-changes.ts'
 /** Timers that one commit cycle reads. */
 const readMax = 2_000
 /** A timer may be later than that only by a clock that was ahead. */
-const horizonMs = poolCheckMs + 60_000
+const horizonMs = waitCheckMsMax + 60_000
 
 export class PauseChanges {
   readonly #context: PartitionContext
   readonly #pace: Pick<FollowPace, 'max'>
-  #version = -1
+  #seen = ''
   /** The next key to read; undefined: all have followed. */
   #from: Buffer | undefined
   #to = timerBound(0)
@@ -33,7 +33,7 @@ export class PauseChanges {
     const { store, failureIsolation, heavyJobs } = this.#context
     // A change in the middle begins anew: runs that were passed may be concerned.
     if (this.#hasChanged) {
-      this.#version = this.#context.shared.pauses?.version ?? 0
+      this.#seen = this.#versions
       this.#from = timerBound(0)
       this.#to = timerBound(now + horizonMs)
     }
@@ -62,7 +62,11 @@ export class PauseChanges {
   }
 
   get #hasChanged(): boolean {
-    const { pauses } = this.#context.shared
-    return pauses !== undefined && pauses.version !== this.#version
+    return this.#versions !== this.#seen
+  }
+
+  get #versions(): string {
+    const { pauses, targets } = this.#context.shared
+    return `${pauses?.version ?? 0}/${targets?.appeared ?? 0}`
   }
 }

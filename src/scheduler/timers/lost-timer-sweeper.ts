@@ -9,7 +9,7 @@
  * times are known, so it stores them in any case: most often this changes nothing.
  */
 import { misdatedTimersOf } from '../../../streams/jobs/index.ts'
-import { handlerChecksOf } from '../../../streams/runs/index.ts'
+import { waitChecksOf } from '../../../streams/runs/index.ts'
 import {
   definitionKey,
   emptyValue,
@@ -79,7 +79,7 @@ export class LostTimerSweeper {
     let bytes = 0
     const budget = new SearchBudget(stepsPerSweep)
     for await (const job of eachJob(this.#store, this.#shared.codecs, ids)) {
-      const checksOfJob = handlerChecksOf(job, now)
+      const checksOfJob = waitChecksOf(job, now)
       checks.push(...checksOfJob)
       lost.push(...timersOf(job).filter((timer) => isLost(timer, now) && !checksOfJob.some((check) => isSameWait(check, timer))))
       misdated.push(...misdatedTimersOf(job, now))

@@ -27,13 +27,7 @@ export const otherRoleMutations = [
         'specOffset !== null',
         'the run of an older definition counts',
       ],
-      [
-        'wait-kept',
-        'src/scheduler/waits.ts',
-        '    wait?.end()',
-        '',
-        'a caller that has left counts against the limit of waits',
-      ],
+      ['wait-kept', 'src/scheduler/waits.ts', '    wait?.end()', '', 'a caller that has left counts against the limit of waits'],
       [
         'closed-silently',
         'src/scheduler/partition/partition.ts',

@@ -68,9 +68,9 @@ export const pauseMutations = [
       ],
       [
         'checked-after-expiry',
-        routing,
-        'Math.min(now + poolCheckMs, Math.max(expireAtOf(draft), now))',
-        'now + poolCheckMs',
+        'streams/runs/wait-checks.ts',
+        ', poolChecks), Math.max(expireAt, now))',
+        ', poolChecks), Infinity)',
         'a run that waits for its pool expires up to 10 minutes too late',
       ],
     ],

@@ -191,8 +191,8 @@ export const rulesMutations = [
       [
         'learnt-early',
         runs('missing-handler'),
-        '    if (isEarly(run, context)) draft',
-        '    if (false) draft',
+        '    if (isEarly(run, context)) check',
+        '    if (false) check',
         'a run that a clock ahead of time let wait is dispatched before it is due when the workers change',
       ],
       [
@@ -213,22 +213,22 @@ export const rulesMutations = [
       [
         'handler-wait-logged',
         runs('missing-handler'),
-        'else if (isEarly(run, context) || stillWaits(draft, run, context))\n',
-        'else if (isEarly(run, context))\n',
+        'else if (isEarly(run, context) || stillWaits(draft, run, context)) ',
+        'else if (isEarly(run, context)) ',
         'each check of a run that waits for its handler logs its state',
       ],
       [
         'handler-wait-unchecked',
         runs('missing-handler'),
-        '    draft.extraTimers.push(handlerCheckOf(draft.job.id, run, now))\n  else begin',
-        '    draft.deferUntil = undefined\n  else begin',
+        'stillWaits(draft, run, context)) checkLater(draft, run, now)',
+        'stillWaits(draft, run, context)) draft.deferUntil = undefined',
         'a run that waits for its handler is checked once',
       ],
       [
         'handler-checks-multiply',
-        runs('routing'),
-        'return Math.min(since + afterMs, ',
-        'return Math.min(now + Math.min(Math.max(now - since, handlerCheckMsMin), handlerCheckMsMax), ',
+        runs('wait-checks'),
+        'return since + afterMs',
+        'return now + Math.min(Math.max(now - since, firstMs), eachMs)',
         'a check that is set twice is two timers for ever',
       ],
       [

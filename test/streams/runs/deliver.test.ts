@@ -5,6 +5,7 @@ import { step } from '../../../streams/jobs/step.ts'
 import type { Context, Decision, Job } from '../../../streams/state/job.ts'
 import { timerKind } from '../../../streams/state/keys.ts'
 import { definitionOf } from '../jobs/samples.ts'
+import { JobHistory } from './history.ts'
 
 const at = 1_900_000_000_000
 const context = (now: number, problem?: string): Context => ({
@@ -42,7 +43,7 @@ describe('a run whose target is a topic', () => {
     expect(waiting.out).toEqual([])
     const [run] = waiting.job.state?.active ?? []
     expect(run).toMatchObject({ status: 'RETRY_WAIT', parked: true, errors: [{ type: 'TopicUnavailable', message: 'gone' }] })
-    const timer = { dueAt: run?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: run?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
     const early = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt - 1))
     expect(early.deferUntil).toBe(timer.dueAt)
     const { out, job } = step(waiting.job, { kind: 'timer', timer }, context(timer.dueAt))
@@ -51,11 +52,11 @@ describe('a run whose target is a topic', () => {
   })
   it('expires if its topic stays missing beyond the start deadline', () => {
     let decision = due(jobOf(), at, 'gone')
-    for (let looks = 0; looks < 3; looks++) {
-      const [run] = decision.job.state?.active ?? []
-      if (run === undefined) break
-      const timer = { dueAt: run.dueAt, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
-      decision = step(decision.job, { kind: 'timer', timer }, context(run.dueAt, 'gone'))
+    let checkAt = decision.job.state?.active[0]?.tellAt ?? 0
+    for (let checks = 0; checks < 3 && decision.job.state?.active.length === 1; checks++) {
+      const timer = { dueAt: checkAt, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+      decision = step(decision.job, { kind: 'timer', timer }, context(checkAt, 'gone'))
+      checkAt = decision.extraTimers[0]?.dueAt ?? checkAt
     }
     expect(decision.job.state?.lastRun).toMatchObject({
       status: 'EXPIRED',
@@ -66,26 +67,28 @@ describe('a run whose target is a topic', () => {
   })
   it('expires too if its topic comes back after the start deadline, and shows the earlier reason', () => {
     const waiting = due(jobOf(), at, 'gone')
-    const timer = { dueAt: waiting.job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: waiting.job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
     const { job, out } = step(waiting.job, { kind: 'timer', timer }, context(at + 60_000))
     expect(out).toEqual([])
     expect(job.state?.lastRun).toMatchObject({ status: 'EXPIRED', errors: [{ at, message: 'gone' }] })
   })
-  it('remembers its last five reasons, each once with its last time', () => {
+  it('remembers its last five reasons, each with the time since which it holds', () => {
     let { job } = due(jobOf({ startDeadlineMs: 3_600_000 }), at, 'first')
-    const reasons = ['first', 'second', 'first', 'third', 'fourth', 'fifth', 'fifth', 'sixth']
+    const reasons = ['first', 'second', 'second', 'first', 'third', 'third', 'fourth', 'fifth']
     for (const [index, reason] of reasons.entries()) {
-      const timer = { dueAt: job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
-      job = step(job, { kind: 'timer', timer }, context(timer.dueAt, reason)).job
-      if (index === 0) expect(job.state?.active[0]?.errors).toMatchObject([{ message: 'first', at: at + 30_000 }])
+      const now = at + (index + 1) * 1_000_000
+      job = step(
+        job,
+        { kind: 'timer', timer: { dueAt: now, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 } },
+        context(now, reason),
+      ).job
+      if (now >= at + 3_600_000) break
     }
-    const errors = job.state?.active[0]?.errors.map(({ message, at: metAt }) => [message, (metAt - at) / 30_000])
+    const errors = job.state?.lastRun?.errors.map(({ message, at: metAt }) => [message, (metAt - at) / 1_000_000])
     expect(errors).toEqual([
-      ['first', 3],
-      ['third', 4],
-      ['fourth', 5],
-      ['fifth', 7],
-      ['sixth', 8],
+      ['first', 0],
+      ['second', 2],
+      ['first', 4],
     ])
   })
   it('keeps its payload and topic if its definition is replaced while it waits', () => {
@@ -95,7 +98,7 @@ describe('a run whose target is a topic', () => {
     const [kept] = replaced.snapshotPuts
     expect(kept?.topicTarget?.name).toBe('orders')
     const job = { ...replaced.job, snapshots: new Map([[1, kept as NonNullable<typeof kept>]]) }
-    const timer = { dueAt: job.state?.active[0]?.dueAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
+    const timer = { dueAt: job.state?.active[0]?.tellAt ?? 0, kind: timerKind.retryResidue, jobId: 'a', runNo: 1 }
     const { out } = step(job, { kind: 'timer', timer }, context(timer.dueAt))
     expect(out).toMatchObject([{ kind: 'record', record: { topic: 'orders', value: Buffer.from('old') } }])
   })
@@ -112,5 +115,47 @@ describe('a job whose topic cannot be written to', () => {
     expect(restored.job.state).toBe(job.state)
     const again = { ...input, definition: { ...input.definition, offset: 8 } }
     expect(step(job, again, context(at - 4_000)).job.state).toMatchObject({ status: 'ACTIVE', nextFireAt: at, reason: null })
+  })
+})
+
+describe('a topic that is away for a day', () => {
+  const day = 86_400_000
+  const waiting = () => {
+    const topic: { problem: string | undefined } = { problem: undefined }
+    const history = new JobHistory({ topicProblem: () => topic.problem })
+    history.define({ schedule: { at: 1_000 }, target: { topic: { name: 'orders' } }, startDeadlineMs: 2 * day })
+    topic.problem = 'Topic orders does not exist.'
+    history.until(2_000)
+    return { history, topic }
+  }
+  it('costs one logged state for a run, and a check each ten minutes', () => {
+    const { history } = waiting()
+    const { state } = history
+    const before = history.decisions.length
+    expect(history.until(day).state).toBe(state)
+    expect(history.decisions.length - before).toBeGreaterThan(day / 600_000 - 2)
+    expect(history.decisions.length - before).toBeLessThan(day / 600_000 + 10)
+  })
+  it('ends with the record at once when the owner learns that it is there', () => {
+    const { history, topic } = waiting()
+    history.until(day)
+    topic.problem = undefined
+    expect(history.followWorkers().state.lastRun).toMatchObject({ status: 'SUCCEEDED', finishedAt: day })
+  })
+  it('ends with the record at the next check otherwise, also for a new owner', () => {
+    const { history, topic } = waiting()
+    history.until(day)
+    topic.problem = undefined
+    history.restore().until(day + 600_000)
+    expect(history.state.lastRun).toMatchObject({ status: 'SUCCEEDED' })
+  })
+  it('and is then unavailable for another reason, shows both', () => {
+    const { history, topic } = waiting()
+    topic.problem = 'The record is too large.'
+    history.until(3_600_000)
+    expect(history.state.active[0]?.errors.map(({ message }) => message)).toEqual([
+      'Topic orders does not exist.',
+      'The record is too large.',
+    ])
   })
 })

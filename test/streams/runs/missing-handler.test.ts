@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput } from '../../../schemas/generated.ts'
 import { whyOf } from '../../../streams/jobs/reasons.ts'
-import { handlerChecksOf } from '../../../streams/runs/routing.ts'
+import { waitChecksOf } from '../../../streams/runs/wait-checks.ts'
 import { timerKind } from '../../../streams/state/keys.ts'
 import { timersOf } from '../../../streams/state/timers.ts'
 import { JobHistory } from './history.ts'
@@ -175,7 +175,7 @@ describe('without a worker that has the handler', () => {
     expect(new Set(checksUntil(history.restore(), 3 * hour).slice(2))).toEqual(new Set([60_000]))
     history.now = -hour
     history.restore()
-    for (const timer of handlerChecksOf(history.job, history.now)) history.step({ kind: 'timer', timer })
+    for (const timer of waitChecksOf(history.job, history.now)) history.step({ kind: 'timer', timer })
     expect(history.nextTimerAt).toBeLessThanOrEqual(-hour + 60_000)
   })
   it('an end of the job that comes sooner than its start deadline holds at the next check', () => {

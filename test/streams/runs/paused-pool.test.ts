@@ -31,6 +31,12 @@ describe('while its pool is paused, a run', () => {
     resume(history)
     expect(history.dispatched).toMatchObject([{ attempt: 1, dueAt: 8 * hour, startDeadlineAt: 8 * hour + 100_000 }])
   })
+  it('costs one logged state, however long it waits', () => {
+    const history = waiting()
+    const { state } = history
+    expect(history.until(24 * hour).state).toBe(state)
+    expect(history.restore().until(48 * hour).state.active).toEqual(state.active)
+  })
   it('says so', () => {
     const history = waiting()
     expect(whyOf(history.job, history.now)[0]).toMatchObject({

@@ -45,7 +45,7 @@ describe('expireAt', () => {
       true,
     )
     job.until(1_000)
-    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', dueAt: 9_000 }])
+    expect(job.state.active).toMatchObject([{ status: 'RETRY_WAIT', tellAt: 9_000 }])
     problem = undefined
     expect(job.until(9_000).state).toMatchObject({ active: [], failed: 1, lastRun: { status: 'EXPIRED' } })
     expect(job.out).toEqual([])
