@@ -110,7 +110,8 @@ function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['
 function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
   const spec = draft.job.definition?.spec
   if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
-  const commandId = `after:${draft.job.id}/${run.specOffset}/${runNameOf({ runNo: run.runNo, life: draft.job.state?.life ?? '' })}`
+  // By the life and not by an offset of `jobs`: a copy has other offsets, and may hold this command already.
+  const commandId = `after:${draft.job.id}/${runNameOf({ runNo: run.runNo, life: draft.job.state?.life ?? '' })}`
   const followers = status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure
   if (followers.length > 0) triggerFollowers(draft, run, { commandId, at: finishedAt }, followers)
 }

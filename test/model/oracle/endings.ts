@@ -65,8 +65,8 @@ function followUpsOf(log: MemoryLog): FollowUp[] {
 function checkTriggers(lives: Lives, { runs }: Ledger, commands: FollowUp[], problems: string[]): void {
   const told = new Map<string, string[]>()
   for (const { target, commandId } of commands) {
-    const [, jobId = '', specOffset, runNo] = /^after:(.*)\/(\d+)\/(\d+)(?:@.*)?$/.exec(commandId) ?? []
-    const name = runName(jobId, lifeNoOf(lives.get(jobId), Number(specOffset)), Number(runNo))
+    const [, jobId = '', runNo, firstOffset] = /^after:(.*)\/(\d+)@(\d+)-[^/]*$/.exec(commandId) ?? []
+    const name = runName(jobId, lifeNoOf(lives.get(jobId), Number(firstOffset)), Number(runNo))
     told.set(name, [...(told.get(name) ?? []), target])
   }
   for (const [name, run] of runs) {

@@ -120,7 +120,7 @@ it('a tombstone that an owner wrote for a completed job is not carried over: it 
 })
 
 it('a follow-up belongs to it if the run that sent it has ended in it', () => {
-  expect(followUpOf('after:a/b/7/3@12-x')).toEqual({ jobId: 'a/b', runNo: 3, life: '12-x' })
+  expect(followUpOf('after:a/b/3@12-x')).toEqual({ jobId: 'a/b', runNo: 3, life: '12-x' })
   expect(followUpOf('my-own')).toBeUndefined()
   const history = new JobHistory({ worker: { type: 'SUCCEEDED' } }).define({ schedule: { everyMs: 1_000 } }).until(1_000)
   const state = history.job.state as JobState
@@ -129,7 +129,7 @@ it('a follow-up belongs to it if the run that sent it has ended in it', () => {
       state: known,
       records: definition ? [{ offset: 0, appendedAt: 0, decided: true, definition: history.job.definition, headers: {} }] : [],
     })
-  const id = (runNo: number, life = state.life): string => `after:job/0/${runNo}@${life}`
+  const id = (runNo: number, life = state.life): string => `after:job/${runNo}@${life}`
   expect(isOfCopy(id(1), of(state, true))).toBe(true)
   expect(isOfCopy(id(2), of(state, true))).toBe(false)
   const running = new JobHistory().define({ schedule: { everyMs: 1_000 } }).until(1_000).job.state

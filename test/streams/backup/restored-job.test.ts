@@ -3,9 +3,11 @@ import { expect, it } from 'vitest'
 import type { ActiveRun, ExecutionEvent, JobState } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { type BackedUpJob, restoredJob } from '../../../streams/backup/index.ts'
+import type { Decision, KnownDefinition } from '../../../streams/state/job.ts'
 import { stateTimers, timersOf } from '../../../streams/state/timers.ts'
 import { randomCommand, randomReport } from '../random-acts.ts'
 import { randomDefinition } from '../random-definition.ts'
+import { step } from '../runs/chain-steps.ts'
 import { JobHistory } from '../runs/history.ts'
 
 /** A job after random acts, with a report of some of its dispatched runs that no owner has read. */
@@ -111,4 +113,20 @@ it('a job without a definition refers to none, and a life keeps its name', () =>
   const untouched = new JobHistory().define({ schedule: { delayMs: 5_000 } }).job
   const { state } = restoredJob({ ...copy, definition: untouched.definition, state: undefined }, newOffset)
   expect(state).toMatchObject({ specOffset: newOffset, life: '0-0', anchorAt: 0, nextFireAt: 5_000 })
+})
+
+it('a run that ends in the copy too sends its follow-ups under the same command, so that they run once', () => {
+  const history = new JobHistory()
+    .define()
+    .define({ schedule: { everyMs: 1_000 }, onSuccess: ['next'] })
+    .until(1_000)
+  const { job } = history
+  const reports = [{ ...eventOf(1, 1, 1, 1_000), type: 'SUCCEEDED' as const }]
+  const { state, events } = restoredJob({ ...job, runs: [], snapshots: new Map(), events: reports } as BackedUpJob, newOffset)
+  const copy = { id: 'job', state, definition: { ...(job.definition as KnownDefinition), offset: newOffset } }
+  const followUps = ({ out }: Decision): unknown[] => out.filter(({ kind }) => kind === 'trigger')
+  const there = followUps(step(job, { kind: 'event', event: reports[0] as ExecutionEvent }, 2_000))
+  const here = followUps(step(copy, { kind: 'event', event: events[0] as ExecutionEvent }, 2_000))
+  expect(there).toMatchObject([{ jobId: 'next', commandId: 'after:job/1@1-0' }])
+  expect(here).toEqual(there)
 })

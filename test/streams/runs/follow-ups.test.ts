@@ -32,8 +32,8 @@ describe('a run that has ended', () => {
     const job = chained().until(1_400).report('SUCCEEDED')
     expect(job.last.job.state?.succeeded).toBe(1)
     expect(job.last.out).toEqual([
-      { kind: 'trigger', jobId: 'a', commandId: 'after:job/0/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
-      { kind: 'trigger', jobId: 'b', commandId: 'after:job/0/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
+      { kind: 'trigger', jobId: 'a', commandId: 'after:job/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
+      { kind: 'trigger', jobId: 'b', commandId: 'after:job/1@0-0', at: 1_400, chainDepth: 1, chainLeft: 2_499 },
     ])
   })
   it('triggers once: later reports of its worker are stale', () => {
@@ -59,7 +59,7 @@ describe('a run that has ended', () => {
       .until(3_000)
       .report('SUCCEEDED')
     const ids = job.out.flatMap((output) => (output.kind === 'trigger' && output.jobId === 'a' ? [output.commandId] : []))
-    expect(ids).toEqual(['after:job/0/1@0-0', 'after:job/0/2@0-0', expect.stringMatching(/^after:job\/2\/1@2-/)])
+    expect(ids).toEqual(['after:job/1@0-0', 'after:job/2@0-0', expect.stringMatching(/^after:job\/1@2-/)])
   })
 })
 
@@ -81,7 +81,7 @@ describe('a run that has not ended', () => {
 describe('a job that follows', () => {
   it('runs, names its trigger, and runs once however often the command comes', () => {
     const job = new JobHistory().define({ schedule: { at: 900_000 } })
-    const command = { trigger: 'FOLLOW_UP', commandId: 'after:other/0/1' } as const
+    const command = { trigger: 'FOLLOW_UP', commandId: 'after:other/1@0-0' } as const
     job.command('TRIGGER', command).command('TRIGGER', command).report('SUCCEEDED').command('TRIGGER', command)
     expect(job.dispatched).toMatchObject([{ runNo: 1, trigger: 'FOLLOW_UP' }])
     expect(job.state).toMatchObject({ scheduledRuns: 0, succeeded: 1, nextFireAt: 900_000 })

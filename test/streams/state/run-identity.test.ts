@@ -70,7 +70,7 @@ describe('the identity of a run', () => {
       .define({ onSuccess: ['next'] })
       .until(1_000)
       .report('SUCCEEDED')
-    expect(job.last.out).toMatchObject([{ kind: 'trigger', commandId: 'after:job/0/1@0-0' }])
+    expect(job.last.out).toMatchObject([{ kind: 'trigger', commandId: 'after:job/1@0-0' }])
   })
 })
 
