@@ -23,6 +23,7 @@ import {
   holds,
   type Input,
   type KnownDefinition,
+  type OnlyOver,
   patchState,
   pristineState,
   refuse,
@@ -42,8 +43,7 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   if (!isLater && before.definition !== undefined && definition.offset <= before.definition.offset) return
   if (before.state !== undefined && definition.offset < before.state.specOffset) return
   if (decided) {
-    // Every accepted definition is in the state. A later one was dropped.
-    if (before.state === undefined || definition.offset <= before.state.specOffset) draft.job.definition = definition
+    if (isInForce(before.state, definition, onlyOver)) draft.job.definition = definition
     return
   }
   if (!holds(onlyOver, before.definition)) {
@@ -59,8 +59,11 @@ export function acceptDefinition(draft: Decision, input: Extract<Input, { kind: 
   const refusal = targetProblem(before.id, definition, context)
   if (refusal !== undefined) draft.notes.push({ kind: 'invalid', reason: refusal })
   const phase = keptPhase(before, definition)
-  if (before.state === undefined && refusal === undefined && followsFromRecord(before, definition, phase)) return
-  if (before.state === undefined && definition.spec === undefined && before.definition?.spec === undefined) return
+  if (before.state === undefined && refusal === undefined && followsFromRecord(before, definition, phase)) {
+    // That a condition held does not follow from the record.
+    if (onlyOver !== undefined) patchState(draft, {})
+    return
+  }
   keepActiveRuns(draft, before.definition, before.state)
   replaceState(draft, definition, before, phase)
   // Whether a topic exists does not follow from the record, so this is logged. The next time is frozen as for a paused job.
@@ -93,8 +96,17 @@ function drop(
   refuse(draft, { at: appendedAt, what: 'DROPPED', reason })
 }
 
+/**
+ * Whether a definition that is decided was accepted. With a state, each accepted one is at or before its offset, and a later one was
+ * dropped. Without a state, one with a condition was refused: its condition cannot be checked again, because compaction may have removed
+ * the record that it names. So an accepted one always has a state.
+ */
+const isInForce = (state: JobState | undefined, { offset }: KnownDefinition, onlyOver: OnlyOver | undefined): boolean =>
+  state === undefined ? onlyOver === undefined : offset <= state.specOffset
+
 /** Whether everything about a job without state still follows from its record alone. */
 function followsFromRecord(before: Decision['job'], { spec, appendedAt }: KnownDefinition, phase: boolean): boolean {
+  if (spec === undefined && before.definition?.spec === undefined) return true
   const first = spec === undefined ? null : firstFire(spec, appendedAt)
   return first !== null && (!phase || first === pristineState(before).nextFireAt)
 }

@@ -169,9 +169,13 @@ describe('a condition of a definition', () => {
     expect(job.state.definitionKept).toBe(true)
     expect(job.remove({ onlyOver: 1 }).job).toEqual({ id: 'job' })
   })
-  it('is not checked again for decisions of an owner', () => {
-    const job = new JobHistory().define(every(700), true, 5)
-    expect(interval(job)).toBe(700)
+  it('is not checked again for decisions of an owner: with a state it held, without one it did not', () => {
+    expect(interval(new JobHistory().define(every(700), true, 5))).toBeUndefined()
+    const { state } = new JobHistory().define(every(700), false, 'none')
+    expect(state).toMatchObject({ specOffset: 0, status: 'ACTIVE' })
+    const restored = new JobHistory()
+    restored.job = { id: 'job', state }
+    expect(interval(restored.define(every(700), true, 5))).toBe(700)
   })
 })
 
