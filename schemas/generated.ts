@@ -1005,7 +1005,7 @@ export interface JobState {
   deadRuns: number[]
   /** Decisions not to fire, or not to fire yet, oldest first. The last twelve, in addition to the refusals of recentCommands. Default: []. */
   decisions: Refusal[]
-  /** Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs. Default: false. */
+  /** Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs, and when runs of a backfill or a redrive are in its place. Default: false. */
   waiting: boolean
   /** Whether a PAUSE is in force. It stays in force with new definitions, including invalid ones, until a RESUME. Default: false. */
   pausedByCommand: boolean
@@ -3565,7 +3565,7 @@ export const jobStateSchema = {
               "name": "waiting",
               "type": "boolean",
               "default": false,
-              "doc": "Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs."
+              "doc": "Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs, and when runs of a backfill or a redrive are in its place."
             },
             {
               "name": "pausedByCommand",

@@ -4,7 +4,7 @@
  * The next time is computed from this nominal time and the definition, never from the result of the run. So no failure can stop a
  * recurring job, and lateness does not add up.
  */
-import type { JobDefinition, JobState } from '../../schemas/index.ts'
+import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import {
   countFires,
   decidedTime,
@@ -92,7 +92,7 @@ function settleOverlap(
   const state = draft.job.state ?? pristineState(draft.job)
   const refusal = { at: context.now, reason, scheduledFor: nominal }
   // With catchUp ALL no occurrence is skipped because of active runs. It waits for the end of a run (finish.ts).
-  if (reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') {
+  if ((reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') || waitsForPast(spec, state)) {
     patchState(draft, { nextFireAt: nominal, decidedFor: decidedBefore(spec, state, nominal), waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
@@ -148,6 +148,14 @@ function skipThrough(
 function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | undefined {
   if (spec.overlap !== 'ALLOW') return state.active.length > 0 ? 'overlap' : undefined
   return state.active.length >= spec.maxConcurrentRuns ? 'max-concurrent-runs' : undefined
+}
+
+/** Runs that make up for the past skip no occurrence of the schedule: it waits for the end of one, and then goes first (backfill.ts). */
+const isOfPast = ({ trigger }: ActiveRun): boolean => trigger === 'BACKFILL' || trigger === 'REDRIVE'
+
+function waitsForPast(spec: JobDefinition, state: JobState): boolean {
+  if (spec.overlap !== 'SKIP' && spec.overlap !== 'ALLOW') return false
+  return overlapRefusal(spec, { ...state, active: state.active.filter((run) => !isOfPast(run)) }) === undefined
 }
 
 const countsFromEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'

@@ -13,6 +13,7 @@ import { livesOf } from './lives.ts'
 import { madeAgainProblems } from './made-again.ts'
 import { necessityProblems } from './necessity.ts'
 import { pauseProblems } from './pauses.ts'
+import { precedenceProblems } from './precedence.ts'
 import { receiptProblems } from './receipts.ts'
 import { recordProblems } from './records.ts'
 import { reportsOf } from './reports.ts'
@@ -41,6 +42,7 @@ export function judgementOf(log: MemoryLog, facts: Facts): string[] {
     ...receiptProblems(log, facts.exact && facts.whole),
     ...restProblems(lives, ledger, facts),
     ...necessityProblems(lives, transactions, reports, facts),
+    ...precedenceProblems(lives, transactions),
     ...commandProblems(log, lives, ledger, transactions, facts),
     ...vanishingProblems(log, lives, transactions, facts),
     ...foreignProblems(log),

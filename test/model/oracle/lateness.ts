@@ -36,7 +36,7 @@ function roomAt(lives: readonly Life[], { runs }: Ledger, { jobId, specOffset, r
   return ends.length < most ? dueAt : Math.max(...ends)
 }
 
-/** It waits for a slot, for a start, or for the run before it. */
+/** It waits for a slot, for a start, or for the run before it. Runs of a backfill or a redrive may be before any (roomAt). */
 function waitsForOthers(lives: readonly Life[] = [], specOffset: number): boolean {
   const life = lives.find(({ definitions }) => definitions.some(({ offset }) => offset === specOffset))
   return life === undefined || hasLimit(life) || life.definitions.some(({ spec }) => spec?.overlap === 'QUEUE_ONE')

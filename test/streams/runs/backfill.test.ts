@@ -147,6 +147,39 @@ describe('an occurrence that waits for room', () => {
     for (let runNo = 1; runNo <= 4; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
     expect(order(job).map(([trigger]) => trigger)).toEqual(['BACKFILL', 'SCHEDULE', 'SCHEDULE', 'SCHEDULE', 'BACKFILL'])
   })
+  it.each<[string, Definition]>([
+    ['overlap SKIP', { overlap: 'SKIP' }],
+    ['overlap ALLOW', { overlap: 'ALLOW' }],
+  ])('is not skipped because of a backfill, and goes before its rest: catchUp LATEST, %s', (_, more) => {
+    const job = begun({ catchUp: 'LATEST', ...more }).until(6 * minute)
+    expect(job.state).toMatchObject({ waiting: true, skipped: 0, nextFireAt: 6 * minute })
+    for (let runNo = 1; runNo <= 2; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
+    expect(order(job)).toEqual([
+      ['BACKFILL', 0],
+      ['SCHEDULE', 6],
+      ['BACKFILL', 1],
+    ])
+    expect(job.state.skipped).toBe(0)
+  })
+  it('is skipped because of another run of the schedule, beside a backfill too', () => {
+    const job = begun({ catchUp: 'LATEST', overlap: 'SKIP' })
+      .until(6 * minute)
+      .report('SUCCEEDED', { runNo: 1 })
+      .until(6 * minute)
+    expect(order(job).at(-1)).toEqual(['SCHEDULE', 6])
+    expect(job.until(7 * minute).state).toMatchObject({ waiting: false, skipped: 1 })
+  })
+  it('runs at least once for each run of a backfill whose runs are longer than the interval', () => {
+    const job = begun({ catchUp: 'LATEST', overlap: 'SKIP' })
+    for (let runNo = 1; job.state.backfill !== null; runNo++)
+      job
+        .until(job.now + 1.5 * minute)
+        .report('SUCCEEDED', { runNo })
+        .until(job.now)
+    const triggers = order(job).map(([trigger]) => trigger)
+    expect(triggers.filter((trigger) => trigger === 'BACKFILL')).toHaveLength(5)
+    expect(triggers.some((trigger, index) => trigger === 'BACKFILL' && triggers[index + 1] === 'BACKFILL')).toBe(false)
+  })
   it('uses one slot; the backfill has the others', () => {
     const job = begun({ maxConcurrentRuns: 2 }).until(6 * minute)
     job.report('SUCCEEDED', { runNo: 1 }).report('SUCCEEDED', { runNo: 2 }).until(job.now)
@@ -276,9 +309,9 @@ describe('a requested range', () => {
   it('waits while the job is paused, also without active runs, and then continues', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, endAt: 101_000, maxConcurrentRuns: 1 })
     job.command('BACKFILL', { from: 1_000, to: 4_000 }).until(101_000).command('PAUSE').report('SUCCEEDED')
-    expect(job.state.nextFireAt).toBeNull()
-    expect(job.state).toMatchObject({ status: 'PAUSED', active: [], backfill: { nextAt: 2_000 } })
-    expect(nominal(job.command('RESUME'))).toEqual([1_000, 2_000])
+    expect(job.state).toMatchObject({ status: 'PAUSED', active: [], nextFireAt: 101_000, backfill: { nextAt: 2_000 } })
+    job.command('RESUME').until(101_000).report('SUCCEEDED', { runNo: 2 })
+    expect(nominal(job)).toEqual([1_000, 101_000, 2_000])
   })
   it('is dropped if the definition changes so that no backfill is possible, and the job says so', () => {
     const job = past({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 2 }).command('BACKFILL', {
