@@ -243,7 +243,7 @@ export interface ExecutionEvent {
   error: RunError | null
   /** With HEARTBEAT: share of the work that is done. Default: null. */
   progress: number | null
-  /** With HEARTBEAT: text of the handler about its progress. Default: null. */
+  /** With HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note. Default: null. */
   message: string | null
 }
 
@@ -2045,7 +2045,7 @@ export const executionEventSchema = {
       ],
       "default": null,
       "maxLength": 1000,
-      "doc": "With HEARTBEAT: text of the handler about its progress."
+      "doc": "With HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note."
     }
   ]
 } as const

@@ -18,8 +18,6 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
     meaning: 'The payload does not match the schema of its handler; the message names the fields.',
   },
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
-  ResultNotJson: { retried: 'no', meaning: 'The result of the handler cannot be written as JSON.' },
-  ResultTooLarge: { retried: 'no', meaning: 'The result of the handler is over 64 KB of JSON.' },
   BatchOutcomesWrong: {
     retried: 'no',
     meaning: 'The outcomes of a batch handler do not match the runs that it got. The outcome of each run is unknown.',

@@ -69,14 +69,23 @@ def outcome_of(handler, attempt):
         returned = handler(attempt)
         if returned is None:
             return {"type": "SUCCEEDED"}
-        result = json.dumps(returned).encode()
-        if len(result) > RESULT_BYTES_MAX:
-            return failed("ResultTooLarge", f"the result is {len(result)} bytes, more than {RESULT_BYTES_MAX}", False)
-        return {"type": "SUCCEEDED", "result": result}
+        return succeeded(returned)
     except Exception as error:
         after = getattr(error, "retry_after_ms", None)
         stack = traceback.format_exc()[-4_000:]
         return failed(type(error).__name__, str(error), not isinstance(error, NonRetryable), after, stack)
+
+
+def succeeded(returned):
+    """The work is done, so a result that cannot be kept fails nothing: it is left out, and the run says why."""
+    try:
+        result = json.dumps(returned).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"type": "SUCCEEDED", "message": f"The result was left out: it is not JSON: {error}"[:1_000]}
+    if len(result) > RESULT_BYTES_MAX:
+        why = f"it has {len(result)} bytes of JSON, more than {RESULT_BYTES_MAX}."
+        return {"type": "SUCCEEDED", "message": f"The result was left out: {why}"}
+    return {"type": "SUCCEEDED", "result": result}
 
 
 def failed(kind, message, retryable=True, retry_after_ms=None, stack=None):

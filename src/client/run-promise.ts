@@ -7,7 +7,7 @@ import type { AwaitedRunOf, WaitOptions } from './options.ts'
 /** The promise of a request that makes a run, with ways to wait for its end. */
 export interface RunPromise<Answer> extends Promise<Answer> {
   /**
-   * What the handler returned. Rejects with RunFailedError if the run ends otherwise or cannot come, with `wait-timeout` if it has not
+   * What the handler returned. Rejects with RunFailedError if the run ends otherwise or cannot come, or if its result was left out, with `wait-timeout` if it has not
    * ended in time, and with the error of the request itself.
    */
   result<Result = unknown>(options?: WaitOptions): Promise<Result>
@@ -42,7 +42,10 @@ export function runPromise<Answer>(
 
 /** Throws RunFailedError unless the run has succeeded. */
 function resultOf(run: RunInfo): unknown {
-  if (run.status === 'SUCCEEDED') return run.result
+  if (run.status === 'SUCCEEDED') {
+    if (run.result !== null || run.note === null) return run.result
+    throw new RunFailedError(`Run ${run.runId} succeeded without a result. ${run.note}`, run)
+  }
   const { runId, status, attempts, startedAt, errors } = run
   const last = errors.at(-1)
   const why = last === undefined ? '' : ` The last error is ${last.type}: ${last.message}`

@@ -62,9 +62,15 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
       else draft.notes.push({ kind: 'stale', what: event.type })
       return
     case 'SUCCEEDED': {
-      const { worker, result } = event
+      const { worker, result, message } = event
       const startedAt = event.startedAt === null ? run.startedAt : startOf(run, event, context)
-      return finishRun(draft, run, { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result, note }, context)
+      const ending = { status: 'SUCCEEDED', finishedAt: context.now, startedAt, worker, result } as const
+      return finishRun(
+        draft,
+        run,
+        { ...ending, note: note ?? (result === null && message !== null ? message : undefined) },
+        context,
+      )
     }
     case 'FAILED': {
       const seen = patchRun(draft, run, {

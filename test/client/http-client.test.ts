@@ -253,6 +253,14 @@ describe('the end of a run', () => {
     })
   })
 
+  it('whose result was left out rejects with the note of the run', async () => {
+    const { client, system } = await connected()
+    system.owner.end('a', ended({ status: 'SUCCEEDED', result: null, note: 'The result was left out: it is large.' }) as never)
+    const error = (await refusalOf(client.schedule(job('a')).result())) as RunFailedError
+    expect(error.message).toBe('Run a/1 succeeded without a result. The result was left out: it is large.')
+    expect(error.run).toMatchObject({ status: 'SUCCEEDED' })
+  })
+
   it('is waited for no longer than the caller says', async () => {
     const { client, system } = await connected()
     system.owner.neverEnds = true

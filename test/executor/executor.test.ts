@@ -227,16 +227,20 @@ describe('reporting', () => {
     await harness.stop()
   })
 
-  it('fails for good if the result is too large or cannot be JSON', async () => {
+  it('succeeds without a result that is too large or cannot be JSON, and says so', async () => {
     const harness = await new Harness({ large: () => 'x'.repeat(resultBytesMax), odd: () => 1n }).start()
     harness.put({ jobId: 'large', handler: 'large' })
     harness.put({ jobId: 'odd', handler: 'odd' })
     await rest()
     await harness.clock.advance(eventLingerMs)
-    expect(harness.events().map(({ type, error }) => [type, error?.type, error?.retryable])).toEqual([
-      ['FAILED', 'ResultTooLarge', false],
-      ['FAILED', 'ResultNotJson', false],
-    ])
+    expect(harness.events().map(({ type, result, error }) => [type, result, error])).toEqual(
+      Array(2).fill(['SUCCEEDED', null, null]),
+    )
+    const [large, odd] = harness.events().map(({ message }) => message)
+    expect(large).toBe(
+      `The result was left out: it has ${resultBytesMax + 2} bytes of JSON, more than ${resultBytesMax}. Store it elsewhere and return where.`,
+    )
+    expect(odd).toMatch(/^The result was left out: it is not JSON: .*BigInt/)
     await harness.stop()
   })
 

@@ -15,8 +15,8 @@ import type { AttemptLog } from './attempt-log.ts'
 const progressMessageMax = 1_000
 
 export type Outcome =
-  /** `loss`: a sentence about values that the result has lost. */
-  | { type: 'SUCCEEDED'; result: Buffer | null; loss?: string | undefined }
+  /** `loss`: a sentence about values that the result has lost. `note`: why the whole result is left out. */
+  | { type: 'SUCCEEDED'; result: Buffer | null; loss?: string | undefined; note?: string | undefined }
   | { type: 'FAILED'; error: RunError }
   | { type: 'RELEASED' }
   | { type: 'CANCELLED' }

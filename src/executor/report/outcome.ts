@@ -1,6 +1,6 @@
 /** Converts a handler's return value to the outcome in the report. */
 import { types } from 'node:util'
-import { executionEventSchema } from '../../../schemas/index.ts'
+import { executionEventSchema, fieldOf } from '../../../schemas/index.ts'
 import { errorOf, outcomesProblem, runError } from '../handlers/index.ts'
 import { type Outcome, succeededWithoutResult } from './attempt.ts'
 
@@ -9,13 +9,15 @@ const resultField = executionEventSchema.fields.find((field) => field.name === '
 /** From the schema: 64 KB of JSON. */
 export const resultBytesMax: number = resultField !== undefined && 'maxBytes' in resultField ? resultField.maxBytes : 65_536
 
+const noteCharsMax = fieldOf(executionEventSchema, 'message').maxLength ?? 0
+
 /** Values that a result has lost are named up to this number. */
 const lossesNamedMax = 5
 const lossCharsMax = 80
 
 /**
- * `undefined` is no result. A result that is not JSON, or too large, fails the attempt for good: a retry would return the same. Values
- * that JSON changes or leaves out do not fail it, because they may depend on the data, and the work is done. They are told.
+ * `undefined` is no result. No result fails the attempt, because the work is done: one that is not JSON, or too large, is left out, and
+ * values that JSON changes are told.
  */
 export function succeeded(returned: unknown): Outcome {
   if (returned === undefined) return succeededWithoutResult
@@ -29,14 +31,19 @@ export function succeeded(returned: unknown): Outcome {
       return value
     })
   } catch (error) {
-    return { type: 'FAILED', error: { ...errorOf(error), type: 'ResultNotJson', retryable: false, retryAfterMs: null } }
+    return withoutResult(`it is not JSON: ${errorOf(error).message}`)
   }
   const loss = losses.length === 0 ? undefined : lossText(losses)
   if (json === undefined) return { type: 'SUCCEEDED', result: null, loss }
   const result = Buffer.from(json)
   if (result.length <= resultBytesMax) return { type: 'SUCCEEDED', result, loss }
-  const message = `the handler's result is ${result.length} bytes of JSON, more than ${resultBytesMax}; store it elsewhere and return where`
-  return { type: 'FAILED', error: runError('ResultTooLarge', message, false) }
+  return withoutResult(`it has ${result.length} bytes of JSON, more than ${resultBytesMax}. Store it elsewhere and return where.`)
+}
+
+/** The run keeps the note; the log of the run has it too. */
+function withoutResult(why: string): Outcome {
+  const note = `The result was left out: ${why}`.slice(0, noteCharsMax).toWellFormed()
+  return { type: 'SUCCEEDED', result: null, loss: note, note }
 }
 
 /** What JSON makes of a value without an error, if that is not the value. `undefined` in an object is left out, as everybody expects. */

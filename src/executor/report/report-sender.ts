@@ -272,7 +272,7 @@ export class ReportSender {
       result: outcome?.type === 'SUCCEEDED' ? outcome.result : null,
       error: outcome?.type === 'FAILED' ? outcome.error : null,
       progress: type === 'HEARTBEAT' ? attempt.progress : null,
-      message: type === 'HEARTBEAT' ? attempt.message : null,
+      message: outcome?.type === 'SUCCEEDED' ? (outcome.note ?? null) : type === 'HEARTBEAT' ? attempt.message : null,
     }
   }
 }

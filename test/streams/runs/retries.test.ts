@@ -126,13 +126,17 @@ describe('a failed attempt', () => {
   })
 })
 
-it('a run says what is missing from the report of its end', () => {
+it.each<[string, { note?: string; message?: string; result?: Buffer }, string | null]>([
+  ['by its owner', { note: 'The result was left out.' }, 'The result was left out.'],
+  ['by its worker', { message: 'The result was left out.' }, 'The result was left out.'],
+  ['but not what its worker says beside a result', { message: 'All done.', result: Buffer.from('1') }, null],
+])('a run says what is missing from the report of its end: %s', (_, { note, ...told }, noted) => {
   const job = dispatched().report('STARTED')
   const { runNo, attempt, specOffset } = job.dispatched[0] ?? expect.fail()
   const event = { type: 'SUCCEEDED', jobId: 'job', runNo, attempt, specOffset, at: 1_000, worker: 'w', startedAt: null } as const
-  const rest = { result: null, error: null, progress: null, message: null }
-  job.step({ kind: 'event', event: { ...event, ...rest }, note: 'The result was left out.' })
-  expect(job.state.lastRun).toMatchObject({ status: 'SUCCEEDED', note: 'The result was left out.' })
+  const rest = { result: null, error: null, progress: null, message: null, ...told }
+  job.step({ kind: 'event', event: { ...event, ...rest }, ...(note !== undefined && { note }) })
+  expect(job.state.lastRun).toMatchObject({ status: 'SUCCEEDED', note: noted })
 })
 
 describe('a report of a run whose definition is gone', () => {
