@@ -1,8 +1,8 @@
-/** Dead runs grouped by their last error, however its numbers differ. */
+/** Dead runs grouped by their last error, however its numbers and ids differ. */
 import type { Run } from '../../answers/index.ts'
 
 export interface ErrorGroup {
-  /** The same for errors that differ only in numbers. It is in the address of a filtered list. */
+  /** The same for errors that differ only in words with a digit, such as numbers, ids and hashes. It is in the address of a filtered list. */
   key: string
   type: string
   /** Message of the newest. */
@@ -17,7 +17,10 @@ export const endMsOf = ({ finishedAt, scheduledFor }: Run): number => Date.parse
 
 export function errorKeyOf({ errors }: Run): string {
   const last = errors.at(-1)
-  return last === undefined ? '' : `${last.type}: ${last.message.slice(0, keyChars)}`.replace(/[0-9]+|\b[0-9a-f]{8,}\b/gi, '#')
+  const whole = `${last?.type}: ${last?.message}`
+  // It is cut afterwards, so that ids of different lengths leave the same words.
+  const masked = whole.replace(/[\p{L}\p{N}_-]+/gu, (word) => (/\d/.test(word) ? '#' : word))
+  return last === undefined ? '' : masked.slice(0, keyChars)
 }
 
 /** The largest first. `runs` are newest first. */
