@@ -75,7 +75,7 @@ export function accessOf(role: AccessRole, names: AccessNames): AclEntry[] {
   const others = (list: readonly string[], operations: AclOperation[], why: string): AclEntry[] =>
     list.map((name) => ({
       resource: 'topic',
-      name: name.replace(/\*.*$/, ''),
+      name: name.split('*', 1).join(),
       pattern: name.includes('*') ? 'prefixed' : 'literal',
       operations,
       why,

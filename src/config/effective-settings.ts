@@ -1,6 +1,6 @@
 /** The settings in effect, for display: the given ones and the defaults of the others, without secrets. */
 import type { Config } from './config.ts'
-import { withoutUser } from './messages.ts'
+import { withoutQuery, withoutUser } from './messages.ts'
 import { settings } from './settings.ts'
 
 export interface EffectiveSetting {
@@ -20,7 +20,7 @@ export function effectiveSettings({ given, brokers }: Pick<Config, 'given' | 'br
     const value = given[name] ?? (byDefault === undefined ? null : String(byDefault))
     return {
       ...{ name, given: given[name] !== undefined, secret, unit, description },
-      value: secret || value === null ? null : withoutUser(value).replace(/(:\/\/[^\s?]*)\?.*$/, '$1?…'),
+      value: secret || value === null ? null : withoutQuery(withoutUser(value)),
     }
   })
 }

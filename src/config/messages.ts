@@ -9,7 +9,14 @@ export function named(name: string): string {
 }
 
 /** A value for messages, without the part of an address that may be a password. */
-export const withoutUser = (value: string): string => value.replace(/[^\s/,"]*@/g, '…@')
+export const withoutUser = (value: string): string =>
+  value.replace(/[^\s/,"]+/g, (part) => (part.includes('@') ? `…${part.slice(part.lastIndexOf('@'))}` : part))
+
+/** An address without what follows its question mark. */
+export function withoutQuery(value: string): string {
+  const from = value.includes('://') ? value.indexOf('?') : -1
+  return from < 0 ? value : `${value.slice(0, from)}?…`
+}
 
 export function unknown(name: string): string {
   const known = [...settingByName.keys()].filter((name) => name.startsWith('DUELOG_'))

@@ -38,7 +38,7 @@ export function brokersOf(text: string): string[] | undefined {
 export function apiTokensOf(text: string): ApiToken[] | undefined {
   const tokens: ApiToken[] = []
   for (const pair of text.split(/,|\r?\n/)) {
-    const [, role, name, token] = /^\s*(viewer|operator|admin)(?:\.([\w-]{1,64}))?:(\S+)\s*$/.exec(pair) ?? []
+    const [, role, name, token] = /^(viewer|operator|admin)(?:\.([\w-]{1,64}))?:(\S+)$/.exec(pair.trim()) ?? []
     if (role === undefined || token === undefined || tokens.some((other) => other.token === token)) return undefined
     tokens.push({ role: role as ApiToken['role'], token, name })
   }

@@ -74,7 +74,7 @@ async function fetch(name: ArtifactName, pom: string, target: string, context: S
     lines.push(line)
     if (lines.length > linesMax) lines.shift()
     // Only the large files are reported; most files are small.
-    const file = /Downloaded from \S+: \S*\/(\S+\.(?:jar|tar\.gz)) \((.+ MB) at /.exec(line)
+    const file = !line.includes('Downloaded from ') ? null : /\/([^/\s]+\.(?:jar|tar\.gz)) \(([^()]+ MB) at /.exec(line)
     if (file) onProgress(`Fetched ${file[1]} (${file[2]})`)
   }
   createInterface(maven.stdout).on('line', read)

@@ -1,4 +1,6 @@
 /** Joins the client to a real system: to its HTTP API, to its cluster, or to both. */
+
+import { withoutEnd } from '../../streams/text/index.ts'
 import {
   type AnyPayloads,
   type Client,
@@ -126,5 +128,5 @@ function checkedUrl(url: unknown): string {
   }
   if (parsed.username !== '' || parsed.password !== '')
     throw new DuelogError('bad-config', 'url of createClient has a user or a password; put a token into the option token')
-  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
+  return `${parsed.origin}${withoutEnd(parsed.pathname, '/')}`
 }

@@ -195,6 +195,7 @@ export class PauseBook implements Pauses, PauseControl {
     if (kind !== 'pool' && kind !== 'worker') return this.#refuse({ partition, offset }, 'its key is neither pool/… nor worker/…')
     if (value === null) return this.#changed({ kind, name }, undefined)
     if (pause === undefined) return this.#refuse({ partition, offset }, 'its value cannot be decoded')
+    if (pause.name !== name) return this.#refuse({ partition, offset }, 'its key and its value name different ones')
     const { at, actor, pools } = pause
     this.#changed({ kind, name }, { kind, name, mode: pause.mode === 'DRAIN' ? 'DRAIN' : 'PAUSE', at, actor, pools })
   }

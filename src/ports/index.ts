@@ -86,7 +86,15 @@ export {
   type PayloadSchema,
   type PayloadsOf,
 } from './payload-schema.ts'
-export { GroupNotKept, handlersOf, type PoolNeed, type ProcessesNote, processesNoteOf } from './pool-members.ts'
+export {
+  GroupNotKept,
+  handlersOf,
+  type PoolNeed,
+  type ProcessesNote,
+  processesNoteOf,
+  slotsOf,
+  versionOf,
+} from './pool-members.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'

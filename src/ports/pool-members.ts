@@ -1,5 +1,6 @@
 /** What the members of a pool's group announce about themselves. Part of log.ts. */
 
+import { settingsSchema } from '../../schemas/index.ts'
 import { DuelogError } from '../errors/index.ts'
 
 /**
@@ -52,6 +53,22 @@ export function processesNoteOf(userData: unknown): ProcessesNote | undefined {
 }
 
 const noteCharsMax = 512
+
+/** Handlers that run at once in a worker, from its user data. Null: it does not say so, or no worker can have so many. */
+export function slotsOf(userData: unknown): number | null {
+  const { concurrency } = (userData ?? {}) as { concurrency?: unknown }
+  const isCount = Number.isInteger(concurrency) && (concurrency as number) >= 1 && (concurrency as number) <= slotsMax
+  return isCount ? (concurrency as number) : null
+}
+
+/** The release of a worker, from its user data. */
+export function versionOf(userData: unknown): string | null {
+  const { version } = (userData ?? {}) as { version?: unknown }
+  return typeof version === 'string' && version.length <= versionCharsMax ? version : null
+}
+
+const slotsMax = settingsSchema.properties.DUELOG_CONCURRENCY.maximum
+const versionCharsMax = 64
 /** The latest time of a Date. */
 const timeMax = 8.64e15
 
@@ -70,10 +87,12 @@ export interface PoolNeed {
 
 /** Names that are read of one member; our own workers announce fewer. Any client may join a group. */
 const handlersReadMax = 1_000
+/** As in definitions. */
+const handlerCharsMax = 128
 
 /** The names of a worker's handlers, from its user data. Null: it does not announce them, and may have any. */
 export function handlersOf(userData: unknown): string[] | null {
   const { handlers } = (userData ?? {}) as { handlers?: unknown }
   if (!Array.isArray(handlers) || handlers.length > handlersReadMax) return null
-  return handlers.every((name) => typeof name === 'string') ? handlers : null
+  return handlers.every((name) => typeof name === 'string' && name.length <= handlerCharsMax) ? handlers : null
 }

@@ -28,6 +28,22 @@ export function firstStarted(instances: readonly string[]): string | undefined {
   return instances.toSorted((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))[0]
 }
 
+/** Longest name of a process that is read of others; longer ones are not ours. Ours have a host of 253 characters at most. */
+export const instanceCharsMax = 512
+
+export interface InstanceParts {
+  name: string
+  host: string
+  pid: number
+}
+
+/** Of name@host:pid:boot, without `@` in the name. Undefined for other texts: any client may join a group, or sign a report. */
+export function instanceParts(instance: string): InstanceParts | undefined {
+  if (instance.length > instanceCharsMax) return undefined
+  const [, name, host, pid] = /^([^@]+)@(.+):(\d{1,10}):[^:]+$/.exec(instance) ?? []
+  return name === undefined || host === undefined ? undefined : { name, host, pid: Number(pid) }
+}
+
 /**
  * The URL at which other processes reach this one. A wildcard address (0.0.0.0 or ::) would lead a caller back to its own machine, so the
  * name of this machine replaces it.

@@ -1,5 +1,6 @@
 /** Reads small files that hold a secret, certificates or a key, with a limit of size and, for a pipe, of time. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { withoutEnd } from '../../streams/text/index.ts'
 
 /** Far larger than any secret. The limit also ends the read of a path that is a device. */
 const secretBytesMax = 65_536
@@ -18,7 +19,7 @@ export interface ReadFileOptions {
 
 /** The content of a file of a secret, without the line ends at the end, which editors add. Spaces are part of a secret. */
 export const secretOfFile = (file: string, options?: ReadFileOptions): string =>
-  textOf(file, secretBytesMax, options).replace(/[\r\n]+$/, '')
+  withoutEnd(textOf(file, secretBytesMax, options), '\r\n')
 
 /** The content of a file with certificates or a key. Throws if it cannot be read or is far too large. */
 export const pemOfFile = (file: string, options?: ReadFileOptions): string => textOf(file, pemBytesMax, options)

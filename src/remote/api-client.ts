@@ -91,7 +91,7 @@ export class ApiClient {
   }
 
   #noteStale(header: string): void {
-    for (const [, partition = '', behind] of header.matchAll(/(\d+);behind=(\d+|unknown)/g)) {
+    for (const [, partition = '', behind] of header.matchAll(/(\d{1,9});behind=(\d{1,16}|unknown)/g)) {
       const records = behind === 'unknown' ? Number.POSITIVE_INFINITY : Number(behind)
       this.stale.set(partition, Math.max(records, this.stale.get(partition) ?? 0))
     }

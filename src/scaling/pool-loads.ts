@@ -13,6 +13,7 @@ import {
   type OffsetRange,
   type PoolRuns,
   processesNoteOf,
+  slotsOf,
   takenOf,
 } from '../ports/index.ts'
 import { type Capacity, forecastMs, type Load, type Wanted, workersWanted } from './workers-wanted.ts'
@@ -205,7 +206,7 @@ export class PoolLoads {
   /** While a group shares its partitions, it does not show what its members announce. */
   #slotsOf(members: readonly GroupMember[], { last }: Known): number {
     if (members.some(({ isJoining }) => isJoining) && last !== undefined) return last.slots
-    return slotsOf(members, this.#options.slots)
+    return meanSlotsOf(members, this.#options.slots)
   }
 
   /** Handlers at work by pool; undefined if an owner does not answer. */
@@ -263,10 +264,7 @@ function byParentOf(members: readonly GroupMember[], last: PoolLoad | undefined)
 }
 
 /** The mean of those that say it. */
-function slotsOf(members: readonly { userData: unknown }[], other: number): number {
-  const told = members.flatMap(({ userData }) => {
-    const { concurrency } = (userData ?? {}) as { concurrency?: unknown }
-    return typeof concurrency === 'number' && concurrency >= 1 ? [concurrency] : []
-  })
+function meanSlotsOf(members: readonly { userData: unknown }[], other: number): number {
+  const told = members.flatMap(({ userData }) => slotsOf(userData) ?? [])
   return told.length === 0 ? other : Math.max(1, told.reduce((all, each) => all + each, 0) / told.length)
 }

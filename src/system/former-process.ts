@@ -7,7 +7,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { TopicNames } from '../../streams/topics/index.ts'
 import type { KafkaLog, Logger } from '../kafka/index.ts'
-import { writePrivate } from '../process/index.ts'
+import { instanceParts, writePrivate } from '../process/index.ts'
 
 export interface Succession {
   dataDir: string
@@ -50,12 +50,12 @@ export async function succeed({ dataDir, instance, groups, log, logger }: Succes
 
 /** Whether an instance was a process of this machine and has ended. False also if that is unknown: on another machine, or if the pid was reused. */
 export function isDead(instance: string): boolean {
-  const [, host, pid] = /^[^@]+@(.+):(\d+):[^:]+$/.exec(instance) ?? []
-  if (host !== hostname()) return false
+  const { host, pid } = instanceParts(instance) ?? {}
+  if (host !== hostname() || pid === undefined) return false
   // A process with our own pid is a former one. The first process of a container always has the same pid.
-  if (Number(pid) === process.pid) return true
+  if (pid === process.pid) return true
   try {
-    process.kill(Number(pid), 0)
+    process.kill(pid, 0)
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'

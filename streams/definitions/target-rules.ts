@@ -7,7 +7,7 @@ const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/
 const printable = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Headers that the handler http or the connection itself writes. */
 const reserved =
-  /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|host|idempotency-key|webhook-.*|duelog-.*)$/i
+  /^(?:(?:content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|host|idempotency-key)$|webhook-|duelog-)/i
 
 interface NameField {
   name: string

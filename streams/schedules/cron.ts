@@ -118,7 +118,7 @@ function readable(message: string): string {
   return message
     .replace(/^Cron(Pattern|Options|Date)?: (Syntax error, )?/, '')
     .replace(
-      /configuration entry (\d) \((.*)\)/s,
+      /configuration entry (\d) \(([^()]*)\)/,
       (_, index: string, text: string) => `the field ${fields[Number(index)]} (${text})`,
     )
     .replace('dayOfWeek', 'day of week')

@@ -67,11 +67,12 @@ export function jsonProblems(text: string): Problem[] {
   return walk.problems
 }
 
+/** A JSON text without the white space between its values. Any text may be given: a string that does not end is one until the end. */
+export const withoutSpace = (text: string): string =>
+  text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|\s+/gs, (found) => (found.startsWith('"') ? found : ''))
+
 /** A JSON text on one line. Line breaks occur only between values, so all white space between values is removed. */
-export function oneLineJson(text: string): string {
-  if (!/[\r\n]/.test(text)) return text
-  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g, (found) => (found.startsWith('"') ? found : ''))
-}
+export const oneLineJson = (text: string): string => (/[\r\n]/.test(text) ? withoutSpace(text) : text)
 
 function keepText(root: unknown, { path, text }: TextPart, always: boolean): void {
   let holder = root as Record<string | number, unknown>

@@ -123,7 +123,7 @@ export class SignIns {
 
 /** The holder of one IPv6 address controls the 2^64 addresses around it. */
 function networkOf(address: string): string {
-  const bare = address.split('%', 1)[0]?.replace(/^::ffff:(?=\d+\.)/, '') ?? ''
+  const bare = address.split('%', 1)[0]?.replace(/^::ffff:(\d{1,3}\.)/, '$1') ?? ''
   if (!isIPv6(bare)) return bare
   return ipv6Groups(bare)
     .slice(0, 4)

@@ -8,6 +8,7 @@ import {
   type PauseControl,
   type PauseMode,
   type PoolNeed,
+  slotsOf,
 } from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
@@ -67,9 +68,9 @@ export async function listPools({ admin, owners, names, topics = [], pauses, poo
     const view = of(groupId.slice(groups.length))
     const handlers = new Set<string>()
     for (const { userData } of await admin.groupMembers(groupId)) {
-      const { concurrency } = (userData ?? {}) as { concurrency?: unknown }
+      const slots = slotsOf(userData)
       view.workers++
-      view.slots = typeof concurrency === 'number' && view.slots !== null ? view.slots + concurrency : null
+      view.slots = slots === null || view.slots === null ? null : view.slots + slots
       for (const name of handlersOf(userData) ?? []) if (handlers.size < handlersMax) handlers.add(name)
     }
     view.handlers = [...handlers].sort()

@@ -9,8 +9,11 @@ import {
   type PauseControl,
   type ProcessesNote,
   processesNoteOf,
+  slotsOf,
+  versionOf,
   type WorkerRuns,
 } from '../../ports/index.ts'
+import { instanceParts } from '../../process/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 import { stateOf } from './pools.ts'
 
@@ -71,11 +74,8 @@ export async function listWorkers(
   for (const [pool, members] of await asked) {
     for (const { instance, userData, assigned } of members) {
       const worker = of(instance)
-      const { concurrency, version } = (userData ?? {}) as { concurrency?: unknown; version?: unknown }
-      if (typeof version === 'string') worker.version = version
-      const slots = typeof concurrency === 'number' ? concurrency : null
-      const handlers = handlersOf(userData)
-      worker.pools.push({ pool, slots, partitions: assigned.length, handlers })
+      worker.version = versionOf(userData) ?? worker.version
+      worker.pools.push({ pool, slots: slotsOf(userData), partitions: assigned.length, handlers: handlersOf(userData) })
     }
   }
   const paused = new Map(pauses?.all().flatMap((pause) => (pause.kind === 'worker' ? [[pause.name, pause]] : [])))
@@ -114,11 +114,8 @@ function shown(instance: string, { pools, version, runs: { heardAt, running, run
   }
 }
 
-/** Of name@host:pid:boot; null for what a foreign member lacks. */
-function partsOf(instance: string): { name: string | null; host: string | null; pid: number | null } {
-  const [, name = null, host = null, pid = null] = /^(.*)@(.*):(\d+):[^:]*$/.exec(instance) ?? []
-  return { name, host, pid: pid === null ? null : Number(pid) }
-}
+/** Null for what a foreign member lacks. */
+const partsOf = (instance: string) => instanceParts(instance) ?? { name: null, host: null, pid: null }
 
 /** Executor processes with one parent. */
 interface Siblings {

@@ -218,7 +218,7 @@ function jsonNumber(value: number | bigint, source: string): string | undefined 
   if (/inf|nan/i.test(source)) return undefined
   const digits = source
     .replace(/^\+/, '')
-    .replace(/^(-?)0+(?=\d)/, '$1')
+    .replace(/^(-?)0+(\d)/, '$1$2')
     .replace(/^(-?)\./, '$10.')
     .replace(/\.(?=[eE]|$)/, '')
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) ? digits : String(value)

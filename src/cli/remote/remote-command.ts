@@ -1,6 +1,6 @@
 /** Common parts of the commands that use the API of a running Duelog. */
 import { Command, Option } from 'commander'
-import { counted } from '../../../streams/text/index.ts'
+import { counted, withoutEnd } from '../../../streams/text/index.ts'
 import { settingByName, withoutUser, withSecretsOfFiles } from '../../config/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import { pemOfFile } from '../../process/index.ts'
@@ -100,7 +100,7 @@ function addressOf(env: Terminal['env'], { url: flag, ca }: RemoteFlags): Addres
       `${place} is ${JSON.stringify(withoutUser(given))}. Use an address such as ${urlDefault}, and put the token into DUELOG_TOKEN.`,
     )
   }
-  const place = { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, givenBy: '--url or DUELOG_URL' }
+  const place = { url: `${url.origin}${withoutEnd(url.pathname, '/')}`, givenBy: '--url or DUELOG_URL' }
   return { ...place, token: tokenOf(env), ca: authoritiesOf(env, ca) }
 }
 

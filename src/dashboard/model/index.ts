@@ -76,7 +76,6 @@ export {
   same,
   valueAt,
   withMember,
-  withoutSpace,
 } from './json-edit.ts'
 export { placeAt } from './json-place.ts'
 export { nodeOfField, parseSource, placeOf } from './json-source.ts'

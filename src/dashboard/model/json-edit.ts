@@ -1,5 +1,5 @@
 /** Changes of single members of a JSON text. All else stays as it was written: order, white space, numbers, and fields that nobody here knows. */
-import { JsonText, writeJson } from '../../../streams/text/index.ts'
+import { JsonText, withoutSpace, writeJson } from '../../../streams/text/index.ts'
 import { type JsonMember, type JsonNode, parseSource } from './json-source.ts'
 
 /** Sets a member, or removes it if the value is undefined. Objects on the way are made. A text that is no JSON stays as it is. */
@@ -52,10 +52,12 @@ const written = (value: unknown, indent: string): string => prettyJson(value).re
 const lineCharsMax = 72
 
 /** A list of plain values that has a line for each. Strings have no line breaks, so none begins inside a string. */
-const plainList = /\[\n\s*((?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)(?:,\n\s*(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)){0,30})\n\s*\]/g
+const plainList = /\[\n *((?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+)(?:,\n *(?:"(?:[^"\\\n]|\\.)*"|[\w.+-]+))*)\n *\]/g
 
 /** An object that has a line for each member, and none with a bracket of objects. A member begins behind the spaces, so there is one way to match. */
-const plainObject = /\{\n *([^\n{} ][^\n{}]*(?:,\n *[^\n{} ][^\n{}]*){0,30})\n *\}/g
+const plainObject = /\{\n *([^\n{} ][^\n{}]*(?:\n *[^\n{} ][^\n{}]*)*)\n *\}/g
+/** Members of an object on one line. */
+const membersMax = 31
 /** A text with more lines has its plain objects on one line each: browsers take long to lay out a text of many lines. */
 const linesMax = 2_000
 
@@ -66,7 +68,9 @@ export function prettyJson(value: unknown): string {
     return line.length > lineCharsMax ? found : line
   })
   if (text.split('\n', linesMax + 1).length <= linesMax) return text
-  return text.replace(plainObject, (_, members: string) => `{ ${members.replace(/,\n\s*/g, ', ')} }`)
+  return text.replace(plainObject, (found, members: string) =>
+    members.split('\n', membersMax + 1).length > membersMax ? found : `{ ${members.replace(/,\n\s*/g, ', ')} }`,
+  )
 }
 
 /** White space at the beginning of the line. */
@@ -122,10 +126,6 @@ export function isLongerThan(chars: number, value: unknown): boolean {
   }
   return true
 }
-
-/** A JSON text without the white space between its values. */
-export const withoutSpace = (text: string): string =>
-  text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g, (found) => (found.startsWith('"') ? found : ''))
 
 /** Names such as constructor are not members of every object. */
 const own = (value: Record<string, unknown>, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)

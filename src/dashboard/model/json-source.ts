@@ -42,7 +42,8 @@ interface Open {
 }
 
 const code = { quote: 0x22, backslash: 0x5c, space: 0x20, open: 0x7b, close: 0x7d } as const
-const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y
+const word = /[\w.+-]+/y
+const literal = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
 
 const isBlank = (char: number): boolean => char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 
@@ -117,10 +118,11 @@ class Parser {
       if (typeof end === 'string') return end
       this.#at = end
     } else {
-      literal.lastIndex = from
-      const found = literal.exec(this.#text)
-      if (found === null) return /[\w+.-]/.test(char) ? notAValue : noValue
-      this.#at = literal.lastIndex
+      word.lastIndex = from
+      const found = word.exec(this.#text)?.[0]
+      if (found === undefined) return noValue
+      if (!literal.test(found)) return notAValue
+      this.#at = word.lastIndex
     }
     this.#add({ from, to: this.#at })
     this.#expected = this.#open.length === 0 ? 'end' : 'comma'

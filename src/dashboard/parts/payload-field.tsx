@@ -1,7 +1,8 @@
 /** The payload of a definition as a field of its own. What is typed reaches the definition as soon as it is JSON. */
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { isLongerThan, prettyJson, withoutSpace } from '../model/index.ts'
+import { withoutSpace } from '../../../streams/text/index.ts'
+import { isLongerThan, prettyJson } from '../model/index.ts'
 import { compact } from './definition-check.ts'
 import { type Form, fieldValue, Labelled, type Typed, typedIn } from './form-field.tsx'
 

@@ -49,7 +49,7 @@ const checkMs = 10_000
 async function placeOf(error: unknown, path: string): Promise<string> {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   // Node puts the place of some syntax errors before the error, and the module that threw is in the first frame with a file.
-  const known = /^(?:file:\/\/)?(\/.+:\d+)\n/.exec(stack)?.[1] ?? /\n +at (?:.* \()?file:\/\/(\/[^\n]+:\d+:\d+)/.exec(stack)?.[1]
+  const known = /^(?:file:\/\/)?(\/.+:\d+)\n/.exec(stack)?.[1] ?? /^ +at .*file:\/\/([^()\n]+)/m.exec(stack)?.[1]
   if (known !== undefined) return ` (${known})`
   if (!(error instanceof SyntaxError)) return ''
   // The error of an import() has no place; that of a check has.

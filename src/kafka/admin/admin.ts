@@ -1,14 +1,15 @@
 /** The admin client: offsets and group members, as the broker knows them. */
 import type { Admin, Kafka, RetryOptions } from 'kafkajs'
 import type { LogAdmin } from '../../ports/index.ts'
+import { instanceParts } from '../../process/index.ts'
 import { faultOn } from '../brokers/index.ts'
 import { withRetry } from '../errors/index.ts'
 import { assignedOf, metadataOf, readUserData } from '../group/index.ts'
 import { answeredOffset, uncommitted, unveiled } from '../kafkajs/index.ts'
 import { ManyOffsets } from './many-offsets.ts'
 
-/** Matches the form in which workers sign their reports: name@host:pid:boot. */
-const isInstance = (clientId: string): boolean => /^[^@:\s]+@.+:\d+:[^:]+$/.test(clientId)
+/** Whether it has the form in which workers sign their reports. */
+const isInstance = (clientId: string): boolean => /^[^@:\s]+@/.test(clientId) && instanceParts(clientId) !== undefined
 
 export class KafkaAdmin implements LogAdmin {
   readonly #kafka: Kafka

@@ -1,5 +1,6 @@
 /** The client library of registries, with our credentials and the certificates of now. */
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import { withoutEnd } from '../../../streams/text/index.ts'
 import { agentFrom } from '../../network/index.ts'
 import { certificatesFrom } from '../../process/index.ts'
 import { guardedTypes } from './avro-type.ts'
@@ -7,7 +8,7 @@ import { authorizationOf, type RegistryAddress } from './registry-access.ts'
 
 /** The client library takes an agent once, so another client takes the place of the one before when the certificates are others. */
 export function clientFrom(options: RegistryAddress): () => SchemaRegistry {
-  const host = options.registryUrl.replace(/\/+$/, '')
+  const host = withoutEnd(options.registryUrl, '/')
   const agentNow = agentFrom(certificatesFrom(options.ssl))
   let used: { agent: ReturnType<typeof agentNow>; client: SchemaRegistry } | undefined
   return () => {

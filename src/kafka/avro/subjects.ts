@@ -1,5 +1,6 @@
 /** The versions at the subjects of a registry, for requests that its client library does not offer. */
 import { isDeepStrictEqual } from 'node:util'
+import { withoutEnd } from '../../../streams/text/index.ts'
 import { answerText, type Fetch, fetchWith } from '../../network/index.ts'
 import { certificatesFrom } from '../../process/index.ts'
 import { authorizationOf, type RegistryAddress, withoutCredentials } from './registry-access.ts'
@@ -42,7 +43,7 @@ export class Subjects {
   readonly #fetch: Fetch
 
   constructor({ registryUrl, auth, ssl }: RegistryAddress) {
-    this.#url = registryUrl.replace(/\/+$/, '')
+    this.#url = withoutEnd(registryUrl, '/')
     this.#auth = auth
     this.#fetch = fetchWith(certificatesFrom(ssl))
   }

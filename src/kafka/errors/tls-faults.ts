@@ -18,7 +18,7 @@ interface ConnectionFault {
 }
 
 /** Alerts about the certificate of the client. OpenSSL puts the version of TLS before them. */
-const clientRefused = /ALERT_((?:BAD|NO|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED)$/
+const clientRefused = /ALERT_((?:BAD|NO|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_[A-Z]+|UNKNOWN_CA|ACCESS_DENIED)$/
 /** What a listener without TLS does with the first bytes of TLS: it answers something else, or ends the connection. */
 const notTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
 const endedEarly = /before secure TLS connection was established/

@@ -1,6 +1,7 @@
 /** User data of a group member: JSON that it sends at each join. describeGroups shows it to any client. */
 import { settingsSchema as settings } from '../../../schemas/index.ts'
 import type { GroupReaderOptions } from '../../ports/index.ts'
+import { instanceCharsMax } from '../../process/index.ts'
 
 /**
  * The highest number that a member wants counts. Without a limit, a foreign member could make everyone follow every partition.
@@ -76,14 +77,14 @@ export function userDataOf(
 
 /** Never fails: a member of another program gets empty user data. */
 export function readUserData(memberId: string, bytes: Buffer | undefined): MemberUserData {
-  const nothing: MemberUserData = { instance: memberId, userData: null, owned: [], generation: 0 }
+  const nothing: MemberUserData = { instance: memberId.slice(0, instanceCharsMax), userData: null, owned: [], generation: 0 }
   try {
     const note = JSON.parse(bytes?.toString() ?? '') as Partial<MemberUserData>
     return {
-      instance: typeof note.instance === 'string' ? note.instance : memberId,
+      instance: isInstanceText(note.instance) ? note.instance : nothing.instance,
       userData: note.userData ?? null,
-      owned: Array.isArray(note.owned) ? note.owned.filter(Number.isSafeInteger) : [],
-      generation: Number(note.generation) || 0,
+      owned: Array.isArray(note.owned) ? note.owned.filter(isPartition) : [],
+      generation: isGeneration(note.generation) ? note.generation : 0,
       ...(note.cooperative === true && { cooperative: true }),
       ...(note.leaving === true && { leaving: true, ...(note.yields === true && { yields: true }) }),
       ...(isStandbyNote(note.standby) && { standby: { ...note.standby, wanted: Math.min(note.standby.wanted, wantedMax) } }),
@@ -93,17 +94,29 @@ export function readUserData(memberId: string, bytes: Buffer | undefined): Membe
   }
 }
 
+const isInstanceText = (value: unknown): value is string => typeof value === 'string' && value.length <= instanceCharsMax
+/** Kafka counts both as 32 bits with a sign. */
+const isGeneration = (value: unknown): value is number => Number.isInteger(value) && Math.abs(value as number) < 2 ** 31
+const isPartition = (value: unknown): boolean => isGeneration(value) && value >= 0
+/** Far longer than the name of a topic may be. */
+const topicCharsMax = 1_000
+const isTopicText = (value: unknown): boolean => typeof value === 'string' && value.length <= topicCharsMax
+
 function isStandbyNote(note: Partial<StandbyUserData> | undefined): note is StandbyUserData {
   if (typeof note !== 'object' || note === null) return false
   const { wanted, topics, following, copies, warmth } = note
   return (
-    Number.isInteger(wanted) &&
+    isPartition(wanted) &&
     [topics, following, copies].every(Array.isArray) &&
-    (following as unknown[]).every(Number.isInteger) &&
-    (copies as unknown[]).every((copy) => Array.isArray(copy) && copy.every(Number.isInteger)) &&
-    (warmth === undefined || (typeof warmth?.topic === 'string' && typeof warmth.warm === 'string'))
+    (topics as unknown[]).every(isTopicText) &&
+    (following as unknown[]).every(isPartition) &&
+    (copies as unknown[]).every(isCopy) &&
+    (warmth === undefined || (isTopicText(warmth?.topic) && typeof warmth?.warm === 'string'))
   )
 }
+
+const isCopy = (copy: unknown): boolean =>
+  Array.isArray(copy) && copy.length === 2 && isPartition(copy[0]) && Number.isSafeInteger(copy[1])
 
 /** Partition numbers as text: one bit each, in base64. A thousand partitions take 172 characters, however many are set. */
 export function bitsOf(partitions: readonly number[]): string {
