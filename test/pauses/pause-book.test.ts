@@ -62,6 +62,15 @@ it('a batch of a reader that was lost while it waited for the registry does not 
   await book.stop()
 })
 
+it('a record whose key and value name different pools pauses neither', async () => {
+  const { book, readers } = await openBook()
+  await readers[0]?.onBatch(batch({ ...record(0, 'PAUSE'), key: Buffer.from('pool/default') }))
+  expect([book.ofPool('default'), book.ofPool('mail')]).toEqual([undefined, undefined])
+  await readers[0]?.onBatch(batch(record(1, 'PAUSE')))
+  expect(book.ofPool('mail')).toEqual({ at: 1, isDrained: false })
+  await book.stop()
+})
+
 it('a value that cannot be decoded changes nothing, and the records after it count', async () => {
   const { book, readers } = await openBook()
   await readers[0]?.onBatch(batch(record(0, 'PAUSE'), { ...record(1, null), value: Buffer.from('nonsense') }))
