@@ -26,6 +26,7 @@ export interface Environment {
   KAFKA_SSL_CERT_FILE?: string
   KAFKA_SSL_KEY_FILE?: string
   DUELOG_ROLES: string
+  DUELOG_ONE_PROCESS: boolean
   DUELOG_HTTP_HOST: string
   DUELOG_HTTP_PORT: number
   DUELOG_HTTPS_CERT_FILE?: string
@@ -47,7 +48,7 @@ export interface Environment {
   DUELOG_HTTP_DENY: string
   DUELOG_HTTP_ALLOW?: string
   DUELOG_CONCURRENCY: number
-  DUELOG_EXECUTOR_PROCESSES: string
+  DUELOG_EXECUTOR_PROCESSES?: string
   DUELOG_EXECUTOR_COOL_DOWN_MS: number
   DUELOG_STANDBYS: number
   DUELOG_AUDIT_GRACE_MS: number
@@ -73,6 +74,8 @@ export interface Environment {
 export interface SettingValues {
   /** Roles of this process: all, or a comma-separated choice of scheduler, executor, retrier, intake, api, auditor, history. Without api, the process serves no public HTTP: only metrics, probes and requests of other Duelog processes. */
   roles: string
+  /** All roles in one process, on one event loop, as one that has one role alone. By default, `duelog up` runs up to three: scheduler and retrier; api, intake, auditor and history; executor. What keeps one of them busy then delays no other. true takes about 100 MB less. */
+  oneProcess: boolean
   /** Address the HTTP server binds to. Without authentication, only a loopback address is allowed. */
   httpHost: string
   /** Port of the HTTP server. 0: any free port. */
@@ -115,8 +118,8 @@ export interface SettingValues {
   httpAllow: string | undefined
   /** Handlers that run at once in each pool of this process. */
   concurrency: number
-  /** Number of child processes that run the executor role, each with DUELOG_CONCURRENCY slots in each pool. 0: this process runs the role itself. 1 to 256: that many processes. cpus: one process for each processor. Two numbers, such as 1..cpus or 2..8: the number of processes follows the load of their pools. They end with this process. */
-  executorProcesses: string
+  /** Number of child processes that run the executor role, each with DUELOG_CONCURRENCY slots in each pool. Absent: one, or 0 with DUELOG_ONE_PROCESS and where the role is alone. 0: the main process runs the role itself. 1 to 256: that many processes. cpus: one process for each processor. Two numbers, such as 1..cpus or 2..8: the number of processes follows the load of their pools. They end with this process. */
+  executorProcesses: string | undefined
   /** With two numbers in DUELOG_EXECUTOR_PROCESSES: a process ends when fewer have been enough for this time. */
   executorCoolDownMs: number
   /** Standbys of each partition. A standby keeps a copy of the partition and is ready to take it over. With too few other schedulers, there are fewer standbys. If schedulers have different values, the highest applies. */

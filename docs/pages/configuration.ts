@@ -17,7 +17,7 @@ export function configurationPage(): string {
     heading(
       'Configuration',
       'schemas/config.json',
-      'Each setting is an environment variable. All except secrets are also flags of `duelog up`. A flag takes precedence. A secret may be in a file that `<name>_FILE` names, as is usual in containers: its content without the line end, at most 64 KiB. It may be a pipe, such as `<(vault read …)` of a shell, which must be written to its end within 10 s; but not with executor processes, and not if a change takes effect later, because a pipe can be read only once. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict each other prevent the start; one sentence names them.',
+      'Each setting is an environment variable. All except secrets are also flags of `duelog up`. A flag takes precedence. A secret may be in a file that `<name>_FILE` names, as is usual in containers: its content without the line end, at most 64 KiB. It may be a pipe, such as `<(vault read …)` of a shell, which must be written to its end within 10 s; but not if a change takes effect later, because a pipe can be read only once. An unknown `DUELOG_…` name, a value that is not allowed, or two settings that contradict each other prevent the start; one sentence names them.',
     ),
     table(['Name', 'Flag', 'Default', 'Allowed', 'Meaning'], rows),
     [

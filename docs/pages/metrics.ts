@@ -21,7 +21,7 @@ export function metricsPage(): string {
     heading(
       'Metrics',
       'src/metrics/metrics.ts',
-      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The main process also shows its executor processes (`DUELOG_EXECUTOR_PROCESSES`). Their values are added to its own, except those of clocks, pauses and problems; their metrics of Node have the label `process`, such as `executor-1`. A process that does not answer within a second is shown with its last values. When such a process ends, its counts up to the last reading stay in the sum.",
+      "`GET /metrics` of every process, in the Prometheus text format. Times are in seconds. Node's own metrics (`process_…`, `nodejs_…`) are there too. The address of a `duelog up` shows all its processes. Their values are added up, except those of clocks, pauses and problems. The metrics of Node are those of the front; those of the others have the label `process`, `scheduler` or such as `executor-1`. A process that does not answer in time is shown with its last values. When an executor process ends, its counts up to the last reading stay in the sum.",
     ),
     table(
       ['Metric', 'Type', 'Labels', 'Meaning'],

@@ -4,6 +4,8 @@ import { createApi } from '../../src/api/api.ts'
 import type { OpenApiDocument } from '../../src/api/openapi/document.ts'
 
 /** The routes are registered and never called, so they need no other options. */
-const { instance } = createApi({ logger: pino({ level: 'silent' }) } as unknown as Parameters<typeof createApi>[0])
+const { instance } = createApi({ logger: pino({ level: 'silent' }), ratePerSecond: 0 } as unknown as Parameters<
+  typeof createApi
+>[0])
 export const openApiDocument: OpenApiDocument = (await instance.inject('/openapi.json')).json()
 await instance.close()

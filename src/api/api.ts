@@ -20,6 +20,7 @@ import {
   limitBodyTimes,
   limitRates,
   limitUnread,
+  refusePipelining,
   SignIns,
   securityHeaders,
 } from './guards/index.ts'
@@ -44,6 +45,7 @@ import {
   commandRoutes,
   dashboardRoutes,
   deadLetterRoutes,
+  engineRoutes,
   eventsRoutes,
   historyRoutes,
   internalRoutes,
@@ -73,7 +75,7 @@ import {
 } from './schemas/index.ts'
 import { SeriesFile, SeriesSampler } from './series/index.ts'
 
-export type { ApiOptions, Health } from './context/index.ts'
+export type { ApiOptions } from './context/index.ts'
 export type { ApiToken, Role } from './guards/index.ts'
 
 export interface Api {
@@ -107,6 +109,7 @@ const allRoutes: readonly ((instance: FastifyInstance, context: ApiContext) => v
   proofRoutes,
   historyRoutes,
   internalRoutes,
+  engineRoutes,
   eventsRoutes,
   dashboardRoutes,
 ]
@@ -222,6 +225,7 @@ function defaultParser(instance: FastifyInstance): JsonParser {
 async function listen(instance: FastifyInstance, host: string, port: number): Promise<string> {
   try {
     keepRoom(instance.server)
+    refusePipelining(instance.server)
     await instance.listen({ host, port })
   } catch (error) {
     throw new DuelogError(

@@ -45,7 +45,7 @@ interface ParsedSettings {
   /** Absolute. */
   dataDir: string
   pools: string[]
-  /** With `max` 0 the executor role runs in this process. If `min` is less than `max`, their number follows the load. */
+  /** Both 0 if absent. With `max` 0 the executor role runs in this process. If `min` is less than `max`, their number follows the load. */
   executorProcesses: { min: number; max: number }
   /** Allow-list of topics; may have `*`. */
   targetTopics: string[]
@@ -147,7 +147,7 @@ function parsedSettingsOf(raw: Environment & FileNames): Omit<ParsedSettings, 'g
     advertisedUrl: raw.DUELOG_ADVERTISED_URL?.replace(/\/$/, ''),
     dataDir: resolve(raw.DUELOG_DATA_DIR),
     pools: [...new Set(raw.DUELOG_POOLS.split(','))],
-    executorProcesses: processesOf(raw.DUELOG_EXECUTOR_PROCESSES),
+    executorProcesses: processesOf(raw.DUELOG_EXECUTOR_PROCESSES ?? '0'),
     targetTopics: listOf(raw.DUELOG_TARGET_TOPICS),
     intakeTopics: { etf1: listOf(raw.DUELOG_INTAKE_ETF1_TOPICS), karafka: listOf(raw.DUELOG_INTAKE_KARAFKA_TOPICS) },
     httpDeny: networksOf(raw.DUELOG_HTTP_DENY) ?? [],
@@ -197,7 +197,7 @@ function pemOf(name: FileSetting, raw: Environment): string | undefined {
   const file = raw[name]
   if (file === undefined) return undefined
   try {
-    return pemOfFile(file, { isReadAgain: (raw.DUELOG_EXECUTOR_PROCESSES ?? '0') !== '0' })
+    return pemOfFile(file)
   } catch (cause) {
     throw new DuelogError('bad-config', `${named(name)} is "${file}", which cannot be read (${messageOf(cause)}).`, { cause })
   }

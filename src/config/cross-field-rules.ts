@@ -104,7 +104,7 @@ function registryProblems(raw: Environment): string[] {
 }
 
 function processProblems(raw: Environment): string[] {
-  const given = raw.DUELOG_EXECUTOR_PROCESSES
+  const given = raw.DUELOG_EXECUTOR_PROCESSES ?? '0'
   const { min, max } = processesOf(given)
   const says = `${named('DUELOG_EXECUTOR_PROCESSES')} is ${given}`
   if (max > 0 && !rolesOf(raw.DUELOG_ROLES).has('executor'))

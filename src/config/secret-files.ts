@@ -20,8 +20,7 @@ export function withSecretsOfFiles(given: Readonly<Record<string, string>>): {
       continue
     }
     try {
-      // An executor process reads the files of its parent once more.
-      const isReadAgain = settingByName.get(fileOf)?.reread === true || (given.DUELOG_EXECUTOR_PROCESSES ?? '0') !== '0'
+      const isReadAgain = settingByName.get(fileOf)?.reread === true
       const value = secretOfFile(file, { isReadAgain })
       if (value.trim() === '') problems.push(`${named(name)} is "${file}", which is empty.`)
       else values[fileOf] = value

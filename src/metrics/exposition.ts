@@ -48,6 +48,12 @@ export async function expose(registry: Registry, sources: Iterable<MetricsSource
   return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(joined))).metrics()
 }
 
+/** The metrics of this process, which gets this name, and of the sources as those of one process. */
+export async function allShown(registry: Registry, sources: Iterable<MetricsSource>, name: string): Promise<Shown[]> {
+  const [own, ...others] = await Promise.all([shownOf(registry), ...[...sources].map((source) => source())])
+  return added([named(own, name), ...others])
+}
+
 /**
  * Values of Duelog are joined as their metric says, mostly added up. Those of Node are alone under their labels, so that their sum is
  * the value itself. NaN does not survive JSON.

@@ -22,6 +22,7 @@ export {
 } from './change-targets.ts'
 export { keptBytes, knownDefinition } from './definition-decoder.ts'
 export { decodeExecution } from './execution-decoder.ts'
+export type { Health } from './health.ts'
 export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'
 export type {
   Batch,

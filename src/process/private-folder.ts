@@ -8,7 +8,7 @@ export const privateFileMode = 0o600
 
 /** Names of all entries that Duelog writes into it. */
 const own =
-  /^(kafka|registry|logs|scheduler|auditor|history|executors|schemas|compiled|instance|pid|version\.json|schema-ids\.(json|of)|series\.ndjson|(kafka|registry)\.pid)(\.new)?$/
+  /^(kafka|registry|logs|scheduler|auditor|history|executors|front|schemas|compiled|(front\.)?instance|pid|version\.json|schema-ids\.(json|of)|series\.ndjson|(kafka|registry)\.pid)(\.\d+\.new)?$/
 
 /**
  * Creates the folder if it is missing. Removes the rights of other users that earlier versions left: from our own entries, and from the folder
@@ -31,8 +31,10 @@ export async function keepPrivate(dataDir: string, logger: Pick<Logger, 'warn'>)
 /** Writes a file and creates its folder. A reader sees the old file or the whole new one, however this process ends. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: privateFolderMode })
-  await writeFile(`${path}.new`, text, { mode: privateFileMode })
-  await rename(`${path}.new`, path)
+  // The processes of one Duelog share a data folder.
+  const unfinished = `${path}.${process.pid}.new`
+  await writeFile(unfinished, text, { mode: privateFileMode })
+  await rename(unfinished, path)
 }
 
 /** Does not follow a symbolic link, because its target is not ours. */

@@ -2,9 +2,8 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { peerNote } from '../api/index.ts'
-import { Auditor, Pacing } from '../auditor/index.ts'
+import type { Auditor } from '../auditor/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
-import { rocksStores } from '../store/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** An owner in the same process has priority: the auditor joins when the partitions fire, or at the latest after this time. */
@@ -13,13 +12,14 @@ const ownerFirstMs = 30_000
 const shares = { beside: 0.5, behind: 0.1 }
 
 /** Undefined: this process does not have the role. `scheduler`: the scheduler of this process. `clusterId`: undefined if unknown. */
-export function auditorOf(
+export async function auditorOf(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,
   clusterId: string | undefined,
-): Auditor | undefined {
+): Promise<Auditor | undefined> {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('auditor')) return undefined
+  const [{ Auditor, Pacing }, { rocksStores }] = await Promise.all([import('../auditor/index.ts'), import('../store/index.ts')])
   const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
   return new Auditor({
     log,

@@ -5,6 +5,7 @@ import { type Embedded, startEmbedded } from '../embedded/index.ts'
 import { areSchemasKnown, type KnownIds } from '../kafka/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { ProcessHealth } from './health.ts'
+import type { RolePlan } from './role-child.ts'
 
 /** If the schema ids are known, the registry starts when this process fires, or at the latest this long after the broker. */
 const registryDueMs = 10_000
@@ -16,11 +17,15 @@ export interface Own extends Embedded {
 
 interface OwnOptions {
   config: Config
+  /** The cluster that the parent of this process has connected to. */
+  plan?: Pick<RolePlan, 'cluster'> | undefined
   onProgress?: (message: string) => void
 }
 
 export async function startOwn(options: OwnOptions, logger: Logger, vitals: ProcessHealth, knownIds: KnownIds): Promise<Own> {
-  const { config } = options
+  const { config, plan } = options
+  if (plan !== undefined)
+    return { ...plan.cluster, registryUp: plan.cluster.registryUp.then(() => {}), startRegistry() {}, stop: async () => {} }
   const due = Promise.withResolvers<void>()
   const embedded = await startEmbedded({
     dataDir: config.dataDir,

@@ -1,24 +1,19 @@
 /** The executor role in child processes, so that handlers that keep a processor busy do not delay the scheduler. */
 import { join } from 'node:path'
 import { systemClock } from '../clock/index.ts'
-import { settingByName } from '../config/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { GivenHandlers } from '../executor/index.ts'
 import type { ProcessesNote } from '../ports/index.ts'
 import { modulePath, type SupervisedProcess, supervise } from '../process/index.ts'
 import type { Decision, KeptProcesses } from '../scaling/index.ts'
 import { ChildMetrics } from './child-metrics.ts'
-import { joinedAs } from './child-state.ts'
 import type { ProcessContext } from './process-context.ts'
 import { isNoteQuestion, noteMessage } from './processes-note.ts'
+import { answerPlan, type Cluster, failureOf, isPlanQuestion, type RolePlan, readyChild } from './role-child.ts'
+import { childFlags, environmentOf } from './role-environment.ts'
 
 /** Time that a process needs to stop in addition to the drain: it sends its last reports and leaves its groups. */
 const stopSecondsBesideDrain = 15
-
-export interface Cluster {
-  brokers: string[]
-  registryUrl: string
-}
 
 /** Throws DuelogError `bad-config` for handlers that are given as functions, because they cannot be passed to another process. */
 export function startExecutorProcesses(
@@ -55,10 +50,17 @@ export class ExecutorProcesses implements KeptProcesses {
   #isStopped = false
   /** The last decision. */
   #note: ProcessesNote | undefined
+  readonly #firstReady = Promise.withResolvers<void>()
 
   constructor(parts: ProcessContext, cluster: Cluster) {
     this.#parts = parts
     this.#cluster = cluster
+    this.#firstReady.promise.catch(() => {})
+  }
+
+  /** Resolves when the first worker has joined its pools. Rejects if it says before that why it cannot. */
+  get ready(): Promise<void> {
+    return this.#firstReady.promise
   }
 
   get running(): number {
@@ -101,8 +103,8 @@ export class ExecutorProcesses implements KeptProcesses {
     place.child = supervise({
       title: `executor process ${index + 1}`,
       command: process.execPath,
-      args: [modulePath('../cli/executor-process', import.meta.url)],
-      env: environmentOf(this.#parts, this.#cluster, folder),
+      args: [...childFlags, modulePath('../cli/role-process', import.meta.url)],
+      env: environmentOf(config),
       folder,
       stopSeconds: Math.ceil(config.drainMs / 1_000) + stopSecondsBesideDrain,
       clock: systemClock,
@@ -112,13 +114,30 @@ export class ExecutorProcesses implements KeptProcesses {
         place.metrics.ended()
         place.instance = undefined
       },
-      onMessage: (message) => {
-        const instance = joinedAs(message)
-        if (instance !== undefined) place.instance = instance
-        else if (isNoteQuestion(message)) this.#tellOne(place)
-        else place.metrics.received(message)
-      },
+      onMessage: (message) => this.#heard(place, folder, message),
     })
+  }
+
+  #heard(place: Place, folder: string, message: unknown): void {
+    const ready = readyChild(message)
+    const failure = failureOf(message)
+    if (ready !== undefined) {
+      place.instance = ready.instance
+      this.#firstReady.resolve()
+    } else if (failure !== undefined) this.#firstReady.reject(failure)
+    else if (isPlanQuestion(message)) answerPlan(this.#planOf(folder), (answer) => place.child?.send(answer))
+    else if (isNoteQuestion(message)) this.#tellOne(place)
+    else place.metrics.received(message)
+  }
+
+  /** Metrics and probes are on a port that is logged. */
+  #planOf(dataDir: string): RolePlan {
+    const { config } = this.#parts
+    const own = { dataDir, executorProcesses: { min: 0, max: 0 }, httpHost: '127.0.0.1', httpPort: 0 }
+    return {
+      config: { ...config, ...own, roles: new Set(['executor']) },
+      cluster: this.#cluster,
+    }
   }
 
   /** Its counts are read once more, as they stay in the sum. */
@@ -160,28 +179,5 @@ export class ExecutorProcesses implements KeptProcesses {
     const stopping = this.#places.filter((place) => place.stopping !== undefined).length
     this.#parts.metrics.executors.set({ state: 'running' }, running)
     this.#parts.metrics.executors.set({ state: 'stopping' }, stopping)
-  }
-}
-
-/** The environment of this process with its given settings, and the values that a worker of this system needs. */
-function environmentOf(
-  { config, partitions }: ProcessContext,
-  { brokers, registryUrl }: Cluster,
-  folder: string,
-): NodeJS.ProcessEnv {
-  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('DUELOG_') && !settingByName.has(name))
-  return {
-    ...Object.fromEntries(foreign),
-    ...config.given,
-    KAFKA_BROKERS: brokers.join(','),
-    SCHEMA_REGISTRY_URL: registryUrl,
-    DUELOG_PARTITIONS: String(partitions),
-    DUELOG_REPLICATION: String(config.replication),
-    DUELOG_ROLES: 'executor',
-    DUELOG_EXECUTOR_PROCESSES: '0',
-    DUELOG_DATA_DIR: folder,
-    // Metrics and probes, on a port that is logged.
-    DUELOG_HTTP_HOST: '127.0.0.1',
-    DUELOG_HTTP_PORT: '0',
   }
 }

@@ -1,9 +1,10 @@
 /** Starts the executor and retrier roles: the workers of each pool, in this process or in child processes, and the retry forwarder. */
-import { Executor, type GivenHandlers, loadHandlers } from '../executor/index.ts'
-import { Retrier } from '../retrier/index.ts'
-import { type Cluster, type ExecutorProcesses, startExecutorProcesses } from './executor-processes.ts'
+import { systemClock } from '../clock/index.ts'
+import { LazyWriter } from '../concurrency/index.ts'
+import type { builtInHandlers as BuiltInHandlers, GivenHandlers, Handlers } from '../executor/index.ts'
+import { type ExecutorProcesses, startExecutorProcesses } from './executor-processes.ts'
 import type { ProcessContext } from './process-context.ts'
-import { builtInsOf } from './targets.ts'
+import type { Cluster } from './role-child.ts'
 
 /** `handlers`: added to the built-in ones and those of DUELOG_HANDLERS. Resolves with the executor processes, if there are any. */
 export async function startExecuting(
@@ -13,18 +14,17 @@ export async function startExecuting(
 ): Promise<ExecutorProcesses | undefined> {
   const { roles, executorProcesses } = parts.config
   let processes: ExecutorProcesses | undefined
-  if (roles.has('executor')) {
-    if (executorProcesses.max === 0) await startExecutors(parts, handlers ?? {})
-    else processes = startExecutorProcesses(parts, cluster, handlers)
-  }
+  if (executorProcesses.max > 0) processes = startExecutorProcesses(parts, cluster, handlers)
+  if (roles.has('executor')) await startExecutors(parts, handlers ?? {})
   if (roles.has('retrier')) await startRetrier(parts)
   return processes
 }
 
 async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promise<void> {
   const { config, logger, log, codecs, names, instance, metrics, clock, undo, givenUp, pauses, announced } = parts
+  const { builtInHandlers, Executor, loadHandlers } = await import('../executor/index.ts')
   const handlers = {
-    ...builtInsOf(parts),
+    ...builtInsOf(parts, builtInHandlers),
     ...(config.handlers === undefined ? {} : await loadHandlers(config.handlers)),
     ...more,
   }
@@ -54,6 +54,14 @@ async function startExecutors(parts: ProcessContext, more: GivenHandlers): Promi
   await Promise.all(executors.map((executor) => executor.start()))
 }
 
+/** The built-in handlers. The writer of kafka.produce is opened at its first run. */
+function builtInsOf({ config, log, undo }: ProcessContext, builtInHandlers: typeof BuiltInHandlers): Handlers {
+  const produced = new LazyWriter(log)
+  undo.push(() => produced.close())
+  const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
+  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: () => produced.open(), prefix, clock: systemClock })
+}
+
 async function startRetrier({
   config,
   log,
@@ -65,6 +73,7 @@ async function startRetrier({
   logger,
   undo,
 }: ProcessContext): Promise<void> {
+  const { Retrier } = await import('../retrier/index.ts')
   const retrier = new Retrier({ log, codecs, names, instance, clock, metrics, logger, leadMs: config.leadMs })
   undo.push(() => retrier.stop())
   await retrier.start()

@@ -11,6 +11,8 @@ import { instanceParts, writePrivate } from '../process/index.ts'
 
 export interface Succession {
   dataDir: string
+  /** Of the file in it with the instance, as several processes may share the folder. Default `instance`. */
+  fileName?: string
   /** Of this process. */
   instance: string
   /** Groups that the roles of this process may join. */
@@ -20,8 +22,8 @@ export interface Succession {
 }
 
 /** Call it before any group is joined. An error has one consequence only: the groups wait until the sessions expire. */
-export async function succeed({ dataDir, instance, groups, log, logger }: Succession): Promise<void> {
-  const path = join(dataDir, 'instance')
+export async function succeed({ dataDir, fileName = 'instance', instance, groups, log, logger }: Succession): Promise<void> {
+  const path = join(dataDir, fileName)
   const former = (await readFile(path, 'utf8').catch(() => '')).trim()
   if (isDead(former)) {
     try {

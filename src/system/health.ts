@@ -3,7 +3,7 @@
  * ended for good or hangs, /livez reports it, so that the platform replaces the process. A process whose event loop hangs answers no probe.
  */
 import { counted } from '../../streams/text/index.ts'
-import type { Health } from '../api/index.ts'
+import type { Health } from '../ports/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 
 export class ProcessHealth {

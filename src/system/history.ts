@@ -3,16 +3,17 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { topicPlans } from '../../streams/topics/index.ts'
 import { peerNote } from '../api/index.ts'
-import { History } from '../history/index.ts'
+import type { History } from '../history/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import type { ProcessContext } from './process-context.ts'
 
 /** An owner in the same process has priority: the history joins when the partitions fire, or at the latest after this time. */
 const ownerFirstMs = 30_000
 /** Undefined: this process does not have the role. */
-export function historyOf(parts: ProcessContext, clusterId: string | undefined): History | undefined {
+export async function historyOf(parts: ProcessContext, clusterId: string | undefined): Promise<History | undefined> {
   const { config, logger, log, codecs, names, instance, metrics, clock } = parts
   if (!config.roles.has('history')) return undefined
+  const { History } = await import('../history/index.ts')
   const plan = topicPlans(names, config.pools, config).find(({ topic }) => topic === names.runs)
   const topicRetentionMs = Number(plan?.config['retention.ms'])
   return new History({

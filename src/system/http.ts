@@ -9,13 +9,15 @@ import {
   createOwnerDirectory,
   createProofDirectory,
   peerToken,
+  type RemoteQueries,
   readDashboard,
   remoteQueries,
   urlOfPeer,
 } from '../api/index.ts'
 import type { Clock } from '../clock/index.ts'
-import { SharedAnswer } from '../concurrency/index.ts'
-import { effectiveSettings } from '../config/index.ts'
+import { SharedAnswer, withTimeout } from '../concurrency/index.ts'
+import { type Config, effectiveSettings } from '../config/index.ts'
+import type { Shown } from '../metrics/index.ts'
 import { fetchWith } from '../network/index.ts'
 import type { HistoryQueries, ProofQueries } from '../ports/index.ts'
 import { advertised } from '../process/index.ts'
@@ -25,14 +27,30 @@ import { operationsOf } from './operations.ts'
 import type { ProcessContext } from './process-context.ts'
 import { measured, poolLoadsOf, showPoolLoads } from './scaling.ts'
 
+/** A scrape waits no longer for the engine, which answers between its commits. */
+const engineMetricsMsMax = 3_000
+
 /** Where the dashboard is built: in a clone below dist, and in the package, which is dist itself, beside the program. */
 const dashboardPath = import.meta.url.endsWith('.ts') ? '../../dist/dashboard' : '../../dashboard'
+
+interface Served {
+  auditor?: ProofQueries | undefined
+  history?: HistoryQueries | undefined
+  /** HTTP server of the engine that this process is the front of. */
+  engineUrl?: string | undefined
+}
+
+/** What the HTTP server of these settings is called by other processes. The port is not 0. */
+export function addressBySettings({ advertisedUrl, httpHost, httpPort, httpsCertFile }: Config): string {
+  const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
+  return advertised(advertisedUrl, `${httpsCertFile === undefined ? 'http' : 'https'}://${host}:${httpPort}`)
+}
 
 /** Every process serves HTTP: metrics, probes and requests of other processes in any role, the API in the role api only. */
 export async function startHttp(
   parts: ProcessContext,
   scheduler: Scheduler | undefined,
-  { auditor, history }: { auditor?: ProofQueries | undefined; history?: HistoryQueries | undefined } = {},
+  { auditor, history, engineUrl }: Served = {},
 ): Promise<{ url: string; loads: PoolLoads }> {
   const { config, log, codecs, names, partitions, instance, metrics, clock, logger, vitals, undo } = parts
   const writer = await log.writer()
@@ -46,7 +64,11 @@ export async function startHttp(
   undo.push(() => trail.stop())
   const { httpsCertFile: certFile, httpsKeyFile: keyFile } = config
   const fetch = fetchWith(config.httpsCa === undefined ? undefined : { ca: config.httpsCa })
-  const remote = (url: string) => remoteQueries(url, { token: peerToken(config.apiTokens), fetch })
+  const token = peerToken(config.apiTokens)
+  const engine = engineUrl === undefined ? undefined : remoteQueries(engineUrl, { token, fetch })
+  if (engine !== undefined) showEngine(engine, parts)
+  // The engine has the address of its front.
+  const remote = (url: string) => (engine !== undefined && url === parts.url ? engine : remoteQueries(url, { token, fetch }))
   const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
   const onRefused = onceAMinute((problem) => logger.warn({ event: 'peer-refused' }, problem), clock)
   const owners = createOwnerDirectory({
@@ -67,7 +89,7 @@ export async function startHttp(
   const isPublic = config.roles.has('api')
   const loads = poolLoadsOf(parts, { admin, owners })
   if (isPublic) showPoolLoads(loads, parts)
-  const operations = operationsOf(parts, { writer, admin, owners })
+  const operations = await operationsOf(parts, { writer, admin, owners })
   const api = createApi({
     ...{ writer, codecs, names, partitions, owners, proofs, operations },
     pauses: isPublic ? parts.pauses : undefined,
@@ -92,14 +114,15 @@ export async function startHttp(
     topics: topicPlans(names, config.pools, config),
     // It is read into memory, so only a process with the role api reads it.
     dashboard: isPublic ? readDashboard(fileURLToPath(new URL(dashboardPath, import.meta.url))) : undefined,
+    engine,
     health: () => vitals.health(scheduler, clock.problem),
     seriesFile: join(config.dataDir, 'series.ndjson'),
     public: isPublic,
   })
   undo.push(() => api.stop())
-  const url = await api.listen(config.httpHost, config.httpPort)
+  const url = advertised(config.advertisedUrl, await api.listen(config.httpHost, config.httpPort))
   operations?.start()
-  return { url: advertised(config.advertisedUrl, url), loads }
+  return { url, loads }
 }
 
 /** Passes on at most one problem a minute, so that repeated requests do not flood the log. */
@@ -110,4 +133,14 @@ function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steady
     toldAt = clock.steadyMs()
     tell(problem)
   }
+}
+
+/** The metrics of a Duelog are read at its front. While the engine does not answer, its last ones are shown. */
+function showEngine(engine: Pick<RemoteQueries, 'metrics'>, { metrics, clock }: Pick<ProcessContext, 'metrics' | 'clock'>): void {
+  let last: Shown[] = []
+  const read = new SharedAnswer(async () => {
+    last = (await withTimeout(clock, engineMetricsMsMax, engine.metrics())) ?? last
+    return last
+  })
+  metrics.sources.add(() => read.get())
 }

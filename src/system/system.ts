@@ -11,18 +11,20 @@ import { connectLog, type KafkaLog } from '../kafka/index.ts'
 import { type Logger, limitRecordLogs } from '../logging/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
 import { keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
-import { Scheduler } from '../scheduler/index.ts'
-import { rocksStores } from '../store/index.ts'
+import type { Scheduler } from '../scheduler/index.ts'
 import { flushSpans } from '../tracing/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
 import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
 import { groupsOf, succeed } from './former-process.ts'
+import { startFront } from './front-process.ts'
 import { ProcessHealth } from './health.ts'
 import { historyOf, startHistory } from './history.ts'
-import { startHttp } from './http.ts'
+import { addressBySettings, startHttp } from './http.ts'
 import { startPauses } from './pauses.ts'
 import type { ProcessContext } from './process-context.ts'
+import type { ReadyChild, RolePlan } from './role-child.ts'
+import { roleSetsOf } from './role-sets.ts'
 import { startScaling } from './scaling.ts'
 import { clusterIdOf, knownIdsIn, openCodecs } from './schema-cache.ts'
 import { startIntake, startTargets } from './targets.ts'
@@ -55,6 +57,10 @@ export interface SystemOptions {
   announced?: () => object
   /** Called when the system cannot continue. The process should stop it and end. */
   onFatal?: (error: Error) => void
+  /** True: the roles are shared by up to three processes (role-sets.ts). Handlers are then those of DUELOG_HANDLERS. Default false. */
+  isSeparate?: boolean
+  /** This process is a child, and runs the roles of this plan. */
+  plan?: RolePlan | undefined
 }
 
 /** Starts the roles of this process. Rejects with a DuelogError of one sentence; then everything that was started has been stopped. */
@@ -91,16 +97,70 @@ interface Frame extends Pick<ProcessContext, 'logger' | 'undo' | 'givenUp'> {
 }
 
 async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
-  const { config } = options
-  const { logger, undo, givenUp, stop } = frame
+  const { plan } = options
+  const sets = roleSetsOf(options.config, options.isSeparate === true)
+  const hasFront = sets.front.size > 0
+  // The address of Duelog is that of the front.
+  const place = hasFront ? { httpHost: '127.0.0.1', httpPort: 0, httpsCertFile: undefined, httpsKeyFile: undefined } : {}
+  const config: Config = { ...options.config, ...place, roles: sets.main, executorProcesses: sets.executors }
+  const { parts, cluster, clusterId, standing, startRegistry } = await connect({ ...options, config }, frame)
+  const { undo, instance, partitions, metrics } = parts
+  await startTargets(parts)
+  const processes = await startExecuting(parts, cluster, options.handlers)
+  await startIntake(parts)
+  parts.logger.info(
+    { event: 'start-groups-joined', roles: [...config.roles] },
+    'Start: workers and forwarders are in their groups.',
+  )
+  const scheduler = config.roles.has('scheduler') ? await newScheduler(parts) : undefined
+  const auditor = await auditorOf(parts, scheduler, clusterId)
+  const history = await historyOf(parts, clusterId)
+  // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
+  const { url: ownUrl, loads } = await startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })
+  const front = hasFront
+    ? startFront(parts, { config: { ...options.config, roles: sets.front }, cluster, engineUrl: ownUrl })
+    : undefined
+  // Who waits for it is below; a start that fails before does not.
+  front?.catch(() => {})
+  parts.url = front === undefined ? ownUrl : await addressOf(options.config, front)
+  parts.logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
+  if (scheduler !== undefined) {
+    undo.push(() => scheduler.stop())
+    await scheduler.start()
+  }
+  const ready = async (): Promise<void> => void (await Promise.all([scheduler?.ready(), processes?.ready]))
+  void scheduler?.ready().then(startRegistry)
+  if (scheduler === undefined) startRegistry()
+  startScaling(processes, loads, parts)
+  await startAuditor(auditor, scheduler, parts)
+  startHistory(history, scheduler, parts)
+  const url = (await front)?.url ?? ownUrl
+  return {
+    ...{ url, instance, brokers: cluster.brokers, registryUrl: cluster.registryUrl },
+    ...{ partitions, metrics, ready, stop: frame.stop },
+    get registryAnswered() {
+      return standing.registryAnswered
+    },
+  }
+}
+
+/** The address that other processes call, as soon as it is known: only a port that the system chooses is unknown until the front listens. */
+async function addressOf(config: Config, front: Promise<ReadyChild>): Promise<string> {
+  return config.httpPort === 0 ? (await front).url : addressBySettings(config)
+}
+
+/** Everything that all roles share. */
+async function connect(options: SystemOptions, frame: Frame) {
+  const { config, plan } = options
+  const { logger, undo, givenUp } = frame
   const onFatal = (err: Error): void => logger.fatal({ event: 'process-failed', err }, 'Duelog cannot go on.')
   const vitals = new ProcessHealth(options.onFatal ?? onFatal)
   await keepPrivate(config.dataDir, logger)
   const knownIds = knownIdsIn(config.dataDir)
   const embedded = await startOwn(options, logger, vitals, knownIds)
   frame.own.push(() => embedded.stop())
-  const brokers = config.brokers ?? embedded.brokers ?? []
-  const registryUrl = config.registryUrl ?? embedded.registryUrl ?? ''
+  const brokers = plan?.cluster.brokers ?? config.brokers ?? embedded.brokers ?? []
+  const registryUrl = plan?.cluster.registryUrl ?? config.registryUrl ?? embedded.registryUrl ?? ''
   const instance = newInstance()
   const names = topicNames(config.topicPrefix)
   const plans = topicPlans(names, config.pools, config)
@@ -109,20 +169,21 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   const { sasl, ssl, registryAuth: auth, registrySsl } = signInsOf(config)
   const log = connectLog({ brokers, clientId: instance, logger, onAppended: clock.appended, ...countedIn(metrics), sasl, ssl })
   frame.connected(log)
+  const former = { dataDir: config.dataDir, fileName: plan?.name, instance }
   const [{ partitions }, clusterId] = await Promise.all([
     log.ensureTopics({
       ...{ plans, partitions: config.partitions, replication: config.replication },
       partitionsByDefault: config.given.DUELOG_PARTITIONS === undefined,
     }),
     clusterIdOf(log),
-    succeed({ dataDir: config.dataDir, instance, groups: groupsOf(names, config.pools), log, logger }),
+    succeed({ ...former, groups: groupsOf(names, config.pools), log, logger }),
   ])
   logger.info({ event: 'start-topics-checked', partitions }, 'Start: the topics are checked.')
   const home = { dataDir: config.dataDir, clusterId }
   const standing = { registryAnswered: false }
   const onAnswered = (): unknown => Object.assign(standing, { registryAnswered: true })
-  const { registryUp: whenUp, startRegistry: onNeeded } = embedded
-  const registry = { registryUrl, auth, ssl: registrySsl, whenUp, onNeeded, onAnswered }
+  const { registryUp: whenUp, startRegistry } = embedded
+  const registry = { registryUrl, auth, ssl: registrySsl, whenUp, onNeeded: startRegistry, onAnswered }
   const codecs = await openCodecs({ ...registry, plans, knownIds }, home, logger, vitals, undo)
   logger.info({ event: 'start-schemas-known', registryUrl }, 'Start: the schema ids are known.')
   const context = {
@@ -133,32 +194,7 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   }
   startClock(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
-  await startTargets(parts)
-  const processes = await startExecuting(parts, { brokers, registryUrl }, options.handlers)
-  await startIntake(parts)
-  logger.info({ event: 'start-groups-joined', roles: [...config.roles] }, 'Start: workers and forwarders are in their groups.')
-  const scheduler = config.roles.has('scheduler') ? newScheduler(parts) : undefined
-  const auditor = auditorOf(parts, scheduler, clusterId)
-  const history = historyOf(parts, clusterId)
-  // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
-  const { url, loads } = await startHttp(parts, scheduler, { auditor, history })
-  parts.url = url
-  logger.info({ event: 'start-http-served', url: parts.url }, 'Start: HTTP is served.')
-  if (scheduler !== undefined) {
-    undo.push(() => scheduler.stop())
-    await scheduler.start()
-  }
-  const ready = () => scheduler?.ready() ?? Promise.resolve()
-  void ready().then(embedded.startRegistry)
-  startScaling(processes, loads, parts)
-  await startAuditor(auditor, scheduler, parts)
-  startHistory(history, scheduler, parts)
-  return {
-    ...{ url, instance, brokers, registryUrl, partitions, metrics, ready, stop },
-    get registryAnswered() {
-      return standing.registryAnswered
-    },
-  }
+  return { parts, cluster: { brokers, registryUrl, registryUp: whenUp }, clusterId, standing, startRegistry }
 }
 
 /** What the connection meets. */
@@ -176,7 +212,9 @@ function metricsOfThisNode(): Metrics {
 /** Long enough for several definitions of one caller, and less than what people or `wait=applied` would notice. */
 const readPaceMs = 10
 
-function newScheduler(parts: ProcessContext): Scheduler {
+/** A room is loaded where its role runs, because each process has its own memory. */
+async function newScheduler(parts: ProcessContext): Promise<Scheduler> {
+  const [{ Scheduler }, { rocksStores }] = await Promise.all([import('../scheduler/index.ts'), import('../store/index.ts')])
   const { config, logger, log, codecs, names, partitions, instance, metrics, clock, vitals } = parts
   return new Scheduler({
     log,

@@ -1,18 +1,7 @@
-/** Starts target topics, built-in handlers, and the intake of schedules of other schedulers. */
+/** Starts target topics, and the intake of schedules of other schedulers. */
 import { systemClock } from '../clock/index.ts'
-import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError } from '../errors/index.ts'
-import { builtInHandlers, type Handlers } from '../executor/index.ts'
-import { ForeignIntake } from '../intake/index.ts'
 import type { ProcessContext } from './process-context.ts'
-
-/** The built-in handlers. The writer of kafka.produce is opened at its first run. */
-export function builtInsOf({ config, log, undo }: ProcessContext): Handlers {
-  const produced = new LazyWriter(log)
-  undo.push(() => produced.close())
-  const { httpDeny, httpAllow, httpSigningKey, topicPrefix: prefix } = config
-  return builtInHandlers({ httpDeny, httpAllow, httpSigningKey, writer: () => produced.open(), prefix, clock: systemClock })
-}
 
 /** Checks the topics that may be written to, now and every 30 s, where somebody writes to them. */
 export async function startTargets({ config, targets, undo }: ProcessContext): Promise<void> {
@@ -48,6 +37,7 @@ export async function startIntake(parts: ProcessContext): Promise<void> {
   if (!config.roles.has('intake') || topics.etf1.length + topics.karafka.length === 0) return
   await requireTopics(parts, [...topics.etf1, ...topics.karafka])
   const { definition } = codecs
+  const { ForeignIntake } = await import('../intake/index.ts')
   const intake = new ForeignIntake({
     log,
     definition,

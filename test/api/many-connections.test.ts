@@ -231,3 +231,56 @@ test('each such connection also has a time limit', async () => {
   expect(server.keepAliveTimeout).toBe(connectionIdleMs)
   expect(server.timeout).toBe(connectionIdleMs)
 })
+
+test.each([
+  ['in one packet', (path: string) => [request(path).repeat(500)]],
+  ['while the first is at work', (path: string) => [request(path), request(path).repeat(500)]],
+])('of pipelined requests that come %s, the first alone is served, and its connection is closed', async (_, packetsOf) => {
+  const { system, open, coming } = await openHouse()
+  const asked = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<undefined>()
+  let questions = 0
+  system.owner.job = () => {
+    questions++
+    asked.resolve()
+    return release.promise
+  }
+  const [first = '', second] = packetsOf('/v1/jobs/slow')
+  const line = await open(first)
+  await asked.promise
+  if (second !== undefined) {
+    const arrived = coming(1)
+    line.socket.write(second)
+    await arrived
+  }
+  release.resolve(undefined)
+  expect(await line.answered()).toMatch(/^HTTP\/1\.1 404.*\r\nconnection: close\r\n/is)
+  await line.closed
+  const ofFirst = questions
+  // Others are served, and so is one that waits for each answer.
+  const patient = await open(request('/livez'))
+  for (let time = 0; time < 3; time++) {
+    expect(await patient.answered()).toMatch(/^HTTP\/1\.1 200/)
+    patient.socket.write(request('/livez'))
+  }
+  questions = 0
+  await (await open(request('/v1/jobs/slow'))).answered()
+  expect(ofFirst).toBe(questions)
+})
+
+test('probes, pages and unknown paths have a rate for each address, and a connection that ignores refusals is closed', async () => {
+  const { open } = await openHouse({ ratePerSecond: 5 })
+  const line = await open('')
+  const statuses: number[] = []
+  let last = ''
+  for (let count = 0; count < 10 + 16; count++) {
+    line.socket.write(request(['/livez', '/readyz', '/', '/nowhere'][count % 4] ?? ''))
+    last = await line.answered()
+    statuses.push(Number(last.slice(9, 12)))
+  }
+  expect(statuses.slice(0, 10)).not.toContain(429)
+  expect(statuses.slice(10)).toEqual(Array.from({ length: 16 }, () => 429))
+  expect(last).toMatch(/\r\nconnection: close\r\n/i)
+  await line.closed
+  expect(await (await open(request('/livez'), '127.0.0.2')).answered()).toMatch(/^HTTP\/1\.1 200/)
+})

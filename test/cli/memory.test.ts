@@ -46,5 +46,5 @@ it('needs nothing without glibc, or with another allocator', () => {
   expect(mallocEnvironment({}, 'darwin')).toBeUndefined()
   expect(mallocEnvironment({ LD_PRELOAD: '/usr/lib/libjemalloc.so' }, 'linux')).toBeUndefined()
   expect(mallocEnvironment({ GLIBC_TUNABLES: 'glibc.malloc.tcache_count=0' }, 'linux')).toBeUndefined()
-  expect(mallocEnvironment({ HOME: '/root' }, 'linux')).toEqual({ MALLOC_MMAP_THRESHOLD_: '131072' })
+  expect(mallocEnvironment({ HOME: '/root' }, 'linux')).toEqual({ MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '2' })
 })

@@ -1,8 +1,11 @@
-/** Executor processes of a whole Duelog, on a real broker. */
+/** The child processes of a whole Duelog, on a real broker: the front and the executor processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, type TestContext, test } from 'vitest'
 import type { Job } from '../../src/library/index.ts'
@@ -17,6 +20,7 @@ async function up(
   processes: number | string,
   port = 0,
   more: Record<string, string> = {},
+  stderr: 'ignore' | 'pipe' = 'ignore',
 ): Promise<ChildProcess> {
   const handlers = join(site.folder, 'handlers.mjs')
   await writeFile(
@@ -39,7 +43,7 @@ async function up(
       DUELOG_LOG_LEVEL: 'silent',
       ...more,
     }) as NodeJS.ProcessEnv,
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', stderr],
   })
   context.onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
@@ -110,6 +114,58 @@ test('their metrics are part of those of their parent, also after a kill', async
   await worker(site, 'after', 'SUCCEEDED')
   await expect.poll(attempts, { timeout: 60_000 }).toBeGreaterThan(before)
   expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+})
+
+test('the front is a process of its own: while it hangs or is gone, the scheduler fires; it comes back at its address', async (context) => {
+  const site = await openSite(context)
+  const [port] = await freePorts()
+  const parent = await up(context, site, 1, port)
+  const url = `http://127.0.0.1:${port}`
+  const ask = async <Answer>(path: string): Promise<Answer | undefined> =>
+    fetch(`${url}${path}`).then(
+      async (answer) => (answer.ok ? ((await answer.json()) as Answer) : undefined),
+      () => undefined,
+    )
+  const residents = async (): Promise<Map<string, number>> => {
+    const shown = await fetch(`${url}/metrics`).then(
+      (answer) => answer.text(),
+      () => '',
+    )
+    const found = shown.matchAll(/^process_resident_memory_bytes(?:\{process="([^"]+)"\})? (\d+)/gm)
+    return new Map([...found].map(([, name = 'front', value]) => [name, Number(value)]))
+  }
+  await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toEqual({ status: 'ok' })
+  // One address shows the metrics of all.
+  await expect
+    .poll(async () => [...(await residents()).keys()].sort(), { timeout: 60_000 })
+    .toEqual(['executor-1', 'front', 'scheduler'])
+  const frontOf = () => readFile(join(site.folder, 'up', 'front', 'pid'), 'utf8').then(Number, () => 0)
+  const front = await frontOf()
+  expect(front).not.toBe(parent.pid)
+  process.kill(front, 'SIGSTOP')
+  await site.client.schedule(job('while-it-hangs', 'pid'))
+  await worker(site, 'while-it-hangs', 'SUCCEEDED')
+  process.kill(front, 'SIGKILL')
+  await site.client.schedule(job('while-it-is-gone', 'pid'))
+  await worker(site, 'while-it-is-gone', 'SUCCEEDED')
+  await expect.poll(() => ask('/readyz'), { timeout: 60_000 }).toEqual({ status: 'ok' })
+  expect(await ask('/v1/jobs/while-it-is-gone')).toMatchObject({ status: 'COMPLETED' })
+  const next = await frontOf()
+  expect(next).not.toBe(front)
+  parent.kill('SIGKILL')
+  await expect.poll(() => lives(next), { timeout: 30_000 }).toBe(false)
+})
+
+test('a port that is taken ends the start with a sentence', async (context) => {
+  const site = await openSite(context)
+  const taken = createServer().listen(0, '127.0.0.1')
+  context.onTestFinished(() => void taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const parent = await up(context, site, 1, port, {}, 'pipe')
+  const said = text(parent.stderr as Readable)
+  expect(await once(parent, 'exit')).toEqual([1, null])
+  expect(await said).toContain(`The HTTP server cannot listen on 127.0.0.1:${port}`)
 })
 
 test('SIGTERM to the parent drains them: running handlers finish', async (context) => {

@@ -17,7 +17,7 @@ export const registryUrl = process.env.DUELOG_TEST_REGISTRY ?? ''
 /** A folder that is removed after the test. */
 export async function temporaryFolder(test: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'duelog-faults-'))
-  test.onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  test.onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 }))
   return folder
 }
 

@@ -15,6 +15,7 @@ import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type {
   Codec,
+  Health,
   HistoryQueries,
   LogAdmin,
   LogWriter,
@@ -28,19 +29,10 @@ import type { AuditAction, AuditLog, AuditTrail } from '../audit-trail/index.ts'
 import type { ApiToken, JwtOptions, Role } from '../guards/index.ts'
 import type { DashboardFile, ServerCertificateFiles } from '../http/index.ts'
 import type { ComputeQueue, JobWrites, RunEnds, RunLogSource, RunLogs } from '../jobs/index.ts'
-import type { OwnerDirectory, ProofDirectory } from '../owners/index.ts'
+import type { OwnerDirectory, ProofDirectory, RemoteQueries } from '../owners/index.ts'
 import type { SeriesSampler } from '../series/index.ts'
 
 export type { ApiToken, Role } from '../guards/index.ts'
-
-export interface Health {
-  /** False asks the platform to restart the process. */
-  live: boolean
-  /** False asks the platform to send no requests. */
-  ready: boolean
-  /** Why not, one sentence each. */
-  reasons: string[]
-}
 
 export interface ApiOptions {
   /** Owned by the caller: stop() does not close it. */
@@ -89,6 +81,8 @@ export interface ApiOptions {
   /** Requests per second that one caller may send; 0: no limit. Default: limits.ratePerSecondDefault. */
   ratePerSecond?: number | undefined
   health: () => Health
+  /** The engine that this process is the front of: it answers for its partitions, its health and its metrics. Absent: there is none. */
+  engine?: RemoteQueries | undefined
   /** What /v1/settings shows of this process, without secrets. Default: nothing. */
   settings?: readonly object[] | undefined
   topics?: readonly TopicPlan[] | undefined

@@ -1,2 +1,2 @@
 /** The options of the API, and what its routes share. */
-export type { ApiContext, ApiOptions, Health } from './context.ts'
+export type { ApiContext, ApiOptions } from './context.ts'

@@ -1,4 +1,5 @@
 /** Guards for every request: security headers, a rate for each caller, and a time limit for its body. */
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../../clock/index.ts'
@@ -21,15 +22,27 @@ export function securityHeaders(instance: FastifyInstance): void {
   instance.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
 }
 
-/** Call it after the hook that identifies the caller. Routes between processes, probes and pages are not counted. */
+/** So many refused requests of one connection close it. */
+const refusedMax = 16
+
+/**
+ * Call it after the hook that identifies the caller. Probes, pages and unknown paths, which need no token, count for the address. Requests
+ * between processes are not counted. A connection that keeps sending what is refused is closed.
+ */
 export function limitRates(instance: FastifyInstance, clock: Clock, perSecond: number): void {
   if (perSecond === 0) return
   const rates = new RateLimit(clock, perSecond, 2 * perSecond)
-  instance.addHook('onRequest', async (request) => {
+  const refused = new WeakMap<Socket, number>()
+  instance.addHook('onRequest', async (request, reply) => {
     const { role, internal } = request.routeOptions.config
-    if (role === undefined || internal === true) return
-    if (!rates.take(callerOf(request) ?? `address ${request.ip}`))
-      throw tooMany(`More than ${perSecond} requests a second came from one caller.`)
+    if (internal === true) return
+    const address = `address ${request.ip}`
+    if (rates.take(role === undefined ? `open ${address}` : (callerOf(request) ?? address))) return
+    const { socket } = request.raw
+    const times = (refused.get(socket) ?? 0) + 1
+    refused.set(socket, times)
+    if (times >= refusedMax) void reply.header('connection', 'close')
+    throw tooMany(`More than ${perSecond} requests a second came from one ${role === undefined ? 'address' : 'caller'}.`)
   })
 }
 

@@ -1,6 +1,7 @@
 /** What the calls of owners over HTTP are made of: their form, and the schemas of common parameters. */
 import type { Asker, CutOff, PartitionQueries } from '../../ports/index.ts'
 import { closed } from '../schemas/index.ts'
+import type { Owner } from './owner.ts'
 
 export type Values = Record<string, string | number | boolean | undefined>
 
@@ -22,7 +23,7 @@ export interface OwnerCall<Name extends keyof PartitionQueries> {
   /** What the caller makes of the arguments. */
   request: (...args: PartitionQueries[Name] extends (...args: infer Args) => unknown ? Args : never) => Request
   /** What the owner does with params and query. `asker` is called only by long queries, because it watches the connection. */
-  answer: (queries: PartitionQueries, given: never, asker: () => Asker) => Promise<unknown>
+  answer: (queries: Owner, given: never, asker: () => Asker) => Promise<unknown>
 }
 
 export const integer = (minimum: number) => ({ type: 'integer', minimum }) as const

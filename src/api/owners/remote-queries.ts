@@ -1,10 +1,11 @@
 /**
- * The partitions of another process, queried over its internal routes (routes/internal-routes.ts), which never forward a query.
+ * The partitions of another process, queried over its internal routes (routes/internal-routes.ts).
  */
 import { createHash } from 'node:crypto'
 import { DuelogError, errorTable } from '../../errors/index.ts'
+import type { Shown } from '../../metrics/index.ts'
 import { answerText, type Fetch, reasonOf } from '../../network/index.ts'
-import type { Asker, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
+import type { Asker, Health, JobQueries, PartitionProof, PartitionView } from '../../ports/index.ts'
 import { remoteBytesMax, remoteTimeoutMs } from '../schemas/index.ts'
 import type { Values } from './call-parts.ts'
 import type { HistoryQuery, RemoteHistory } from './history-directory.ts'
@@ -27,8 +28,17 @@ export interface RemoteQueriesOptions {
 /** Maximum characters of another process's error text. */
 const detailCharsMax = 2_000
 
+/** Everything that another process answers. */
+export type RemoteQueries = RemoteOwner &
+  RemoteProof &
+  RemoteHistory & {
+    health(): Promise<Health>
+    /** Its own metrics and those of its child processes. */
+    metrics(): Promise<Shown[]>
+  }
+
 /** Every call rejects with `not-ready` if the process cannot be reached, is too slow, or does not own the partition. */
-export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteOwner & RemoteProof & RemoteHistory {
+export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): RemoteQueries {
   const called =
     ({ path, audit, field, request }: AnyCall, more: Values) =>
     async (...args: never[]): Promise<unknown> => {
@@ -52,6 +62,8 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     counts: () => read<ProcessCounts>('/internal/v1/counts', 'counts'),
     history: (query: HistoryQuery) => read(`/internal/v1/history${queryText({ query: JSON.stringify(query) })}`, 'answer'),
     proof: () => read<PartitionProof[]>('/internal/v1/proof', 'proof'),
+    health: () => read<Health>('/internal/v1/health', 'health'),
+    metrics: () => read<Shown[]>('/internal/v1/metrics', 'metrics'),
   }
 }
 

@@ -62,7 +62,7 @@ export function eventsRoutes(instance: FastifyInstance, context: ApiContext): vo
     '/internal/v1/counts',
     { config: { role: 'operator', internal: true }, schema: internalCountsSchema },
     async () => ({
-      counts: {
+      counts: (await context.engine?.counts()) ?? {
         ...(await countsOf(context.metrics)),
         instance: context.instance,
         version,

@@ -1,10 +1,13 @@
-/** Queries and changes that other API processes ask of the scheduler of this process. It forwards none, so none runs in a loop. */
+/**
+ * Queries and changes that other API processes ask of the scheduler of this process. The front of an engine passes them on to it. An engine
+ * passes none on, so none runs in a loop.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
-import type { Asker, PartitionQueries } from '../../ports/index.ts'
+import type { Asker } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { disconnectSignal } from '../http/index.ts'
-import { callerHeader, encodeInternalJson, ownerCalls, partitionsPath, standbyCalls } from '../owners/index.ts'
+import { callerHeader, encodeInternalJson, type Owner, ownerCalls, partitionsPath, standbyCalls } from '../owners/index.ts'
 import { closed } from '../schemas/index.ts'
 
 // Definitions are complete here, with everything that viewers may not see.
@@ -19,13 +22,14 @@ function askerOf({ headers }: FastifyRequest, reply: FastifyReply): Asker {
   return { caller: typeof caller === 'string' ? caller : '', signal: disconnectSignal(reply) }
 }
 
-export function internalRoutes(instance: FastifyInstance, { local }: ApiContext): void {
-  const scheduler = (): PartitionQueries => {
-    if (local !== undefined) return local
+export function internalRoutes(instance: FastifyInstance, { local, engine }: ApiContext): void {
+  const scheduler = (): Owner => {
+    const found = local ?? engine
+    if (found !== undefined) return found
     throw new DuelogError('not-ready', 'This process has no scheduler role, so it owns no partition.')
   }
-  instance.get(partitionsPath, { config, schema: { hide: true, querystring: closed({}) } }, (_request, reply) =>
-    answer(reply, { partitions: local?.partitions() ?? [] }),
+  instance.get(partitionsPath, { config, schema: { hide: true, querystring: closed({}) } }, async (_request, reply) =>
+    answer(reply, { partitions: local?.partitions() ?? (await engine?.partitions()) ?? [] }),
   )
   const route = (
     { path, audit, schema, field }: { path: string; audit?: 'CHANGE_JOBS'; schema: object; field?: string },

@@ -2,14 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { SharedAnswer } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import { expose } from '../../metrics/index.ts'
+import { allShown, expose } from '../../metrics/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { problemOf, sendProblem } from '../http/index.ts'
-import { listPartitions } from '../owners/index.ts'
-import { livenessSchema, metricsSchema, partitionsSchema, readinessSchema, settingsSchema } from '../schemas/index.ts'
+import { engineHealth, listPartitions } from '../owners/index.ts'
+import { closed, livenessSchema, metricsSchema, partitionsSchema, readinessSchema, settingsSchema } from '../schemas/index.ts'
 
 export function systemRoutes(instance: FastifyInstance, context: ApiContext): void {
-  const { owners, admin, names, metrics, health, settings = [], topics = [] } = context
+  const { owners, admin, names, metrics, engine, clock, settings = [], topics = [] } = context
+  const health = engine === undefined ? context.health : engineHealth(context.health, () => engine.health(), clock)
   const config = { role: 'viewer' } as const
 
   instance.get('/v1/settings', { config, schema: settingsSchema }, () => ({ settings, topics, partitions: context.partitions }))
@@ -23,12 +24,21 @@ export function systemRoutes(instance: FastifyInstance, context: ApiContext): vo
 
   // Probes need no token: the platform has none, and the answers contain nothing about jobs.
   const probe = (which: 'live' | 'ready') => async (_request: FastifyRequest, reply: FastifyReply) => {
-    const found = health()
+    const found = await health()
     if (found[which]) return { status: 'ok' }
     return sendProblem(reply, problemOf('not-ready', found.reasons.join(' ') || `The process is not ${which}.`))
   }
   instance.get('/livez', { schema: livenessSchema }, probe('live'))
   instance.get('/readyz', { schema: readinessSchema }, probe('ready'))
+}
+
+/** For the front of this process. */
+export function engineRoutes(instance: FastifyInstance, { metrics, health }: ApiContext): void {
+  const config = { role: 'operator', internal: true } as const
+  const schema = { hide: true, querystring: closed({}) } as const
+  instance.get('/internal/v1/health', { config, schema }, () => ({ health: health() }))
+  const shown = new SharedAnswer(() => allShown(metrics.registry, metrics.sources, 'scheduler'))
+  instance.get('/internal/v1/metrics', { config, schema }, async () => ({ metrics: await shown.get() }))
 }
 
 const inEveryRole: ReadonlySet<string> = new Set(['/metrics', '/livez', '/readyz'])

@@ -48,10 +48,11 @@ export const startMsMax = 5_000
 
 /** Resolves with the exit code: 0 after a signal, 1 when the system could not continue. Rejects when it does not start. */
 export async function up(options: UpOptions): Promise<number> {
-  const { config, terminal, signals, clock = systemClock } = options
+  const { terminal, signals, clock = systemClock } = options
+  const config = { ...options.config, logLevel: levelOf(options) }
   // Loaded on demand, so that the other commands start a second sooner.
   const start = options.start ?? (await loadSystem(config.dataDir))
-  const logger = loggerFor(options)
+  const logger = loggerFor(config, terminal)
   const say = sayOn(terminal.stdout.isTTY ? terminal.stdout : terminal.stderr)
   const ended = Promise.withResolvers<Error | undefined>()
   const onStop = (): void => {
@@ -62,7 +63,8 @@ export async function up(options: UpOptions): Promise<number> {
   else signals.stop.addEventListener('abort', onStop, { once: true })
   try {
     say(`Duelog ${pkg.version}, ${rolesOf(config)}`)
-    const starting = start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error) })
+    const isSeparate = !config.oneProcess
+    const starting = start({ config, logger, onProgress: say, onFatal: (error) => ended.resolve(error), isSeparate })
     const timeout = new AbortController()
     const system = await Promise.race([starting, ended.promise.then(() => afterMs(startMsMax, clock, timeout.signal))])
     timeout.abort()
@@ -128,11 +130,10 @@ function sayOn(output: Output): (line: string) => void {
   return (line) => void output.write(`${line}\n`)
 }
 
+const levelOf = ({ config, levelChosen, terminal }: UpOptions): Config['logLevel'] =>
+  terminal.stdout.isTTY === true && !levelChosen ? 'warn' : config.logLevel
+
 /** Writes JSON lines to stdout. */
-function loggerFor({ config, levelChosen, terminal }: UpOptions): Logger {
-  const quiet = terminal.stdout.isTTY === true && !levelChosen
-  return pino(
-    { level: quiet ? 'warn' : config.logLevel, ...limitRecordLogs() },
-    { write: (line: string) => void terminal.stdout.write(line) },
-  )
+function loggerFor({ logLevel }: Config, terminal: Terminal): Logger {
+  return pino({ level: logLevel, ...limitRecordLogs() }, { write: (line: string) => void terminal.stdout.write(line) })
 }

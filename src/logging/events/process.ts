@@ -15,7 +15,11 @@ export const processEvents = {
     fields: 'url brokers registryUrl registryAnswered partitions',
     meaning: 'The start is complete: all partitions of this process fire.',
   },
-  'executor-process-ready': { level: 'info', fields: 'url pools', meaning: 'An executor process has started.' },
+  'child-process-ready': {
+    level: 'info',
+    fields: 'url instance roles',
+    meaning: 'The front or an executor process runs its roles.',
+  },
   'partitions-not-ready': {
     level: 'warn',
     fields: 'err',
@@ -106,11 +110,11 @@ export const processEvents = {
     meaning: 'The name of this process cannot be saved. After a crash the groups wait until the sessions end.',
     action: 'Look at the disk of `DUELOG_DATA_DIR`.',
   },
-  'child-process-started': { level: 'info', fields: 'process', meaning: 'An executor process was started.' },
+  'child-process-started': { level: 'info', fields: 'process', meaning: 'The front or an executor process was started.' },
   'child-process-ended': {
     level: 'error',
     fields: 'process end againMs',
-    meaning: 'An executor process ended by itself. It is started again after `againMs`.',
+    meaning: 'The front or an executor process ended by itself. It is started again after `againMs`.',
     action: 'Look at its last lines. `SIGKILL` is often a lack of memory.',
     alert: 'DuelogExecutorProcessEnds',
   },

@@ -6,6 +6,7 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { up } from '../../../src/cli/commands/up-command.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { createWorker } from '../../../src/library/create-worker.ts'
+import { answerPlan } from '../../../src/system/role-child.ts'
 import { startSystem } from '../../../src/system/system.ts'
 import { FakeTerminal } from '../fake-terminal.ts'
 
@@ -33,16 +34,21 @@ it.each<[string, () => unknown]>([
   ['a worker', () => createWorker({ brokers: 'b:1', registryUrl: 'http://r', handlers: { one: () => {} } })],
   ['a system', () => startSystem({ config: config() }).catch(() => {})],
   [
-    'an executor process',
+    'a child process',
     async () => {
       const exited = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
       const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-      for (const name of Object.keys(process.env)) if (name.startsWith('DUELOG_TEST_')) vi.stubEnv(name, undefined)
-      vi.stubEnv('DUELOG_DATA_DIR', folder)
-      vi.stubEnv('DUELOG_ROLES', 'executor')
-      await import('../../../src/cli/executor-process.ts')
-      expect([exited.mock.calls, said.mock.calls.join()]).toEqual([[[1]], expect.stringContaining('as far as this goes')])
-      vi.unstubAllEnvs()
+      const cluster = { brokers: ['b'], registryUrl: 'http://r', registryUp: never() }
+      // Its file of settings cannot be read, so it ends before it connects.
+      const plan = { config: { ...config(), roles: new Set(['executor'] as const), topicPrefix: undefined as never }, cluster }
+      const channel = process as unknown as { send?: (message: object, onSent: () => void) => void }
+      channel.send = (message, onSent) => {
+        if ('ask' in message) answerPlan(plan, (answer: object) => process.emit('message', answer, undefined))
+        onSent()
+      }
+      await import('../../../src/cli/role-process.ts')
+      delete channel.send
+      expect([exited.mock.calls, said.mock.calls.length]).toEqual([[[1]], 1])
       vi.restoreAllMocks()
     },
   ],

@@ -1,0 +1,36 @@
+/** Main program of a child process: the roles of the plan that its parent gives it, until SIGTERM. Its parent restarts it when it exits by itself. */
+import { pino } from 'pino'
+import { messageOf } from '../errors/index.ts'
+import { limitRecordLogs } from '../logging/index.ts'
+import { shownOf } from '../metrics/index.ts'
+import { followNote, planOf, startSystem, tellFailed, tellMetrics, tellReady } from '../system/index.ts'
+import { boundHeap } from './memory.ts'
+import { watchSignals } from './terminal/index.ts'
+
+boundHeap()
+const signals = watchSignals()
+const ended = Promise.withResolvers<number>()
+signals.stop.addEventListener('abort', () => ended.resolve(0), { once: true })
+
+try {
+  const plan = await planOf(process)
+  const { config } = plan
+  const logger = pino({ level: config.logLevel, ...limitRecordLogs() })
+  const onFatal = (error: Error): void => {
+    logger.fatal({ event: 'process-failed', err: error }, 'This child process cannot continue.')
+    ended.resolve(1)
+  }
+  const announced = config.roles.has('executor') ? followNote(process) : undefined
+  const system = await startSystem({ config, logger, onFatal, announced, plan })
+  tellMetrics(process, () => shownOf(system.metrics.registry))
+  tellReady(process, system)
+  const { url, instance } = system
+  logger.info({ event: 'child-process-ready', url, instance, roles: [...config.roles] }, 'A child process is ready.')
+  const code = await ended.promise
+  await system.stop()
+  process.exit(code)
+} catch (error) {
+  process.stderr.write(`duelog: ${messageOf(error)}\n`)
+  await tellFailed(process, error)
+  process.exit(1)
+}
