@@ -63,12 +63,7 @@ export async function startHttp(
   const trail = createAuditTrail({ log, admin, codec: codecs.audit, names, instance, clock })
   undo.push(() => trail.stop())
   const { httpsCertFile: certFile, httpsKeyFile: keyFile } = config
-  const fetch = fetchWith(config.httpsCa === undefined ? undefined : { ca: config.httpsCa })
-  const token = peerToken(config.apiTokens)
-  const engine = engineUrl === undefined ? undefined : remoteQueries(engineUrl, { token, fetch })
-  if (engine !== undefined) showEngine(engine, parts)
-  // The engine has the address of its front.
-  const remote = (url: string) => (engine !== undefined && url === parts.url ? engine : remoteQueries(url, { token, fetch }))
+  const { engine, remote } = peersOf(parts, engineUrl)
   const urlOf = (note: unknown) => urlOfPeer(note, config.apiTokens)
   const onRefused = onceAMinute((problem) => logger.warn({ event: 'peer-refused' }, problem), clock)
   const owners = createOwnerDirectory({
@@ -133,6 +128,16 @@ function onceAMinute(tell: (problem: string) => void, clock: Pick<Clock, 'steady
     toldAt = clock.steadyMs()
     tell(problem)
   }
+}
+
+/** How this process calls others. The engine of a front has the address of the front, which calls it at its own. */
+function peersOf(parts: ProcessContext, engineUrl: string | undefined) {
+  const { httpsCa: ca, apiTokens } = parts.config
+  const options = { token: peerToken(apiTokens), fetch: fetchWith(ca === undefined ? undefined : { ca }) }
+  const engine = engineUrl === undefined ? undefined : remoteQueries(engineUrl, options)
+  if (engine !== undefined) showEngine(engine, parts)
+  const remote = (url: string) => (engine !== undefined && url === parts.url ? engine : remoteQueries(url, options))
+  return { engine, remote }
 }
 
 /** The metrics of a Duelog are read at its front. While the engine does not answer, its last ones are shown. */
