@@ -118,7 +118,10 @@ async function assemble(options: SystemOptions, frame: Frame): Promise<System> {
   // HTTP starts before the scheduler joins, because the member data of the scheduler contains the URL.
   const { url: ownUrl, loads } = await startHttp(parts, scheduler, { auditor, history, engineUrl: plan?.engineUrl })
   const front = hasFront
-    ? startFront(parts, { config: { ...options.config, roles: sets.front }, cluster, engineUrl: ownUrl })
+    ? startFront(parts, {
+        config: { ...options.config, roles: sets.front, executorProcesses: { min: 0, max: 0 } },
+        ...{ cluster, engineUrl: ownUrl },
+      })
     : undefined
   // Who waits for it is below; a start that fails before does not.
   front?.catch(() => {})
