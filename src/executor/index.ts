@@ -23,6 +23,7 @@ export {
   type Run,
   type RunLogFields,
   type RunLogLevel,
+  reservedNameProblem,
   type SchemaHandler,
   withSchema,
 } from './handlers/index.ts'

@@ -25,6 +25,7 @@ import {
   type Hook,
   handlerProblem,
   hooksProblem,
+  reservedNameProblem,
 } from '../executor/index.ts'
 import { limitRecordLogs } from '../logging/index.ts'
 import { type Metrics, newMetrics } from '../metrics/index.ts'
@@ -45,7 +46,7 @@ export interface WorkerOptions<Payloads extends object = AnyPayloads> extends Om
   concurrency?: number | undefined
   /**
    * By name; a handler may take runs in batches, see BatchHandler, and may have a schema for its payload, see withSchema. The built-in ones (noop, log, sleep, fail, kafka.produce) are
-   * there unless replaced; `http` only with one of the options that begin with http.
+   * there too, `http` only with one of the options that begin with http. Their names are reserved.
    */
   handlers: HandlersFor<Payloads>
   /** What to do around each run: logs, metrics, traces, context. The first one is the outermost. Default: none. */
@@ -206,7 +207,7 @@ function requireHandlers(handlers: unknown): void {
       'handlers of createWorker is missing; give an object of functions by name, {} for the built-in ones alone',
     )
   for (const [name, handler] of Object.entries(handlers)) {
-    const problem = handlerProblem(name, handler)
+    const problem = reservedNameProblem(name) ?? handlerProblem(name, handler)
     if (problem !== undefined) throw new DuelogError('bad-config', problem)
   }
 }

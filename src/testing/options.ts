@@ -1,9 +1,10 @@
 /** A test system as users see it, and its options. */
 import type { Logger } from 'pino'
 import { isPoolName, poolNameLimit } from '../../streams/definitions/index.ts'
+import { httpHandlerName } from '../../streams/runs/index.ts'
 import type { AnyPayloads, Time } from '../client/index.ts'
 import { DuelogError, requireKnown, requireLogger, requireNode } from '../errors/index.ts'
-import { type HandlersFor, type Hook, handlerProblem, hooksProblem } from '../executor/index.ts'
+import { type HandlersFor, type Hook, handlerProblem, hooksProblem, reservedNameProblem } from '../executor/index.ts'
 import { isPayloadSchema, type PayloadSchema } from '../ports/index.ts'
 import { checkZone } from './json-values.ts'
 import type { ClientCalls } from './test-client.ts'
@@ -50,7 +51,7 @@ export interface TestSystem<Payloads extends object = AnyPayloads> extends Clien
 export interface TestSystemOptions<Payloads extends object = AnyPayloads> {
   /**
    * As for createWorker, or a function that makes them for this test system, which gives them its `sleep` and `now`. The built-in handlers noop,
-   * log, sleep, fail and kafka.produce are there unless replaced.
+   * log, sleep, fail and kafka.produce are there too; their names are reserved.
    */
   handlers: HandlersFor<Payloads> | ((duelog: TestSystem) => HandlersFor<Payloads>)
   /** Hooks around each run, as for createWorker. Default: none. */
@@ -111,7 +112,8 @@ export function checkHandlers(handlers: unknown): void {
   if (typeof handlers !== 'object' || handlers === null || Array.isArray(handlers))
     throw wrong('handlers of testSystem is missing; give an object of functions by name, {} for the built-in ones alone')
   for (const [name, handler] of Object.entries(handlers)) {
-    const problem = handlerProblem(name, handler)
+    // A handler of a test may answer for the requests of `target.http`.
+    const problem = (name === httpHandlerName ? undefined : reservedNameProblem(name)) ?? handlerProblem(name, handler)
     if (problem !== undefined) throw wrong(problem)
   }
 }

@@ -114,6 +114,8 @@ it('says to programs without a compiler which option is wrong', () => {
   )
   expect(worker({ brokers: 'a:1' })).toThrow(/handlers of createWorker is missing/)
   expect(worker({ brokers: 'a:1', handlers: { a: 5 } })).toThrow(/handler "a" is neither a function/)
+  for (const name of ['noop', 'log', 'sleep', 'fail', 'http', 'kafka.produce'])
+    expect(worker({ brokers: 'a:1', handlers: { [name]: () => 1 } })).toThrow(`handler "${name}" has the name of a built-in one`)
   expect(worker({ brokers: 'a:1', handlers: {}, concurency: 5 })).toThrow(/did you mean concurrency\?/)
   for (const [name, value] of [
     ['concurrency', 0],

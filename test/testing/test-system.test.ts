@@ -175,6 +175,7 @@ it('refuses nonsense from programs without a compiler in a sentence', async () =
 it.each([
   [{ handler: {} }, 'did you mean handlers?'],
   [{ handlers: { a: 1 } }, 'handler "a" is neither a function'],
+  [{ handlers: { log: () => 1 } }, 'handler "log" has the name of a built-in one'],
   [{ handlers: {}, zone: 'Paris' }, 'give an IANA name'],
   [{ handlers: {}, seed: 1.5 }, 'seed of testSystem is 1.5'],
   [{ handlers: {}, partitions: 65 }, 'a whole number from 1 to 64'],

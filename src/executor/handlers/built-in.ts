@@ -1,4 +1,4 @@
-/** The handlers that every worker has. A user's handler of the same name replaces them. */
+/** The handlers that every worker has. Their names are reserved. */
 import type { networkInterfaces } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { httpHandlerName } from '../../../streams/runs/index.ts'
@@ -35,6 +35,18 @@ const fail: Handler = (run) => {
 
 const plain: Handlers = { noop, log, sleep, fail }
 
+const produceHandlerName = 'kafka.produce'
+const reserved: ReadonlySet<string> = new Set([...Object.keys(plain), produceHandlerName, httpHandlerName])
+
+/**
+ * Why a user's handler cannot have this name; undefined if it can. Runs go to any worker of the pool that has their handler, and the
+ * workers of Duelog have these: they would take a part of the runs.
+ */
+export const reservedNameProblem = (name: string): string | undefined =>
+  reserved.has(name)
+    ? `handler "${name}" has the name of a built-in one, which other workers of the pool run too; give it another name, such as "my-${name}"`
+    : undefined
+
 export interface BuiltInOptions {
   /** Addresses and networks that http targets must not reach. */
   httpDeny: readonly string[]
@@ -58,7 +70,7 @@ export function builtInHandlers(options: BuiltInOptions): Handlers {
   return {
     ...plain,
     [httpHandlerName]: httpHandler({ guard, signingKey, clock }),
-    'kafka.produce': kafkaProduceHandler(writer, prefix),
+    [produceHandlerName]: kafkaProduceHandler(writer, prefix),
   }
 }
 

@@ -1,6 +1,6 @@
 /** The interface of handlers, and the handlers that every worker has. */
 export { Announcement } from './announced.ts'
-export { builtInHandlers } from './built-in.ts'
+export { builtInHandlers, reservedNameProblem } from './built-in.ts'
 export {
   type BatchHandler,
   type BatchOutcome,

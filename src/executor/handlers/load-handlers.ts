@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DuelogError, messageOf } from '../../errors/index.ts'
+import { reservedNameProblem } from './built-in.ts'
 import { type AnyHandler, type GivenHandlers, handlerProblem } from './prepared-handlers.ts'
 
 /**
@@ -32,7 +33,7 @@ export async function loadHandlers(modulePath: string): Promise<GivenHandlers> {
     if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) {
       throw new DuelogError('bad-config', `DUELOG_HANDLERS: export "${name}" of ${path} is ${kindOf(value)}, not a function`)
     }
-    const problem = handlerProblem(name, value)
+    const problem = reservedNameProblem(name) ?? handlerProblem(name, value)
     if (problem !== undefined) throw new DuelogError('bad-config', `DUELOG_HANDLERS: ${problem} (${path})`)
     handlers[name] = value as AnyHandler
   }

@@ -45,12 +45,12 @@ test('a pinned job runs only on the worker of that name, and expires if there is
   await site.system('scheduler,retrier', 'owner')
   const ran: Record<string, string[]> = { gpu: [], other: [] }
   for (const name of ['gpu', 'other']) {
-    const noop = ({ jobId }: Run) => void ran[name]?.push(jobId)
-    const worker = createWorker({ brokers, registryUrl, topicPrefix: site.prefix, name, handlers: { noop }, logger: silent })
+    const mine = ({ jobId }: Run) => void ran[name]?.push(jobId)
+    const worker = createWorker({ brokers, registryUrl, topicPrefix: site.prefix, name, handlers: { mine }, logger: silent })
     context.onTestFinished(() => worker.close())
     await worker.start()
   }
-  const job = (id: string, pinTo: string) => ({ id, pinTo, schedule: { at: Date.now() }, target: { handler: 'noop' } })
+  const job = (id: string, pinTo: string) => ({ id, pinTo, schedule: { at: Date.now() }, target: { handler: 'mine' } })
   const pinned = Array.from({ length: 20 }, (_, index) => job(`pinned-${index}`, 'gpu'))
   await site.client.scheduleMany([...pinned, { ...job('absent', 'nobody'), startDeadlineMs: 1_000 }])
   const succeeded = () => new Set(site.checker.events.flatMap(({ type, jobId }) => (type === 'SUCCEEDED' ? [jobId] : [])))

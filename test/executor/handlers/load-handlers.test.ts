@@ -34,6 +34,7 @@ it.each([
   ['broken.mjs', 'export const =', /could not be loaded/],
   ['throws.mjs', `throw new Error('no database')`, /could not be loaded: no database/],
   ['imports.mjs', `import 'no-such-package-here'`, /could not be loaded: .*no-such-package-here/],
+  ['reserved.mjs', 'export const log = () => 1', /handler "log" has the name of a built-in one/],
   ['value.mjs', 'export const greet = 42', /export "greet" of .* is a number, not a function/],
   ['default.mjs', 'export default 42', /the default export of .* is a number; make it an object/],
   ['empty.mjs', '', /exports no handler/],
