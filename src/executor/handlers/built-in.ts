@@ -16,10 +16,10 @@ const sleepMsMax = 604_800_000
 /** Does nothing and returns at once. */
 const noop: Handler = () => undefined
 
-/** Logs the payload. */
+/** Logs the payload, also where only warnings are shown, which is the default on a terminal: the line is what the job is for. */
 const log: Handler = (run) => {
   const payload = Buffer.isBuffer(run.payload) ? run.payload.toString('utf8') : run.payload
-  const logger: Pick<Logger, 'info'> = run.logger
+  const logger: Pick<Logger, 'info'> = run.logger.level === 'warn' ? run.logger.child({}, { level: 'info' }) : run.logger
   logger.info({ event: 'run-logged', scheduledFor: new Date(run.scheduledFor).toISOString(), payload }, 'run')
 }
 

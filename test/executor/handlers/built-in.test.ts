@@ -1,4 +1,5 @@
 import type { networkInterfaces } from 'node:os'
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { builtInHandlers } from '../../../src/executor/handlers/built-in.ts'
@@ -40,12 +41,21 @@ it('sleep and fail say what payload they need, and are not tried again without i
     }
 })
 
-it('log writes the payload, and noop nothing', async () => {
-  const lines: unknown[] = []
-  const logger = { info: (facts: unknown) => lines.push(facts) } as unknown as Run['logger']
+it.each(['info', 'warn'])('log writes the payload on a logger of the level %s, and noop nothing', async (level) => {
+  const lines: string[] = []
+  const logger = pino({ level, base: null, timestamp: false }, { write: (line) => void lines.push(line) })
   await call('log', { payload: Buffer.from('plain'), scheduledFor: 0, logger })
-  expect(lines).toEqual([{ event: 'run-logged', scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain' }])
-  expect(await call('noop', {})).toBeUndefined()
+  await call('noop', { logger })
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { level: 30, event: 'run-logged', scheduledFor: '1970-01-01T00:00:00.000Z', payload: 'plain', msg: 'run' },
+  ])
+})
+
+it('log writes nothing where only errors are wanted', async () => {
+  const lines: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  await call('log', { payload: null, scheduledFor: 0, logger })
+  expect(lines).toEqual([])
 })
 
 it('http reaches no address of this machine where it may not reach the loopback ones', async () => {
