@@ -91,7 +91,8 @@ function followed(job: Job, record: JobsRecord): Job | undefined {
 }
 
 function inputOf({ offset, definition, headers }: JobsRecord, decided: boolean): Input {
-  if (definition !== undefined) return { kind: 'definition', definition, decided }
+  const onlyOver = onlyOverOf(headers)
+  if (definition !== undefined) return { kind: 'definition', definition, decided, ...(onlyOver !== undefined && { onlyOver }) }
   const observed = headers[observedOffsetHeader]
   const deletion = { kind: 'deletion', offset, decided } as const
   return observed === undefined ? deletion : { ...deletion, observedOffset: Number(observed.toString()) }

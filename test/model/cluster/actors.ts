@@ -224,13 +224,13 @@ export class Users {
 
   /** One action of a user. Returns its description. */
   act(): string {
-    const { chance } = this.#cluster
+    const { chance, log } = this.#cluster
     const id = chance.pick(jobIds)
     const what = chance.weighted(this.#definitions.habits)
     if (what === 'burst') return `user: ${this.#burst()}`
     if (what === 'define') this.#define(id, this.#definitions.next(id))
     else if (what === 'again') this.#again(id)
-    else if (what === 'remove') this.#append(names.jobs, id, null)
+    else if (what === 'remove') log.append([{ topic: names.jobs, key: id, value: null, headers: this.#condition(id) }])
     else if (what === 'garbage') this.#append(names.jobs, id, Buffer.from('garbage'))
     else if (what === 'strange') this.#strange(id)
     else this.#command(id, what?.toUpperCase() as JobCommandType)
@@ -267,7 +267,7 @@ export class Users {
     const { log, chance } = this.#cluster
     this.#last.set(id, definition)
     const value = codecs.definition.encode({ ...definition, headers: { [madeHeader]: Buffer.from(String(this.#made++)) } })
-    const headers = this.#asking()
+    const headers = { ...this.#asking(), ...this.#condition(id) }
     if (!chance.happens(0.05)) {
       log.append([{ topic: names.jobs, key: id, value, headers }])
       return
@@ -275,6 +275,18 @@ export class Users {
     // A client with another partitioner.
     const partition = (partitionOf(id, log.partitions) + 1) % log.partitions
     log.append([{ topic: names.jobs, partition, key: id, value, headers }])
+  }
+
+  /** Some records count only over the definition that their user knows, over any, or over none. */
+  #condition(id: string): Record<string, string> {
+    const { chance, log } = this.#cluster
+    if (!chance.happens(0.12)) return {}
+    const kind = chance.weighted({ known: 3, older: 1, any: 2, none: 2, garbled: 0.3 })
+    if (kind === 'none') return { 'only-new': '' }
+    if (kind === 'any' || kind === 'garbled') return { 'only-over': kind === 'any' ? '*' : 'x' }
+    const { archive } = log.at(names.jobs, partitionOf(id, log.partitions))
+    const written = archive.flatMap(({ record }) => (record?.value && record.key?.toString() === id ? [record.offset] : []))
+    return { 'only-over': String((kind === 'known' ? written.at(-1) : chance.pick(written.length > 0 ? written : [0])) ?? 0) }
   }
 
   /** Some definitions ask for a receipt. */

@@ -18,6 +18,8 @@ export interface Definition {
   spec: JobDefinition | undefined
 }
 
+type Headers = Record<string, Buffer | undefined>
+
 /** The definitions of a job between two deletions. */
 export interface Life {
   definitions: Definition[]
@@ -62,7 +64,7 @@ function take(lives: Lives, id: string, { record, visibleOrder: order }: Shown, 
   const last = of.at(-1)
   const life = last?.endedBy === undefined ? last : undefined
   if (value === null) {
-    if (life === undefined || headers[headerNames.moved] !== undefined) return
+    if (life === undefined || headers[headerNames.moved] !== undefined || !isMet(headers, life)) return
     const observed = headers[headerNames.observedOffset]
     const until = headers[headerNames.observedDeleteAt]
     const isDue = (deleteAt: number | null): boolean => until === undefined || Number(until.toString()) === deleteAt
@@ -79,10 +81,20 @@ function take(lives: Lives, id: string, { record, visibleOrder: order }: Shown, 
     return
   }
   const next: Definition = { offset, appendedAt, order, spec: soundSpec(value) }
+  const met = isMet(headers, life)
+  // Nothing is left of a refused definition of a job that does not exist.
+  if (life === undefined && !met) return
   lives.set(id, of)
   if (life === undefined) of.push({ definitions: [next], droppedOffset: -1, endedBy: undefined })
-  else if (isDropped(life.definitions.at(-1), next)) life.droppedOffset = offset
+  else if (!met || isDropped(life.definitions.at(-1), next)) life.droppedOffset = offset
   else life.definitions.push(next)
+}
+
+/** Whether the condition of a record holds: it names the definition that must be in force, or `*` for any, or says that there must be none. */
+function isMet({ [headerNames.onlyNew]: isNew, [headerNames.onlyOver]: over }: Headers, life: Life | undefined): boolean {
+  if (isNew !== undefined) return life === undefined
+  if (over === undefined) return true
+  return life !== undefined && (over.toString() === '*' || over.toString() === String(inForceOffset(life)))
 }
 
 const inForceOffset = ({ definitions }: Life): number => definitions.at(-1)?.offset ?? -1

@@ -37,6 +37,7 @@ export const headerNames = {
   observedOffset: 'observed-offset',
   observedDeleteAt: 'observed-delete-at',
   onlyOver: 'only-over',
+  onlyNew: 'only-new',
   moved: 'duelog-moved',
   correlationId: 'duelog-correlation-id',
   jobId: 'duelog-job-id',

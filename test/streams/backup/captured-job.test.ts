@@ -4,7 +4,7 @@ import type { ExecutionEvent, JobState } from '../../../schemas/generated.ts'
 import { Chance } from '../../../src/testing/simulation/chance.ts'
 import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../../streams/backup/index.ts'
 import { step } from '../../../streams/jobs/step.ts'
-import type { Context, Job } from '../../../streams/state/job.ts'
+import type { Context, Job, KnownDefinition } from '../../../streams/state/job.ts'
 import { randomDefinition } from '../random-definition.ts'
 import { JobHistory } from '../runs/history.ts'
 
@@ -117,6 +117,23 @@ it('a tombstone that an owner wrote for a completed job is not carried over: it 
   }
   const { state } = new JobHistory().define().until(1_000).job
   expect(capturedJob({ id: 'job', state, retained: undefined, records: [record], events: [] }).pending).toEqual([])
+})
+
+it('a definition whose condition was refused, because there was no such job, is not in it', () => {
+  const definition = { offset: 2, appendedAt: 0, bytes: Buffer.alloc(0), spec: new JobHistory().define().job.definition?.spec }
+  const refused = { offset: 2, appendedAt: 0, decided: true, definition: definition as KnownDefinition }
+  const removed = {
+    offset: 3,
+    appendedAt: 0,
+    decided: false,
+    definition: undefined,
+    headers: { 'observed-offset': Buffer.from('2') },
+  }
+  for (const header of ['0', '*']) {
+    const records = [{ ...refused, headers: { 'only-over': Buffer.from(header) } }, removed]
+    const copy = capturedJob({ id: 'job', state: undefined, retained: undefined, records, events: [] })
+    expect(copy).toMatchObject({ definition: undefined, state: undefined, pending: [] })
+  }
 })
 
 it('a follow-up belongs to it if the run that sent it has ended in it', () => {
