@@ -14,6 +14,8 @@ import type { OperationsOptions } from './options.ts'
 
 /** Operations that one process carries out at once. Others wait. */
 const runsAtOnce = 4
+/** Of those, operations of one caller: another one's need not wait for all of them. */
+const runsOfCallerAtOnce = 3
 /** Pages of changes at once, of all operations of a process. */
 const pagesAtOnce = 8
 const rejoinFirstMs = 1_000
@@ -32,7 +34,7 @@ export class OperationDriver {
   readonly #next = new Map<number, number>()
   /** Partitions whose records have all been read once. */
   readonly #caughtUp = new Set<number>()
-  readonly #runs = new Map<string, { run: OperationRun; done: Promise<void> }>()
+  readonly #runs = new Map<string, { run: OperationRun; done: Promise<void>; actor: string | null }>()
   #generation = -1
   #reader: GroupReader | undefined
   #joining: Promise<void> | undefined
@@ -142,7 +144,7 @@ export class OperationDriver {
     this.#beginRuns()
   }
 
-  /** Begins the oldest operations that have not ended, as many as there is room for. */
+  /** Begins the oldest operations that have not ended, as many as there is room for, and not only those of one caller. */
   #beginRuns(): void {
     if (this.#stopped) return
     const { partitions } = this.#options
@@ -150,9 +152,12 @@ export class OperationDriver {
     const mine = open.filter(({ id }) => this.#caughtUp.has(keyPartitionOf(id, partitions)) && !this.#runs.has(id))
     for (const operation of mine.sort((a, b) => a.createdAt - b.createdAt)) {
       if (this.#runs.size >= runsAtOnce) return
+      const { actor } = operation.request
+      const mine = [...this.#runs.values()].filter((running) => running.actor === actor).length
+      if (mine >= runsOfCallerAtOnce) continue
       const run = new OperationRun(operation, { ...this.#options, writer: this.#writer, pages: this.#pages })
       const done = run.carryOut().then(() => this.#ended(run))
-      this.#runs.set(operation.id, { run, done })
+      this.#runs.set(operation.id, { run, done, actor })
     }
   }
 

@@ -26,6 +26,8 @@ class SystemOperations implements RunningOperations {
   readonly #writer: LogWriter
   readonly #book: OperationBook
   readonly #driver: OperationDriver
+  /** Callers of operations that are written and not read yet, by id. */
+  readonly #begun = new Map<string, string | null>()
 
   constructor(options: OperationsOptions, writer: LogWriter) {
     this.#options = options
@@ -43,18 +45,39 @@ class SystemOperations implements RunningOperations {
   }
 
   async create(request: OperationRequest, key?: string): Promise<Operation> {
-    const { limits } = this.#options
     const known = await this.#book.all()
     const id = key === undefined ? randomUUID() : keyedId(request.actor, key)
     const same = known.find((operation) => operation.id === id)
     if (same !== undefined) return same
-    const active = known.filter((operation) => !hasEnded(operation) && isKnown(operation)).length
-    if (active >= limits.operationsActiveMax) {
-      const text = `${active} operations have not ended, and at most ${limits.operationsActiveMax} may go on at once; send it again when one has ended.`
-      throw new DuelogError('overloaded', text)
+    this.#checkRoom(known, request)
+    this.#begun.set(id, request.actor)
+    try {
+      const createdAt = await this.#write({ id, request })
+      return { id, createdAt, request, progress: undefined, cancel: undefined }
+    } catch (error) {
+      this.#begun.delete(id)
+      throw error
     }
-    const createdAt = await this.#write({ id, request })
-    return { id, createdAt, request, progress: undefined, cancel: undefined }
+  }
+
+  /** Those that this process has begun count from the moment of the check, and not only once they are read. */
+  #checkRoom(known: readonly Operation[], { action, actor }: OperationRequest): void {
+    const { operationsActiveMax, operationsPerCallerMax, operationsReserved } = this.#options.limits
+    for (const { id } of known) this.#begun.delete(id)
+    const open = known.filter((operation) => !hasEnded(operation) && isKnown(operation)).map(({ request }) => request.actor)
+    const active = [...open, ...this.#begun.values()]
+    const mine = active.filter((one) => one === actor).length
+    const reserved = stopping.has(action) || mine === 0 ? 0 : operationsReserved
+    if (mine >= operationsPerCallerMax - reserved)
+      throw new DuelogError(
+        'too-many-requests',
+        `${mine} operations of this caller have not ended, and at most ${operationsPerCallerMax - reserved} may go on at once; send it again when one has ended.`,
+      )
+    if (active.length >= operationsActiveMax - reserved)
+      throw new DuelogError(
+        'overloaded',
+        `${active.length} operations have not ended, and at most ${operationsActiveMax - reserved} may go on at once; send it again when one has ended.`,
+      )
   }
 
   async count(request: OperationRequest, asker?: Asker): Promise<number> {
@@ -98,6 +121,9 @@ class SystemOperations implements RunningOperations {
     return at
   }
 }
+
+/** Actions that stop work: in an emergency there is room for them. */
+const stopping: ReadonlySet<string> = new Set(['PAUSE', 'CANCEL', 'CANCEL_RUN'])
 
 /** The same operation for the same key of the same caller. */
 const keyedId = (actor: string | null, key: string): string =>

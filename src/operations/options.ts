@@ -37,6 +37,8 @@ export interface RunTools extends OperationsOptions {
 /** See src/api/schemas/limits.ts, which has the values. */
 export interface OperationLimits {
   operationsActiveMax: number
+  operationsPerCallerMax: number
+  operationsReserved: number
   operationsKeptMax: number
   operationsKeptMs: number
   operationMsMax: number

@@ -127,9 +127,12 @@ function notActive(partition: number): never {
 }
 
 /** A new owner counts its standing dead letters and the like when the first view of it is asked for. */
-function countOnce({ number, store, standing }: Partition, { codecs, spare = idleTime, logger }: SchedulerOptions): void {
-  if (store === undefined || standing === undefined) return
-  countStanding(standing, store, codecs, spare).catch((error) =>
+function countOnce(partition: Partition, { codecs, spare = idleTime, logger }: SchedulerOptions): void {
+  const { number, store, standing } = partition
+  if (store === undefined || standing?.isUnknown !== true) return
+  // Between two cycles: a change that is being committed is not in the store yet, and nobody would count it.
+  const begin = (): Promise<boolean> => partition.alone(() => standing.begin())
+  countStanding({ standing, begin, store, codecs, spare }).catch((error) =>
     logger.debug(
       { event: 'attention-not-counted', err: error, partition: number },
       'The jobs that need attention could not be counted; the count is repeated.',
@@ -155,6 +158,9 @@ function ownedStores(partitions: ReadonlyMap<number, Partition>, clock: Schedule
   }
 }
 
+/** Jobs that are read between two commit cycles: about a millisecond. */
+const learntTogether = 30
+
 /** An owner knows heartbeats and the jobs with active runs. */
 function ownerSource(
   partitions: ReadonlyMap<number, Partition>,
@@ -170,16 +176,20 @@ function ownerSource(
     },
     /** A new owner scans the timers of runs once for jobs whose records it has not applied itself. */
     async jobsUnderWay(number, store) {
-      const activeRuns = partitions.get(number)?.activeRuns
-      if (activeRuns === undefined) return []
-      if (!activeRuns.complete) {
-        activeRuns.complete = true
+      const partition = partitions.get(number)
+      const activeRuns = partition?.activeRuns
+      if (partition === undefined || activeRuns === undefined) return []
+      await activeRuns.learned(async () => {
         const ids = await idsOfRunTimers(store, clock.nowMs())
         const unknown = ids.filter((id) => !activeRuns.has(id))
-        for await (const job of eachJob(store, codecs, unknown)) {
-          if (!activeRuns.has(job.id)) activeRuns.set(job.id, job.state?.active ?? [], poolOf(job))
+        const learn = async (some: string[]): Promise<void> => {
+          for await (const job of eachJob(store, codecs, some))
+            if (!activeRuns.has(job.id)) activeRuns.set(job.id, job.state?.active ?? [], poolOf(job))
         }
-      }
+        // Between two cycles: a run whose end is being committed is still in the store, and nobody would take it out again.
+        for (let at = 0; at < unknown.length; at += learntTogether)
+          await partition.alone(() => learn(unknown.slice(at, at + learntTogether)))
+      })
       return activeRuns.ids
     },
   }

@@ -32,7 +32,14 @@ const nothing = {
 }
 export const pauseAll: OperationRequest = { action: 'PAUSE', ...nothing, actor: 'anna' }
 export const limits = {
-  ...{ operationsActiveMax: 2, operationsKeptMax: 2, operationsKeptMs: 3_600_000, operationMsMax: 86_400_000 },
+  ...{
+    operationsActiveMax: 2,
+    operationsPerCallerMax: 2,
+    operationsReserved: 0,
+    operationsKeptMax: 2,
+    operationsKeptMs: 3_600_000,
+    operationMsMax: 86_400_000,
+  },
   ...{ operationsCaughtUpMs: 5_000, recordBytesMax: 10_000 },
 }
 
@@ -70,7 +77,7 @@ export class Bed {
   }
   readonly operations
 
-  constructor(log = new LoopbackLog(1), partitions = 1) {
+  constructor(log = new LoopbackLog(1), partitions = 1, more: Partial<typeof limits> = {}) {
     this.log = log
     this.log.nowMs = () => this.clock.nowMs()
     const writer = {
@@ -82,7 +89,15 @@ export class Bed {
     }
     this.operations = createOperations(
       {
-        ...{ log: this.log, codecs, names, partitions, instance: 'api@test:1:a', clock: this.clock, limits },
+        ...{
+          log: this.log,
+          codecs,
+          names,
+          partitions,
+          instance: 'api@test:1:a',
+          clock: this.clock,
+          limits: { ...limits, ...more },
+        },
         admin: {
           offsets: async (topic) =>
             Array.from({ length: partitions }, (_, partition) => ({

@@ -201,6 +201,61 @@ it('too many at once are refused, a repeated key is the same one, and lists that
   await bed.operations.stop()
 })
 
+it('one caller fills its share only, also with many requests at once, and there is room to stop work', async () => {
+  const bed = new Bed(undefined, 1, { operationsActiveMax: 100, operationsPerCallerMax: 50, operationsReserved: 10 })
+  const many = async (actor: string, action: string, count: number) => {
+    const asked = Array.from({ length: count }, () =>
+      bed.operations.create({ ...pauseAll, actor, action }).then(
+        () => 'taken',
+        ({ code }) => code,
+      ),
+    )
+    const counts: Record<string, number> = {}
+    for (const code of await Promise.all(asked)) counts[code] = (counts[code] ?? 0) + 1
+    return counts
+  }
+  expect(await many('anna', 'RESUME', 200)).toEqual({ taken: 40, 'too-many-requests': 160 })
+  expect(await many('anna', 'PAUSE', 20)).toEqual({ taken: 10, 'too-many-requests': 10 })
+  expect(await many('bert', 'RESUME', 200)).toEqual({ taken: 40, 'too-many-requests': 160 })
+  // The last places: for callers that have none, and to stop work.
+  expect(await many('carl', 'RESUME', 5)).toEqual({ taken: 1, overloaded: 4 })
+  expect(await many('carl', 'PAUSE', 20)).toEqual({ taken: 9, overloaded: 11 })
+  expect(await bed.operations.list()).toHaveLength(100)
+  await bed.operations.stop()
+})
+
+it('a write that fails takes no place', async () => {
+  const bed = new Bed()
+  const jobIds = Array.from({ length: 500 }, (_, index) => `a-job-with-a-long-id-${index}`)
+  for (let count = 0; count < 5; count++)
+    await expect(bed.operations.create({ ...pauseAll, jobIds })).rejects.toMatchObject({ code: 'payload-too-large' })
+  await bed.operations.create(pauseAll)
+  await bed.operations.stop()
+})
+
+it('the operations of one caller leave room for one of another', async () => {
+  const bed = new Bed(undefined, 1, { operationsActiveMax: 100, operationsPerCallerMax: 50 })
+  const { targets } = bed.owner
+  const opened = Promise.withResolvers<void>()
+  let held = 0
+  bed.owner.targets = async (...args) => {
+    held++
+    await opened.promise
+    return targets(...args)
+  }
+  bed.operations.start()
+  for (let count = 0; count < 6; count++) await bed.operations.create(pauseAll)
+  while (held < 3) await rest()
+  for (let count = 0; count < 20; count++) await rest()
+  expect(held).toBe(3)
+  const { id } = await bed.operations.create({ ...pauseAll, actor: 'bert' })
+  while (held < 4) await rest()
+  opened.resolve()
+  expect((await bed.ended(id)).progress?.status).toBe('DONE')
+  for (const operation of await bed.operations.list()) await bed.ended(operation.id)
+  await bed.operations.stop()
+})
+
 it('records of others on the topic, and actions of later versions, are passed over', async () => {
   const bed = new Bed()
   const put = (key: string | null, value: Buffer | null) => bed.log.append({ topic: names.operations, partition: 0, key, value })

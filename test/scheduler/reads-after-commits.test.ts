@@ -1,5 +1,10 @@
 /** Readers of the log know a commit before the store of the owner has it: a query can wait for the owner. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { systemClock } from '../../src/clock/clock.ts'
+import { StandingJobs } from '../../src/scheduler/activity/standing-jobs.ts'
+import type { SchedulerOptions } from '../../src/scheduler/options/options.ts'
+import type { Partition } from '../../src/scheduler/partition/partition.ts'
+import { partitionQueries } from '../../src/scheduler/queries.ts'
 import { createSystem } from '../api/system-in-memory.ts'
 import { SchedulerDriver } from '../tools/scheduler-driver.ts'
 
@@ -78,4 +83,45 @@ test.for([
   await driver.advance(7_000, 500)
   // Commands are written to the log of the API here, which no owner reads: they are durable and wait.
   expect(await answered).toBe(method === 'GET' ? 200 : 202)
+})
+
+test('a run that ends while a new owner is asked for its runs for the first time is not counted for ever', async () => {
+  const driver = new SchedulerDriver()
+  const first = driver.boot('A')
+  await driver.settle()
+  const at = driver.time.nowMs + 1_000
+  driver.define('run', { schedule: { at }, target: { handler: 'x' }, leaseMs: 3_600_000, attemptTimeoutMs: 86_400_000 })
+  await driver.advance(1_500, 100)
+  const [run] = driver.executions()
+  if (run === undefined) throw new Error('Nothing was dispatched.')
+  driver.report(run, 'STARTED')
+  await driver.advance(500, 100)
+  driver.kill(first)
+  const { scheduler } = driver.boot('B')
+  await driver.advance(3_000, 100)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  driver.commitGate = promise
+  driver.report(run, 'SUCCEEDED')
+  await driver.advance(2_000, 50)
+  const list = scheduler.queries.list(0, { active: true }, 100)
+  await driver.advance(20, 5)
+  driver.commitGate = undefined
+  resolve()
+  await driver.advance(2_000, 100)
+  expect((await list).jobs).toEqual([])
+  expect(scheduler.queries.partitions()[0]?.underWay).toMatchObject({ running: 0, dispatched: 0, waiting: 0 })
+})
+
+test('jobs that need attention are counted from the end of a commit cycle on: a change in it would be missed', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const standing = new StandingJobs()
+  const store = { scan: async () => [] }
+  const alone = <T>(task: () => T): Promise<T> => promise.then(task)
+  const partition = { number: 0, phase: 'active', store, standing, alone, view: () => ({ partition: 0 }) } as unknown as Partition
+  const queries = partitionQueries(new Map([[0, partition]]), { clock: systemClock } as SchedulerOptions)
+  queries.partitions()
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+  expect(standing.isUnknown).toBe(true)
+  resolve()
+  await vi.waitUntil(() => standing.counts !== null)
 })

@@ -224,6 +224,10 @@ export const operationIdsMax = 10_000
 export const operationPayloadBytesMax = 65_536
 /** Maximum operations that have not ended. More are refused as `overloaded`. */
 export const operationsActiveMax = 100
+/** The same of one caller. More are refused as `too-many-requests`. */
+export const operationsPerCallerMax = 50
+/** Of both, as many places only for what cannot wait: PAUSE, CANCEL and CANCEL_RUN, and callers that have none. */
+export const operationsReserved = 10
 /** Maximum ended operations that are kept, and for how long. */
 export const operationsKeptMax = 1_000
 export const operationsKeptMs = 7 * 86_400_000
@@ -233,7 +237,16 @@ export const operationMsMax = 7 * 86_400_000
 export const operationsCaughtUpMs = 5_000
 /** The limits of the room src/operations. */
 export const operationLimits = {
-  ...{ operationsActiveMax, operationsKeptMax, operationsKeptMs, operationMsMax, operationsCaughtUpMs, recordBytesMax },
+  ...{
+    operationsActiveMax,
+    operationsPerCallerMax,
+    operationsReserved,
+    operationsKeptMax,
+    operationsKeptMs,
+    operationMsMax,
+    operationsCaughtUpMs,
+    recordBytesMax,
+  },
 } as const
 /** Maximum dead runs that one request redrives, and that may match its filter. */
 export const redriveMax = 1_000

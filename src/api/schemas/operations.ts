@@ -8,6 +8,8 @@ import {
   operationsActiveMax,
   operationsKeptMax,
   operationsKeptMs,
+  operationsPerCallerMax,
+  operationsReserved,
 } from './limits.ts'
 import { activeStatuses, jobFilter } from './runs.ts'
 
@@ -135,7 +137,7 @@ export const createOperationSchema = {
   operationId: 'createOperation',
   tags: ['Operations'],
   summary: 'Change many jobs or dead runs as one operation, which goes on in the background',
-  description: `It goes on if the process that carries it out ends: another process continues, and no change is made twice. It changes what exists when it begins: jobs that are defined later, and runs that die later, are left alone, so that each dead run is redriven once even if it fails again. Jobs that are already as wanted are not counted. At most ${operationsActiveMax} operations go on at once.`,
+  description: `It goes on if the process that carries it out ends: another process continues, and no change is made twice. It changes what exists when it begins: jobs that are defined later, and runs that die later, are left alone, so that each dead run is redriven once even if it fails again. Jobs that are already as wanted are not counted. At most ${operationsActiveMax} operations go on at once, ${operationsPerCallerMax} of one caller; the last ${operationsReserved} places are for PAUSE, CANCEL, CANCEL_RUN and callers that have none.`,
   querystring: closed({}),
   headers: createHeaders,
   body: requestSchema,

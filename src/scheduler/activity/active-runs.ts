@@ -20,8 +20,9 @@ export class ActiveRuns {
   readonly #workerBound = new Map<string, number[]>()
   readonly #total = countOf([])
   readonly #pools = new Map<string, Counts>()
-  /** Whether the timers of runs were read since the partition became active. */
-  complete = false
+  /** Whether the jobs that others have applied are known. */
+  #isComplete = false
+  #learning: Promise<void> | undefined
 
   /** The active runs that a job has now. `pool`: that of its definition; undefined if its runs go to no worker. */
   set(jobId: string, active: readonly ActiveRun[], pool?: string): void {
@@ -65,7 +66,20 @@ export class ActiveRuns {
     this.#workerBound.clear()
     this.#pools.clear()
     Object.assign(this.#total, countOf([]))
-    this.complete = false
+    this.#isComplete = false
+  }
+
+  /** Calls `learn` for the jobs that others have applied, once. If it rejects, the next call begins again. */
+  async learned(learn: () => Promise<void>): Promise<void> {
+    if (this.#isComplete) return
+    this.#learning ??= learn()
+      .then(() => {
+        this.#isComplete = true
+      })
+      .finally(() => {
+        this.#learning = undefined
+      })
+    await this.#learning
   }
 
   #noteWorkerBound(jobId: string, active: readonly ActiveRun[]): void {

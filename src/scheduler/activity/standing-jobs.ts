@@ -19,7 +19,11 @@ export class StandingJobs {
     return this.#phase === 'known' ? { ...this.#counts } : null
   }
 
-  /** False: they are known, or being counted. */
+  get isUnknown(): boolean {
+    return this.#phase === 'unknown'
+  }
+
+  /** Call it between two commit cycles. False: they are known, or being counted. */
   begin(): boolean {
     if (this.#phase !== 'unknown') return false
     this.#phase = 'counting'

@@ -196,6 +196,11 @@ export class Partition {
     this.#assignment.signal.wake()
   }
 
+  /** See Assignment#alone: what the owner knows by then is in its store. */
+  alone<T>(task: () => T | Promise<T>): Promise<T> {
+    return this.#assignment.alone(task)
+  }
+
   /** See AppliedWaits. */
   applied(source: Source, offset: number): Wait {
     return this.#assignment.waits.until(source, offset)

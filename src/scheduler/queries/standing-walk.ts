@@ -18,14 +18,18 @@ const indexes = [
   { kind: indexKind.status, value: 'PAUSED' },
 ] as const
 
+export interface StandingWalk {
+  standing: StandingJobs
+  /** Begins to count. False: they are counted already, or are being counted. */
+  begin(): boolean | Promise<boolean>
+  store: PartitionStore
+  codecs: SchedulerCodecs
+  spare: Pick<IdleTime, 'rest'>
+}
+
 /** Does nothing if they are counted already. Rejects if the store does; then the next call begins again. */
-export async function countStanding(
-  standing: StandingJobs,
-  store: PartitionStore,
-  codecs: SchedulerCodecs,
-  spare: Pick<IdleTime, 'rest'>,
-): Promise<void> {
-  if (!standing.begin()) return
+export async function countStanding({ standing, begin, store, codecs, spare }: StandingWalk): Promise<void> {
+  if (!(await begin())) return
   try {
     let read = 0
     for (const { kind, value } of indexes) {

@@ -39,11 +39,29 @@ describe('the active runs of a partition', () => {
       ['b'],
     ])
     activeRuns.clear()
-    expect([activeRuns.counts, activeRuns.ids, activeRuns.complete]).toEqual([
+    expect([activeRuns.counts, activeRuns.ids]).toEqual([
       { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
       [],
-      false,
     ])
+  })
+
+  it('of others are learnt once for all callers, again after a failure, and again after the memory is cleared', async () => {
+    const activeRuns = new ActiveRuns()
+    let learns = 0
+    let fails = true
+    const learn = async (): Promise<void> => {
+      learns++
+      await Promise.resolve()
+      if (fails) throw new Error('the disk')
+    }
+    await expect(activeRuns.learned(learn)).rejects.toThrow('the disk')
+    fails = false
+    await Promise.all([activeRuns.learned(learn), activeRuns.learned(learn)])
+    await activeRuns.learned(learn)
+    expect(learns).toBe(2)
+    activeRuns.clear()
+    await activeRuns.learned(learn)
+    expect(learns).toBe(3)
   })
 
   it('that depend on the workers of their pool are known until they start or end', () => {

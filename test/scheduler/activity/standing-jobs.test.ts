@@ -70,14 +70,14 @@ describe('the jobs that need attention', () => {
       }
       for (let i = 0; i < 20; i++) await change()
       expect(standing.counts).toBeNull()
-      const counting = countStanding(standing, store, codecs, atOnce)
+      const counting = countStanding({ standing, begin: () => standing.begin(), store, codecs, spare: atOnce })
       for (let i = 0; i < below(20); i++) await change()
       await counting
       expect(standing.counts, `seed ${seed}`).toEqual(truth(plans))
       for (let i = 0; i < 20; i++) await change()
       expect(standing.counts, `seed ${seed}`).toEqual(truth(plans))
       // A second call counts nothing twice.
-      await countStanding(standing, store, codecs, atOnce)
+      await countStanding({ standing, begin: () => standing.begin(), store, codecs, spare: atOnce })
       expect(standing.counts, `seed ${seed}`).toEqual(truth(plans))
     }
   })
@@ -91,9 +91,11 @@ describe('the jobs that need attention', () => {
       ...store,
       scan: (options) => (++scans === 2 ? Promise.reject(new Error('disk')) : store.scan(options)),
     }
-    await expect(countStanding(standing, faulty, codecs, atOnce)).rejects.toThrow('disk')
+    await expect(
+      countStanding({ standing, begin: () => standing.begin(), store: faulty, codecs, spare: atOnce }),
+    ).rejects.toThrow('disk')
     expect(standing.counts).toBeNull()
-    await countStanding(standing, store, codecs, atOnce)
+    await countStanding({ standing, begin: () => standing.begin(), store, codecs, spare: atOnce })
     expect(standing.counts).toEqual({ deadRuns: 2, deadJobs: 1, invalid: 1, paused: 0 })
   })
 
@@ -111,7 +113,7 @@ describe('the jobs that need attention', () => {
       { id: 'new', definition: { offset: 0, appendedAt: 0, bytes: codecs.definition.encode(spec), spec } },
     )
     const standing = new StandingJobs()
-    await countStanding(standing, store, codecs, atOnce)
+    await countStanding({ standing, begin: () => standing.begin(), store, codecs, spare: atOnce })
     expect(standing.counts).toEqual({ deadRuns: 0, deadJobs: 0, invalid: 0, paused: 1 })
   })
 })
