@@ -89,6 +89,21 @@ export function addRecords(
   return slots
 }
 
+/** The ends of operations that waited for their turn, by the keys of their records. Without one, the copy would begin them, with all jobs of that time. */
+export function endsOfUnbegun(records: ReadonlyMap<string, OperationRecord>): Map<string, OperationRecord> {
+  const ends = new Map<string, OperationRecord>()
+  for (const { id, at, request } of records.values()) {
+    const key = `${id}/progress`
+    if (request === null || records.has(key)) continue
+    const problem =
+      'It waited for its turn when the system was copied, and does not begin in the copy. Ask for it again if it is still wanted.'
+    const counts = { total: null, applied: 0, refused: 0, reasons: [], parts: [], effectiveAt: null }
+    const progress = { ...counts, status: 'FAILED', startedAt: at, endedAt: at, problem, driver: '' }
+    ends.set(key, { id, at, request: null, progress, cancel: null })
+  }
+  return ends
+}
+
 /** An operation does not continue by itself: which jobs it had still to change does not follow from a copy. */
 export function endedOperation(record: OperationRecord, now: number): OperationRecord {
   const { progress } = record

@@ -1,11 +1,12 @@
 /** The part of a backup that goes through the jobs of the scratch store and writes the frames of the file. */
 import { deserialize } from 'node:v8'
-import type { JobState } from '../../schemas/index.ts'
+import type { JobState, OperationRecord } from '../../schemas/index.ts'
 import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
 import { type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type Codecs, codecsOfSchemas, ownSchemas } from '../kafka/index.ts'
 import { type BackupWriter, kinds, textsOf } from './backup-file.ts'
+import { endsOfUnbegun } from './frame-job.ts'
 import type { LoggedSystem, PackedInput } from './logged-system.ts'
 import { PartDecoder } from './part-decoder.ts'
 import { offsetOfKey, type PartEntry, packed, parts, type Scratch } from './scratch.ts'
@@ -188,12 +189,15 @@ export class Writing {
       this.#counts.pauses++
       await this.#writer.put(kinds.pause, { key }, this.#file.pause.encode(pause))
     }
+    const operations = new Map<string, OperationRecord>()
     for (const [key, value] of this.#system.operations) {
       const operation = await this.#decoder.decoded(() => this.#codecs.operation.decode(value))
       if (operation === undefined) continue
       if (operation.request !== null) this.#counts.operations++
-      await this.#writer.put(kinds.operation, { key }, this.#file.operation.encode(operation))
+      operations.set(key, operation)
     }
+    for (const [key, operation] of [...operations, ...endsOfUnbegun(operations)])
+      await this.#writer.put(kinds.operation, { key }, this.#file.operation.encode(operation))
   }
 }
 

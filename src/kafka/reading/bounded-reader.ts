@@ -70,7 +70,7 @@ export async function readToEnd(kafka: Kafka, settings: LogSettings, options: Bo
       maxBytes: settings.fetchBytes,
       readUncommitted: false,
       allowAutoTopicCreation: false,
-      retry: { retries: 8, restartOnFailure: async () => false },
+      retry: { restartOnFailure: async () => false },
     })
     const onUnread = (): void => {
       settings.onUnread?.()

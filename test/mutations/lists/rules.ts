@@ -27,6 +27,14 @@ export const rulesMutations = [
         'a released attempt counts against maxAttempts',
         'seeds 1-100',
       ],
+      [
+        'past-goes-first',
+        runs('fire'),
+        ' || waitsForPast(spec, state)',
+        '',
+        'an occurrence is skipped because of a run of a backfill',
+        'streams/runs/backfill',
+      ],
       ['pause-ignored', runs('fire'), "state.status !== 'ACTIVE' || ", "state.status === 'COMPLETED' || ", 'a paused job fires'],
       [
         'run-twice',

@@ -119,6 +119,13 @@ describe('the deletion of a completed job', () => {
     expect(job.state).toMatchObject({ status: 'COMPLETED', deleteAt: 65_000, definitionKept: true })
     expect(job.until(65_000).job).toEqual({ id: 'job' })
   })
+  it('does nothing if it had not observed a definition that was dropped: the next one has', () => {
+    const job = new JobHistory().define({ version: 2, retainCompletedMs: 60_000 }).until(1_000).report('SUCCEEDED')
+    job.define({ version: 1 })
+    expect(job.state).toMatchObject({ status: 'COMPLETED', droppedOffset: 1, deleteAt: 61_000 })
+    expect(job.remove(observed).job.definition).toMatchObject({ offset: 0 })
+    expect(job.until(61_000).job).toEqual({ id: 'job' })
+  })
   it('of a user needs no such condition', () => {
     expect(completed().command('TRIGGER').remove().job).toEqual({ id: 'job' })
   })
