@@ -180,7 +180,14 @@ export class Terminal {
     const after = cwd === undefined ? `trap 'pwd > ${state}/cwd; { export -p; declare -f npx || :; } > ${state}/env' EXIT` : ':'
     const path = `${join(modules, '.bin')}${delimiter}${process.env.PATH}`
     return spawn('bash', ['-c', `set -eo pipefail; ${before}; ${after}\n${this.toOurs(code)}`], {
-      env: duelogEnvironment({ ...this.#settings, PATH: path, NO_COLOR: '1', npm_config_update_notifier: 'false' }),
+      // Three systems start at once here; test/executor/processes.test.ts and test/faults/graceful-end.test.ts run the processes of one.
+      env: duelogEnvironment({
+        DUELOG_ONE_PROCESS: 'true',
+        ...this.#settings,
+        PATH: path,
+        NO_COLOR: '1',
+        npm_config_update_notifier: 'false',
+      }),
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own: Ctrl-C reaches all processes of a terminal.
       detached: true,

@@ -146,9 +146,9 @@ describe('the package', () => {
       let told = ''
       for await (const piece of child.stdout) {
         told += piece
-        if (told.includes('The executor process is ready.') && /"msg":"ready"/.test(told)) break
+        if (told.includes('A child process is ready.') && /"msg":"ready"/.test(told)) break
       }
-      expect(told).toContain('The executor process is ready.')
+      expect(told).toContain('A child process is ready.')
       const url = told.match(/"url":"(http:[^"]+)"/)?.[1] ?? ''
       const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
       const script = page.match(/src="(\/assets\/[^"]+\.js)"/)?.[1] ?? ''
