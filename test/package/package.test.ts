@@ -149,7 +149,8 @@ describe('the package', () => {
         if (told.includes('A child process is ready.') && /"msg":"ready"/.test(told)) break
       }
       expect(told).toContain('A child process is ready.')
-      const url = told.match(/"url":"(http:[^"]+)"/)?.[1] ?? ''
+      // Child processes have addresses of their own.
+      const url = told.match(/"url":"(http:[^"]+)"[^\n]*"msg":"ready"/)?.[1] ?? ''
       const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
       const script = page.match(/src="(\/assets\/[^"]+\.js)"/)?.[1] ?? ''
       expect((await fetch(`${url}${script}`)).headers.get('content-type')).toContain('javascript')

@@ -11,6 +11,8 @@ export function useUndo(text: Signal<string>): Undo {
   const history = useMemo(() => new TextHistory(text.peek()), [text])
   useSignalEffect(() => history.note(text.value, performance.now()))
   return (isRedo) => {
+    // Effects run with the next frame. A key may be faster.
+    history.note(text.peek(), performance.now())
     const step = isRedo ? history.redo() : history.undo()
     if (step !== undefined) text.value = step.text
     return step
