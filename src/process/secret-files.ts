@@ -1,6 +1,7 @@
 /** Reads small files that hold a secret, certificates or a key, with a limit of size and, for a pipe, of time. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { withoutEnd } from '../../streams/text/index.ts'
+import { decodeUtf8 } from '../network/index.ts'
 
 /** Far larger than any secret. The limit also ends the read of a path that is a device. */
 const secretBytesMax = 65_536
@@ -18,13 +19,19 @@ export interface ReadFileOptions {
 }
 
 /** The content of a file of a secret, without the line ends at the end, which editors add. Spaces are part of a secret. */
-export const secretOfFile = (file: string, options?: ReadFileOptions): string =>
-  withoutEnd(textOf(file, secretBytesMax, options), '\r\n')
+export function secretOfFile(file: string, options?: ReadFileOptions): string {
+  const text = decodeUtf8(bytesOf(file, secretBytesMax, options))
+  if (text === undefined) throw new Error('it is not UTF-8')
+  // Editors of Windows write a byte order mark.
+  return withoutEnd(text.replace(/^\ufeff/, ''), '\r\n')
+}
 
 /** The content of a file with certificates or a key. Throws if it cannot be read or is far too large. */
-export const pemOfFile = (file: string, options?: ReadFileOptions): string => textOf(file, pemBytesMax, options)
+export const pemOfFile = (file: string, options?: ReadFileOptions): string =>
+  // Comments beside the certificates may have any encoding.
+  bytesOf(file, pemBytesMax, options).toString('latin1')
 
-function textOf(file: string, bytesMax: number, { isReadAgain = false, pipeMs = pipeMsMax }: ReadFileOptions = {}): string {
+function bytesOf(file: string, bytesMax: number, { isReadAgain = false, pipeMs = pipeMsMax }: ReadFileOptions = {}): Buffer {
   // Without O_NONBLOCK, opening a pipe that nobody writes never returns.
   const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -42,7 +49,7 @@ function textOf(file: string, bytesMax: number, { isReadAgain = false, pipeMs = 
       else length += read
     }
     if (length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`)
-    return bytes.toString('utf8', 0, length)
+    return bytes.subarray(0, length)
   } finally {
     closeSync(opened)
   }

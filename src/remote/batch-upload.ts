@@ -4,11 +4,11 @@
  */
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { DuelogError } from '../errors/index.ts'
+import { lineGroups } from '../network/index.ts'
 import { type ApiClient, headersOf, problemOf, unreachable } from './api-client.ts'
 
 /** A result line of the API. */
@@ -31,6 +31,9 @@ export interface Applied {
   detail?: string
   invalid?: { id: string; reason: string }[]
 }
+
+/** Far longer than a result. A text in it may have U+2028, at which readline would split it. */
+const resultBytesMax = 1024 * 1024
 
 /**
  * `lines` are definitions without line feeds. Resolves when each has its result, with whether the owners have applied them. Rejects with
@@ -76,12 +79,14 @@ export async function uploadLines(
   try {
     const response = await answered
     if (response.statusCode !== 200) throw problemOf(address, response.statusCode ?? 0, await text(response))
-    for await (const line of createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const result = JSON.parse(line) as LineResult | Applied
-      if ('applied' in result) applied = result
-      else {
-        onResult(result)
-        results++
+    for await (const group of lineGroups(response, resultBytesMax)) {
+      for (const { bytes } of group) {
+        const result = JSON.parse(bytes.toString()) as LineResult | Applied
+        if ('applied' in result) applied = result
+        else {
+          onResult(result)
+          results++
+        }
       }
     }
     await sending

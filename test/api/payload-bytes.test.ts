@@ -37,6 +37,9 @@ describe('a JSON payload', () => {
       { numRuns: 150 },
     )
   })
+  it('that is not UTF-8, from another producer, fails its run; it would be another text', () => {
+    expect(() => payloadOf(Buffer.from('"caf\xe9"', 'latin1'), 'application/json')).toThrow('not JSON')
+  })
   it('is stored byte for byte by POST, by lines and by trigger', async () => {
     await using system = createSystem()
     const text = '{ "n": 9007199254740993, "p": 1.10, "e": "\\u0041" }'

@@ -28,6 +28,13 @@ describe('the file of a secret', () => {
     expect(secretOfFile(join(folder, 'password'))).toBe('hidden')
   })
 
+  test('is UTF-8, also with the byte order mark of some editors; other bytes would become another secret', () => {
+    writeFileSync(join(folder, 'mark'), '\ufeffgeh\u00e9im\r\n')
+    expect(secretOfFile(join(folder, 'mark'))).toBe('geh\u00e9im')
+    writeFileSync(join(folder, 'latin1'), Buffer.from('geh\u00e9im', 'latin1'))
+    expect(() => secretOfFile(join(folder, 'latin1'))).toThrow('it is not UTF-8')
+  })
+
   test('may be a pipe that is written later and in parts', () => {
     const path = pipe('parts')
     written(path, 'printf hid; sleep 0.2; echo den')

@@ -6,7 +6,6 @@ export { readCertificate, type ServerCertificateFiles, tlsOptions, watchCertific
 export { type DashboardFile, readDashboard } from './dashboard-files.ts'
 export { askerOf, disconnectSignal, whileAsked } from './disconnect-signal.ts'
 export { type JsonParser, type JsonReader, jsonReader } from './json-body.ts'
-export { type Line, lineGroups } from './ndjson-lines.ts'
 export { operationToJson } from './operation-view.ts'
 export { answerError, answerNotFound, describe, problemOf, problemType, RequestError, sendProblem } from './problem.ts'
 export { hiddenUnless, redacted, shownTo } from './redact.ts'

@@ -6,14 +6,13 @@
 import { Readable } from 'node:stream'
 import { stepsSpent } from '../../../streams/schedules/index.ts'
 import { DuelogError, isOfRecord } from '../../errors/index.ts'
+import { type Line, lineGroups } from '../../network/index.ts'
 import {
   describe,
   etagOf,
   givenId,
   identifiedDefinitionOf,
   type JsonReader,
-  type Line,
-  lineGroups,
   type PlacedRecord,
   refuseMasks,
   type Version,

@@ -1,16 +1,17 @@
 /**
- * Reader of job definitions from files. NDJSON is read line by line, so files may have any length. YAML and JSON documents are read as a
- * whole. Numbers keep their digits. The server validates the definitions.
+ * Reader of job definitions from files of UTF-8. NDJSON is read line by line, so files may have any length. YAML and JSON documents are
+ * read as a whole. Numbers keep their digits. The server validates the definitions.
  */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isObject } from '../../../streams/definitions/index.ts'
 import { type JsonRead, JsonText, oneLineJson, readJson, writeJson } from '../../../streams/text/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
+import { decodeUtf8, lineGroups, utf8Problem } from '../../network/index.ts'
+import { yamlItems } from './yaml-items.ts'
 
 /** A definition as one line of JSON, and its position. */
 export interface JobText {
@@ -19,6 +20,8 @@ export interface JobText {
   /** From 1. */
   line: number
   json: string
+  /** Undefined if it has none, which the server refuses. */
+  id: string | undefined
   /** Bytes of the files up to the end of this definition. */
   readBytes: number
 }
@@ -30,20 +33,28 @@ type FileFormat = Format | 'json'
 type GivenFormat = FileFormat | 'by-content'
 
 export interface JobSource {
+  /** Each iteration reads the files again. */
   jobs: AsyncIterable<JobText>
-  /** Total bytes; undefined when standard input is one of the files. */
+  /** Total bytes; undefined when standard input or a pipe is one of the files, which can be read only once. */
   bytes: number | undefined
 }
 
 /** Maximum size of a file that is read as a whole. A million jobs belong in NDJSON. */
 export const documentBytesMax = 16 * 1024 * 1024
+/** Maximum size of one job, also of one whose YAML aliases were replaced by what they stand for. It is that of a request. */
+const jobBytesMax = 1024 * 1024
+/** Ids in which one that is there twice is found. They are kept in memory. */
+const idsKeptMax = 2_000_000
 
 const byExtension: Record<string, FileFormat> = {
   ...{ '.yaml': 'yaml', '.yml': 'yaml', '.json': 'json' },
   ...{ '.ndjson': 'ndjson', '.jsonl': 'ndjson' },
 }
 
-/** Rejects with `bad-usage` for an unreadable file or an unknown format. Iterating the jobs rejects when a file does not have its format. */
+/**
+ * Rejects with `bad-usage` for an unreadable file or an unknown format. Iterating the jobs rejects when a file does not have its format, is
+ * not UTF-8, or when an id is there twice. Files that can be read twice are read to their end first, so that nothing was sent then.
+ */
 export async function openJobs(files: readonly string[], format: Format | undefined, stdin: Readable): Promise<JobSource> {
   const formats = files.map((file) => format ?? formatOf(file))
   let bytes: number | undefined = 0
@@ -51,7 +62,7 @@ export async function openJobs(files: readonly string[], format: Format | undefi
     if (file === '-') bytes = undefined
     else {
       const size = await sizeOf(file)
-      if (bytes !== undefined) bytes += size
+      bytes = bytes === undefined || size === undefined ? undefined : bytes + size
     }
   }
   const readAll = async function* (): AsyncGenerator<JobText> {
@@ -67,7 +78,27 @@ export async function openJobs(files: readonly string[], format: Format | undefi
       before = last
     }
   }
-  return { jobs: readAll(), bytes }
+  const jobs = { [Symbol.asyncIterator]: () => withoutTwins(readAll()) }
+  if (bytes !== undefined) for await (const _ of jobs);
+  return { jobs, bytes }
+}
+
+/** Two definitions with one id: the later one would replace the earlier one, whatever their author meant. */
+async function* withoutTwins(jobs: AsyncIterable<JobText>): AsyncGenerator<JobText> {
+  const files: string[] = []
+  const places = new Map<string, [file: number, line: number]>()
+  for await (const job of jobs) {
+    const { file, line, id } = job
+    if (file !== files.at(-1)) files.push(file)
+    const [at, earlier] = (id === undefined ? undefined : places.get(id)) ?? []
+    if (at !== undefined)
+      throw new DuelogError(
+        'bad-usage',
+        `${file}:${line} has the id ${JSON.stringify(id)} of ${files[at]}:${earlier}. Delete one of them.`,
+      )
+    if (id !== undefined && places.size < idsKeptMax) places.set(id, [files.length - 1, line])
+    yield job
+  }
 }
 
 function formatOf(file: string): GivenFormat {
@@ -95,14 +126,21 @@ async function contentOf(stream: Readable, format: GivenFormat): Promise<{ strea
     bytes += Buffer.byteLength(value)
     // A pipe may give single bytes.
     if (!value.includes('\n')) continue
-    line = /^\ufeff?\s*(\S[^\n]*)\n/.exec(Buffer.concat(begin).toString('utf8'))?.[1]
+    line = /^\ufeff?\s*(\S[^\n]*)\n/.exec(
+      Buffer.concat(begin)
+        .toString('latin1')
+        .replace(/^\xef\xbb\xbf/, ''),
+    )?.[1]
   }
   const head = Buffer.concat(begin)
   const rest = async function* (): AsyncGenerator<Buffer | string> {
     if (head.length > 0) yield head
     for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value
   }
-  return { stream: Readable.from(rest()), format: formatIn((line ?? head.toString('utf8')).replace(/^\ufeff/, '').trim()) }
+  return {
+    stream: Readable.from(rest()),
+    format: formatIn((line ?? head.toString('latin1').replace(/^\xef\xbb\xbf/, '')).trim()),
+  }
 }
 
 /** A job on one line begins with `{` and more; a document in JSON begins with a bracket or a lone brace; anything else is YAML. */
@@ -111,36 +149,65 @@ function formatIn(line: string): FileFormat {
   return line === '{' || line.startsWith('[') ? 'json' : 'yaml'
 }
 
-async function sizeOf(file: string): Promise<number> {
+/** Undefined for a pipe, which can be read only once. */
+async function sizeOf(file: string): Promise<number | undefined> {
   try {
     const found = await stat(file)
     if (found.isDirectory()) throw new DuelogError('bad-usage', `${file} is a directory; give the names of the files in it.`)
-    return found.size
+    return found.isFile() ? found.size : undefined
   } catch (error) {
     if (error instanceof DuelogError) throw error
     throw new DuelogError('bad-usage', `${file} cannot be read: ${messageOf(error)}.`, { cause: error })
   }
 }
 
+/** Lines end with a line feed alone: U+2028 and U+2029, at which readline splits too, may be in a text of JSON. */
 async function* lineJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
-  let line = 0
   let readBytes = before
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    line++
-    readBytes += Buffer.byteLength(text) + 1
-    if (text.trim() !== '') yield { file, line, json: text, readBytes }
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const piece of input as AsyncIterable<Buffer | string>) {
+      readBytes += Buffer.byteLength(piece)
+      yield Buffer.from(piece)
+    }
   }
+  for await (const group of lineGroups(counted(), jobBytesMax)) {
+    for (const { line, bytes } of group) {
+      if (bytes === 'too-long')
+        throw new DuelogError('bad-usage', `${file}:${line} has more than ${jobBytesMax} bytes, the most for one job.`)
+      const text = decodeUtf8(bytes)
+      if (text === undefined) throw notUtf8(file, bytes, line)
+      const json = line === 1 ? withoutMark(text) : text
+      if (json.trim() !== '') yield { file, line, json, id: idIn(json), readBytes }
+    }
+  }
+}
+
+/** A line that is not JSON is refused by the server, as one without an id. */
+function idIn(json: string): string | undefined {
+  try {
+    return idOf(JSON.parse(json))
+  } catch {
+    return undefined
+  }
+}
+
+const idOf = (job: unknown): string | undefined => (isObject(job) && typeof job.id === 'string' ? job.id : undefined)
+
+const withoutMark = (text: string): string => text.replace(/^\ufeff/, '')
+
+function notUtf8(file: string, bytes: Buffer, firstLine = 1): DuelogError {
+  const { line, what } = utf8Problem(bytes)
+  return new DuelogError('bad-usage', `${file}:${firstLine + line - 1} ${what}`)
 }
 
 /** One job or a list of jobs. A file that is not valid JSON is tried as YAML, which allows for example a trailing comma. */
 async function* jsonJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
-  const bytes = await wholeOf(file, input)
-  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  const { text, bytes } = await wholeOf(file, input)
   let read: JsonRead
   try {
     read = readJson(text)
   } catch {
-    return yield* yamlJobs(file, bytes, before)
+    return yield* yamlJobs(file, text, before)
   }
   const [problem] = read.problems
   if (problem !== undefined) throw new DuelogError('bad-usage', `${file} is refused: ${problem.message}`)
@@ -155,7 +222,7 @@ async function* jsonJobs(file: string, input: Readable, before: number): AsyncGe
       line++
       from = end + 1
     }
-    yield { file, line, json: lineOf(job), readBytes: before + Math.ceil((bytes.length * (index + 1)) / jobs.length) }
+    yield { file, line, json: lineOf(job), id: idOf(job), readBytes: before + Math.ceil((bytes * (index + 1)) / jobs.length) }
   }
 }
 
@@ -168,63 +235,18 @@ function lineOf(job: Record<string, unknown>): string {
 }
 
 async function* documentJobs(file: string, input: Readable, before: number): AsyncGenerator<JobText> {
-  yield* yamlJobs(file, await wholeOf(file, input), before)
+  yield* yamlJobs(file, (await wholeOf(file, input)).text, before)
 }
 
-async function* yamlJobs(file: string, bytes: Buffer, before: number): AsyncGenerator<JobText> {
-  // Loaded on demand, because loading takes a while.
-  const { isMap, isSeq, LineCounter, parseAllDocuments, visit } = await import('yaml')
-  const lineCounter = new LineCounter()
-  const documents = parseAllDocuments(bytes.toString('utf8'), { lineCounter, prettyErrors: false, intAsBigInt: true })
-  const wrong = (at: number, what: string): DuelogError =>
-    new DuelogError('bad-usage', `${file}:${lineCounter.linePos(at).line} cannot be used: ${what}`)
-  for (const document of Array.isArray(documents) ? documents : []) {
-    const [error] = document.errors
-    if (error !== undefined) throw wrong(error.pos[0], `${error.message.replace(/\.?$/, '.')}`)
-    visit(document, {
-      Scalar(key, scalar) {
-        if (key === 'key' || (typeof scalar.value !== 'number' && typeof scalar.value !== 'bigint')) return
-        const digits = jsonNumber(scalar.value, scalar.source ?? '')
-        if (digits === undefined) throw wrong(scalar.range?.[0] ?? 0, `${scalar.source} is a number that JSON cannot represent.`)
-        scalar.value = new YamlNumber(digits)
-      },
-    })
-    const { contents } = document
-    // The document has only comments.
-    if (contents === null || document.toJS() === null) continue
-    if (!isMap(contents) && !isSeq(contents)) throw wrong(contents.range?.[0] ?? 0, 'a document must be a job or a list of jobs.')
-    for (const item of isSeq(contents) ? contents.items : [contents]) {
-      const at = (item as { range?: [number, number, number] }).range ?? [0, 0, 0]
-      if (!isMap(item)) throw wrong(at[0], 'each item of a list must be a job: a mapping with id, schedule and target.')
-      const json = writeJson(item.toJS(document, { reviver: exactNumber }))
-      yield { file, line: lineCounter.linePos(at[0]).line, json, readBytes: before + Math.min(at[2], bytes.length) }
-    }
-  }
+async function* yamlJobs(file: string, text: string, before: number): AsyncGenerator<JobText> {
+  const wrong = (line: number, what: string): DuelogError =>
+    new DuelogError('bad-usage', `${file}:${line} cannot be used: ${what}`)
+  for await (const { line, end, value } of yamlItems(text, jobBytesMax, wrong))
+    yield { file, line, json: writeJson(value), id: idOf(value), readBytes: before + end }
 }
 
-/** A number of a YAML document in JSON syntax, with all its digits. */
-class YamlNumber {
-  readonly digits: string
-  constructor(digits: string) {
-    this.digits = digits
-  }
-}
-
-const exactNumber = (_key: unknown, value: unknown): unknown => (value instanceof YamlNumber ? new JsonText(value.digits) : value)
-
-/** Undefined for infinity and NaN. Unlike JSON, YAML allows +1.5, .5, 1. and numbers in other bases. */
-function jsonNumber(value: number | bigint, source: string): string | undefined {
-  if (typeof value === 'bigint') return String(value)
-  if (/inf|nan/i.test(source)) return undefined
-  const digits = source
-    .replace(/^\+/, '')
-    .replace(/^(-?)0+(\d)/, '$1$2')
-    .replace(/^(-?)\./, '$10.')
-    .replace(/\.(?=[eE]|$)/, '')
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) ? digits : String(value)
-}
-
-async function wholeOf(file: string, input: Readable): Promise<Buffer> {
+/** The text of a document, without a byte order mark, and its bytes. */
+async function wholeOf(file: string, input: Readable): Promise<{ text: string; bytes: number }> {
   const limited = async function* (): AsyncGenerator<Buffer> {
     let read = 0
     for await (const piece of input as AsyncIterable<Buffer>) {
@@ -238,5 +260,8 @@ async function wholeOf(file: string, input: Readable): Promise<Buffer> {
       yield piece
     }
   }
-  return buffer(limited())
+  const bytes = await buffer(limited())
+  const text = decodeUtf8(bytes)
+  if (text === undefined) throw notUtf8(file, bytes)
+  return { text: withoutMark(text), bytes: bytes.length }
 }

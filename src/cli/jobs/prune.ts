@@ -45,18 +45,8 @@ export class Pruning {
 
   async *noting(jobs: AsyncIterable<JobText>): AsyncGenerator<JobText> {
     for await (const job of jobs) {
-      this.#note(job)
+      if (job.id !== undefined) this.#ids.add(job.id)
       yield job
-    }
-  }
-
-  /** A line that is not JSON, or has no id, is refused elsewhere. */
-  #note({ json }: JobText): void {
-    try {
-      const { id } = JSON.parse(json) as { id?: unknown }
-      if (typeof id === 'string') this.#ids.add(id)
-    } catch {
-      return
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { HttpTarget } from '../../../schemas/index.ts'
 import { isJsonType } from '../../../streams/definitions/index.ts'
+import { decodeUtf8 } from '../../network/index.ts'
 import type { PayloadSchema } from '../../ports/index.ts'
 import { NonRetryableError } from './handler-errors.ts'
 
@@ -120,7 +121,7 @@ export function isBatchHandler(handler: Handler | BatchHandler): handler is Batc
 export function payloadOf(payload: Buffer | null, contentType: string | null): unknown {
   if (payload === null || contentType === null || !isJsonType(contentType)) return payload
   try {
-    return JSON.parse(payload.toString('utf8'))
+    return JSON.parse(decodeUtf8(payload) ?? 'not UTF-8')
   } catch (error) {
     throw new NonRetryableError('the payload is not JSON though its content type says so', { cause: error })
   }
