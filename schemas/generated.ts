@@ -384,7 +384,7 @@ export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL
 
 /** A command of an operator for one job. Key: job id. If a command is refused, the reason is at /v1/jobs/{id}/why, and in the reply topic that the command names. */
 export interface JobCommand {
-  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range. */
+  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress. */
   type: JobCommandType
   /** Chosen by the sender. A command does nothing if its commandId was that of one of the last 32 commands of the job, of an active run or of the last run. This holds also if the first command was refused. */
   commandId: string
@@ -406,7 +406,7 @@ export interface JobCommand {
   chainLeft: number
   /** Who sent the command. Default: null. */
   actor: string | null
-  /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. An earlier version refuses it, because a dead run is not active. Default: false. */
+  /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. An owner of an earlier version refuses both. Default: false. */
   discard: boolean
 }
 
@@ -736,6 +736,10 @@ export interface Backfill {
   nextAt: number
   /** End of the range, exclusive. Unit: epoch ms. */
   to: number
+  /** Begin of the range, inclusive. Unit: epoch ms. Default: 0. */
+  from: number
+  /** Runs that it has made. Default: 0. */
+  made: number
 }
 
 /** Backfill as a writer may give it: fields with a default may be left out. */
@@ -743,6 +747,8 @@ export interface BackfillInput {
   commandId: string
   nextAt: number
   to: number
+  from?: number | undefined
+  made?: number | undefined
 }
 
 export type RefusalKind = 'SKIPPED' | 'QUEUED' | 'WAITING' | 'EXPIRED' | 'CANCELLED' | 'DROPPED' | 'DEAD'
@@ -2314,7 +2320,7 @@ export const jobCommandSchema = {
           "BACKFILL"
         ]
       },
-      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range."
+      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress."
     },
     {
       "name": "commandId",
@@ -2422,7 +2428,7 @@ export const jobCommandSchema = {
       "name": "discard",
       "type": "boolean",
       "default": false,
-      "doc": "With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. An earlier version refuses it, because a dead run is not active."
+      "doc": "With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. An owner of an earlier version refuses both."
     }
   ]
 } as const
@@ -3471,6 +3477,19 @@ export const jobStateSchema = {
                       "type": "long",
                       "unit": "epoch ms",
                       "doc": "End of the range, exclusive."
+                    },
+                    {
+                      "name": "from",
+                      "type": "long",
+                      "default": 0,
+                      "unit": "epoch ms",
+                      "doc": "Begin of the range, inclusive."
+                    },
+                    {
+                      "name": "made",
+                      "type": "long",
+                      "default": 0,
+                      "doc": "Runs that it has made."
                     }
                   ]
                 }

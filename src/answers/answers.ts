@@ -330,6 +330,19 @@ export type SchedulePlace = {
   latestFiredFor: string | null
 }
 
+export type BackfillProgress = {
+  /** commandId of its runs. */
+  id: string
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** End, exclusive. */
+  to: string
+  /** Nominal time of its next run. */
+  nextAt: string
+  /** Runs that it has made. */
+  made: number
+}
+
 export type Job = {
   id: string
   etag: string
@@ -350,6 +363,8 @@ export type Job = {
   cancelled: number
   /** Numbers of dead runs that can be redriven. */
   deadRuns: number[]
+  /** The backfill in progress. Null: none makes runs now; those that one has made may be active. */
+  backfill: BackfillProgress | null
   active: Run[]
   /** Null before the first run. */
   lastRun: Run | null
@@ -428,8 +443,19 @@ export type CommandResult = {
 export type BackfillRequest = {
   /** First nominal time, inclusive. */
   'from': Instant
-  /** End, exclusive; at most now. */
+  /** End, exclusive; not after now. */
   to: Instant
+}
+
+export type BackfillCount = {
+  /** At most 100000. */
+  occurrences: number
+  /** Whether the range has more than that. */
+  isMore: boolean
+  /** Nominal time of the first run. Null: there is none. */
+  first: string | null
+  /** Nominal time of the last run that was counted. */
+  last: string | null
 }
 
 export type RunPage = {

@@ -1,6 +1,7 @@
 /** The clients as programs see them: one over HTTP, which does all that the API does, and one that writes definitions to Kafka. */
 import type {
   AuditPage,
+  BackfillCount,
   CommandResult,
   DeadLetter,
   DueJobs,
@@ -121,6 +122,10 @@ export interface Client<Payloads extends object = AnyPayloads> {
   cancelOperation(id: string): Promise<Operation>
   /** Makes one run for each occurrence from `from` up to, but not including, `to`. Rejects with `not-found`, `command-refused`. */
   backfill(id: string, range: { from: Instant; to: Instant }, options?: CommandOptions): Promise<CommandResult>
+  /** How many runs a backfill would make, at most 100,000; nothing is written. Rejects with `not-found`. */
+  countBackfill(id: string, range: { from: Instant; to: Instant }): Promise<BackfillCount>
+  /** Ends the backfill in progress: it makes no further runs, and those that it has made go on. Rejects with `not-found`, `command-refused`. */
+  cancelBackfill(id: string, options?: CommandOptions): Promise<CommandResult>
   /** Dead runs that can be redriven, newest first for each job. */
   deadLetters(filter?: RunFilter): AsyncIterable<RunInfo>
   /** A dead run with its input. Undefined if it cannot be redriven any more. */

@@ -263,6 +263,14 @@ class HttpClient implements Client, JobRecords {
     return this.#command(path`/v1/jobs/${checkedId(id)}/backfill`, checkedCommand('backfill', options), range)
   }
 
+  countBackfill(id: string, range: Parameters<Client['countBackfill']>[1]): ReturnType<Client['countBackfill']> {
+    return this.#ask('POST', path`/v1/jobs/${checkedId(id)}/backfill/count`, { body: range })
+  }
+
+  async cancelBackfill(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#command(path`/v1/jobs/${checkedId(id)}/backfill/cancel`, checkedCommand('cancelBackfill', options))
+  }
+
   deadLetters(filter: Parameters<Client['deadLetters']>[0] = {}): AsyncIterable<RunInfo> {
     return this.#pages('/v1/dead-letters', { ...filter }, 'runs')
   }

@@ -39,7 +39,19 @@ const httpOptionNames = { url: true, token: true, ca: true } as const satisfies 
 /** Methods of a client with `url` that a client without it lacks. */
 const httpOnly = [
   ...(['get', 'list', 'runs', 'run', 'activeRuns', 'awaitRun', 'why', 'trigger', 'pause', 'resume', 'cancel'] as const),
-  ...(['cancelRun', 'retryRun', 'redrive', 'redriveMany', 'backfill', 'deadLetters', 'deadLetter', 'preview', 'plan'] as const),
+  ...([
+    'cancelRun',
+    'retryRun',
+    'redrive',
+    'redriveMany',
+    'backfill',
+    'countBackfill',
+    'cancelBackfill',
+    'deadLetters',
+    'deadLetter',
+    'preview',
+    'plan',
+  ] as const),
   ...(['operate', 'countOperation', 'operation', 'operations', 'cancelOperation'] as const),
   ...(['forecast', 'workers', 'partitions', 'proof', 'audit'] as const),
 ] satisfies Exclude<keyof Client, keyof KafkaClient>[]

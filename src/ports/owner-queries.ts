@@ -1,5 +1,5 @@
 /** Port to the owners: jobs as they see them, and the queries that they answer, in this process and in others. */
-import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobStatus } from '../../schemas/index.ts'
+import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, JobState, JobStatus } from '../../schemas/index.ts'
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
 import type { Announced, AnnounceQuery, ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
@@ -62,6 +62,10 @@ export interface JobView {
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
+  /** From what the times of its schedule count. */
+  anchorAt: number
+  /** The backfill in progress. */
+  backfill: JobState['backfill']
 }
 
 export interface ListedJobs {

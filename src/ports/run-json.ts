@@ -35,7 +35,12 @@ export function jobToFields(job: JobView, nowMs: number): Json {
     skipped: job.skipped,
     cancelled: job.cancelled,
     deadRuns: job.deadRuns,
+    backfill: job.backfill && backfillToJson(job.backfill),
   }
+}
+
+function backfillToJson({ commandId, from, to, nextAt, made }: NonNullable<JobView['backfill']>): Json {
+  return { id: commandId, from: isoTime(from), to: isoTime(to), nextAt: isoTime(nextAt), made }
 }
 
 function placeToJson({ anchorAt, decidedFor, latestFiredFor }: NonNullable<JobView['place']>): Json {

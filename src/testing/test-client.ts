@@ -4,7 +4,8 @@
  */
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
-import { commandNoun, type Problem } from '../../streams/text/index.ts'
+import { countBackfill } from '../../streams/runs/index.ts'
+import { commandNoun, isoTime, type Problem } from '../../streams/text/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
 import {
   type AnyPayloads,
@@ -44,7 +45,8 @@ import type { RunHistory } from './run-history.ts'
 export type ClientCalls<Payloads extends object> = Pick<
   Client<Payloads>,
   | ('schedule' | 'scheduleMany' | 'delete' | 'get' | 'list' | 'runs' | 'run' | 'awaitRun' | 'why')
-  | ('trigger' | 'pause' | 'resume' | 'cancel' | 'cancelRun' | 'redrive' | 'backfill' | 'close')
+  | ('trigger' | 'pause' | 'resume' | 'cancel' | 'cancelRun' | 'redrive' | 'backfill' | 'countBackfill' | 'cancelBackfill')
+  | 'close'
 >
 
 export interface TestClientParts {
@@ -195,12 +197,30 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   }
 
   backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () =>
+      this.#command(id, 'BACKFILL', this.#rangeOf('backfill', range), checkedCommand('backfill', options)),
+    )
+  }
+
+  countBackfill(id: string, range: Parameters<Client['countBackfill']>[1]): ReturnType<Client['countBackfill']> {
     return this.#after(async () => {
-      const { zone } = this.#parts
-      const given = callOptions('backfill', range, { from: true, to: true })
-      const [from, to] = [timeOf(given.from, zone, 'from of backfill'), timeOf(given.to, zone, 'to of backfill')]
-      return this.#command(id, 'BACKFILL', { from, to }, checkedCommand('backfill', options))
+      const { definition, anchorAt } = await this.#reads.existing(id)
+      const { from, to } = this.#rangeOf('countBackfill', range)
+      if (definition === undefined) throw new DuelogError('command-refused', 'The definition of the job cannot be read.')
+      const past = { from, to: Math.min(to, this.#parts.driver.nowMs), max: backfillCountMax }
+      const { first, last, ...counted } = ended(countBackfill(definition, anchorAt, past))
+      return { ...counted, first: timeOrNull(first), last: timeOrNull(last) }
     })
+  }
+
+  cancelBackfill(id: string, options?: CommandOptions): Promise<CommandResult> {
+    return this.#after(async () => this.#command(id, 'BACKFILL', { discard: true }, checkedCommand('cancelBackfill', options)))
+  }
+
+  #rangeOf(call: string, range: Parameters<Client['backfill']>[1]): { from: number; to: number } {
+    const { zone } = this.#parts
+    const given = callOptions(call, range, { from: true, to: true })
+    return { from: timeOf(given.from, zone, `from of ${call}`), to: timeOf(given.to, zone, `to of ${call}`) }
   }
 
   /** There is nothing to close: a test system holds no connection, file or timer of Node. */
@@ -245,5 +265,18 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   /** Throws `bad-job-id`. */
   protected partitionOf(id: string): number {
     return this.#reads.partitionOf(id)
+  }
+}
+
+/** Occurrences that the count of a backfill counts at most, as the API does. */
+const backfillCountMax = 100_000
+
+const timeOrNull = (at: number | null): string | null => (at === null ? null : String(isoTime(at)))
+
+/** The result of work that could pause. */
+function ended<Result>(pieces: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = pieces.next()
+    if (done) return value
   }
 }

@@ -50,8 +50,9 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
 /** Why a command is refused, by checks that do not depend on its arguments. */
 function reasonToRefuse({ job: { definition, state } }: Decision, command: JobCommand, { now }: Context): string | undefined {
   const { type } = command
-  if (definition?.spec === undefined) return ends.has(type) ? undefined : 'invalid-definition'
-  if (!makesRuns.has(type) || retryOf(state, command) !== undefined) return undefined
+  const isEnd = ends.has(type) || (type === 'BACKFILL' && command.discard)
+  if (definition?.spec === undefined) return isEnd ? undefined : 'invalid-definition'
+  if (!makesRuns.has(type) || isEnd || retryOf(state, command) !== undefined) return undefined
   if (state?.status === 'INVALID') return 'invalid-definition'
   // Its run would expire at once.
   if (isOver(definition.spec, now)) return 'expired'

@@ -55,6 +55,7 @@ const reasons: Record<string, string> = {
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run, or no longer',
   'backfill-active': 'another backfill is still active',
+  'no-backfill': 'no backfill is in progress; the runs that one has made are cancelled one by one',
   'does-not-recur': 'the schedule does not recur',
   'empty-range': 'the range has no occurrence',
   'refused-by-log': 'the log does not take the state that the job would have',
@@ -150,7 +151,8 @@ function present(state: JobState, nowMs: number, pool = ''): Reason[] {
       say('topic-unavailable', `Run ${run.runNo} waits for its topic. ${run.errors.at(-1)?.message}`, run.errors.at(-1)?.at)
     else say('active', `Run ${run.runNo} ${stateWords(run.status)}.`, run.dueAt)
   }
-  if (state.backfill !== null) say('backfill', 'A backfill of a past range is active.', state.backfill.nextAt)
+  if (state.backfill !== null)
+    say('backfill', `A backfill of a past range is active. It has made ${state.backfill.made} runs.`, state.backfill.nextAt)
   return now
 }
 

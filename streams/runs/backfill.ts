@@ -2,7 +2,7 @@
 import type { JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { nextFireUnbounded } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand } from '../state/index.ts'
-import { isOver } from './completion.ts'
+import { completeIfDone, isOver } from './completion.ts'
 import { startRun } from './start.ts'
 
 /** Bytes of the runs that one step begins; at least one run. The others begin when these end. */
@@ -14,6 +14,7 @@ export const backfillRunsMax = (bytes: number): number => Math.max(1, Math.floor
 /** Begins a backfill. It is refused if another is active, if the range is empty, and if the schedule does not recur. */
 export function beginBackfill(draft: Decision, command: JobCommand, context: Context): void {
   const { commandId, from, to } = command
+  if (command.discard) return endBackfill(draft, command, context)
   const state = draft.job.state ?? pristineState(draft.job)
   const spec = draft.job.definition?.spec
   if (spec === undefined) return
@@ -24,11 +25,20 @@ export function beginBackfill(draft: Decision, command: JobCommand, context: Con
   const reason =
     unfitFor(spec) ??
     (state.backfill !== null ? 'backfill-active' : !recurs ? 'does-not-recur' : nextAt === null ? 'empty-range' : '')
-  if (reason !== '' || nextAt === null) {
+  if (reason !== '' || from === null || nextAt === null) {
     return refuseCommand(draft, command, reason, context.now)
   }
-  patchState(draft, { backfill: { commandId, nextAt, to: end } })
+  patchState(draft, { backfill: { commandId, nextAt, to: end, from, made: 0 } })
   goOnWithBackfill(draft, context)
+}
+
+/** The backfill in progress makes no further runs. Those that it has made go on. */
+function endBackfill(draft: Decision, command: JobCommand, { now }: Context): void {
+  const backfill = draft.job.state?.backfill ?? null
+  if (backfill === null) return refuseCommand(draft, command, 'no-backfill', now)
+  patchState(draft, { backfill: null })
+  refuse(draft, { at: now, what: 'DROPPED', reason: 'command', scheduledFor: backfill.nextAt })
+  completeIfDone(draft, now)
 }
 
 /** Starts as many runs of the backfill as the job and one step allow. */
@@ -47,14 +57,14 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
       patchState(draft, { backfill: null })
       return refuse(draft, { at: context.now, what: 'DROPPED', reason: unfit, scheduledFor: backfill.nextAt })
     }
-    const { commandId, nextAt, to } = backfill
+    const { commandId, nextAt, to, made } = backfill
     if (isOver(spec, context.now)) {
       patchState(draft, { backfill: null })
       return refuse(draft, { at: context.now, what: 'DROPPED', reason: 'expired', scheduledFor: nextAt })
     }
     if (state.active.length >= placesFor(spec, state, context.now)) return
     const following = occurrenceAt(spec, state, nextAt + 1, to)
-    patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following } })
+    patchState(draft, { backfill: following === null ? null : { ...backfill, nextAt: following, made: made + 1 } })
     startRun(draft, spec, 'BACKFILL', nextAt, context.now, context, { commandId })
   }
 }
@@ -71,8 +81,34 @@ function unfitFor({ target, trackRuns }: JobDefinition): string | undefined {
   return trackRuns ? undefined : 'not-tracked-backfill'
 }
 
+export interface BackfillCount {
+  occurrences: number
+  /** Whether the range has more than `max`. */
+  isMore: boolean
+  /** Nominal times of the first and the last counted occurrence, in epoch ms. Null: there are none. */
+  first: number | null
+  last: number | null
+}
+
+/** Counts the runs that a backfill of the range would make, at most `max`. It may pause wherever it yields. */
+export function* countBackfill(
+  spec: JobDefinition,
+  anchorAt: number,
+  { from, to, max }: { from: number; to: number; max: number },
+): Generator<void, BackfillCount> {
+  const first = occurrenceAt(spec, { anchorAt }, from, to)
+  let [occurrences, at, last] = [0, first, first]
+  while (at !== null && occurrences < max) {
+    occurrences++
+    last = at
+    yield
+    at = occurrenceAt(spec, { anchorAt }, at + 1, to)
+  }
+  return { occurrences, isMore: at !== null, first, last }
+}
+
 /** First nominal time at or after `from` and before `to`. It may be before the job was defined. */
-function occurrenceAt(spec: JobDefinition, { anchorAt }: JobState, from: number, to: number): number | null {
+function occurrenceAt(spec: JobDefinition, { anchorAt }: Pick<JobState, 'anchorAt'>, from: number, to: number): number | null {
   const found = nextFireUnbounded(spec, anchorAt, from - 1)
   return found !== null && found < to ? found : null
 }

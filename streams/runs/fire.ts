@@ -154,7 +154,8 @@ function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | unde
 const isOfPast = ({ trigger }: ActiveRun): boolean => trigger === 'BACKFILL' || trigger === 'REDRIVE'
 
 function waitsForPast(spec: JobDefinition, state: JobState): boolean {
-  if (spec.overlap !== 'SKIP' && spec.overlap !== 'ALLOW') return false
+  const { overlap } = spec
+  if (overlap === 'CANCEL_PREVIOUS' || (overlap === 'QUEUE_ONE' && state.queuedFor === null)) return false
   return overlapRefusal(spec, { ...state, active: state.active.filter((run) => !isOfPast(run)) }) === undefined
 }
 

@@ -1,7 +1,7 @@
 /** The life of a run: fire, wait for limits, dispatch, attempts, retries, end. */
 export { applyEvent, applyRunTimer } from './attempt.ts'
 export { attemptErrorOf } from './attempt-errors.ts'
-export { backfillRunsMax, beginBackfill, goOnWithBackfill } from './backfill.ts'
+export { type BackfillCount, backfillRunsMax, beginBackfill, countBackfill, goOnWithBackfill } from './backfill.ts'
 export { chainDepthMax, chainRunsMax } from './chain.ts'
 export { completeIfDone, isOver } from './completion.ts'
 export { deadRunsBy } from './dead-runs.ts'

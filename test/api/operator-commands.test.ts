@@ -1,4 +1,4 @@
-/** Commands besides trigger and pause: cancel, backfill, redrive, and the question why. */
+/** Commands besides trigger and pause: cancel, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition, OperationRequest } from '../../schemas/generated.ts'
 import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
@@ -61,29 +61,6 @@ describe('the end of a job or a run', () => {
       /^Run a\/1 was handed to the workers and cannot be cancelled, because trackRuns of the job is false\./,
     )
     expect((await post(system, '/v1/runs/a/3/cancel')).json()).toMatchObject({ status: 404, code: 'not-found' })
-    expect(system.log.written).toEqual([])
-  })
-})
-
-describe('a backfill', () => {
-  it('takes its range in ISO 8601 or epoch ms', async () => {
-    await using system = createSystem()
-    system.add('a')
-    const answer = await post(system, '/v1/jobs/a/backfill', { from: '2029-12-31T00:00:00+01:00', to: nowMs })
-    expect(answer.statusCode).toBe(200)
-    expect(sent(system)).toMatchObject([{ type: 'BACKFILL', from: Date.UTC(2029, 11, 30, 23), to: nowMs }])
-  })
-  it.each([
-    ['no range', {}],
-    ['no end', { from: 0 }],
-    ['an end that is no time', { from: 0, to: 'tomorrow' }],
-    ['a range that is empty', { from: 5, to: 5 }],
-    ['a range the wrong way round', { from: 6, to: 5 }],
-    ['a word it does not know', { from: 5, to: 6, until: 7 }],
-  ])('with %s is refused', async (_, body) => {
-    await using system = createSystem()
-    system.add('a')
-    expect((await post(system, '/v1/jobs/a/backfill', body)).json()).toMatchObject({ status: 400, code: 'bad-request' })
     expect(system.log.written).toEqual([])
   })
 })

@@ -28,7 +28,7 @@ const { routes } = await (async () => {
 })()
 const changing = routes.filter((route) => !isRead(route))
 /** These routes compute and write nothing. */
-const computing = ['/v1/jobs/plan', '/v1/schedules/preview', '/v1/operations/count']
+const computing = ['/v1/jobs/plan', '/v1/schedules/preview', '/v1/operations/count', '/v1/jobs/:id/backfill/count']
 
 describe('of all routes', () => {
   it('the routes without a role are these, and they show nothing of any job', () => {

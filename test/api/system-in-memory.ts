@@ -309,7 +309,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
       runNo: 0,
     },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
-    ...{ deadRuns: [] },
+    ...{ deadRuns: [], anchorAt: 0, backfill: null },
   }
 }
 

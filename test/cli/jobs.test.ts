@@ -260,6 +260,15 @@ describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
       out: expect.stringContaining('is cancelled; it is completed.'),
     })
     const range = ['--from', '2020-01-01T00:00:00Z', '--to', '2020-01-03T00:00:00Z']
+    expect(await bed.run('jobs', 'backfill', 'b-1', ...range, '--dry-run')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('would run 2 times, from 2020-01-01T00:00:00.000Z to 2020-01-02T00:00:00.000Z.'),
+    })
+    expect(await bed.run('jobs', 'backfill', 'b-1', '--cancel')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no backfill'),
+    })
+    expect(await bed.run('jobs', 'backfill', 'b-1', ...range, '--cancel')).toMatchObject({ code: 2 })
     expect(await bed.run('jobs', 'backfill', 'b-1', ...range)).toMatchObject({ code: 0 })
     expect(await bed.run('jobs', 'backfill', 'b-1')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
   })

@@ -82,6 +82,7 @@ describe('the views of jobs', () => {
     }
     await dialog.getByLabel('From').fill(local(3))
     await dialog.getByLabel('To (exclusive)').fill(local(0))
+    await dialog.getByText(/^3 runs: from .*, UTC\.$/).waitFor()
     await expectAccessible(page, 'backfill')
     await dialog.getByRole('button', { name: 'Start backfill' }).click()
     await page.locator('.notice', { hasText: 'Backfill of hourly started' }).waitFor()

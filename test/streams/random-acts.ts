@@ -13,7 +13,7 @@ export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type
     ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
       runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
     }),
-    ...(type === 'BACKFILL' && { from: near(), to: near() }),
+    ...(type === 'BACKFILL' && (chance.happens(0.2) ? { discard: true } : { from: near(), to: near() })),
   })
   return type
 }

@@ -13,6 +13,7 @@ export type AuditAction =
   | 'RESUME'
   | 'CANCEL'
   | 'BACKFILL'
+  | 'CANCEL_BACKFILL'
   | 'CANCEL_RUN'
   | 'RETRY_RUN'
   | 'REDRIVE'

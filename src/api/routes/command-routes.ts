@@ -1,13 +1,25 @@
 /** Commands to one job. Each answers when the owner has applied it, so that its effect can be reported. */
 import type { FastifyInstance } from 'fastify'
 import { readPayload } from '../../../streams/definitions/index.ts'
-import { notAllowed, type Problem } from '../../../streams/text/index.ts'
+import { countBackfill } from '../../../streams/runs/index.ts'
+import { isoTime, notAllowed, type Problem } from '../../../streams/text/index.ts'
+import { DuelogError } from '../../errors/index.ts'
 import type { JobView } from '../../ports/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { RequestError, timeOf } from '../http/index.ts'
+import { askerOf, RequestError, timeOf } from '../http/index.ts'
 import { Commands, keyOf, type RunWait } from '../jobs/index.ts'
-import { backfillSchema, cancelJobSchema, pauseSchema, resumeSchema, triggerSchema } from '../schemas/index.ts'
+import {
+  backfillCountMax,
+  backfillSchema,
+  cancelBackfillSchema,
+  cancelJobSchema,
+  clientAheadMsMax,
+  countBackfillSchema,
+  pauseSchema,
+  resumeSchema,
+  triggerSchema,
+} from '../schemas/index.ts'
 
 interface Command {
   Params: { id: string }
@@ -50,11 +62,47 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
     { config: config('BACKFILL'), schema: backfillSchema },
     async (request, reply) => {
       const job = await commands.existing(request.params.id)
-      const [from, to] = [timeOf('from', request.body.from), timeOf('to', request.body.to)]
-      if (to <= from) throw new RequestError('bad-request', [notAllowed('to', request.body.to, 'a time after from')])
-      return commands.carryOut(job.id, 'BACKFILL', { from, to, actor: request.actor }, reply, keyOf(request))
+      const range = pastRange(request.body, context.clock.nowMs())
+      return commands.carryOut(job.id, 'BACKFILL', { ...range, actor: request.actor }, reply, keyOf(request))
     },
   )
+
+  instance.post<Backfill>(
+    '/v1/jobs/:id/backfill/count',
+    { config: { role: 'viewer' }, schema: countBackfillSchema },
+    async (request, reply) => {
+      const { definition, anchorAt } = await commands.existing(request.params.id)
+      if (definition === undefined)
+        throw new DuelogError('command-refused', 'The definition of the job cannot be read. Define it again.')
+      const range = { ...pastRange(request.body, context.clock.nowMs()), max: backfillCountMax }
+      const computation = context.computeQueue.of(askerOf(request, reply))
+      const { first, last, ...counted } = await computation.runAll(countBackfill(definition, anchorAt, range))
+      return { ...counted, first: timeOrNull(first), last: timeOrNull(last) }
+    },
+  )
+
+  instance.post<Command>(
+    '/v1/jobs/:id/backfill/cancel',
+    { config: config('CANCEL_BACKFILL'), schema: cancelBackfillSchema },
+    async (request, reply) => {
+      const job = await commands.existing(request.params.id)
+      const key = keyOf(request)
+      return commands.carryOut(job.id, 'BACKFILL', { discard: true, actor: request.actor }, reply, key && `end ${key}`)
+    },
+  )
+}
+
+const timeOrNull = (at: number | null) => (at === null ? null : isoTime(at))
+
+/** A time that the client calls now may be a little ahead of the server. */
+function pastRange(body: Backfill['Body'], now: number): { from: number; to: number } {
+  const [from, to] = [timeOf('from', body.from), timeOf('to', body.to)]
+  if (to <= from) throw new RequestError('bad-request', [notAllowed('to', body.to, 'a time after from')])
+  if (to > now + clientAheadMsMax)
+    throw new RequestError('bad-request', [
+      notAllowed('to', body.to, 'a time that is not in the future; later occurrences fire by themselves'),
+    ])
+  return { from, to: Math.min(to, now) }
 }
 
 /** The payload is read like the job's own, so that its media type stays true. */

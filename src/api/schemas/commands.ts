@@ -1,5 +1,6 @@
 /** Schemas of the routes of commands. */
-import { closed, idempotencyHeaders, idParams, instantSchema, problemResponses, runWaitMs } from './common.ts'
+import { closed, idempotencyHeaders, idParams, instantSchema, problemResponses, runWaitMs, timeOrNull } from './common.ts'
+import { backfillCountMax } from './limits.ts'
 import { runEndProperties, runParams } from './runs.ts'
 
 /** A command that is in the log. */
@@ -90,24 +91,57 @@ export const cancelJobSchema = {
   ...simpleCommand,
 } as const
 
+const backfillBody = {
+  title: 'BackfillRequest',
+  ...closed(
+    {
+      from: { ...instantSchema, description: 'First nominal time, inclusive.' },
+      to: { ...instantSchema, description: 'End, exclusive; not after now.' },
+    },
+    ['from', 'to'],
+  ),
+} as const
+
 export const backfillSchema = {
   operationId: 'backfillJob',
   tags: ['Jobs'],
   summary: 'Create one run for each occurrence of a past range',
+  description: 'Its commandId is the id of the backfill, and of its runs. `backfill` of the job shows its progress.',
   params: idParams,
   querystring: closed({}),
   headers: idempotencyHeaders,
-  body: {
-    title: 'BackfillRequest',
-    ...closed(
-      {
-        from: { ...instantSchema, description: 'First nominal time, inclusive.' },
-        to: { ...instantSchema, description: 'End, exclusive; at most now.' },
-      },
-      ['from', 'to'],
-    ),
-  },
+  body: backfillBody,
   response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
+export const countBackfillSchema = {
+  operationId: 'countBackfill',
+  tags: ['Jobs'],
+  summary: 'Count the runs that a backfill would create; nothing is written',
+  params: idParams,
+  querystring: closed({}),
+  body: backfillBody,
+  response: {
+    200: {
+      title: 'BackfillCount',
+      type: 'object',
+      additionalProperties: false,
+      required: ['occurrences', 'isMore', 'first', 'last'],
+      properties: {
+        occurrences: { type: 'integer', description: `At most ${backfillCountMax}.` },
+        isMore: { type: 'boolean', description: 'Whether the range has more than that.' },
+        first: { ...timeOrNull, description: 'Nominal time of the first run. Null: there is none.' },
+        last: { ...timeOrNull, description: 'Nominal time of the last run that was counted.' },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+export const cancelBackfillSchema = {
+  operationId: 'cancelBackfill',
+  ...simpleCommand,
+  summary: 'End the backfill in progress: it makes no further runs, and those that it has made go on',
 } as const
 
 export const cancelRunSchema = {

@@ -2,8 +2,10 @@
 export { auditSchema } from './audit.ts'
 export {
   backfillSchema,
+  cancelBackfillSchema,
   cancelJobSchema,
   cancelRunSchema,
+  countBackfillSchema,
   pauseSchema,
   redriveRunSchema,
   resumeSchema,
@@ -20,6 +22,7 @@ export {
   appliedWaitMs,
   auditCaughtUpMs,
   auditKeptMax,
+  backfillCountMax,
   batchGroupsMax,
   batchStatusesMax,
   bodiesMax,
@@ -28,6 +31,7 @@ export {
   bodyReceiveMs,
   changesMax,
   changeWaitMs,
+  clientAheadMsMax,
   compressedAtOnceMax,
   compressedCharsMax,
   compressedCharsMin,

@@ -253,6 +253,11 @@ export const redriveMax = 1_000
 /** Maximum dead runs that the answer lists as left. */
 export const redrivesLeftMax = 1_000
 
+/** Maximum occurrences that the count of a backfill counts. */
+export const backfillCountMax = 100_000
+/** A range of the past may end this much later than now, because clocks of clients differ. It is cut to now. */
+export const clientAheadMsMax = 60_000
+
 /** Maximum waiting calculations of schedules. More are refused as `overloaded`. */
 export const computationsWaitingMax = 10_000
 /** Time that calculations may use without a pause, except for the last step. */

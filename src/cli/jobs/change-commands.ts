@@ -1,7 +1,7 @@
 /** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
 import type { Command } from 'commander'
-import { JsonText, readJson, stateWords } from '../../../streams/text/index.ts'
-import type { CommandResult } from '../../answers/index.ts'
+import { counted, JsonText, readJson, stateWords } from '../../../streams/text/index.ts'
+import type { BackfillCount, CommandResult } from '../../answers/index.ts'
 import { DuelogError, messageOf } from '../../errors/index.ts'
 import {
   type CommandFrame,
@@ -12,6 +12,7 @@ import {
   path,
   remoteCommand,
   remotely,
+  type Shell,
 } from '../remote/index.ts'
 import { choosesMany, type FilterFlags, filterOptions, operateByFlags } from './operate.ts'
 
@@ -121,21 +122,45 @@ export function triggerCommand(frame: CommandFrame): Command {
 
 export function backfillCommand(frame: CommandFrame): Command {
   return remoteCommand('backfill', 'Run each occurrence of a past time range.', [
-    'jobs backfill report-7 --from 2030-01-01T00:00:00Z --to 2030-01-08T00:00:00Z',
+    'jobs backfill report-7 --from 2030-01-01T00:00:00Z --to 2030-01-08T00:00:00Z --dry-run',
+    'jobs backfill report-7 --cancel',
   ])
     .argument('<id>', 'ID of the job')
-    .requiredOption('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
-    .requiredOption('--to <time>', 'end of the range, exclusive; at most now')
+    .option('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
+    .option('--to <time>', 'end of the range, exclusive; not after now')
+    .option('--dry-run', 'count the runs, and write nothing')
+    .option('--cancel', 'end the backfill in progress: it makes no further runs, and those that it has made go on')
     .addOption(idempotencyOption())
-    .action((id: string, flags: ChangeFlags & { from: string; to: string }) =>
-      remotely(frame, flags, (shell) =>
-        forEach(shell, 'id', [id], async () => {
-          const body = { from: timeOf(flags.from), to: timeOf(flags.to) }
-          const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
-          return { facts, text: facts.applied ? 'runs the occurrences of the range, one at a time.' : laterText(facts) }
-        }),
-      ),
+    .action((id: string, flags: BackfillFlags) =>
+      remotely(frame, flags, (shell) => forEach(shell, 'id', [id], () => backfill(shell, id, flags))),
     )
+}
+
+interface BackfillFlags extends ChangeFlags {
+  from?: string
+  to?: string
+  dryRun?: boolean
+  cancel?: boolean
+}
+
+async function backfill({ api }: Shell, id: string, flags: BackfillFlags): Promise<Done> {
+  const { from, to, dryRun, cancel } = flags
+  if (cancel) {
+    if (from !== undefined || to !== undefined || dryRun) throw new DuelogError('bad-usage', '--cancel takes no range.')
+    const facts = await api.post<CommandResult>(path`/v1/jobs/${id}/backfill/cancel`, undefined, idempotencyOf(flags))
+    return { facts, text: facts.applied ? 'makes no further runs of the backfill.' : laterText(facts) }
+  }
+  if (from === undefined || to === undefined)
+    throw new DuelogError('bad-usage', 'A backfill needs its range: --from and --to. --cancel ends the one in progress.')
+  const body = { from: timeOf(from), to: timeOf(to) }
+  if (dryRun) {
+    const facts = await api.post<BackfillCount>(path`/v1/jobs/${id}/backfill/count`, body)
+    const { occurrences, isMore, first, last } = facts
+    const range = first === null ? '' : `, from ${first} to ${isMore ? 'later than ' : ''}${last}`
+    return { facts, text: `would run ${isMore ? 'more than ' : ''}${counted(occurrences, 'time')}${range}.` }
+  }
+  const facts = await api.post<CommandResult>(path`/v1/jobs/${id}/backfill`, body, idempotencyOf(flags))
+  return { facts, text: facts.applied ? 'runs the occurrences of the range, beside its schedule.' : laterText(facts) }
 }
 
 /** Outcome of a command that creates a run. Throws when the owner created none. */

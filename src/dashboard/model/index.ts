@@ -54,8 +54,10 @@ export { fieldSchemas } from './field-schemas.ts'
 export { type Held, useHeld } from './held.ts'
 export {
   backfill,
+  cancelBackfill,
   cancelJob,
   cancelRun,
+  countBackfill,
   createJob,
   pause,
   putJob,

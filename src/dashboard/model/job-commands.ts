@@ -1,6 +1,6 @@
 /** Commands for jobs and runs. Each shows its outcome as a notice. */
 
-import type { CommandResult, Job, Run } from '../../answers/index.ts'
+import type { BackfillCount, CommandResult, Job, Run } from '../../answers/index.ts'
 import { act, confirmed } from './actions.ts'
 import { ask, path } from './request.ts'
 import { counted } from './words.ts'
@@ -76,6 +76,16 @@ export async function cancelJob({ id, active }: Job): Promise<boolean> {
     () => `Cancelled job ${id}.`,
   )
 }
+
+/** Times in ISO 8601. */
+export const countBackfill = (id: string, from: string, to: string): Promise<BackfillCount> =>
+  ask<BackfillCount>(path(['jobs', id, 'backfill', 'count']), { method: 'POST', body: { from, to } })
+
+export const cancelBackfill = ({ id, backfill }: Job): Promise<boolean> =>
+  act(
+    () => command(['jobs', id, 'backfill', 'cancel']),
+    () => `Backfill of ${id} ended after ${counted(backfill?.made ?? 0, 'run')}.`,
+  )
 
 /** Times in ISO 8601. */
 export const backfill = (id: string, from: string, to: string): Promise<boolean> =>

@@ -1,7 +1,23 @@
 /** Actions of a job: buttons on its page, and in a list two buttons and a menu, so that no dangerous button stands in each row. */
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { backfill, cancelJob, type Job, jobHref, pause, remove, resume, runNow, visible } from '../model/index.ts'
+import type { BackfillCount } from '../../answers/index.ts'
+import {
+  backfill,
+  cancelBackfill,
+  cancelJob,
+  countBackfill,
+  counted,
+  instant,
+  type Job,
+  jobHref,
+  pause,
+  remove,
+  resume,
+  runNow,
+  viewerZone,
+  visible,
+} from '../model/index.ts'
 import { ActionButton } from './action-button.tsx'
 import { Modal } from './modal.tsx'
 import { latestTime } from './search-form.tsx'
@@ -79,7 +95,12 @@ function MoreActions(props: JobActionsProps) {
       <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${name}`} onClick={close}>
         Edit
       </a>
-      {(cron ?? rrule ?? everyMs) != null && (
+      {job.backfill !== null && (
+        <ActionButton label={`End backfill of ${name}`} run={() => after(cancelBackfill(job), changed)}>
+          End backfill
+        </ActionButton>
+      )}
+      {(cron ?? rrule ?? everyMs) != null && job.backfill === null && (
         <button
           type="button"
           aria-haspopup="dialog"
@@ -135,21 +156,41 @@ export function JobDialogs() {
   )
 }
 
-function BackfillForm({ job: { id }, changed }: JobActionsProps) {
+function countWords({ occurrences, isMore, first, last }: BackfillCount, zone: string): string {
+  if (first === null || last === null) return 'The range has no occurrence.'
+  const at = (time: string): string => instant(Date.parse(time), zone)
+  const runs = `${isMore ? 'More than ' : ''}${counted(occurrences, 'run')}`
+  return `${runs}: from ${at(first)} to ${isMore ? 'after ' : ''}${at(last)}, ${zone}.`
+}
+
+function BackfillForm({ job: { id, definition }, changed }: JobActionsProps) {
   const place = useRef<HTMLFormElement>(null)
-  const send = async (): Promise<void> => {
+  const found = useSignal('')
+  const zone = definition?.schedule.timezone ?? viewerZone
+  const range = (): [string, string] | undefined => {
     const form = place.current
-    if (form === null || !form.reportValidity()) return
+    if (form === null || !form.checkValidity()) return undefined
     const given = new FormData(form)
     // Without a zone the text is a time of the viewer's zone.
     const at = (name: string): string => new Date(String(given.get(name))).toISOString()
-    if (!(await backfill(id, at('from'), at('to')))) return
+    return [at('from'), at('to')]
+  }
+  const count = async (): Promise<void> => {
+    const wanted = range()
+    found.value =
+      wanted === undefined ? '' : await countBackfill(id, ...wanted).then((counted) => countWords(counted, zone), String)
+  }
+  const send = async (): Promise<void> => {
+    place.current?.reportValidity()
+    const wanted = range()
+    if (wanted === undefined || !(await backfill(id, ...wanted))) return
     close()
     await changed()
   }
   return (
-    <form ref={place} onSubmit={(event) => event.preventDefault()}>
-      <p>Creates one run for each occurrence of a past range, one after the other.</p>
+    <form ref={place} onSubmit={(event) => event.preventDefault()} onChange={() => void count()}>
+      <p>Creates one run for each occurrence of a past range. An occurrence of the schedule that is due goes first.</p>
+      <p class="aside">Times of {viewerZone}.</p>
       <div class="filters">
         <label>
           From
@@ -160,6 +201,7 @@ function BackfillForm({ job: { id }, changed }: JobActionsProps) {
           <input name="to" type="datetime-local" step={1} max={latestTime} required />
         </label>
       </div>
+      <p role="status">{found.value}</p>
       <div class="buttons end">
         <button type="button" onClick={close}>
           Cancel

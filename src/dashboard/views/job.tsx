@@ -224,6 +224,15 @@ function Facts({ job }: { job: Job }) {
           {definition?.target.pool !== undefined && <span class="aside">pool {definition.target.pool}</span>}
         </dd>
       </div>
+      {job.backfill !== null && (
+        <div>
+          <dt>Backfill</dt>
+          <dd>
+            {count(job.backfill.made)} made, next for <When at={job.backfill.nextAt} zone={definition?.schedule.timezone} />
+            <span class="aside">{job.backfill.id}</span>
+          </dd>
+        </div>
+      )}
       <Count name="Succeeded" value={job.succeeded} />
       <Count name="Failed" value={job.failed} />
       <Count name="Skipped" value={job.skipped} />

@@ -138,5 +138,7 @@ function viewOfJob(
     active: withHeartbeats(state.active),
     lastRun: state.lastRun,
     deadRuns: state.deadRuns,
+    anchorAt: state.anchorAt,
+    backfill: state.backfill,
   }
 }

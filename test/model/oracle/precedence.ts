@@ -15,7 +15,7 @@ function problemsOf(lives: Lives, { jobId, before, after, ended }: Change): stri
   if (before === undefined || after === undefined || before.specOffset !== after.specOffset) return []
   const definitions = (lives.get(jobId) ?? []).flatMap((life) => life.definitions)
   const overlap = definitions.find(({ offset }) => offset === after.specOffset)?.spec?.overlap
-  if (overlap !== 'SKIP' && overlap !== 'ALLOW') return []
+  if (overlap === undefined || overlap === 'CANCEL_PREVIOUS') return []
   const runs = [...before.active, ...after.active, ...ended, ...(after.lastRun ? [after.lastRun] : [])]
   if (!runs.every(({ trigger }) => pastTriggers.has(trigger))) return []
   return skipsOf(before, after).map(

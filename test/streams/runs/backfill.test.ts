@@ -1,7 +1,7 @@
 /** One run for each occurrence of a past range, a few at a time. */
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
-import { backfillRunsMax } from '../../../streams/runs/backfill.ts'
+import { backfillRunsMax, countBackfill } from '../../../streams/runs/backfill.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -125,6 +125,77 @@ describe('the runs of a backfill', () => {
   })
 })
 
+describe('a backfill that is ended', () => {
+  const minutely: Definition = { schedule: { everyMs: minute, anchor: 0 }, maxConcurrentRuns: 2 }
+  const range = { from: minute, to: 5 * minute }
+  const begun = (more: Definition = {}): JobHistory =>
+    definedAt(5 * minute + 1, { ...minutely, ...more }, false).command('BACKFILL', { ...range, commandId: 'b' })
+  it('makes no further runs; those that it has made go on, and the schedule too', () => {
+    const job = begun()
+    expect(job.state.backfill).toEqual({ commandId: 'b', from: minute, to: 5 * minute, nextAt: 3 * minute, made: 2 })
+    job.command('BACKFILL', { discard: true })
+    expect(job.state).toMatchObject({ backfill: null, active: [{ status: 'DISPATCHED' }, { status: 'DISPATCHED' }] })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'command', scheduledFor: 3 * minute })
+    job
+      .report('SUCCEEDED', { runNo: 1 })
+      .report('SUCCEEDED', { runNo: 2 })
+      .until(6 * minute)
+    expect(backfilled(job)).toEqual([minute, 2 * minute])
+    expect(job.fired).toEqual([6 * minute])
+  })
+  it('lets the job be COMPLETED', () => {
+    const job = begun({ endAt: 3 * minute }).command('BACKFILL', { discard: true })
+    job.report('SUCCEEDED', { runNo: 1 }).report('SUCCEEDED', { runNo: 2 })
+    expect(job.state.status).toBe('COMPLETED')
+  })
+  it('is refused without one, and once the last of its runs is made', () => {
+    const job = begun().command('BACKFILL', { discard: true }).command('BACKFILL', { discard: true, commandId: 'x' })
+    expect(job.state.decisions.at(-1)).toMatchObject({ what: 'DROPPED', reason: 'no-backfill', commandId: 'x' })
+  })
+  it('may be that of a job whose validity is over', () => {
+    const job = begun({ expireAt: 5 * minute + 10 })
+    job.now = 5 * minute + 20
+    expect(job.command('BACKFILL', { discard: true }).state).toMatchObject({ backfill: null })
+    expect(job.state.decisions.at(-1)).toMatchObject({ reason: 'command' })
+  })
+})
+
+describe('the count of a backfill', () => {
+  const all = <Result>(pieces: Generator<void, Result>): Result => {
+    for (;;) {
+      const { done, value } = pieces.next()
+      if (done) return value
+    }
+  }
+  it.each<[string, Definition]>([
+    ['an interval', { schedule: { everyMs: 1_700, anchor: 250 } }],
+    ['cron', { schedule: { cron: '*/7 * * * * *' } }],
+    ['a rule', { schedule: { rrule: 'FREQ=SECONDLY;INTERVAL=3' }, startAt: 5_500 }],
+  ])('is that of the runs that it makes: %s', (_, definition) => {
+    const job = definedAt(61_000, { ...definition, maxConcurrentRuns: 100 })
+    const spec = job.job.definition?.spec
+    if (spec === undefined) throw new Error('no definition')
+    const range = { from: 3_000, to: 60_000 }
+    const counted = all(countBackfill(spec, job.state.anchorAt, { ...range, max: 1_000 }))
+    const made = backfilled(job.command('BACKFILL', range))
+    expect(made.length).toBeGreaterThan(7)
+    expect(counted).toEqual({ occurrences: made.length, isMore: false, first: made[0], last: made.at(-1) })
+    const [half, some] = [Math.floor(made.length / 2), { from: 3_000, to: 60_000 }]
+    expect(all(countBackfill(spec, job.state.anchorAt, { ...some, max: half }))).toMatchObject({
+      occurrences: half,
+      isMore: true,
+    })
+    expect(all(countBackfill(spec, job.state.anchorAt, { ...some, max: made.length }))).toMatchObject({ isMore: false })
+  })
+  it('of a range without occurrence is 0', () => {
+    const job = definedAt(61_000, { schedule: { everyMs: 10_000, anchor: 0 } })
+    const spec = job.job.definition?.spec
+    if (spec === undefined) throw new Error('no definition')
+    const none = { occurrences: 0, isMore: false, first: null, last: null }
+    expect(all(countBackfill(spec, 0, { from: 10_001, to: 20_000, max: 9 }))).toEqual(none)
+  })
+})
+
 describe('an occurrence that waits for room', () => {
   const definition: Definition = { schedule: { everyMs: minute, anchor: 0 }, catchUp: 'ALL', maxConcurrentRuns: 1 }
   const begun = (more: Definition = {}): JobHistory =>
@@ -160,6 +231,17 @@ describe('an occurrence that waits for room', () => {
       ['BACKFILL', 1],
     ])
     expect(job.state.skipped).toBe(0)
+  })
+  it('is not skipped because another one waits in the queue for a run of a backfill: overlap QUEUE_ONE', () => {
+    const job = begun({ catchUp: 'LATEST', overlap: 'QUEUE_ONE' }).until(7 * minute)
+    expect(job.state).toMatchObject({ queuedFor: 6 * minute, waiting: true, nextFireAt: 7 * minute, skipped: 0 })
+    for (let runNo = 1; runNo <= 3; runNo++) job.report('SUCCEEDED', { runNo }).until(job.now)
+    expect(order(job)).toEqual([
+      ['BACKFILL', 0],
+      ['SCHEDULE', 6],
+      ['SCHEDULE', 7],
+      ['BACKFILL', 1],
+    ])
   })
   it('is skipped because of another run of the schedule, beside a backfill too', () => {
     const job = begun({ catchUp: 'LATEST', overlap: 'SKIP' })
