@@ -10,7 +10,7 @@ import { compileTo, root } from './compile.ts'
  * The files that the program reads besides its modules, at the same paths, and the schemas, for programs that write records
  * without this package.
  */
-const assets = ['src/**/*.{sh,xml}', 'schemas/*.avsc', 'examples/kubernetes-ci-periodics.ndjson']
+const assets = ['src/**/*.{sh,xml,sha256}', 'schemas/*.avsc', 'examples/kubernetes-ci-periodics.ndjson']
 
 await compileTo('dist')
 for await (const asset of glob(assets, { cwd: root })) await cp(`${root}${asset}`, `${root}dist/${asset}`)

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { DuelogError } from '../errors/index.ts'
+import { checkJars } from './checksums.ts'
 import { waitForFolder } from './folder-lock.ts'
 import type { StartContext } from './options.ts'
 
@@ -53,6 +54,7 @@ export async function artifactFolder(name: ArtifactName, context: StartContext):
     }
     const unfinished = await mkdtemp(join(cache, 'unfinished-'))
     await fetch(name, pom, unfinished, context)
+    await checkJars(name, unfinished, context.jarLists)
     await rename(unfinished, target)
     return target
   } finally {

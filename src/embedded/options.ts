@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
   kafkaHeapMb?: number
   /** Compiles hot code with the optimizing compiler too: less work from some minutes on, more before. Default false. */
   optimizesCode?: boolean
+  /** Folder of the lists of SHA-256 that the jars are checked by, for tests. Default: those of this version. */
+  jarLists?: string
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Called with one line for each slow step, such as a download. */
   onProgress?: (message: string) => void

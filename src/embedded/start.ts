@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DuelogError, messageOf } from '../errors/index.ts'
 import { artifactFolder, titles } from './artifacts.ts'
 import { startBroker } from './broker.ts'
+import { checkJars, jarLists } from './checksums.ts'
 import { claimVersion, openDataFolder, requireSpace } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { GuardedProcess } from './guarded-process.ts'
@@ -115,12 +116,13 @@ async function prepare(options: EmbeddedOptions, dataDir: string): Promise<Start
     onProgress,
     partitionsDefault: options.partitionsDefault ?? 4,
     kafkaHeapMb: options.kafkaHeapMb ?? 384,
+    jarLists: options.jarLists ?? jarLists,
     optimizesCode: options.optimizesCode ?? false,
     logDir: join(dataDir, 'logs'),
   }
   // Both are fetched before either starts, so that a failed download leaves no half-started system.
-  if (wantKafka) await artifactFolder('kafka', context)
-  if (wantRegistry) await artifactFolder('registry', context)
+  if (wantKafka) await checkJars('kafka', await artifactFolder('kafka', context), context.jarLists)
+  if (wantRegistry) await checkJars('registry', await artifactFolder('registry', context), context.jarLists)
   onProgress(`Starting ${[wantKafka && titles.kafka, wantRegistry && titles.registry].filter(Boolean).join(' and ')} …`)
   return context
 }

@@ -114,6 +114,7 @@ export function newMetrics({ ofProcess = true } = {}) {
     reopens: counter('reopens_total', 'Partitions reopened after a producer error.', ['reason']),
     fenced: counter('fenced_total', 'Partitions lost to a later owner.'),
     withdrawn: gauge('withdrawn', 'Whether this process lets others fire because its local stores fail permanently: 1 or 0.'),
+    diskFree: gauge('data_disk_free_bytes', 'Free space of the disk with the data folder.', [], 'max'),
     tzInfo: gauge('tz_info', 'Time zone rules of this process, and the version of ICU; always 1.', ['version', 'icu'], 'max'),
     zoneRulesDiffer: gauge(
       'zone_rules_differ',

@@ -14,6 +14,7 @@ import { keepPrivate, newInstance, zoneRulesVersion } from '../process/index.ts'
 import type { Scheduler } from '../scheduler/index.ts'
 import { flushSpans } from '../tracing/index.ts'
 import { auditorOf, startAuditor } from './auditor.ts'
+import { DiskWatch } from './disk-watch.ts'
 import { startOwn } from './embedded.ts'
 import { startExecuting } from './executor.ts'
 import { groupsOf, succeed } from './former-process.ts'
@@ -196,8 +197,17 @@ async function connect(options: SystemOptions, frame: Frame) {
     announced: options.announced,
   }
   startClock(context)
+  if (plan === undefined) await watchDisk(context)
   const parts: ProcessContext = { ...context, pauses: await startPauses(context) }
   return { parts, cluster: { brokers, registryUrl, registryUp: whenUp }, clusterId, standing, startRegistry }
+}
+
+/** Processes of one Duelog share a folder. The first of them looks. */
+async function watchDisk({ config, ...parts }: Omit<ProcessContext, 'pauses'>): Promise<void> {
+  const isEmbedded = config.brokers === undefined || config.registryUrl === undefined
+  const watch = new DiskWatch({ ...parts, dataDir: config.dataDir, isEmbedded, onFull: parts.vitals.died })
+  parts.undo.push(async () => watch.stop())
+  await watch.start()
 }
 
 /** What the connection meets. */

@@ -1,4 +1,5 @@
 /** What the tests of the embedded broker and registry share: folders, options, stand-in programs, and looking at processes. */
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, watch } from 'node:fs'
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,6 +34,14 @@ export async function program(folder: string, name: string, script: string): Pro
   await writeFile(path, `#!/bin/sh\n${script}\n`)
   await chmod(path, 0o755)
   return path
+}
+
+/** A folder with a list of the SHA-256 of jars with these contents, for broker and registry. */
+export async function jarList(folder: string, jars: Record<string, string>): Promise<string> {
+  const hash = (content: string): string => createHash('sha256').update(content).digest('hex')
+  const list = Object.entries(jars).map(([file, content]) => `${hash(content)}  ${file}\n`)
+  for (const name of ['kafka', 'registry']) await writeFile(join(folder, `${name}.sha256`), list.join(''))
+  return folder
 }
 
 /** The pid in a pid file of the data folder. */

@@ -7,7 +7,7 @@ import { majorVersionOf } from '../../src/embedded/java.ts'
 import type { EmbeddedOptions } from '../../src/embedded/options.ts'
 import { startEmbedded } from '../../src/embedded/start.ts'
 import type { DuelogError } from '../../src/errors/errors.ts'
-import { optionsFor, program, temporaryFolder } from './harness.ts'
+import { jarList, optionsFor, program, temporaryFolder } from './harness.ts'
 
 /** The code and sentence with which a start is refused; whatever did start is stopped. */
 async function refusal(options: EmbeddedOptions): Promise<{ code: string; message: string }> {
@@ -100,7 +100,8 @@ case "$*" in
   *kafka.Kafka*) echo 'INFO starting'; echo 'java.lang.RuntimeException: no'; echo '	at some.Place'; echo 'Caused by: java.io.IOException: No space left on device'; exit 1 ;;
   *) exec sleep 1000 ;;
 esac`
-    const options = await withPrograms({ java, mvn })
+    const made = await withPrograms({ java, mvn })
+    const options = { ...made, jarLists: await jarList(await temporaryFolder(), { 'some.jar': 'jar\n' }) }
     const { code, message } = await refusal(options)
     expect(code).toBe('embedded-failed')
     const log = join(options.dataDir, 'logs', 'kafka.log')

@@ -93,6 +93,17 @@ export const processEvents = {
     meaning: 'A broker or registry of an earlier Duelog still ran and was stopped.',
     action: 'Nothing.',
   },
+  'disk-low': {
+    level: 'warn',
+    fields: 'dataDir freeMb',
+    meaning: 'The disk of the data folder has less than 1,024 MB left. With an embedded broker the process stops below 128 MB.',
+    action: 'Free space, or move the data folder to a larger disk.',
+  },
+  'disk-free': {
+    level: 'info',
+    fields: 'dataDir freeMb',
+    meaning: 'The disk of the data folder has space again.',
+  },
   'former-members-removed': {
     level: 'info',
     fields: 'former members',

@@ -7,6 +7,7 @@ import { cp, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { artifactFolder, kafkaVersion } from '../../../src/embedded/artifacts.ts'
+import { jarLists } from '../../../src/embedded/checksums.ts'
 import type { StartContext } from '../../../src/embedded/options.ts'
 import { readHouseFile } from '../../house/tree.ts'
 import { composeFile } from '../compose-file.ts'
@@ -81,7 +82,7 @@ async function made(program: string, args: readonly string[]): Promise<void> {
 
 async function jars(name: 'kafka' | 'registry', to: string, say: Say): Promise<void> {
   const { env } = process
-  const context = { env, logDir: to, onProgress: say } as unknown as StartContext
+  const context = { env, logDir: to, onProgress: say, jarLists } as unknown as StartContext
   await mkdir(to, { recursive: true })
   await cp(await artifactFolder(name, context), to, { recursive: true })
 }
