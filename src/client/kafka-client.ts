@@ -1,6 +1,6 @@
 /** The client that writes definitions to the `jobs` topic, without the HTTP API. */
 import type { JobDefinition, JobDefinitionInput } from '../../schemas/index.ts'
-import { limitWarnings } from '../../streams/definitions/index.ts'
+import { definitionWarnings } from '../../streams/definitions/index.ts'
 import { type OnlyOver, onlyOverHeaders } from '../../streams/state/index.ts'
 import { counted, quoted } from '../../streams/text/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
@@ -60,7 +60,7 @@ class DefinitionWriter implements KafkaClient {
     const { reader, partitions, checker } = await this.#ports()
     await checker?.check(job as Job)
     const { id, value, definition } = reader.read(job as Job)
-    const warnings = limitWarnings(id, definition, partitions)
+    const warnings = definitionWarnings(id, definition, partitions)
     const written = await this.#write(id, value, headersOf(condition))
     return { id, etag: `"${written.partition}.${written.offset}"`, ...written, applied: false, warnings }
   }

@@ -2,6 +2,7 @@
  * The decision core: a job, an input and the time → a decision.
  * It is pure: the same arguments give the same decision on every machine, at any later time.
  */
+
 import type { ActiveRun } from '../../schemas/index.ts'
 import {
   admit,
@@ -29,6 +30,7 @@ import {
   timerKind,
   timersOf,
 } from '../state/index.ts'
+import { cutText } from '../text/index.ts'
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 import { applyCommand } from './command.ts'
 import { correctTimes } from './misdated-times.ts'
@@ -106,7 +108,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
 export function invalidated(job: Job, reason: string, now: number, runNo = 0, hasDeadLetter = true): Decision {
   const draft = draftOf(job)
   draft.failed = true
-  const text = reason.length > reasonCharsMax ? `${reason.slice(0, reasonCharsMax).toWellFormed()}…` : reason
+  const text = reason.length > reasonCharsMax ? `${cutText(reason, reasonCharsMax)}…` : reason
   const state = job.state ?? pristineState(job)
   const run = state.active.find((candidate) => candidate.runNo === runNo)
   if (run === undefined && state.status === 'INVALID' && state.reason === text && state.deleteAt === null) return draft

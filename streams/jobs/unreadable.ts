@@ -3,6 +3,7 @@
  * is decided about it, so its bytes in the log stay unchanged. If only their schema was missing, the job continues as soon as the schema
  * is there.
  */
+
 import type { JobState } from '../../schemas/index.ts'
 import {
   type Context,
@@ -15,6 +16,7 @@ import {
   patchState,
   pristineState,
 } from '../state/index.ts'
+import { cutText } from '../text/index.ts'
 import { acceptDefinition, acceptDeletion } from './accept.ts'
 
 /** Longest part of the decoder's message that is shown. */
@@ -22,7 +24,7 @@ const problemCharsMax = 200
 
 /** The replacement of an unreadable state. Its runs have a new life, because their numbers start again at 1. */
 export function unreadableState(job: Job, problem: string): JobState {
-  const reason = `What was decided about the job cannot be read (${problem.slice(0, problemCharsMax).toWellFormed()}); define it again, or delete it.`
+  const reason = `What was decided about the job cannot be read (${cutText(problem, problemCharsMax)}); define it again, or delete it.`
   const life = `${lifeOf(job.definition)}u`
   return { ...pristineState(job), status: 'INVALID', reason, life, nextFireAt: null, nextDueAt: null }
 }

@@ -1,6 +1,8 @@
 /** Errors of the failed attempts of a run: what the state of a job keeps of each. */
+
 import type { ActiveRun, AttemptError } from '../../schemas/index.ts'
 import { runErrorsMax } from '../state/index.ts'
+import { cutText } from '../text/index.ts'
 
 const messageCharsMax = 1_000
 /** Longest stack that is kept. It has about 20 frames. */
@@ -19,8 +21,8 @@ type Attempted = Pick<ActiveRun, 'attempt' | 'worker' | 'dueAt' | 'dispatchedAt'
 export function attemptErrorOf(run: Attempted, { type, message, stack }: Failure, at: number): AttemptError {
   const { attempt, worker, dueAt, dispatchedAt, startedAt } = run
   return {
-    ...{ attempt, at, worker, type, message: message.slice(0, messageCharsMax).toWellFormed() },
-    ...{ dueAt, dispatchedAt, startedAt, stack: stack?.slice(0, stackCharsMax).toWellFormed() ?? null },
+    ...{ attempt, at, worker, type, message: cutText(message, messageCharsMax) },
+    ...{ dueAt, dispatchedAt, startedAt, stack: stack == null ? null : cutText(stack, stackCharsMax) },
   }
 }
 

@@ -5,7 +5,7 @@
 import type { ActiveRun, EndedRun, Execution, FinishedRun } from '../../schemas/index.ts'
 import { hiddenHash } from '../hashing/index.ts'
 import type { Job } from '../state/index.ts'
-import { traceContextOf } from '../text/index.ts'
+import { cutText, traceContextOf } from '../text/index.ts'
 import { executionOf } from './dispatch.ts'
 import { snapshotNoOf } from './snapshots.ts'
 
@@ -25,7 +25,7 @@ export function endedRunOf(job: Job, run: ActiveRun, finished: FinishedRun, reas
     runNo: finished.runNo,
     life: job.state?.life ?? '',
     outcome: finished.status,
-    reason: reason?.slice(0, reasonCharsMax).toWellFormed() ?? null,
+    reason: reason == null ? null : cutText(reason, reasonCharsMax),
     trigger: finished.trigger,
     commandId: finished.commandId,
     handler: made === undefined || topic !== null ? null : made.handler,

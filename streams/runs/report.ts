@@ -4,7 +4,7 @@
  */
 import { type AvroField, type AvroRecord, type ExecutionEvent, executionEventSchema, fieldOf } from '../../schemas/index.ts'
 import { limitChecker } from '../definitions/index.ts'
-import type { Problem } from '../text/index.ts'
+import { cutText, type Problem } from '../text/index.ts'
 
 const problemsOf = limitChecker(executionEventSchema)
 const errorSchema = (fieldOf(executionEventSchema, 'error').type as [string, AvroRecord])[1]
@@ -58,6 +58,4 @@ function shortened(report: ExecutionEvent): ExecutionEvent {
 
 const clamped = (value: number, { minimum = 0, maximum = 0 }: AvroField): number => Math.min(Math.max(value, minimum), maximum)
 
-/** Half of a surrogate pair, which UTF-8 cannot encode, becomes a replacement character. */
-const cut = (text: string, { maxLength = 0 }: AvroField): string =>
-  text.length > maxLength ? text.slice(0, maxLength).toWellFormed() : text
+const cut = (text: string, { maxLength = 0 }: AvroField): string => cutText(text, maxLength)

@@ -25,6 +25,8 @@ type Parsed = { recurrence: Recurrence } | { problem: string }
 const parsedCrons = new BoundedCache<Parsed>(parsedCronsMax, (expression) => {
   // The parser reads any text with a colon as a date.
   if (expression.includes(':')) return { problem: 'a cron expression has no colon; for one instant use schedule.at' }
+  const foreign = foreignProblem(expression)
+  if (foreign !== undefined) return { problem: foreign }
   parseStep()
   try {
     const cron = new Cron(expression, { utcOffset: 0, mode, paused: true })
@@ -107,6 +109,17 @@ function setOf(values: readonly number[]): number[] {
 }
 
 const dayOrNull = (wall: number | null): number | null => (wall === null ? null : dayOf(wall))
+
+/** What other programs write. The parser would take it for something else, or say only that it is wrong. */
+function foreignProblem(expression: string): string | undefined {
+  if (/^\s*@every\b/i.test(expression)) return '@every is an interval; use schedule.everyMs'
+  if (/(?:^|[\s,])-\d/.test(expression))
+    return 'its numbers cannot be negative; L is the last day of the month, 5L the last Friday'
+  const fields = expression.trim().split(/\s+/)
+  if (fields.some((field, at) => field.includes('?') && at !== fields.length - 3 && at !== fields.length - 1))
+    return '? may stand only for the day of the month and for the weekday. The order is minute hour day month weekday, with seconds before them if there are 6 fields; leave out the year, which AWS and Quartz have at the end'
+  return undefined
+}
 
 /** The parser's message without its own class names and field numbers. */
 function readable(message: string): string {

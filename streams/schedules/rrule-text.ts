@@ -72,7 +72,11 @@ function partsOf(text: string): Map<string, string> {
     refuse('it must be one RRULE; the begin goes to schedule.dtstart, exceptions to schedule.exdates')
   }
   const parts = new Map<string, string>()
-  for (const part of upper.replace(/^RRULE:/, '').split(';')) {
+  // Google Calendar ends its rules with a semicolon.
+  for (const part of upper
+    .replace(/^RRULE:/, '')
+    .replace(/;$/, '')
+    .split(';')) {
     const [, name, value] = /^([A-Z-]+)=([^=]+)$/.exec(part) ?? refuse(`${shown(part)} is not of the form NAME=VALUE`)
     if (name === undefined || value === undefined) continue
     if (!partNames.includes(name)) refuse(`${shown(name)} is not a part it can have; those are ${partNames.join(', ')}`)

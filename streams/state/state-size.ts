@@ -2,7 +2,9 @@
  * Size limit of a job's state, and the parts that are dropped first if it would be larger. The record of the state must fit a batch of the
  * log with room to spare, whatever workers report: a refused record would stop the whole partition.
  */
+
 import type { ActiveRun, AttemptError, FinishedRun, JobState } from '../../schemas/index.ts'
+import { cutText } from '../text/index.ts'
 
 /** Limit in bytes. They are counted so that the record is never larger. */
 export const stateBytesMax = 524_288
@@ -63,9 +65,7 @@ export function fittedState(state: JobState): JobState {
 }
 
 const cut = (error: AttemptError): AttemptError =>
-  error.message.length <= cutMessageChars
-    ? error
-    : { ...error, message: `${error.message.slice(0, cutMessageChars).toWellFormed()}…` }
+  error.message.length <= cutMessageChars ? error : { ...error, message: `${cutText(error.message, cutMessageChars)}…` }
 
 function withErrors(state: JobState, change: (errors: AttemptError[]) => AttemptError[]): JobState {
   const { active, lastRun } = state

@@ -1,5 +1,6 @@
 /** Text that people and programs exchange: lossless JSON, times, problems, plurals, suggestions for mistyped names. */
 export { type ChangeWords, changeWords, nothingFound } from './change-words.ts'
+export { cutText } from './cut-text.ts'
 export { nearestOf, suggestion } from './did-you-mean.ts'
 export { isoTime, parseIsoTime, timeLimit } from './iso-time.ts'
 export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson, withoutSpace, writeJson } from './json-text.ts'

@@ -2,6 +2,7 @@
  * One walk over a JSON text that the engine has accepted. It finds what JavaScript values would hide (duplicate names, numbers out of
  * the range of doubles, lone surrogates, too deep nesting) and the texts of payloads and results.
  */
+import { cutText } from './cut-text.ts'
 import { contradiction, type Problem, problemsMax, quoted, validText } from './problem.ts'
 
 /** Maximum nesting of arrays and objects. Readers in other languages may refuse deeper nesting. */
@@ -185,7 +186,7 @@ export class JsonWalk {
       else if (/^[\w-]{1,80}$/.test(name)) path += path === '' ? name : `.${name}`
       else if (name !== '') path += `[${quoted(name)}]`
     }
-    return path.length > fieldLengthMax ? `${path.slice(0, fieldLengthMax)}…` : path
+    return path.length > fieldLengthMax ? `${cutText(path, fieldLengthMax)}…` : path
   }
 }
 

@@ -1,4 +1,5 @@
 /** A problem with a user's input, in a form that API, CLI and client can show. */
+import { cutText } from './cut-text.ts'
 import { counted } from './quantities.ts'
 
 export interface Problem {
@@ -22,7 +23,7 @@ const quotedLengthMax = 80
 export function quoted(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number') return String(value)
   if (typeof value === 'string') {
-    return JSON.stringify(value.length > quotedLengthMax ? `${value.slice(0, quotedLengthMax)}…` : value)
+    return JSON.stringify(value.length > quotedLengthMax ? `${cutText(value, quotedLengthMax)}…` : value)
   }
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Uint8Array) return counted(value.byteLength, 'byte')

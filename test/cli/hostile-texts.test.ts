@@ -117,6 +117,11 @@ it.each(commands.map((args) => ({ args })))('duelog $args', async ({ args }) => 
   }
 })
 
+it('duelog jobs get, also into a pipe or a pager, unlike its forms for programs', async () => {
+  expect((await api.run(['jobs', 'get', 'j'])).out).not.toMatch(controls)
+  expect(JSON.parse((await api.run(['jobs', 'get', 'j', '--json'])).out).definition).toEqual(definition)
+})
+
 it('the text of a plan', () => {
   const fires = { added: [hostile], removed: [], moved: [], kept: 0, until: time }
   const planned = { id: hostile, action: 'UPDATE' as const, changed: [hostile], reason: hostile, fires, warnings: [hostile] }

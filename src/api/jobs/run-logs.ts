@@ -3,7 +3,7 @@
  * at which the run started. Each answer reads a bounded part; the next one continues at its cursor. Few read at once, whoever asks.
  */
 import { fieldOf, type RunLog, type RunLogLine, runLogSchema } from '../../../schemas/index.ts'
-import { isoTime } from '../../../streams/text/index.ts'
+import { cutText, isoTime } from '../../../streams/text/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { FairSlots } from '../../concurrency/index.ts'
@@ -190,7 +190,7 @@ function shownLine({ at, level, text, fields, shortened }: RunLogLine): Omit<Sho
   return {
     at: isoTime(at),
     level: levels.includes(level) ? level : 'info',
-    text: text.slice(0, textCharsMax).toWellFormed(),
+    text: cutText(text, textCharsMax),
     fields: shownFields,
     shortened: shortened || text.length > textCharsMax || (fields !== null && shownFields === null),
   }

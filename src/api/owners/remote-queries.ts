@@ -1,7 +1,9 @@
 /**
  * The partitions of another process, queried over its internal routes (routes/internal-routes.ts).
  */
+
 import { createHash } from 'node:crypto'
+import { cutText } from '../../../streams/text/index.ts'
 import { DuelogError, errorTable } from '../../errors/index.ts'
 import type { Shown } from '../../metrics/index.ts'
 import { answerText, type Fetch, reasonOf } from '../../network/index.ts'
@@ -116,7 +118,7 @@ function errorOf(url: URL, status: number, answer: Record<string, unknown> | und
     )
   }
   if (typeof code === 'string' && Object.hasOwn(errorTable, code) && typeof answer?.detail === 'string') {
-    return new DuelogError(code as keyof typeof errorTable, answer.detail.slice(0, detailCharsMax))
+    return new DuelogError(code as keyof typeof errorTable, cutText(answer.detail, detailCharsMax))
   }
   return new DuelogError('not-ready', `The owner at ${url.origin} answered with status ${status}; ask again later.`)
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { limitWarnings } from '../../../streams/definitions/index.ts'
+import { definitionWarnings } from '../../../streams/definitions/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, checkedId, conditionOf, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
@@ -28,7 +28,7 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
 
   /** Warnings about a limit that other partitions do not share, and about a cycle that the definition closes. */
   const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
-    const warnings = limitWarnings(id, definition, partitions)
+    const warnings = definitionWarnings(id, definition, partitions)
     // A job without followers closes no cycle, and no owner is asked.
     if (followersOf(definition).length > 0) {
       const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
@@ -59,7 +59,7 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)
       const { created = true, ...version } = written as Written & { created?: boolean }
       void reply.header('location', `/v1/jobs/${id}`)
-      const warnings = limitWarnings(id, definition, partitions)
+      const warnings = definitionWarnings(id, definition, partitions)
       return answerWritten(context, request, reply, {
         ...{ id, version, status: created ? 201 : 200 },
         ...(warnings.length > 0 && { warnings }),

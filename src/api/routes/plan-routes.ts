@@ -1,7 +1,7 @@
 /** Plans: what definitions would change, and how much is due. Nothing is written. */
 import type { FastifyInstance } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { definitionToJson, limitWarnings } from '../../../streams/definitions/index.ts'
+import { definitionToJson, definitionWarnings } from '../../../streams/definitions/index.ts'
 import { type JobPlan, type PlanRange, planning } from '../../../streams/jobs/index.ts'
 import { emptyValue, type Job } from '../../../streams/state/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
@@ -104,7 +104,7 @@ async function warn(
     gone?.throwIfAborted()
     const definition = planned.get(String(plan.id))
     if (definition === undefined) continue
-    const warnings = limitWarnings(String(plan.id), definition, partitions)
+    const warnings = definitionWarnings(String(plan.id), definition, partitions)
     const ofTarget = existing && targetWarning(definition, existing, names)
     if (ofTarget !== undefined) warnings.push(ofTarget)
     if (followersOf(definition).length > 0) {

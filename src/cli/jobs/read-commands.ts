@@ -161,6 +161,6 @@ function jobText(job: Job, { stdout, env }: Terminal): string {
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
   const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
-  const definition = jsonText(job.definition === null ? null : withoutDefaults(job.definition), stdout, 2)
+  const definition = jsonText(job.definition === null ? null : withoutDefaults(job.definition), stdout, 2, true)
   return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}`
 }

@@ -60,10 +60,13 @@ export const oneLine = (text: string): string => text.replace(controls, ' ')
 /** The same for a text of several lines. */
 export const severalLines = (text: string): string => text.split('\n').map(oneLine).join('\n')
 
-/** A value as JSON. On a terminal control characters are escapes: JSON leaves some of them as they are. Programs and files get it as it is. */
-export function jsonText(value: unknown, output: Output, indent = 0): string {
+/**
+ * A value as JSON. On a terminal, and in what people read, control characters are escapes: JSON leaves some of them as they are. Programs
+ * and files get it as it is.
+ */
+export function jsonText(value: unknown, output: Output, indent = 0, isForPeople = output.isTTY === true): string {
   const text = writeJson(value, indent)
-  if (output.isTTY !== true) return `${text}\n`
+  if (!isForPeople) return `${text}\n`
   const escaped = (found: string): string => (found === '\n' ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return `${text.replace(controls, escaped)}\n`
 }

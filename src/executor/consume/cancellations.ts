@@ -2,7 +2,9 @@
  * Cancelled attempts that this worker does not run yet. An attempt that arrives later, from a backlog, is dropped before it
  * starts. A forgotten cancellation only costs the run of a handler whose report is ignored.
  */
+
 import type { Execution, WorkerControl } from '../../../schemas/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
 
 /** Cancellations that are remembered. The oldest go first. */
@@ -22,7 +24,7 @@ export interface Cancellation extends AttemptKey {
 }
 
 export function cancellationOf({ jobId, runNo, attempt, specOffset, reason }: WorkerControl, atMs: number): Cancellation {
-  return { jobId, runNo, attempt, specOffset, reason: reason.slice(0, reasonCharsMax), atMs }
+  return { jobId, runNo, attempt, specOffset, reason: cutText(reason, reasonCharsMax), atMs }
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Errors that a handler may throw to control its retries, and the conversion of any thrown value into the error of a report. */
+
 import type { RunError } from '../../../schemas/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 
 export const errorMessageMax = 1_000
 export const errorStackMax = 4_000
@@ -30,7 +32,7 @@ export class RetryLaterError extends Error {
 
 /** An error that the executor itself reports. `type` is one of the words in docs, stable for `nonRetryable` lists. */
 export function runError(type: string, message: string, retryable: boolean): RunError {
-  return { type, message: cut(message, errorMessageMax), stack: null, retryable, retryAfterMs: null }
+  return { type, message: cutText(message, errorMessageMax), stack: null, retryable, retryAfterMs: null }
 }
 
 /**
@@ -42,20 +44,15 @@ export function errorOf(thrown: unknown): RunError {
     if (!(thrown instanceof Error)) return runError('Error', String(thrown), true)
     const retryAfterMs = (thrown as { retryAfterMs?: unknown }).retryAfterMs
     return {
-      type: cut(String(thrown.name || 'Error'), 200),
-      message: cut(String(thrown.message), errorMessageMax),
-      stack: typeof thrown.stack === 'string' ? cut(thrown.stack, errorStackMax) : null,
+      type: cutText(String(thrown.name || 'Error'), 200),
+      message: cutText(String(thrown.message), errorMessageMax),
+      stack: typeof thrown.stack === 'string' ? cutText(thrown.stack, errorStackMax) : null,
       retryable: !(thrown instanceof NonRetryableError) && thrown.name !== 'NonRetryableError',
       retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? Math.round(retryAfterMs) : null,
     }
   } catch {
     return runError('Error', 'the handler threw something that cannot be read', true)
   }
-}
-
-/** Cuts without splitting a surrogate pair, which UTF-8 could not encode. */
-function cut(text: string, charsMax: number): string {
-  return (text.length > charsMax ? text.slice(0, charsMax) : text).toWellFormed()
 }
 
 /** The reason with which a signal is aborted. */

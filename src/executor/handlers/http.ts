@@ -142,7 +142,8 @@ async function startOf(answer: IncomingMessage): Promise<string> {
     // Leaving the loop destroys the connection.
     if (bytes > bodyReadBytesMax) break
   }
-  return Buffer.concat(kept).toString('utf8')
+  // Bytes at the end that are the begin of a character are left out.
+  return new TextDecoder().decode(Buffer.concat(kept), { stream: bytes > keptBytes })
 }
 
 /** Bytes of a key such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`. */

@@ -6,7 +6,9 @@
  * A handler that has not returned when its attempt ended (timeout, drain, cancellation) keeps its slot until it does. A cancelled
  * attempt has no report: its owner has already decided.
  */
+
 import type { Execution, RunError } from '../../../schemas/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { HandlerSpan } from '../../tracing/index.ts'
 import type { Entry } from '../consume/index.ts'
@@ -94,7 +96,7 @@ export class Attempt {
     try {
       const { progress, message } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Record<string, unknown>>
       if (typeof progress === 'number' && Number.isFinite(progress)) this.progress = Math.min(Math.max(progress, 0), 1)
-      if (message !== undefined && message !== null) this.message = String(message).slice(0, progressMessageMax).toWellFormed()
+      if (message !== undefined && message !== null) this.message = cutText(String(message), progressMessageMax)
     } catch {
       // A getter or toString of the handler threw. It is alive all the same.
     }

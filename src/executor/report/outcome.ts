@@ -1,6 +1,8 @@
 /** Converts a handler's return value to the outcome in the report. */
+
 import { types } from 'node:util'
 import { executionEventSchema, fieldOf } from '../../../schemas/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 import { errorOf, outcomesProblem, runError } from '../handlers/index.ts'
 import { type Outcome, succeededWithoutResult } from './attempt.ts'
 
@@ -27,8 +29,8 @@ export function succeeded(returned: unknown): Outcome {
     json = JSON.stringify(returned, function (this: unknown, name, value: unknown) {
       const loss = lossOf(value, (this as Record<string, unknown>)[name])
       if (loss !== undefined && losses.length <= lossesNamedMax)
-        losses.push(name === '' ? `it is ${loss}` : `${JSON.stringify(name.slice(0, lossCharsMax).toWellFormed())} is ${loss}`)
-      return value
+        losses.push(name === '' ? `it is ${loss}` : `${JSON.stringify(cutText(name, lossCharsMax))} is ${loss}`)
+      return wellFormed(value)
     })
   } catch (error) {
     return withoutResult(`it is not JSON: ${errorOf(error).message}`)
@@ -42,13 +44,22 @@ export function succeeded(returned: unknown): Outcome {
 
 /** The run keeps the note; the log of the run has it too. */
 function withoutResult(why: string): Outcome {
-  const note = `The result was left out: ${why}`.slice(0, noteCharsMax).toWellFormed()
+  const note = cutText(`The result was left out: ${why}`, noteCharsMax)
   return { type: 'SUCCEEDED', result: null, loss: note, note }
+}
+
+/** UTF-8, and so the result that a caller reads, has no half of a character. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value !== 'object' || value === null || Object.keys(value).every((name) => name.isWellFormed())) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), inner]))
 }
 
 /** What JSON makes of a value without an error, if that is not the value. `undefined` in an object is left out, as everybody expects. */
 function lossOf(value: unknown, original: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value}, which JSON has as null`
+  if (typeof value === 'string')
+    return value.isWellFormed() ? undefined : 'a text with half of a character, which JSON cannot keep'
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}, which JSON leaves out`
   if (typeof original !== 'object' || original === null) return undefined
   if (value === null && types.isDate(original)) return 'an invalid Date, which JSON has as null'

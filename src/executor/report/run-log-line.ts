@@ -2,7 +2,9 @@
  * One line of run.log, bounded. A handler may pass anything, also from a program without a compiler: whatever it is, it becomes a
  * line and throws nothing.
  */
+
 import { fieldOf, type RunLogLine, runLogSchema } from '../../../schemas/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 import type { RunLogLevel } from '../handlers/index.ts'
 
 const lineSchema = runLogSchema.fields[6].type.items
@@ -46,7 +48,7 @@ function textOf(value: unknown): string {
 
 /** At most that many bytes of UTF-8, well-formed. A text that is cut ends in an ellipsis. */
 function shortened(text: string, bytesMax: number): string {
-  const start = text.slice(0, bytesMax).toWellFormed()
+  const start = cutText(text, bytesMax)
   const bytes = Buffer.from(start)
   if (text.length <= bytesMax && bytes.length <= bytesMax) return start
   let end = Math.min(bytes.length, bytesMax - Buffer.byteLength(ending))
@@ -65,7 +67,7 @@ function fieldsOf(fields: unknown): { json: string | null; isWhole: boolean } {
   for (const name of namesOf(fields)) {
     const value = fieldValue(fields as Record<string, unknown>, name)
     if (value.shown === undefined) continue
-    const part = `${JSON.stringify(name.slice(0, fieldNameCharsMax).toWellFormed())}:${JSON.stringify(value.shown)}`
+    const part = `${JSON.stringify(cutText(name, fieldNameCharsMax))}:${JSON.stringify(value.shown)}`
     const size = Buffer.byteLength(part) + 1
     const fits = parts.length < fieldsMax && bytes + size <= fieldsBytesMax
     isWhole &&= fits && value.isWhole && name.length <= fieldNameCharsMax

@@ -2,8 +2,10 @@
  * An ended run as a row. Its id begins with the time at which the run ended, so that every index is in the order of time, and ends
  * with a hash of its identity, so that a record which is read again finds its own row.
  */
+
 import type { EndedRun } from '../../../schemas/index.ts'
 import { fnv } from '../../../streams/hashing/index.ts'
+import { cutText } from '../../../streams/text/index.ts'
 import type { SqlRow, SqlValue } from './sql.ts'
 
 /** Bits of an id after the time: runs that end in the same millisecond. */
@@ -79,7 +81,7 @@ export function durationOf({ startedAt, finishedAt }: Pick<EndedRun, 'startedAt'
 
 /** PostgreSQL has no NUL in texts. A cut may split a pair of surrogates. */
 export function clean(text: string, charsMax = textCharsMax): string {
-  return text.slice(0, charsMax).replaceAll('\0', '\ufffd').toWellFormed()
+  return cutText(text, charsMax).replaceAll('\0', '\ufffd')
 }
 
 const cleanOrNull = (text: string | null, charsMax?: number): string | null => (text === null ? null : clean(text, charsMax))

@@ -46,3 +46,12 @@ function tokenOf(file: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`the file of its token, ${file}, does not hold a token`)
   return token
 }
+
+/** What to do about a request that failed. A server that answered runs: then the address is wrong, or what it says is. */
+export function registryRemedy(thrown: unknown): string {
+  const { status } = thrown as { status?: number }
+  if (status === undefined) return 'Check that the registry runs and can be reached.'
+  if (status === 404)
+    return 'A server answered HTTP 404. Check the path of the address: that of Apicurio ends in /apis/ccompat/v7, and that of Confluent has none.'
+  return `A server answered HTTP ${status}. Check that the address is that of the registry, and see its log.`
+}

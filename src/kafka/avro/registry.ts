@@ -6,7 +6,7 @@ import { AnswerTooLong, isUntrusted, reasonOf } from '../../network/index.ts'
 import { retryWhile } from '../errors/index.ts'
 import { fingerprintOf } from './avro-type.ts'
 import { foreignType, UnusableSchema, usableType } from './foreign-schemas.ts'
-import { type RegistryAddress, withoutCredentials } from './registry-access.ts'
+import { type RegistryAddress, registryRemedy, withoutCredentials } from './registry-access.ts'
 import { clientFrom } from './registry-client.ts'
 import { isSame, type SchemaTexts, Subjects } from './subjects.ts'
 
@@ -241,7 +241,7 @@ export class Registry {
     }[code as string]
     const remedy = isUntrusted(thrown)
       ? 'Set SCHEMA_REGISTRY_CA_FILE, or registrySsl of the library, to the authority that signed its certificate.'
-      : 'Check that the registry runs and can be reached.'
+      : registryRemedy(thrown)
     return new DuelogError(code, `${doing} at ${this.#options.registryUrl} failed: ${reasonOf(thrown)}. ${advice ?? remedy}`, {
       cause: thrown,
     })

@@ -3,6 +3,7 @@
  * 0061). Each version of ours only adds to the one before. So a version that can read our records and has all our fields is a
  * later release. A version that ours can read is an earlier release if it comes before ours. All others are foreign.
  */
+
 import type { Type } from 'avsc'
 import { schemaTexts } from '../../../schemas/index.ts'
 import type { TopicPlan } from '../../../streams/topics/index.ts'
@@ -10,6 +11,7 @@ import { DuelogError, messageOf } from '../../errors/index.ts'
 import { avroType, fingerprintOf } from './avro-type.ts'
 import { subjectOf } from './codecs.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
+import { registryRemedy } from './registry-access.ts'
 import { Subjects, type SubjectVersion } from './subjects.ts'
 
 export interface VersionStanding {
@@ -158,9 +160,7 @@ async function asking<Value>({ registryUrl }: RegistryOptions, doing: string, as
     throw new DuelogError(
       isForbidden ? 'bad-config' : 'registry-unavailable',
       `${doing} at ${registryUrl} failed: ${messageOf(thrown)}. ` +
-        (isForbidden
-          ? 'Check that these credentials may do so, and that the subject is not read-only.'
-          : 'Check that the registry runs and can be reached.'),
+        (isForbidden ? 'Check that these credentials may do so, and that the subject is not read-only.' : registryRemedy(thrown)),
       { cause: thrown },
     )
   }

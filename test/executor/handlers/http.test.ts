@@ -155,6 +155,11 @@ it('keeps the first kilobyte of the answer', async () => {
   expect(await call(run(target(url)))).toEqual({ status: 200, body: 'x'.repeat(1_024) })
 })
 
+it('keeps no half of a character at its end', async () => {
+  const { url } = await answering(200, {}, `x${'\u{1f600}'.repeat(1_000)}`)
+  expect(await call(run(target(url)))).toEqual({ status: 200, body: `x${'\u{1f600}'.repeat(255)}` })
+})
+
 it('ends when its signal is aborted, and is tried again when nobody listens', async () => {
   const abort = new AbortController()
   const { url } = await serve(() => abort.abort(new Error('enough')))

@@ -96,6 +96,13 @@ describe('codecs with a registry', () => {
     })
   })
 
+  test('tell an address without its path from a registry that is away', async () => {
+    const plans = plansOf(uniquePrefix())
+    const { origin } = new URL(registryUrl)
+    await expect(createCodecs({ registryUrl: origin, plans })).rejects.toThrow('A server answered HTTP 404. Check the path')
+    await expect(createCodecs({ registryUrl: 'http://127.0.0.1:1', plans })).rejects.toThrow('Check that the registry runs')
+  })
+
   test('distinguish an outage from an unknown id while they decode', async () => {
     let down = false
     const url = await fakeRegistry((path, method) => {

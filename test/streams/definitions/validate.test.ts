@@ -52,6 +52,19 @@ describe('a job id', () => {
 })
 
 describe('a definition', () => {
+  it('has no control characters in texts that lists show', () => {
+    for (const text of ['a\u001b[2J', 'a\nb', 'a\u009b']) {
+      const found = messages({
+        tags: ['ok', text],
+        onSuccess: [text],
+        onFailure: [text],
+        contentType: text,
+        payload: Buffer.from('x'),
+      })
+      expect(found.map((message) => message.split(' ')[0])).toEqual(['tags[1]', 'onSuccess[0]', 'onFailure[0]', 'contentType'])
+      for (const message of found) expect(message).toContain('has a control character')
+    }
+  })
   it('passes with nothing but a schedule and a handler', () => {
     expect(messages({})).toEqual([])
     for (const schedule of [

@@ -188,7 +188,8 @@ describe('a rule that cannot be used is refused with a reason', () => {
       expect(read({ dtstart: '2026-06-01T09:30:00Z' }).ok).toBe(true)
     },
   )
-  it('accepts lower case and the name of the property', () => {
+  it('accepts lower case, the name of the property and a semicolon at the end', () => {
+    expect(definitionFromJson({ schedule: { rrule: 'FREQ=DAILY;' }, target: { handler: 'noop' } }).ok).toBe(true)
     expect(definitionFromJson({ schedule: { rrule: 'rrule:freq=daily' }, target: { handler: 'noop' } }).ok).toBe(true)
   })
 })
