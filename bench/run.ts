@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { type BenchCase, benchCases } from '../src/cli/commands/bench-cases.ts'
 import { accept } from './cases/accept.ts'
 import { api } from './cases/api.ts'
+import { attacksCase } from './cases/attacks.ts'
 import { audit } from './cases/audit.ts'
 import { bulk } from './cases/bulk.ts'
 import { costs } from './cases/costs.ts'
@@ -51,6 +52,7 @@ const cases: Record<Exclude<BenchCase, 'peers'>, (bed: Bed, n?: number) => Promi
   bulk,
   operations,
   list,
+  attacks: attacksCase,
   audit,
   heavy,
   'heavy-whole': heavyWhole,

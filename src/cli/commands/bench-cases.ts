@@ -16,7 +16,7 @@ export const benchCases = [
   ...(['idle', 'api', 'bulk', 'list', 'audit', 'heavy', 'heavy-whole', 'stores', 'history', 'history-postgres'] as const),
   ...(['operations', 'results', 'encode', 'test-systems', 'peers'] as const),
   ...(['flood-keys', 'flood-rates', 'flood-backfill', 'flood-retries', 'flood-triggers', 'flood-sockets'] as const),
-  ...(['flood-lists', 'flood-rules'] as const),
+  ...(['flood-lists', 'flood-rules', 'attacks'] as const),
 ] as const
 
 export type BenchCase = (typeof benchCases)[number]
