@@ -1,6 +1,6 @@
 /** Records of the topic runs as rows. What is no run of Duelog is counted and left out, because any client may write to the topic. */
 import type { EndedRun } from '../../schemas/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 import type { RecordIn } from '../ports/index.ts'
 import { type RunRow, rowOf } from './databases/index.ts'
 import type { HistoryOptions } from './options.ts'
@@ -24,7 +24,7 @@ export async function rowsOf(
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       logger.error(
-        { event: 'record-undecodable', topic, partition, offset, err: error },
+        { event: 'record-undecodable', topic, partition, offset, problem: messageOf(error) },
         'An ended run cannot be read and is left out of the history.',
       )
       metrics.invalid.inc({ reason: 'undecodable-run' })

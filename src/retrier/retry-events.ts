@@ -1,6 +1,6 @@
 /** The events that report due retries to their owners. */
 import type { Execution } from '../../schemas/index.ts'
-import { DuelogError } from '../errors/index.ts'
+import { DuelogError, messageOf } from '../errors/index.ts'
 import { decodeExecution, type RecordIn, type RecordOut } from '../ports/index.ts'
 import type { RetrierOptions } from './options.ts'
 
@@ -16,7 +16,7 @@ export async function retryEvents(options: RetrierOptions, due: readonly RecordI
     } catch (error) {
       if (error instanceof DuelogError && error.code === 'registry-unavailable') throw error
       logger.error(
-        { event: 'record-undecodable', topic, partition, offset, err: error },
+        { event: 'record-undecodable', topic, partition, offset, problem: messageOf(error) },
         'A retry cannot be decoded and is skipped.',
       )
       metrics.invalid.inc({ reason: 'undecodable-retry' })

@@ -9,7 +9,7 @@ import { sizeProblem } from '../../../streams/runs/index.ts'
 import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { RejoinTimer } from '../../concurrency/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
@@ -195,14 +195,17 @@ export class ControlConsumer {
         const isForUs = execution.pool === pool && (execution.pinTo !== null || control.instance === instance)
         return isForUs ? { control, execution } : undefined
       } catch (error) {
-        const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
+        const place = { topic: record.topic, partition: record.partition, offset: record.offset }
         if (!(error instanceof DuelogError && error.code === 'registry-unavailable')) {
-          logger.error({ event: 'record-undecodable', ...place }, 'A record of worker-control cannot be decoded and is skipped.')
+          logger.error(
+            { event: 'record-undecodable', ...place, problem: messageOf(error) },
+            'A record of worker-control cannot be decoded and is skipped.',
+          )
           metrics.invalid.inc({ reason: 'undecodable-control' })
           return undefined
         }
         logger.warn(
-          { event: 'schema-not-given', ...place },
+          { event: 'schema-not-given', ...place, err: error },
           'The registry did not give the schema of a record of worker-control; it is asked again.',
         )
         await new Promise<void>((resolve) => clock.at(clock.nowMs() + againMs, resolve))

@@ -7,7 +7,7 @@ import type { Execution } from '../../../schemas/index.ts'
 import { priorities, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { RejoinTimer } from '../../concurrency/index.ts'
-import { DuelogError } from '../../errors/index.ts'
+import { DuelogError, messageOf } from '../../errors/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import {
@@ -277,13 +277,16 @@ export class ExecutionConsumer {
   /** A record that cannot be decoded is skipped. If the registry failed, it is read again. */
   #refused(lane: Lane, record: RecordIn, error: unknown): boolean {
     const { clock, logger, metrics } = this.#options
-    const place = { topic: record.topic, partition: record.partition, offset: record.offset, err: error }
+    const place = { topic: record.topic, partition: record.partition, offset: record.offset }
     if (error instanceof DuelogError && error.code === 'registry-unavailable') {
-      logger.warn({ event: 'schema-not-given', ...place }, 'The registry did not give the schema of an Execution.')
+      logger.warn({ event: 'schema-not-given', ...place, err: error }, 'The registry did not give the schema of an Execution.')
       this.#leave(lane, record.offset, clock.nowMs() + registryRetryMs)
       return false
     }
-    logger.error({ event: 'record-undecodable', ...place }, 'An Execution cannot be decoded and is skipped.')
+    logger.error(
+      { event: 'record-undecodable', ...place, problem: messageOf(error) },
+      'An Execution cannot be decoded and is skipped.',
+    )
     metrics.invalid.inc({ reason: 'undecodable-execution' })
     lane.take(record, undefined)
     this.#options.onDone(lane)

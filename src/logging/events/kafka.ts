@@ -11,7 +11,8 @@ export const kafkaEvents = {
   },
   'record-undecodable': {
     level: 'error',
-    fields: 'topic partition offset err',
+    fields: 'topic partition offset problem',
+    repeats: true,
     meaning: 'A record of a topic that only Duelog writes cannot be decoded and is skipped.',
     action: 'Find the other writer, or the process with an older version.',
     alert: 'DuelogRecordsInvalid',
