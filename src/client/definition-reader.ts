@@ -3,7 +3,7 @@
  * last one that was checked in full, and takes over everything else from it.
  */
 import { type JobDefinition, type JobDefinitionInput, jobDefinitionSchema } from '../../schemas/index.ts'
-import { definitionFromJson, isJsonType, jsonOfValue, validateJobId } from '../../streams/definitions/index.ts'
+import { definitionFromJson, isJsonType, isPayloadTooLarge, jsonOfValue, validateJobId } from '../../streams/definitions/index.ts'
 import { type Problem, parseIsoTime } from '../../streams/text/index.ts'
 import { DuelogError } from '../errors/index.ts'
 import type { Codec } from '../ports/index.ts'
@@ -160,6 +160,7 @@ function isWhole(value: unknown, max: number): boolean {
 }
 
 function refusal(problems: Problem[]): DuelogError {
-  const code = problems.every((problem) => problem.field === 'id') ? 'bad-job-id' : 'bad-definition'
+  const ofId = problems.every((problem) => problem.field === 'id')
+  const code = ofId ? 'bad-job-id' : isPayloadTooLarge(problems) ? 'payload-too-large' : 'bad-definition'
   return new DuelogError(code, problems.map((problem) => problem.message).join(' '), { cause: problems })
 }

@@ -5,7 +5,7 @@
  * and maxBytes holds for keys and values together. Lengths count UTF-16 code units.
  */
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
-import { notAllowed, type Problem, problemsMax, validText } from '../text/index.ts'
+import { notAllowed, type Problem, problemsMax, quoted, validText } from '../text/index.ts'
 
 /** Adds the problems of a value. `path` is called only for a wrong value. */
 type Check = (value: unknown, path: string, problems: Problem[]) => void
@@ -101,6 +101,15 @@ function numberCheck(field: AvroField, typeMin: number, typeMax: number, whole: 
   const limit = `${minimum} to ${maximum}${field.unit ? ` ${field.unit}` : ''}`
   return (value, path, problems) => {
     if (typeof value === 'number' && value >= minimum && value <= maximum && (!whole || Number.isInteger(value))) return
+    if (typeof value === 'string') {
+      problems.push({
+        field: path,
+        value,
+        limit,
+        message: `${path} is ${quoted(value)}, text instead of a number; allowed: ${limit}.`,
+      })
+      return
+    }
     const fraction = whole && typeof value === 'number' && value >= minimum && value <= maximum
     problems.push(notAllowed(path, value, fraction ? `whole numbers, ${limit}` : limit, field.unit))
   }
@@ -182,6 +191,10 @@ function mapCheck(field: AvroField, values: Shape, names: Names): Check {
     if (bytes > maxBytes) problems.push(tooMany(path, bytes, maxBytes, 'bytes'))
   }
 }
+
+/** Whether a definition is refused for the size of its payload alone. */
+export const isPayloadTooLarge = (problems: readonly Problem[]): boolean =>
+  problems.length > 0 && problems.every(({ field, limit }) => field === 'payload' && /^at most \d+ bytes$/.test(limit))
 
 function tooMany(field: string, count: number, max: number, what: 'bytes' | 'entries'): Problem {
   const limit = `at most ${max} ${what}`

@@ -6,16 +6,19 @@ import { isUtf8 } from 'node:buffer'
 import { type AvroField, type AvroRecord, type Names, type Shape, shapeOf } from '../../schemas/index.ts'
 import {
   contradiction,
+  isInSeconds,
   isoTime,
   notAllowed,
   type Problem,
   parseIsoTime,
   problemsMax,
   quoted,
+  secondsProblem,
   suggestion,
   timeLimit,
   validText,
 } from '../text/index.ts'
+import { fieldHint } from './field-hints.ts'
 
 type Read = (json: unknown, path: string, problems: Problem[]) => unknown
 type Write = (value: unknown) => unknown
@@ -54,9 +57,10 @@ function readRecord(record: AvroRecord, names: Names): Read {
   }
 }
 
+/** `known`: the names that its object has. A slip of the pen is likelier than a name of another scheduler, if it is one character. */
 export function unknownField(path: string, name: string, known: readonly string[]): Problem {
   const field = path === '' ? name : `${path}.${name}`
-  const near = suggestion(name, known)
+  const near = suggestion(name, known, 1) ?? fieldHint(name) ?? suggestion(name, known)
   const limit = known.join(', ')
   const hint = near === undefined ? `allowed: ${limit}.` : `did you mean ${near}?`
   return contradiction(quotedField(field), name, limit, `${quotedField(field)} is not a known field; ${hint}`)
@@ -98,7 +102,10 @@ function readShape(field: AvroField, shape: Shape, names: Names): Read {
 }
 
 function readTime(json: unknown, path: string, problems: Problem[]): unknown {
-  if (typeof json === 'number') return json
+  if (typeof json === 'number') {
+    if (isInSeconds(json)) problems.push(secondsProblem(path, json))
+    return json
+  }
   const ms = typeof json === 'string' ? parseIsoTime(json) : undefined
   if (ms === undefined) problems.push(notAllowed(path, json, timeLimit))
   return ms

@@ -16,11 +16,11 @@ export function nearestOf(name: string, known: Iterable<string>, most = editsMax
   return nearest
 }
 
-/** The same for names from outside. It ignores case, and allows fewer edits for a short name. */
-export function suggestion(name: string, known: readonly string[]): string | undefined {
+/** The same for names from outside, within `most` edits. It ignores case, and allows fewer edits for a short name. */
+export function suggestion(name: string, known: readonly string[], most = editsMax): string | undefined {
   if (name.length > comparedLengthMax) return undefined
   const byLowerCase = new Map(known.map((each) => [each.toLowerCase(), each]))
-  const nearest = nearestOf(name.toLowerCase(), byLowerCase.keys(), Math.min(editsMax, Math.floor(name.length / 2)))
+  const nearest = nearestOf(name.toLowerCase(), byLowerCase.keys(), Math.min(most, Math.floor(name.length / 2)))
   return nearest === undefined ? undefined : byLowerCase.get(nearest)
 }
 

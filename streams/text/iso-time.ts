@@ -1,9 +1,19 @@
 /** Times in JSON: input is ISO 8601 with an offset, output is ISO 8601 in UTC. */
+import type { Problem } from './problem.ts'
 
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:(Z)|([+-])(\d\d):?(\d\d))$/i
 
 /** The accepted forms of a time in JSON, for messages. */
 export const timeLimit = 'a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00Z, or epoch milliseconds'
+
+/** Whether epoch ms are rather epoch seconds: 2001 to 2286 in seconds, and January to April 1970 in ms. */
+export const isInSeconds = (ms: number): boolean => ms >= 1_000_000_000 && ms < 10_000_000_000
+
+/** The problem of such a time. Who means 1970 writes it in ISO 8601. */
+export function secondsProblem(field: string, ms: number): Problem {
+  const message = `${field} is ${ms}, which is ${isoTime(ms)} in epoch milliseconds. In seconds it is ${isoTime(ms * 1_000)}: multiply it by 1000, or write it in ISO 8601.`
+  return { field, value: ms, limit: timeLimit, message }
+}
 
 /** Epoch ms of a text such as 2030-01-31T09:00:00+01:00, truncated to whole ms; undefined for any other text, or a day that does not exist. */
 export function parseIsoTime(text: string): number | undefined {

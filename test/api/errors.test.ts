@@ -47,7 +47,7 @@ describe('every error is a problem', () => {
       'unsupported-media-type',
     ],
     ['PUT', '/v1/jobs/a', json, JSON.stringify({ ...atNoon, payload: 'x'.repeat(bodyBytesMax) }), 413, 'payload-too-large'],
-    ['PUT', '/v1/jobs/a', json, JSON.stringify({ ...atNoon, payload: 'x'.repeat(600_000) }), 400, 'bad-definition'],
+    ['PUT', '/v1/jobs/a', json, JSON.stringify({ ...atNoon, payload: 'x'.repeat(600_000) }), 413, 'payload-too-large'],
     ['GET', '/v1/jobs?limit=0', {}, undefined, 400, 'bad-request'],
     ['GET', '/v1/jobs?limit=1001', {}, undefined, 400, 'bad-request'],
     ['GET', '/v1/jobs?limit=many', {}, undefined, 400, 'bad-request'],

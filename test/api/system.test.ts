@@ -201,8 +201,8 @@ describe('probes, metrics and partitions', () => {
     const jobs = [
       { ...atNoon, id: 'pool', target: { handler: 'h', pool: 'reports' } },
       { ...atNoon, id: 'half', target: { handler: 'h', pool: 'half' } },
-      { ...atNoon, id: 'topic', target: { topic: { name: 'order' } } },
-      { ...atNoon, id: 'there', target: { topic: { name: 'orders' } } },
+      { ...atNoon, id: 'topic', target: { topic: { name: 'order' } }, payload: 1 },
+      { ...atNoon, id: 'there', target: { topic: { name: 'orders' } }, payload: 1 },
       { ...atNoon, id: 'limited', concurrencyKey: 'k' },
       { id: 'bad', target: { pool: 'reports' } },
     ]

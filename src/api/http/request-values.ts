@@ -1,8 +1,16 @@
 /** Values of requests: job ids, definitions and times. Each is checked, and refused with everything that is wrong with it. */
 import { createHash } from 'node:crypto'
 import type { JobDefinition } from '../../../schemas/index.ts'
-import { definitionFromJson, definitionToJson, validateJobId } from '../../../streams/definitions/index.ts'
-import { notAllowed, parseIsoTime, timeLimit, writeJson } from '../../../streams/text/index.ts'
+import { definitionFromJson, definitionToJson, isPayloadTooLarge, validateJobId } from '../../../streams/definitions/index.ts'
+import {
+  isInSeconds,
+  notAllowed,
+  type Problem,
+  parseIsoTime,
+  secondsProblem,
+  timeLimit,
+  writeJson,
+} from '../../../streams/text/index.ts'
 import { RequestError } from './problem.ts'
 import { mask, redactedPlaces } from './redact.ts'
 
@@ -13,13 +21,16 @@ export function checkedId(id: string): string {
   return id
 }
 
-/** `id`: from the path or from the server. Throws `bad-definition`. */
+/** `id`: from the path or from the server. Throws `bad-definition` or `payload-too-large`. */
 export function definitionOf(json: unknown, id: string): JobDefinition {
   const read = definitionFromJson(json, { id })
-  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  if (!read.ok) throw refusalOf(read.problems)
   refuseMasks(json)
   return read.definition
 }
+
+const refusalOf = (problems: Problem[]): RequestError =>
+  new RequestError(isPayloadTooLarge(problems) ? 'payload-too-large' : 'bad-definition', problems)
 
 /** Refuses a definition with masks instead of values. Throws `bad-definition`. */
 export function refuseMasks(json: unknown): void {
@@ -28,12 +39,12 @@ export function refuseMasks(json: unknown): void {
   if (problems.length > 0) throw new RequestError('bad-definition', problems)
 }
 
-/** A definition that carries its id. Throws `bad-definition` or `bad-job-id`. */
+/** A definition that carries its id. Throws `bad-definition`, `payload-too-large` or `bad-job-id`. */
 export function identifiedDefinitionOf(json: unknown): { id: string; definition: JobDefinition } {
   const given = givenId(json)
   if (given !== undefined) checkedId(given)
   const read = definitionFromJson(json, { idRequired: true })
-  if (!read.ok) throw new RequestError('bad-definition', read.problems)
+  if (!read.ok) throw refusalOf(read.problems)
   return { id: read.id ?? '', definition: read.definition }
 }
 
@@ -61,6 +72,7 @@ const timeMax = 8_640_000_000_000_000
 /** Epoch ms of ISO 8601 with an offset, or of epoch ms as a number or digits. Throws `bad-request`. */
 export function timeOf(field: string, given: string | number): number {
   const digits = typeof given === 'number' || /^\d{1,16}$/.test(given) ? Number(given) : undefined
+  if (digits !== undefined && isInSeconds(digits)) throw new RequestError('bad-request', [secondsProblem(field, digits)])
   const ms = digits ?? parseIsoTime(String(given))
   if (ms !== undefined && Number.isInteger(ms) && ms >= 0 && ms <= timeMax) return ms
   throw new RequestError('bad-request', [notAllowed(field, given, timeLimit)])

@@ -85,7 +85,7 @@ describe('a job in JSON', () => {
     expect(refused({ ...base, priority: 'urgent' })).toEqual(['priority is "urgent"; allowed: HIGH, NORMAL, LOW.'])
   })
   it('refuses unknown fields, and suggests a name', () => {
-    expect(refused({ ...base, retries: {} })).toEqual(['retries is not a known field; did you mean retry?'])
+    expect(refused({ ...base, retri: {} })).toEqual(['retri is not a known field; did you mean retry?'])
     expect(refused({ ...base, schedule: { everyMS: 1000 } })).toEqual([
       'schedule.everyMS is not a known field; did you mean everyMs?',
     ])
@@ -93,6 +93,30 @@ describe('a job in JSON', () => {
       /^schedule\.weekly is not a known field; allowed: at, delayMs/,
     )
     expect(refused({ ...base, target: { handler: 'a', 'x\u0000y': 1 } })[0]).toMatch(/"target\.x\\u0000y" is not a known field/)
+  })
+  it.each([
+    [{ attempts: 5 }, 'attempts', 'retry.maxAttempts'],
+    [{ retry: { attempts: 5 } }, 'retry.attempts', 'retry.maxAttempts'],
+    [{ backoff: { fixed: { delayMs: 5 } } }, 'backoff', 'retry.backoff'],
+    [{ tz: 'Europe/Paris' }, 'tz', 'schedule.timezone'],
+    [{ schedule: { cron: '@daily', time_zone: 'Europe/Paris' } }, 'schedule.time_zone', 'timezone'],
+    [{ cron: '@daily' }, 'cron', 'schedule.cron'],
+    [{ handler: 'a' }, 'handler', 'target.handler'],
+    [{ url: 'http://a' }, 'url', 'target.http.url'],
+    [{ data: 1 }, 'data', 'payload'],
+  ])('knows what other schedulers call a field: %j', (json, field, meant) => {
+    expect(refused({ ...base, ...json })).toContain(`${field} is not a known field; did you mean ${meant}?`)
+  })
+  it('tells text from a number', () => {
+    expect(refused({ ...base, leaseMs: '5000' })[0]).toMatch(/^leaseMs is "5000", text instead of a number; allowed: 1000 to/)
+  })
+  it('refuses times that are rather in seconds, and takes them in ISO 8601', () => {
+    expect(refused({ ...base, schedule: { at: 1_900_000_000 } })[0]).toBe(
+      'schedule.at is 1900000000, which is 1970-01-22T23:46:40.000Z in epoch milliseconds. In seconds it is 2030-03-17T17:46:40.000Z: multiply it by 1000, or write it in ISO 8601.',
+    )
+    expect(refused({ ...base, startAt: 1_900_000_000 })[0]).toMatch(/^startAt is 1900000000/)
+    expect(read({ ...base, schedule: { at: '1970-01-22T23:46:40.000Z' } }).schedule.at).toBe(1_900_000_000)
+    expect(read({ ...base, schedule: { at: 0 } }).schedule.at).toBe(0)
   })
   it('names missing fields', () => {
     expect(refused({})).toEqual(['schedule is missing; it is required.', 'target is missing; it is required.'])
@@ -215,11 +239,11 @@ describe('a definition as JSON', () => {
   })
   it('reads back as the same definition', () => {
     const schedule = fc.oneof(
-      fc.record({ at: fc.integer({ min: 0, max: 8_640_000_000_000_000 }) }),
+      fc.record({ at: fc.integer({ min: 10_000_000_000, max: 8_640_000_000_000_000 }) }),
       fc.record({ delayMs: fc.nat() }),
       fc.record({
         everyMs: fc.integer({ min: 100, max: 1e9 }),
-        anchor: fc.option(fc.nat()),
+        anchor: fc.option(fc.nat({ max: 999_999_999 })),
         from: fc.constantFrom('START', 'END'),
       }),
       fc.record({ cron: fc.constantFrom('@daily', '0 9 * * MON-FRI'), timezone: fc.constantFrom('UTC', 'Europe/Paris') }),

@@ -62,7 +62,9 @@ describe('a schema made for the purpose', () => {
   it('names path, value, unit and what is allowed', () => {
     expect(messages({ big: 4 })).toEqual(['big is 4 ms; allowed: 5 to 9007199254740991 ms.'])
     expect(messages({ list: [{ x: 1 }, { x: 10 }] })).toEqual(['list[1].x is 10; allowed: -9007199254740991 to 9.'])
-    expect(messages({ again: { x: 'no' } })).toEqual(['again.x is "no"; allowed: -9007199254740991 to 9.'])
+    expect(messages({ again: { x: 'no' } })).toEqual([
+      'again.x is "no", text instead of a number; allowed: -9007199254740991 to 9.',
+    ])
     expect(messages({ headers: { key: Buffer.alloc(8) } })).toEqual(['headers has 11 bytes; allowed: at most 10 bytes.'])
     expect(messages({ headers: { key: 'text' } })).toEqual(['headers["key"] does not have the allowed form: bytes.'])
     expect(messages({ whole: 1.5 })).toEqual(['whole is 1.5; allowed: whole numbers, -2147483648 to 2147483647.'])
