@@ -641,7 +641,7 @@ export interface JobDefinition {
   concurrencyKey: string | null
   /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by attempts, then by due time; every 16th because it has been due longest. Default: 1. */
   concurrencyLimit: number
-  /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. Default: null. */
+  /** Jobs with the same rateLimit.key share a rate of starts. The rate holds among the jobs of one partition: give their ids one {tag}. Default: null. */
   rateLimit: RateLimit | null
   /** No occurrence is due before this instant. Unit: epoch ms. Default: null. */
   startAt: number | null
@@ -3073,7 +3073,7 @@ export const jobDefinitionSchema = {
     {
       "name": "rateLimit",
       "default": null,
-      "doc": "Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}.",
+      "doc": "Jobs with the same rateLimit.key share a rate of starts. The rate holds among the jobs of one partition: give their ids one {tag}.",
       "type": [
         "null",
         {

@@ -182,7 +182,7 @@ export type JobDefinition = {
   concurrencyKey?: string | null
   /** With concurrencyKey: the largest number of runs of the key that are dispatched and have not ended. A further run is WAITING. Waiting runs are dispatched by priority, then by attempts, then by due time; every 16th because it has been due longest. */
   concurrencyLimit?: number
-  /** Jobs with the same rateLimit.key share a rate of starts. The rate is exact among the jobs of one partition: give their ids one {tag}. */
+  /** Jobs with the same rateLimit.key share a rate of starts. The rate holds among the jobs of one partition: give their ids one {tag}. */
   rateLimit?: RateLimit | null
   /** No occurrence is due before this instant. Unit: epoch ms. */
   startAt?: Instant | null

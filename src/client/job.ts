@@ -109,12 +109,12 @@ export interface Job {
   overlap?: Overlap | undefined
   /** Most active runs of the job, from any cause: 1 to 100. Default 16. */
   maxConcurrentRuns?: number | undefined
-  /** Jobs of one key share `concurrencyLimit`; exact among those of one partition, so give their ids one `{tag}`. 1 to 256 bytes. Default: none. */
+  /** Jobs of one key share `concurrencyLimit`; those of one partition count together, so give their ids one `{tag}`. 1 to 256 bytes. Default: none. */
   concurrencyKey?: string | undefined
   /** With `concurrencyKey`: most runs of the key that are dispatched and have not ended, 1 to 10,000. Default 1. Further ones wait. */
   concurrencyLimit?: number | undefined
   /**
-   * At most `limit` attempts (1 to 10,000) of the jobs of one key start in any `perMs` (1 to 86,400,000); exact among those of one partition.
+   * At most `limit` attempts (1 to 10,000) of the jobs of one key start in any `perMs` (1 to 86,400,000); those of one partition count together.
    * Default: none.
    */
   rateLimit?: { key: string; limit: number; perMs: number } | undefined
