@@ -60,7 +60,7 @@ async function judge(n: number, runs: Iterable<Fact[]>, ofJobs = jobs): Promise<
       const watermark = (facts.at(-1)?.at ?? 0) - (isLast ? 0 : 1_000)
       await ledger.take(facts, Number.MAX_SAFE_INTEGER)
       facts = []
-      await ledger.settle({ watermark, isPresent: false, isFinal: isLast, completeFrom: none })
+      await ledger.settle({ watermark, isPresent: false, isFinal: isLast, completeFrom: none, isPaused: () => false })
       await ledger.saveMany()
     }
     for (const record of definitions(ofJobs, startMs)) facts.push(factOf(record))

@@ -11,7 +11,7 @@ import type { RecordIn } from '../ports/index.ts'
 import { rocksStores } from '../store/index.ts'
 import type { Finding } from './findings/index.ts'
 import { Ledger } from './ledger.ts'
-import { CompleteFrom, type Fact, factOf, poolOf } from './reading/index.ts'
+import { CompleteFrom, type Fact, factOf, PausedPools, poolOf } from './reading/index.ts'
 import { findingsMax, type Verdict, verdictOf } from './verdict.ts'
 
 export interface AuditOptions {
@@ -39,7 +39,7 @@ const stepFacts = 2_000
  * two queries is never taken for one that was started without a dispatch.
  */
 export function auditedTopics(names: Cluster['names'], executions: readonly string[], targetTopics: readonly string[]): string[] {
-  return [names.jobs, names.state, names.deadLetters, names.events, ...executions, names.control, ...targetTopics]
+  return [names.jobs, names.state, names.deadLetters, names.events, ...executions, names.control, ...targetTopics, names.pauses]
 }
 
 /** Rejects with `bad-usage` if there are no topics of this prefix, and with the errors of the log. */
@@ -78,6 +78,8 @@ export async function audit({
       scope,
       onFinding: (finding) => void (findings.length < findingsMax && findings.push(finding)),
     })
+    const pools = new PausedPools(graceMs)
+    const isPaused = (pool: string): boolean => pools.isPaused(pool, nowMs())
     let facts: Fact[] = []
     // A record that a broker has appended is in the past, even if the clock of this machine is behind.
     let appendedMs = 0
@@ -98,6 +100,7 @@ export async function audit({
       async onRecord(record: RecordIn) {
         complete.note(record)
         if (record.byBroker) appendedMs = Math.max(appendedMs, record.timestampMs)
+        if (record.topic === names.pauses) return pools.note(record)
         const fact = await factOf(names, codecs, record)
         if (fact === 'unreadable') ledger.tally.unreadable++
         else if (fact !== undefined) facts.push(fact)
@@ -107,7 +110,7 @@ export async function audit({
       async onPassed(watermark) {
         if (watermark === Number.POSITIVE_INFINITY || facts.length === 0) return
         await entered()
-        await ledger.settle({ watermark, isPresent: false, completeFrom: complete.times })
+        await ledger.settle({ watermark, isPresent: false, completeFrom: complete.times, isPaused })
       },
     })
     await entered()
@@ -117,6 +120,7 @@ export async function audit({
       isFinal: true,
       targetTopics: new Set(targetTopics),
       completeFrom: complete.times,
+      isPaused,
     })
     return await verdictOf(ledger, findings, scope)
   } finally {

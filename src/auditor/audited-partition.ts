@@ -6,7 +6,7 @@ import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../clock/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { FoundFault, Log, PartitionProof, RecordIn } from '../ports/index.ts'
+import type { FoundFault, Log, PartitionProof, Pauses, RecordIn } from '../ports/index.ts'
 import { sharedBy } from './accounts/index.ts'
 import type { Finding } from './findings/index.ts'
 import { type AccountStore, Ledger } from './ledger.ts'
@@ -31,6 +31,7 @@ export interface AuditorRoleOptions {
   metrics: Metrics
   logger: Logger
   pacing: Pacing
+  pauses: Pick<Pauses, 'ofPool'>
   /** How long after its due time a record may still arrive, in ms. */
   graceMs: number
 }
@@ -168,7 +169,8 @@ export class AuditedPartition {
       if (reached === undefined || reached.watermark <= 0) return
       const { watermark, isAtEnd } = reached
       const isPresent = isAtEnd && watermark - this.#beganMs >= quietMs
-      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times }, () => this.#save())
+      const isPaused = (pool: string): boolean => this.#options.pauses.ofPool(pool) !== undefined
+      await this.#ledger.settle({ watermark, isPresent, completeFrom: this.#complete.times, isPaused }, () => this.#save())
       this.#judgedUntil = Math.max(this.#judgedUntil ?? 0, watermark - this.#options.graceMs)
       await this.#save()
       this.#note()

@@ -17,7 +17,7 @@ export async function auditorOf(
   scheduler: Scheduler | undefined,
   clusterId: string | undefined,
 ): Promise<Auditor | undefined> {
-  const { config, logger, log, codecs, names, instance, metrics, clock } = parts
+  const { config, logger, log, codecs, names, instance, metrics, clock, pauses } = parts
   if (!config.roles.has('auditor')) return undefined
   const [{ Auditor, Pacing }, { rocksStores }] = await Promise.all([import('../auditor/index.ts'), import('../store/index.ts')])
   const share = (owner: Scheduler): number => (owner.active ? shares.beside : shares.behind)
@@ -33,6 +33,7 @@ export async function auditorOf(
     clock,
     metrics,
     logger,
+    pauses,
     graceMs: config.auditGraceMs,
   })
 }

@@ -16,6 +16,8 @@ test('the end of each topic is read before the ends of the topics that its recor
     [names.events, 'p.executions.default.normal'],
     [names.events, names.control],
     [names.deadLetters, 'p.executions.default.normal'],
+    // A state tells of a pause.
+    [names.state, names.pauses],
   ] as const
   expect(before.filter(([first, later]) => !(at(first) >= 0 && at(first) < at(later)))).toEqual([])
 })

@@ -137,6 +137,8 @@ export interface JudgeOptions {
   ledger?: Partial<LedgerOptions>
   completeFrom?: Progress['completeFrom']
   targetTopics?: ReadonlySet<string>
+  /** Pools that are paused. */
+  paused?: readonly string[]
 }
 
 /** What a ledger that was given these facts, in this order, says in the end. */
@@ -151,12 +153,13 @@ export async function judged(logged: readonly ChangelogState[], options: JudgeOp
 
 export const presentAt = (
   watermark: number,
-  { completeFrom = { executions: 0, control: 0 }, targetTopics = new Set() }: JudgeOptions = {},
+  { completeFrom = { executions: 0, control: 0 }, targetTopics = new Set(), paused = [] }: JudgeOptions = {},
 ): Progress => ({
   watermark,
   isPresent: true,
   completeFrom,
   targetTopics,
+  isPaused: (pool) => paused.includes(pool),
 })
 
 export function ledgerOf({ scope: more = {}, ledger: options = {} }: JudgeOptions = {}) {

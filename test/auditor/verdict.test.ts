@@ -1,6 +1,6 @@
 /** What an audit finds in histories of a job: each with what it must find, and without. */
 import { describe, expect, it } from 'vitest'
-import { activeRun, at, finishedRun, History, judged, minute, ninth, start } from './history.ts'
+import { activeRun, at, finishedRun, graceMs, History, judged, ledgerOf, minute, ninth, presentAt, start } from './history.ts'
 
 const findings = async (history: History, options = {}) => (await judged(history.logged, options)).findings
 const kinds = async (history: History, options = {}) => (await findings(history, options)).map(({ kind }) => kind)
@@ -111,6 +111,8 @@ describe('an audit finds', () => {
     const history = ninth().dispatch(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) })
     history.state(at(9.5), { runNo: 10, active })
     expect(await judged(history.logged)).toMatchObject({ open: 1, findings: [{ kind: 'lost', what: 'job/10' }] })
+    // Its owner waits some seconds for reports before it expires.
+    expect(await kinds(history, { now: at(9.6) + 5_000 + graceMs - 1 })).toEqual([])
   })
   it('a run number that no run has', async () => {
     const history = new History().define().run(1, 1).run(3, 2)
@@ -179,6 +181,23 @@ describe('an audit holds nothing against', () => {
     expect(await judged(history.logged, { now: at(3) + 60 })).toMatchObject({ runs: 1, waiting: 2, open: 0, findings: [] })
     history.end(2, 2, { status: 'EXPIRED', startedAt: null, worker: null }, false, at(3) + 30)
     expect(await judged(history.logged, { now: at(3) + 60 })).toMatchObject({ waiting: 1, findings: [] })
+  })
+  it('a run that waits for its paused pool, past its deadline: one that was never dispatched, and one that a worker gave back', async () => {
+    const given = activeRun(10, 9.5, 7, { startDeadlineAt: at(9.6), status: 'RETRY_WAIT', poolPausedAt: at(9.5), tellAt: at(12) })
+    const history = ninth().dispatch(10, 9.5, { trigger: 'MANUAL', startDeadlineAt: at(9.6) })
+    const active = [given, { ...given, runNo: 11 }].map((run) => ({ ...run, trigger: 'MANUAL' as const }))
+    history.state(at(9.5), { runNo: 11, active })
+    expect(await findings(history, { paused: ['default'] })).toEqual([])
+    expect(await kinds(history, { paused: ['other'] })).toEqual(['lost', 'lost'])
+    // When the pool is resumed, its owner has a grace to dispatch them.
+    const { ledger, findings: found } = ledgerOf()
+    await ledger.restore()
+    for (const { fact } of history.logged) await ledger.take([fact], at(9.9))
+    await ledger.settle(presentAt(at(9.9), { paused: ['default'] }))
+    await ledger.settle(presentAt(at(9.9) + 2 * graceMs - 1))
+    expect(found.filter(({ kind }) => kind === 'lost')).toEqual([])
+    await ledger.settle(presentAt(at(9.9) + 2 * graceMs))
+    expect(found.filter(({ kind }) => kind === 'lost')).toHaveLength(2)
   })
   it('a queued occurrence, one that becomes a run later, and one that was queued and skipped', async () => {
     const queued = () =>

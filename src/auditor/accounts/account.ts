@@ -34,6 +34,10 @@ export interface RunAccount {
   status: RunStatus | null
   /** Attempt by the last state. */
   attempt: number
+  /** Whether it waits for its pool to be resumed, by the last state. */
+  waitsForPool?: boolean
+  /** Until when its pool was seen paused while it waited, epoch ms. */
+  heldUntil?: number
   /** Final status by the state. */
   end: RunStatus | null
   finishedAt: number

@@ -4,7 +4,7 @@
  * their own, and later ones overwrite them.
  */
 import type { ActiveRun, JobState } from '../../../schemas/index.ts'
-import { runHistorySize } from '../../../streams/state/index.ts'
+import { runHistorySize, waitsForPool } from '../../../streams/state/index.ts'
 import { counted, stateWords } from '../../../streams/text/index.ts'
 import { attemptOf, type JobAccount, livesStill, openAccount, type RunAccount, runsOf, type StateSummary } from './account.ts'
 import { type Append, type EntryContext, earlyByBroker, endRun, noteFired, opened } from './run-notes.ts'
@@ -31,11 +31,12 @@ export function enterState(account: JobAccount, state: JobState | null, append: 
 export function enterRestored(account: JobAccount, state: JobState, at: number, context: EntryContext): void {
   account.stateAt = Math.max(account.stateAt, at)
   if (state.runNo > 0) noteLife(account, Math.max(state.specOffset, 0), state.runNo)
-  for (const { runNo, specOffset, scheduledFor, trigger, status, attempt, startDeadlineAt, dueAt } of state.active) {
+  for (const active of state.active) {
+    const { runNo, specOffset, scheduledFor, trigger, status, attempt, startDeadlineAt, dueAt } = active
     noteLife(account, specOffset, runNo)
     const run = opened(account, runNo, specOffset, scheduledFor, at, context)
     if (run === undefined) continue
-    Object.assign(run, { named: true, trigger, status, attempt, startDeadlineAt })
+    Object.assign(run, { named: true, trigger, status, attempt, startDeadlineAt, waitsForPool: waitsForPool(active) })
     if (status === 'DISPATCHED' || status === 'RUNNING') {
       const dispatched = attemptOf(run, attempt)
       Object.assign(dispatched, { dispatches: dispatched.dispatches + 1, dueAt })
@@ -80,7 +81,7 @@ function enterActive(account: JobAccount, active: ActiveRun, append: Append, at:
   if (run === undefined) return
   if (run.end !== null) revived(run)
   const first = !run.named
-  Object.assign(run, { named: true, trigger, status, attempt })
+  Object.assign(run, { named: true, trigger, status, attempt, waitsForPool: waitsForPool(active) })
   run.startDeadlineAt = Math.max(run.startDeadlineAt, startDeadlineAt)
   if (first && trigger === 'SCHEDULE') noteFired(account, run)
   if (status === 'RUNNING') earlyByBroker(account.id, run, dueAt, append, context)

@@ -2,6 +2,7 @@
 export { CompleteFrom, type CompleteTimes } from './completeness.ts'
 export { Lanes } from './lanes.ts'
 export { LogFollower } from './log-follower.ts'
+export { PausedPools } from './paused-pools.ts'
 export {
   type Dispatch,
   type Fact,

@@ -19,6 +19,8 @@ export type PlanSpec = Pick<JobDefinition, 'schedule' | 'startAt' | 'endAt' | 'j
   /** Its runs go to the workers of a pool, and no limit can delay them. */
   plain: boolean
   pinned: boolean
+  /** Pool of its workers. Absent in accounts of earlier versions. */
+  pool?: string
   /** Topic of the user that its runs are written to. */
   topic: string | null
 }
@@ -127,7 +129,8 @@ export function planSpec(definition: JobDefinition): PlanSpec {
   const { schedule, startAt, endAt, jitterMs, paused, target, pinTo, concurrencyKey, rateLimit } = definition
   const pinned = pinTo !== null
   const plain = target.topic === null && !pinned && concurrencyKey === null && rateLimit === null
-  return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, topic: target.topic?.name ?? null }
+  const { pool, topic } = target
+  return { schedule, startAt, endAt, jitterMs, paused, plain, pinned, pool, topic: topic?.name ?? null }
 }
 
 async function stateFact(codecs: FactCodecs, record: RecordIn): Promise<Fact | undefined> {

@@ -30,6 +30,8 @@ export interface Progress {
   completeFrom: CompleteTimes
   /** Topics of the user that were read from their beginning. */
   targetTopics?: ReadonlySet<string>
+  /** Whether a pool is paused now, by the topic `pauses`. */
+  isPaused(pool: string): boolean
 }
 
 /** First nominal time after `after`; null when there is none. `anchorAt`: append time that the schedule counts from. */

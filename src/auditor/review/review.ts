@@ -2,6 +2,7 @@
  * Judges an account, once all topics were read up to a time (the watermark) and a grace for late records has passed.
  * Judged runs are counted and closed. Records that retention or compaction removed are never taken as a fault.
  */
+import { attemptTimeoutGraceMs } from '../../../streams/state/index.ts'
 import { stateWords } from '../../../streams/text/index.ts'
 import { addNumber, hasNumber, type JobAccount, livesStill, planOf, type RunAccount, runsOf, unknown } from '../accounts/index.ts'
 import { type FindingKind, type Findings, noteLateness, type Scope, type Tally } from '../findings/index.ts'
@@ -74,12 +75,29 @@ function judgeRun(account: JobAccount, run: RunAccount, progress: Progress, find
     return Number.POSITIVE_INFINITY
   }
   if (run.attempts.some(({ startedAt }) => startedAt !== unknown) || run.status === null) return Number.POSITIVE_INFINITY
-  const overAt = run.startDeadlineAt + findings.scope.graceMs
+  const { graceMs } = findings.scope
   if (run.status === 'RUNNING' || run.found.includes('deadline')) return Number.POSITIVE_INFINITY
+  if (isHeld(account, run, progress)) {
+    run.heldUntil = progress.watermark
+    return progress.watermark + graceMs
+  }
+  // Its pool may have been resumed up to a grace after it was last seen paused.
+  const overAt = Math.max(expiresAt(run), (run.heldUntil ?? 0) + graceMs) + graceMs
   if (overAt > progress.watermark || !progress.isPresent) return Math.max(overAt, progress.watermark + 1)
   const until = new Date(run.startDeadlineAt).toISOString()
   findOnce('lost', 'deadline', `it was dispatched, never started, and should have expired at ${until}`)
   return Number.POSITIVE_INFINITY
+}
+
+/** An owner waits for the reports about a dispatched run before it expires. */
+const expiresAt = ({ status, startDeadlineAt }: RunAccount): number =>
+  startDeadlineAt + (status === 'DISPATCHED' ? attemptTimeoutGraceMs : 0)
+
+/** In the log the deadline of a run stands still while its pool is paused. Its owner sets it when the pool is resumed. */
+function isHeld(account: JobAccount, run: RunAccount, { isPaused }: Progress): boolean {
+  if (run.waitsForPool !== true) return false
+  const pool = planOf(account, run.specOffset)?.spec?.pool
+  return pool === undefined || isPaused(pool)
 }
 
 type FindOnce = (kind: FindingKind, mark: string, detail: string) => void
