@@ -4,8 +4,8 @@ import type { MetricsSource } from './exposition.ts'
 
 const latenessBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60]
 
-/** Each bucket is 25 % above the last, from 1 ms to about a minute: fine enough for percentiles. */
-const reportedBuckets = Array.from({ length: 50 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)))
+/** Each bucket is 25 % above the last, from 1 ms to about a day: fine enough for percentiles, and the latest start of an outage is in one. */
+const reportedBuckets = Array.from({ length: 84 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)))
 function makersIn(registry: Registry) {
   const registers = [registry]
   return {

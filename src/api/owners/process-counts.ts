@@ -1,5 +1,6 @@
 /** Counts of the owners in one process since its start, from its metrics: the numbers of /v1/events. */
 import { randomUUID } from 'node:crypto'
+import type { LatenessClass } from '../../../streams/text/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 
 /** Counts that only grow while the process lives. */
@@ -27,7 +28,7 @@ export interface ProcessCounts {
    * Reported starts by lateness: upper bound in ms (null: none), and the number of starts up to it and later than the bound
    * before.
    */
-  lateness: [upToMs: number | null, starts: number][]
+  lateness: LatenessClass[]
 }
 
 const names = new WeakMap<Metrics, string>()
@@ -63,18 +64,17 @@ export function sumOf(all: readonly ProcessCounts[]): ProcessCounts {
     ...{ definitions: 0, dispatched: 0, written: 0, retries: 0, leasesLost: 0, ended: {}, skipped: {} },
     lateness: [],
   }
+  // By the bound of the class: processes of two releases may have different classes.
+  const lateness = new Map<number | null, number>()
   for (const counts of new Map(all.map((counts) => [counts.process, counts])).values()) {
     for (const name of ['definitions', 'dispatched', 'written', 'retries', 'leasesLost'] as const) sum[name] += counts[name]
     for (const name of ['ended', 'skipped'] as const) {
       for (const [key, value] of Object.entries(counts[name])) sum[name][key] = (sum[name][key] ?? 0) + value
     }
-    counts.lateness.forEach(([upToMs, starts], index) => {
-      const slot = sum.lateness[index]
-      if (slot === undefined) sum.lateness[index] = [upToMs, starts]
-      else slot[1] += starts
-    })
+    for (const [upToMs, starts] of counts.lateness) lateness.set(upToMs, (lateness.get(upToMs) ?? 0) + starts)
   }
-  return sum
+  const boundOf = ([upToMs]: LatenessClass): number => upToMs ?? Number.POSITIVE_INFINITY
+  return { ...sum, lateness: [...lateness].sort((a, b) => boundOf(a) - boundOf(b)) }
 }
 
 async function total(metric: Values): Promise<number> {

@@ -1,4 +1,5 @@
 /** Dead runs grouped by their last error, however its numbers and ids differ. */
+import { errorKindOf } from '../../../streams/text/index.ts'
 import type { Run } from '../../answers/index.ts'
 
 export interface ErrorGroup {
@@ -10,17 +11,11 @@ export interface ErrorGroup {
   count: number
 }
 
-/** Longest part of a message that tells errors apart, in characters. */
-const keyChars = 120
-
 export const endMsOf = ({ finishedAt, scheduledFor }: Run): number => Date.parse(finishedAt ?? scheduledFor)
 
 export function errorKeyOf({ errors }: Run): string {
   const last = errors.at(-1)
-  const whole = `${last?.type}: ${last?.message}`
-  // It is cut afterwards, so that ids of different lengths leave the same words.
-  const masked = whole.replace(/[\p{L}\p{N}_-]+/gu, (word) => (/\d/.test(word) ? '#' : word))
-  return last === undefined ? '' : masked.slice(0, keyChars)
+  return last === undefined ? '' : errorKindOf(last)
 }
 
 /** The largest first. `runs` are newest first. */
