@@ -384,7 +384,7 @@ export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL
 
 /** A command of an operator for one job. Key: job id. If a command is refused, the reason is at /v1/jobs/{id}/why, and in the reply topic that the command names. */
 export interface JobCommand {
-  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress. */
+  /** TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run, or, with `from` in place of `runNo`, skips the next occurrence. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress. */
   type: JobCommandType
   /** Chosen by the sender. A command does nothing if its commandId was that of one of the last 32 commands of the job, of an active run or of the last run. This holds also if the first command was refused. */
   commandId: string
@@ -396,7 +396,7 @@ export interface JobCommand {
   trigger: Trigger
   /** With CANCEL_RUN and REDRIVE: number of the run. Default: null. */
   runNo: number | null
-  /** With BACKFILL: first nominal time, inclusive. Unit: epoch ms. Default: null. */
+  /** With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped; an owner of an earlier version refuses it. Unit: epoch ms. Default: null. */
   from: number | null
   /** With BACKFILL: end of the range, exclusive; not in the future. Unit: epoch ms. Default: null. */
   to: number | null
@@ -2320,7 +2320,7 @@ export const jobCommandSchema = {
           "BACKFILL"
         ]
       },
-      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress."
+      "doc": "TRIGGER: one run now, in addition to the schedule. PAUSE: no occurrence fires. RESUME: occurrences fire again; catchUp applies to those that were due during the pause. CANCEL: ends all runs and the job. CANCEL_RUN: ends one run, or, with `from` in place of `runNo`, skips the next occurrence. REDRIVE: repeats a dead run as a new run; the next attempt of a run in RETRY_WAIT begins now. BACKFILL: one run for each occurrence of a past range; with `discard`, the end of the one that is in progress."
     },
     {
       "name": "commandId",
@@ -2384,7 +2384,7 @@ export const jobCommandSchema = {
       "unit": "epoch ms",
       "minimum": 0,
       "maximum": 8640000000000000,
-      "doc": "With BACKFILL: first nominal time, inclusive."
+      "doc": "With BACKFILL: first nominal time, inclusive. With CANCEL_RUN and without runNo: nominal time of the next occurrence, which is skipped; an owner of an earlier version refuses it."
     },
     {
       "name": "to",

@@ -440,6 +440,11 @@ export type CommandResult = {
   detail?: string
 }
 
+export type SkipRequest = {
+  /** Nominal time of the occurrence that you mean. If it is not the next one, nothing is skipped. Default: the next one. */
+  at?: Instant
+}
+
 export type BackfillRequest = {
   /** First nominal time, inclusive. */
   'from': Instant

@@ -4,6 +4,7 @@
  */
 import { validateJobId } from '../../streams/definitions/index.ts'
 import { quoted } from '../../streams/text/index.ts'
+import type { Instant } from '../answers/index.ts'
 import { callOptions, DuelogError } from '../errors/index.ts'
 import type { Rejection } from './answers.ts'
 import type { AwaitedRunOf, CommandOptions, JobFilter, ScheduleOptions, WaitOptions, WriteCondition } from './options.ts'
@@ -56,6 +57,13 @@ export function checkedDelete(options: Pick<WriteCondition, 'ifMatch'> | undefin
 export function checkedCommand(call: string, options: CommandOptions | undefined): CommandOptions {
   const given = callOptions<CommandOptions>(call, options, { idempotencyKey: true })
   checkKey(call, given)
+  return given
+}
+
+/** Throws `bad-request`. */
+export function checkedSkip(options: (CommandOptions & { at?: Instant | undefined }) | undefined): NonNullable<typeof options> {
+  const given = callOptions<NonNullable<typeof options>>('skipNext', options, { idempotencyKey: true, at: true })
+  checkKey('skipNext', given)
   return given
 }
 

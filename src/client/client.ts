@@ -100,6 +100,8 @@ export interface Client<Payloads extends object = AnyPayloads> {
   pause(id: string, options?: CommandOptions): Promise<CommandResult>
   /** The job fires again; its `catchUp` decides about occurrences that it missed. Rejects with `not-found`, `command-refused`. */
   resume(id: string, options?: CommandOptions): Promise<CommandResult>
+  /** Skips the next occurrence; the schedule goes on with the one after it. `at`: nominal time of the occurrence that you mean; if it is not the next one, the call rejects with `command-refused`. */
+  skipNext(id: string, options?: CommandOptions & { at?: Instant | undefined }): Promise<CommandResult>
   /** Ends the runs of a job; it does not fire again until it gets a new definition. `delete` also removes the job. */
   cancel(id: string, options?: CommandOptions): Promise<CommandResult>
   /** Ends one active run. Rejects with `not-found`, `not-tracked`. */

@@ -38,6 +38,7 @@ import {
   checkedJobs,
   checkedOnRejected,
   checkedSchedule,
+  checkedSkip,
   checkedTrigger,
 } from './call-checks.ts'
 import type { Client, JobRecords, KafkaClient } from './client.ts'
@@ -257,6 +258,11 @@ class HttpClient implements Client, JobRecords {
 
   cancelOperation(id: string): Promise<Operation> {
     return this.#ask('POST', path`/v1/operations/${id}/cancel`, {})
+  }
+
+  async skipNext(id: string, options?: Parameters<Client['skipNext']>[1]): Promise<CommandResult> {
+    const { at, ...command } = checkedSkip(options)
+    return this.#command(path`/v1/jobs/${checkedId(id)}/skip`, command, { at })
   }
 
   async backfill(id: string, range: Parameters<Client['backfill']>[1], options?: CommandOptions): Promise<CommandResult> {

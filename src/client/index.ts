@@ -22,6 +22,7 @@ export {
   checkedRunNo,
   checkedRunOf,
   checkedSchedule,
+  checkedSkip,
   checkedTrigger,
   checkedWait,
   checkSignal,

@@ -45,6 +45,7 @@ const httpOnly = [
     'redrive',
     'redriveMany',
     'backfill',
+    'skipNext',
     'countBackfill',
     'cancelBackfill',
     'deadLetters',

@@ -4,8 +4,7 @@
  */
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
-import { countBackfill } from '../../streams/runs/index.ts'
-import { commandNoun, isoTime, type Problem } from '../../streams/text/index.ts'
+import { commandNoun, type Problem } from '../../streams/text/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
 import {
   type AnyPayloads,
@@ -17,6 +16,7 @@ import {
   checkedFilter,
   checkedRunNo,
   checkedSchedule,
+  checkedSkip,
   checkedTrigger,
   createKafkaClient,
   type JobFor,
@@ -34,6 +34,7 @@ import {
 import { callOptions, DuelogError } from '../errors/index.ts'
 import { jobEtag, type LogWriter } from '../ports/index.ts'
 import { conflict, jobAnswer, refusal } from './api-answers.ts'
+import { backfillCountOf } from './backfill-count.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import { JobReads } from './job-reads.ts'
@@ -45,7 +46,18 @@ import type { RunHistory } from './run-history.ts'
 export type ClientCalls<Payloads extends object> = Pick<
   Client<Payloads>,
   | ('schedule' | 'scheduleMany' | 'delete' | 'get' | 'list' | 'runs' | 'run' | 'awaitRun' | 'why')
-  | ('trigger' | 'pause' | 'resume' | 'cancel' | 'cancelRun' | 'redrive' | 'backfill' | 'countBackfill' | 'cancelBackfill')
+  | (
+      | 'trigger'
+      | 'pause'
+      | 'resume'
+      | 'cancel'
+      | 'cancelRun'
+      | 'redrive'
+      | 'backfill'
+      | 'countBackfill'
+      | 'cancelBackfill'
+      | 'skipNext'
+    )
   | 'close'
 >
 
@@ -182,6 +194,16 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return this.#after(async () => this.#command(id, 'CANCEL', {}, checkedCommand('cancel', options)))
   }
 
+  skipNext(id: string, options?: Parameters<Client['skipNext']>[1]): Promise<CommandResult> {
+    return this.#after(async () => {
+      const { at, ...command } = checkedSkip(options)
+      const { nextFireAt } = await this.#reads.existing(id)
+      const from = at === undefined ? nextFireAt : timeOf(at, this.#parts.zone, 'at of skipNext')
+      if (from === null) throw new DuelogError('command-refused', `Job ${JSON.stringify(id)} has no next occurrence.`)
+      return this.#command(id, 'CANCEL_RUN', { from }, command)
+    })
+  }
+
   cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
     return this.#after(async () => {
       checkedRunNo('cancelRun', runNo)
@@ -204,12 +226,8 @@ export class TestClient implements ClientCalls<AnyPayloads> {
 
   countBackfill(id: string, range: Parameters<Client['countBackfill']>[1]): ReturnType<Client['countBackfill']> {
     return this.#after(async () => {
-      const { definition, anchorAt } = await this.#reads.existing(id)
-      const { from, to } = this.#rangeOf('countBackfill', range)
-      if (definition === undefined) throw new DuelogError('command-refused', 'The definition of the job cannot be read.')
-      const past = { from, to: Math.min(to, this.#parts.driver.nowMs), max: backfillCountMax }
-      const { first, last, ...counted } = ended(countBackfill(definition, anchorAt, past))
-      return { ...counted, first: timeOrNull(first), last: timeOrNull(last) }
+      const job = await this.#reads.existing(id)
+      return backfillCountOf(job, this.#rangeOf('countBackfill', range), this.#parts.driver.nowMs)
     })
   }
 
@@ -265,18 +283,5 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   /** Throws `bad-job-id`. */
   protected partitionOf(id: string): number {
     return this.#reads.partitionOf(id)
-  }
-}
-
-/** Occurrences that the count of a backfill counts at most, as the API does. */
-const backfillCountMax = 100_000
-
-const timeOrNull = (at: number | null): string | null => (at === null ? null : String(isoTime(at)))
-
-/** The result of work that could pause. */
-function ended<Result>(pieces: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = pieces.next()
-    if (done) return value
   }
 }

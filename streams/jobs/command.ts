@@ -10,6 +10,7 @@ import {
   goOnWithBackfill,
   isOver,
   keepSnapshot,
+  skipNext,
   startQueued,
   startRun,
 } from '../runs/index.ts'
@@ -93,6 +94,7 @@ function carryOut(draft: Decision, command: JobCommand, context: Context): void 
       return cancelJob(draft, context)
     case 'CANCEL_RUN': {
       if (command.discard) return discard(draft, command, context)
+      if (command.runNo === null && command.from !== null) return skipNext(draft, command, context)
       const run = state.active.find(({ runNo }) => runNo === command.runNo)
       if (run !== undefined) return cancelRun(draft, run, 'command', context)
       return refuseCommand(draft, command, noRunReason(draft, command.runNo), context.now)

@@ -55,6 +55,7 @@ const reasons: Record<string, string> = {
   'no-such-run': 'there is no such active run',
   'no-such-dead-run': 'there is no such dead run, or no longer',
   'backfill-active': 'another backfill is still active',
+  'not-the-next': 'the occurrence that it names is not the next one of the job',
   'no-backfill': 'no backfill is in progress; the runs that one has made are cancelled one by one',
   'does-not-recur': 'the schedule does not recur',
   'empty-range': 'the range has no occurrence',

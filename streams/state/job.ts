@@ -174,7 +174,7 @@ export type Note =
 
 export type WaitingReason = 'concurrency-limit' | 'rate-limit' | 'handler-missing' | 'pool-paused'
 
-export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules'
+export type SkipReason = 'catch-up' | 'overlap' | 'max-concurrent-runs' | 'expired' | 'replaced' | 'zone-rules' | 'command'
 
 export interface Decision {
   /** The job after the decision. The same `state` object as before means that nothing must be logged. */

@@ -1,4 +1,4 @@
-/** A backfill of one job: its range, its count, its progress and its end. */
+/** Occurrences by command: a backfill with its range, count, progress and end, and the skip of the next one. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { codecs, createSystem, type MemorySystem, names, nowMs } from './system-in-memory.ts'
@@ -63,5 +63,25 @@ describe('the range of a backfill', () => {
     expect(backfill).toEqual({ id: 'b', from, to, nextAt, made: 3 })
     expect((await post(system, '/v1/jobs/a/backfill/cancel')).statusCode).toBe(200)
     expect(sent(system)).toMatchObject([{ type: 'BACKFILL', discard: true, from: null, to: null }])
+  })
+})
+
+describe('the skip of the next occurrence', () => {
+  it('names the time that the caller saw, or the next one', async () => {
+    await using system = createSystem()
+    system.add('a', { nextFireAt: nowMs + 5_000 })
+    expect((await post(system, '/v1/jobs/a/skip')).json()).toMatchObject({ applied: true })
+    expect((await post(system, '/v1/jobs/a/skip', { at: '2029-12-31T00:00:00+01:00' })).statusCode).toBe(200)
+    expect(sent(system)).toMatchObject([
+      { type: 'CANCEL_RUN', runNo: null, from: nowMs + 5_000, discard: false },
+      { type: 'CANCEL_RUN', runNo: null, from: Date.UTC(2029, 11, 30, 23) },
+    ])
+  })
+  it('is refused without one, and for a time that is none', async () => {
+    await using system = createSystem()
+    system.add('a', { nextFireAt: null, status: 'COMPLETED' })
+    expect((await post(system, '/v1/jobs/a/skip')).json()).toMatchObject({ status: 409, code: 'command-refused' })
+    expect((await post(system, '/v1/jobs/a/skip', { at: 'soon' })).statusCode).toBe(400)
+    expect(system.log.written).toEqual([])
   })
 })

@@ -25,6 +25,7 @@ const promised = [
   ['POST', '/v1/jobs/{id}/trigger', 'operator'],
   ['POST', '/v1/jobs/{id}/cancel', 'operator'],
   ['POST', '/v1/jobs/{id}/backfill', 'operator'],
+  ['POST', '/v1/jobs/{id}/skip', 'operator'],
   ['POST', '/v1/jobs/{id}/backfill/cancel', 'operator'],
   ['POST', '/v1/jobs/{id}/backfill/count', 'viewer'],
   ['GET', '/v1/runs', 'viewer'],

@@ -270,6 +270,10 @@ describe('duelog jobs pause, resume, cancel, trigger, backfill and rm', () => {
     })
     expect(await bed.run('jobs', 'backfill', 'b-1', ...range, '--cancel')).toMatchObject({ code: 2 })
     expect(await bed.run('jobs', 'backfill', 'b-1', ...range)).toMatchObject({ code: 0 })
+    expect(await bed.run('jobs', 'skip', 'b-1')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('skips its next occurrence'),
+    })
     expect(await bed.run('jobs', 'backfill', 'b-1')).toMatchObject({ code: 2, err: expect.stringContaining('--from') })
   })
 })

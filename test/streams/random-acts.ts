@@ -13,6 +13,7 @@ export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type
     ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
       runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
     }),
+    ...(type === 'CANCEL_RUN' && chance.happens(0.3) && { runNo: null, from: job.job.state?.nextFireAt ?? near() }),
     ...(type === 'BACKFILL' && (chance.happens(0.2) ? { discard: true } : { from: near(), to: near() })),
   })
   return type

@@ -14,6 +14,7 @@ export type AuditAction =
   | 'CANCEL'
   | 'BACKFILL'
   | 'CANCEL_BACKFILL'
+  | 'SKIP'
   | 'CANCEL_RUN'
   | 'RETRY_RUN'
   | 'REDRIVE'

@@ -18,6 +18,7 @@ import {
   countBackfillSchema,
   pauseSchema,
   resumeSchema,
+  skipSchema,
   triggerSchema,
 } from '../schemas/index.ts'
 
@@ -56,6 +57,18 @@ export function commandRoutes(instance: FastifyInstance, context: ApiContext): v
       return commands.carryOut(job.id, type, { actor: request.actor }, reply, keyOf(request))
     })
   }
+
+  instance.post<{ Params: { id: string }; Body: { at?: string | number } | null | undefined }>(
+    '/v1/jobs/:id/skip',
+    { config: config('SKIP'), schema: skipSchema },
+    async (request, reply) => {
+      const { id, nextFireAt } = await commands.existing(request.params.id)
+      const given = request.body?.at
+      const from = given === undefined ? nextFireAt : timeOf('at', given)
+      if (from === null) throw new DuelogError('command-refused', `Job ${JSON.stringify(id)} has no next occurrence.`)
+      return commands.carryOut(id, 'CANCEL_RUN', { from, actor: request.actor }, reply, keyOf(request))
+    },
+  )
 
   instance.post<Backfill>(
     '/v1/jobs/:id/backfill',

@@ -144,6 +144,28 @@ export const cancelBackfillSchema = {
   summary: 'End the backfill in progress: it makes no further runs, and those that it has made go on',
 } as const
 
+export const skipSchema = {
+  operationId: 'skipNext',
+  tags: ['Jobs'],
+  summary: 'Skip the next occurrence; the schedule goes on with the one after it',
+  params: idParams,
+  querystring: closed({}),
+  headers: idempotencyHeaders,
+  body: {
+    title: 'SkipRequest',
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      at: {
+        ...instantSchema,
+        description:
+          'Nominal time of the occurrence that you mean. If it is not the next one, nothing is skipped. Default: the next one.',
+      },
+    },
+  },
+  response: { 200: commandSchema, 202: commandSchema, ...problemResponses },
+} as const
+
 export const cancelRunSchema = {
   operationId: 'cancelRun',
   tags: ['Runs'],

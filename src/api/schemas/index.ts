@@ -10,6 +10,7 @@ export {
   redriveRunSchema,
   resumeSchema,
   retryRunSchema,
+  skipSchema,
   triggerSchema,
 } from './commands.ts'
 export { closed, instantSchema } from './common.ts'

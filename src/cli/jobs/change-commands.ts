@@ -1,4 +1,4 @@
-/** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger` and `backfill`. */
+/** `duelog jobs rm`, `pause`, `resume`, `cancel`, `trigger`, `skip` and `backfill`. */
 import type { Command } from 'commander'
 import { counted, JsonText, readJson, stateWords } from '../../../streams/text/index.ts'
 import type { BackfillCount, CommandResult } from '../../answers/index.ts'
@@ -118,6 +118,25 @@ export function triggerCommand(frame: CommandFrame): Command {
         ),
       )
     })
+}
+
+export function skipCommand(frame: CommandFrame): Command {
+  return remoteCommand('skip', 'Skip the next occurrence of jobs. Their schedules go on with the one after it.', [
+    'jobs skip report-7 report-8',
+    'jobs skip report-7 --at 2030-01-01T00:00:00Z',
+  ])
+    .argument('<ids...>', 'IDs of the jobs')
+    .option('--at <time>', 'nominal time of the occurrence that you mean; if it is not the next one, nothing is skipped')
+    .addOption(idempotencyOption())
+    .action((ids: string[], flags: ChangeFlags & { at?: string }) =>
+      remotely(frame, flags, (shell) =>
+        forEach(shell, 'id', ids, async (id) => {
+          const body = flags.at === undefined ? undefined : { at: timeOf(flags.at) }
+          const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/skip`, body, idempotencyOf(flags))
+          return { facts, text: facts.applied ? 'skips its next occurrence.' : laterText(facts) }
+        }),
+      ),
+    )
 }
 
 export function backfillCommand(frame: CommandFrame): Command {

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import type { CommandFrame } from '../remote/index.ts'
 import { applyCommand } from './apply-command.ts'
-import { backfillCommand, removeCommand, triggerCommand, wordCommands } from './change-commands.ts'
+import { backfillCommand, removeCommand, skipCommand, triggerCommand, wordCommands } from './change-commands.ts'
 import { planCommand } from './plan-command.ts'
 import { getCommand, listCommand, whyCommand } from './read-commands.ts'
 
@@ -16,6 +16,7 @@ export function jobsCommand(frame: CommandFrame): Command {
     whyCommand(frame),
     triggerCommand(frame),
     ...wordCommands(frame),
+    skipCommand(frame),
     backfillCommand(frame),
     removeCommand(frame),
   ])

@@ -66,6 +66,7 @@ export {
   resume,
   retryNow,
   runNow,
+  skipNext,
 } from './job-commands.ts'
 export { type ColoredPart, coloredParts } from './json-colors.ts'
 export { type Completion, completionsAt, type KnownNames } from './json-completion.ts'

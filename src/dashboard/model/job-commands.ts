@@ -62,6 +62,12 @@ export function retryNow({ jobId, runNo, runId }: Run): Promise<boolean> {
   )
 }
 
+export const skipNext = ({ id, nextFireAt }: Job): Promise<boolean> =>
+  act(
+    () => ask<CommandResult>(path(['jobs', id, 'skip']), { method: 'POST', body: { at: nextFireAt } }),
+    () => `Skipped the next occurrence of ${id}.`,
+  )
+
 export async function cancelJob({ id, active }: Job): Promise<boolean> {
   const runs = active.length === 0 ? '' : ` Its ${counted(active.length, 'active run')} will be cancelled.`
   const wanted = await confirmed({

@@ -15,6 +15,7 @@ import {
   remove,
   resume,
   runNow,
+  skipNext,
   viewerZone,
   visible,
 } from '../model/index.ts'
@@ -95,6 +96,11 @@ function MoreActions(props: JobActionsProps) {
       <a class="button" href={`${jobHref(id)}?edit`} aria-label={`Edit ${name}`} onClick={close}>
         Edit
       </a>
+      {nextFireAt !== null && (
+        <ActionButton label={`Skip next occurrence of ${name}`} run={() => after(skipNext(job), changed)}>
+          Skip next
+        </ActionButton>
+      )}
       {job.backfill !== null && (
         <ActionButton label={`End backfill of ${name}`} run={() => after(cancelBackfill(job), changed)}>
           End backfill

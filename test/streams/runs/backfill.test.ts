@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobDefinitionInput, Schedule } from '../../../schemas/generated.ts'
 import { backfillRunsMax, countBackfill } from '../../../streams/runs/backfill.ts'
+import { pristineState } from '../../../streams/state/draft.ts'
 import { JobHistory } from './history.ts'
 
 type Definition = Partial<JobDefinitionInput>
@@ -175,17 +176,18 @@ describe('the count of a backfill', () => {
     const job = definedAt(61_000, { ...definition, maxConcurrentRuns: 100 })
     const spec = job.job.definition?.spec
     if (spec === undefined) throw new Error('no definition')
+    const { anchorAt } = pristineState(job.job)
     const range = { from: 3_000, to: 60_000 }
-    const counted = all(countBackfill(spec, job.state.anchorAt, { ...range, max: 1_000 }))
+    const counted = all(countBackfill(spec, anchorAt, { ...range, max: 1_000 }))
     const made = backfilled(job.command('BACKFILL', range))
     expect(made.length).toBeGreaterThan(7)
     expect(counted).toEqual({ occurrences: made.length, isMore: false, first: made[0], last: made.at(-1) })
     const [half, some] = [Math.floor(made.length / 2), { from: 3_000, to: 60_000 }]
-    expect(all(countBackfill(spec, job.state.anchorAt, { ...some, max: half }))).toMatchObject({
+    expect(all(countBackfill(spec, anchorAt, { ...some, max: half }))).toMatchObject({
       occurrences: half,
       isMore: true,
     })
-    expect(all(countBackfill(spec, job.state.anchorAt, { ...some, max: made.length }))).toMatchObject({ isMore: false })
+    expect(all(countBackfill(spec, anchorAt, { ...some, max: made.length }))).toMatchObject({ isMore: false })
   })
   it('of a range without occurrence is 0', () => {
     const job = definedAt(61_000, { schedule: { everyMs: 10_000, anchor: 0 } })
