@@ -132,7 +132,7 @@ describe('scheduleMany', () => {
       [1, '', 'bad-job-id'],
       [2, undefined, 'bad-definition'],
       [3, 'b', 'bad-definition'],
-      [4, 'c', 'bad-definition'],
+      [4, 'c', 'payload-too-large'],
       [5, 'd', 'bad-definition'],
       [6, 'e', 'bad-definition'],
     ])
