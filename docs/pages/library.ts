@@ -54,6 +54,8 @@ export function declarationOf(name: string, path: string, read: (path: string) =
   const text = read(path)
   const from = reexportsOf(path, text).get(name)
   if (from !== undefined) return declarationOf(name, from, read)
+  const [, all] = /^export type \* from '(\.[^']+)'/m.exec(text) ?? []
+  if (all !== undefined) return declarationOf(name, posix.join(posix.dirname(path), all), read)
   const lines = text.split('\n')
   const texts: string[] = []
   let comment = ''
@@ -66,7 +68,26 @@ export function declarationOf(name: string, path: string, read: (path: string) =
     texts.push(declarationFrom(lines, at).replace(/^export /, ''))
   }
   if (kind === undefined) throw new Error(`${path} neither declares nor exports ${name}.`)
+  const other = importedAs(/^type \w+ = (\w+)$/.exec(texts[0] ?? '')?.[1] ?? '', path, text)
+  // What has only another name is shown with its members.
+  if (other !== undefined) {
+    const { texts: whole } = declarationOf(other.name, other.file, read)
+    texts.splice(0, 1, (whole[0] ?? '').replace(/^type \w+/, `type ${name}`))
+  }
   return { name, kind: kind as Declaration['kind'], comment, texts }
+}
+
+/** The name and the file that an imported name has there. */
+function importedAs(local: string, path: string, text: string): { name: string; file: string } | undefined {
+  for (const [, list = '', from = ''] of text.matchAll(/^import (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm))
+    for (const item of list.split(',')) {
+      const [name = '', as = name] = item
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ')
+      if (as === local && local !== '') return { name, file: posix.join(posix.dirname(path), from) }
+    }
+  return undefined
 }
 
 /** The comment that ends in the line before this one, as one paragraph. */
@@ -106,7 +127,7 @@ export function membersOf(text: string): Member[] {
   const members: Member[] = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const name = /^ {2}(?:readonly |static |override |get )*([\w$]+)\??(?=[(:<?])/.exec(line)?.[1]
+    const name = /^ {2}(?:readonly |static |override |get )*'?([\w$]+)'?\??(?=[(:<?])/.exec(line)?.[1]
     if (name === undefined) continue
     const whole = declarationFrom(lines, at, '  ')
     // A constructor is told by the class, and what it assigns by the members.
@@ -147,13 +168,17 @@ function partsOf({ name, kind, comment, texts }: Declaration): string[] {
   // Of overloads, the last one is the implementation, which callers do not see.
   if (kind === 'function') return [...parts, fenced((texts.length > 1 ? texts.slice(0, -1) : texts).map(headOf).join('\n'))]
   const text = texts[0] ?? ''
-  if (kind === 'type') return [...parts, fenced(text)]
+  if (kind === 'type' && !/^type \w+ = \{$/m.test(text.split('\n')[0] ?? '')) return [...parts, fenced(text)]
   const members = membersOf(text)
-  const head = text.split('\n')[0]?.replace(/ \{.*$/, '') ?? ''
+  const head = text.split('\n')[0]?.replace(/(?: =)? \{.*$/, '') ?? ''
   if (members.length === 0) return [...parts, fenced(text)]
   const rows = members.map((member) => [code(member.type), member.comment])
   return [...parts, code(head), table([kind === 'class' ? 'Public member' : 'Member', 'Meaning'], rows)]
 }
+
+const answersFile = 'src/answers/answers.ts'
+/** Names of the library that answers have otherwise. */
+const answerNames = { Job: true, Run: true }
 
 const order = ['function', 'class', 'const', 'interface', 'type']
 
@@ -173,12 +198,24 @@ export function libraryPage(): string {
     const also = shared.length === 0 ? [] : [`It also exports what is described above: ${shared.join(', ')}.`]
     return [`## ${entry}`, lead, ...also, ...own.flatMap(partsOf)]
   })
+  const answers = read(answersFile)
+  const shown = new Set([...seen.keys(), ...Object.keys(answerNames)])
+  const parts: Declaration[] = []
+  const told = sections.join('\n')
+  for (let text = told; text !== ''; ) {
+    const named = [...new Set([...text.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name))]
+    const found = named.filter((name) => !shown.has(name) && new RegExp(`^export type ${name} =`, 'm').test(answers)).sort()
+    for (const name of found) shown.add(name)
+    const declared = found.map((name) => declarationOf(name, answersFile, read))
+    parts.push(...declared)
+    text = declared.flatMap(({ texts }) => texts).join('\n')
+  }
+  parts.sort((a, b) => a.name.localeCompare(b.name))
   return page(
-    heading(
-      'Library',
-      'src/library',
-      'What programs import. `duelog` exports all of `duelog/client` and `duelog/worker`. Types that begin with `Stored` are the answers of the [HTTP API](API.md).',
-    ),
+    heading('Library', 'src/library', 'What programs import. `duelog` exports all of `duelog/client` and `duelog/worker`.'),
     ...sections.filter((part) => part !== ''),
+    '## Parts of answers',
+    "Types inside the answers above. They have no export of their own: `Plan['jobs'][number]` is one.",
+    ...parts.flatMap(partsOf).flatMap((part) => (part === '' ? [] : [part.replace(/^### /, '#### ')])),
   )
 }

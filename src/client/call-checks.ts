@@ -7,7 +7,15 @@ import { quoted } from '../../streams/text/index.ts'
 import type { Instant } from '../answers/index.ts'
 import { callOptions, DuelogError } from '../errors/index.ts'
 import type { Rejection } from './answers.ts'
-import type { AwaitedRunOf, CommandOptions, JobFilter, ScheduleOptions, WaitOptions, WriteCondition } from './options.ts'
+import type {
+  AwaitedRunOf,
+  CallOptions,
+  CommandOptions,
+  JobFilter,
+  ScheduleOptions,
+  WaitOptions,
+  WriteCondition,
+} from './options.ts'
 
 export const waitMsDefault = 60_000
 /** The longest wait of a timer of Node. */
@@ -33,6 +41,24 @@ export function checkedSchedule(options: ScheduleOptions | undefined): ScheduleO
     throw refused('ifMatch and ifAbsent exclude each other. Use one of them.')
   checkVersion(given.ifMatch)
   return given
+}
+
+/** The job of a call, without an id, and the key of the command. Throws `bad-request`. Unknown fields are refused with the job. */
+export function checkedCall(
+  handler: unknown,
+  payload: unknown,
+  options: CallOptions | undefined,
+): { job: object; command: CommandOptions } {
+  if (typeof handler !== 'string') throw refused(`handler of call is ${quoted(handler)}; give the name of a handler`)
+  if (options !== undefined && (typeof options !== 'object' || options === null))
+    throw refused(`The options of call are ${quoted(options)}; give an object`)
+  const { pool, idempotencyKey, ...fields } = options ?? {}
+  const command = { idempotencyKey }
+  checkKey('call', command)
+  for (const name of ['id', 'schedule', 'target', 'payload'])
+    if (name in fields) throw refused(`call has no option ${quoted(name)}; use schedule for a job with its own ${name}`)
+  const target = { handler, ...(pool !== undefined && { pool }) }
+  return { job: { schedule: { delayMs: 0 }, target, ...(payload !== undefined && { payload }), ...fields }, command }
 }
 
 /** Throws `bad-request`. */
@@ -110,6 +136,12 @@ export function checkedRunOf(which: AwaitedRunOf | undefined): AwaitedRunOf {
   if (etag !== undefined && (typeof etag !== 'string' || !/^"?\d{1,16}\.\d{1,16}"?$/.test(etag)))
     throw refused(`etag of awaitRun is ${quoted(etag)}; give the etag of the job, such as "0.12"`)
   return which as AwaitedRunOf
+}
+
+/** The name of something that is not a job. Throws `bad-request`: a path with "undefined" would ask for another thing. */
+export function checkedName(call: string, name: unknown): string {
+  if (typeof name === 'string' && name !== '') return name
+  throw refused(`${call} needs a name or an id, and got ${quoted(name)}`)
 }
 
 /** Throws `bad-request`. */

@@ -35,6 +35,7 @@ import type {
 import type { Job } from './job.ts'
 import type {
   AwaitedRunOf,
+  CallOptions,
   CommandOptions,
   DueFilter,
   HistoryFilter,
@@ -52,9 +53,19 @@ import type { AnyPayloads, JobFor } from './typed-job.ts'
  * All that the HTTP API does. Each call rejects with a DuelogError: the code that the API answered, `unreachable` if no Duelog answers
  * within 30 s, or `bad-request` after `close`. `Payloads`: payloads by handler, for the compiler.
  */
-export interface Client<Payloads extends object = AnyPayloads> {
+export interface Client<Payloads extends object = AnyPayloads, Results extends object = AnyPayloads> {
   /**
-   * Creates or replaces a job. `schedule(job).result()` waits for what its first run returns. Rejects with `bad-definition`, `bad-job-id`,
+   * Runs a handler once, now, as a job of its own: `await client.call('add', { a: 1 }).result()` gives what the handler returns. The server
+   * makes the id, so no other caller has it. With the same `idempotencyKey` and payload, it is the same run. Rejects as `schedule` does.
+   */
+  call<Name extends keyof Payloads & string>(
+    handler: Name,
+    payload: Payloads[Name],
+    options?: CallOptions,
+  ): RunPromise<Scheduled, Name extends keyof Results ? Results[Name] : unknown>
+  /**
+   * Creates or replaces a job. `schedule(job).result()` waits for what its first run returns, and rejects
+   * if another definition replaced it before. Rejects with `bad-definition`, `bad-job-id`,
    * `payload-too-large`, `version-conflict`, `not-ready`.
    */
   schedule(job: JobFor<Payloads>, options?: ScheduleOptions): RunPromise<Scheduled>

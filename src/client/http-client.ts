@@ -31,12 +31,15 @@ import {
   type ScheduledMany,
 } from './answers.ts'
 import {
+  checkedCall,
   checkedCommand,
   checkedDelete,
   checkedFilter,
   checkedId,
   checkedJobs,
+  checkedName,
   checkedOnRejected,
+  checkedRunNo,
   checkedSchedule,
   checkedSkip,
   checkedTrigger,
@@ -44,7 +47,15 @@ import {
 import type { Client, JobRecords, KafkaClient } from './client.ts'
 import type { Job } from './job.ts'
 import { jobLines, withJsonPayload } from './job-lines.ts'
-import type { AwaitedRunOf, CommandOptions, JobFilter, RunLogOptions, ScheduleOptions, WaitOptions } from './options.ts'
+import type {
+  AwaitedRunOf,
+  CallOptions,
+  CommandOptions,
+  JobFilter,
+  RunLogOptions,
+  ScheduleOptions,
+  WaitOptions,
+} from './options.ts'
 import { type PayloadChecker, scheduleChecked } from './payload-checker.ts'
 import { runAwaiter } from './run-awaiter.ts'
 import { type AwaitRun, RunFailedError, type RunPromise, runPromise } from './run-promise.ts'
@@ -55,13 +66,13 @@ const pageSize = 500
 /**
  * `checker`: of the payloads of jobs that go over HTTP. `kafka`: writes definitions. Without it, or for a write that asks for an answer of the owner, they go over HTTP too. The client closes it.
  */
-export function createHttpClient<Payloads extends object = AnyPayloads>(
+export function createHttpClient<Payloads extends object = AnyPayloads, Results extends object = AnyPayloads>(
   address: Address,
   kafka?: KafkaClient<Payloads>,
   checker?: PayloadChecker,
   clock: Clock = systemClock,
-): Client<Payloads> & JobRecords<Payloads> {
-  return new HttpClient(address, kafka as KafkaClient | undefined, checker, clock) as unknown as Client<Payloads> &
+): Client<Payloads, Results> & JobRecords<Payloads> {
+  return new HttpClient(address, kafka as KafkaClient | undefined, checker, clock) as unknown as Client<Payloads, Results> &
     JobRecords<Payloads>
 }
 
@@ -93,6 +104,17 @@ class HttpClient implements Client, JobRecords {
     const isPlain = given.wait === undefined && given.ifMatch === undefined && given.ifAbsent !== true
     const kafka = isPlain ? this.#kafka : undefined
     return kafka === undefined ? this.#put(job as Job, given) : this.#during(() => kafka.schedule(job))
+  }
+
+  call(handler: string, payload: unknown, options?: CallOptions): RunPromise<Scheduled> {
+    return runPromise(this.#call(handler, payload, options), this.#awaitRun, ({ id, etag }) => [id, { etag }])
+  }
+
+  async #call(handler: string, payload: unknown, options: CallOptions | undefined): Promise<Scheduled> {
+    const { job, command } = checkedCall(handler, payload, options)
+    await this.#checker?.check(job as Job)
+    const request = { body: withJsonPayload(job as Job), headers: keyHeaders(command) }
+    return scheduledOf(await this.#ask<WrittenAnswer>('POST', '/v1/jobs', request))
   }
 
   async #put(job: Job, { wait, ...condition }: ScheduleOptions): Promise<Scheduled> {
@@ -169,11 +191,13 @@ class HttpClient implements Client, JobRecords {
   }
 
   async run(id: string, runNo: number): Promise<RunInfo | undefined> {
+    checkedRunNo('run', runNo)
     return this.#find(path`/v1/runs/${checkedId(id)}/${runNo}`)
   }
 
   async *logs(id: string, runNo: number, options?: RunLogOptions): AsyncGenerator<RunLine> {
     const { follow = false, from, to } = callOptions('logs', options, { follow: true, from: true, to: true })
+    checkedRunNo('logs', runNo)
     const route = path`/v1/jobs/${checkedId(id)}/runs/${runNo}/logs`
     const query = { limit: pageSize, from: timeText(from), to: timeText(to) }
     const read = (of: Request['query']): Promise<RunLogPage> => this.#ask('GET', route, { query: of })
@@ -222,17 +246,20 @@ class HttpClient implements Client, JobRecords {
   }
 
   async cancelRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    checkedRunNo('cancelRun', runNo)
     return this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/cancel`, checkedCommand('cancelRun', options))
   }
 
-  retryRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
-    return this.#command(path`/v1/runs/${id}/${runNo}/retry`, options)
+  async retryRun(id: string, runNo: number, options?: CommandOptions): Promise<CommandResult> {
+    checkedRunNo('retryRun', runNo)
+    return this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/retry`, checkedCommand('retryRun', options))
   }
 
   redrive(id: string, runNo: number, options?: CommandOptions): RunPromise<CommandResult> {
-    return this.#makeRun(id, async () =>
-      this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/redrive`, checkedCommand('redrive', options)),
-    )
+    return this.#makeRun(id, async () => {
+      checkedRunNo('redrive', runNo)
+      return this.#command(path`/v1/runs/${checkedId(id)}/${runNo}/redrive`, checkedCommand('redrive', options))
+    })
   }
 
   redriveMany(filter: Parameters<Client['redriveMany']>[0] = {}): ReturnType<Client['redriveMany']> {
@@ -248,16 +275,16 @@ class HttpClient implements Client, JobRecords {
     return (await this.#ask<{ count: number }>('POST', '/v1/operations/count', { body: request })).count
   }
 
-  operation(id: string): Promise<Operation | undefined> {
-    return this.#find(path`/v1/operations/${id}`)
+  async operation(id: string): Promise<Operation | undefined> {
+    return this.#find(path`/v1/operations/${checkedName('operation', id)}`)
   }
 
   async operations(filter: Parameters<Client['operations']>[0] = {}): Promise<Operation[]> {
     return (await this.#ask<{ operations: Operation[] }>('GET', '/v1/operations', { query: { ...filter } })).operations
   }
 
-  cancelOperation(id: string): Promise<Operation> {
-    return this.#ask('POST', path`/v1/operations/${id}/cancel`, {})
+  async cancelOperation(id: string): Promise<Operation> {
+    return this.#ask('POST', path`/v1/operations/${checkedName('cancelOperation', id)}/cancel`, {})
   }
 
   async skipNext(id: string, options?: Parameters<Client['skipNext']>[1]): Promise<CommandResult> {
@@ -282,6 +309,7 @@ class HttpClient implements Client, JobRecords {
   }
 
   async deadLetter(id: string, runNo: number): ReturnType<Client['deadLetter']> {
+    checkedRunNo('deadLetter', runNo)
     return this.#find(path`/v1/dead-letters/${checkedId(id)}/${runNo}`)
   }
 
@@ -307,15 +335,15 @@ class HttpClient implements Client, JobRecords {
   }
 
   async pauseWorker(worker: string): ReturnType<Client['pauseWorker']> {
-    return this.#command(path`/v1/workers/${worker}/pause`)
+    return this.#command(path`/v1/workers/${checkedName('pauseWorker', worker)}/pause`)
   }
 
   async drainWorker(worker: string): ReturnType<Client['drainWorker']> {
-    return this.#command(path`/v1/workers/${worker}/drain`)
+    return this.#command(path`/v1/workers/${checkedName('drainWorker', worker)}/drain`)
   }
 
   async resumeWorker(worker: string): ReturnType<Client['resumeWorker']> {
-    return this.#command(path`/v1/workers/${worker}/resume`)
+    return this.#command(path`/v1/workers/${checkedName('resumeWorker', worker)}/resume`)
   }
 
   async limits(): ReturnType<Client['limits']> {
@@ -327,15 +355,15 @@ class HttpClient implements Client, JobRecords {
   }
 
   async pausePool(pool: string): ReturnType<Client['pausePool']> {
-    return this.#command(path`/v1/pools/${pool}/pause`)
+    return this.#command(path`/v1/pools/${checkedName('pausePool', pool)}/pause`)
   }
 
   async drainPool(pool: string): ReturnType<Client['drainPool']> {
-    return this.#command(path`/v1/pools/${pool}/drain`)
+    return this.#command(path`/v1/pools/${checkedName('drainPool', pool)}/drain`)
   }
 
   async resumePool(pool: string): ReturnType<Client['resumePool']> {
-    return this.#command(path`/v1/pools/${pool}/resume`)
+    return this.#command(path`/v1/pools/${checkedName('resumePool', pool)}/resume`)
   }
 
   async partitions(): ReturnType<Client['partitions']> {

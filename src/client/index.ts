@@ -15,6 +15,7 @@ export type {
   Written,
 } from './answers.ts'
 export {
+  checkedCall,
   checkedCommand,
   checkedDelete,
   checkedFilter,
@@ -29,10 +30,11 @@ export {
 } from './call-checks.ts'
 export type { Client, JobRecords, KafkaClient } from './client.ts'
 export { createHttpClient } from './http-client.ts'
-export type { Bytes, Job, Schedule, Time } from './job.ts'
+export type { Backoff, Bytes, Job, Schedule, Time } from './job.ts'
 export { createKafkaClient } from './kafka-client.ts'
 export type {
   AwaitedRunOf,
+  CallOptions,
   CommandOptions,
   DueFilter,
   HistoryFilter,

@@ -32,6 +32,18 @@ interface Kinds {
   } & LocalTime
 }
 
+interface Backoffs {
+  list: number[]
+  fixed: { delayMs: number }
+  linear: { stepMs: number }
+  exponential: { baseMs: number; factor?: number | undefined; maxMs?: number | undefined }
+}
+
+/** Exactly one of `list`, `fixed`, `linear` and `exponential`. */
+export type Backoff = {
+  [Kind in keyof Backoffs]: { [Its in Kind]: Backoffs[Its] } & { [Other in Exclude<keyof Backoffs, Kind>]?: undefined }
+}[keyof Backoffs]
+
 type FieldOfSchedule = { [Kind in keyof Kinds]: keyof Kinds[Kind] }[keyof Kinds]
 
 /** Exactly one of `at`, `delayMs`, `everyMs`, `cron` and `rrule`, with the fields that belong to it. */
@@ -79,12 +91,7 @@ export interface Job {
         /** With the first one: 1 to 1,000. Default 5. Then the run is DEAD. */
         maxAttempts?: number | undefined
         /** Delays before the next attempts, in ms, each at most 86,400,000. `list`: one for each retry, the last one repeats. */
-        backoff?:
-          | { list: number[] }
-          | { fixed: { delayMs: number } }
-          | { linear: { stepMs: number } }
-          | { exponential: { baseMs: number; factor?: number | undefined; maxMs?: number | undefined } }
-          | undefined
+        backoff?: Backoff | undefined
         /** No attempt is due this long after the nominal time. Default: no limit. */
         maxAgeMs?: number | undefined
         /** Share of each delay that is random, 0 to 1. Default 0. */

@@ -1,6 +1,7 @@
 /** What the calls of a client take besides jobs and ids: conditions, waits, filters. */
 import type { Instant } from '../answers/index.ts'
 import type { JobInfo } from './answers.ts'
+import type { Job } from './job.ts'
 
 /** Which lines of a run. */
 export interface RunLogOptions {
@@ -26,6 +27,12 @@ export interface ScheduleOptions extends WriteCondition {
   wait?: 'applied' | undefined
 }
 
+/** Options of `call`: fields of the job that it makes, such as `retry`, `attemptTimeoutMs` and `tags`. */
+export interface CallOptions extends CommandOptions, Omit<Job, 'id' | 'schedule' | 'target' | 'payload'> {
+  /** Pool of the handler. Default: `default`. */
+  pool?: string | undefined
+}
+
 /** Options of commands such as `trigger` and `pause`. */
 export interface CommandOptions {
   /** A repeat of the command with the same key has no further effect and the same answer. 1 to 255 visible ASCII characters. Default: none. */
@@ -40,7 +47,7 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The run to wait for: by its number, by the command that made it, or the first that ends of this version of the job or a later one. */
+/** The run to wait for: by its number, by the command that made it, or the first that ends of this version of the job. */
 export type AwaitedRunOf = { runNo: number } | { commandId: string } | { etag: string }
 
 /** Which jobs. All given fields must match. */

@@ -5,12 +5,12 @@ import type { RunInfo } from './answers.ts'
 import type { AwaitedRunOf, WaitOptions } from './options.ts'
 
 /** The promise of a request that makes a run, with ways to wait for its end. */
-export interface RunPromise<Answer> extends Promise<Answer> {
+export interface RunPromise<Answer, Result = unknown> extends Promise<Answer> {
   /**
    * What the handler returned. Rejects with RunFailedError if the run ends otherwise or cannot come, or if its result was left out, with `wait-timeout` if it has not
    * ended in time, and with the error of the request itself.
    */
-  result<Result = unknown>(options?: WaitOptions): Promise<Result>
+  result<As = Result>(options?: WaitOptions): Promise<As>
   /** The ended run, whatever its status. Rejects with RunFailedError if it cannot come, and with `wait-timeout`. */
   run(options?: WaitOptions): Promise<RunInfo>
 }
@@ -30,13 +30,13 @@ export class RunFailedError extends DuelogError {
 export type AwaitRun = (id: string, which: AwaitedRunOf, options: WaitOptions | undefined) => Promise<RunInfo>
 
 /** `which` says the job and run that the answer is about. It may throw. */
-export function runPromise<Answer>(
+export function runPromise<Answer, Result = unknown>(
   answer: Promise<Answer>,
   awaitRun: AwaitRun,
   which: (answer: Answer) => [id: string, run: AwaitedRunOf],
-): RunPromise<Answer> {
+): RunPromise<Answer, Result> {
   const run = async (options?: WaitOptions): Promise<RunInfo> => awaitRun(...which(await answer), options)
-  const result = async <Result>(options?: WaitOptions): Promise<Result> => resultOf(await run(options)) as Result
+  const result = async <As = Result>(options?: WaitOptions): Promise<As> => resultOf(await run(options)) as As
   return Object.assign(answer, { run, result })
 }
 

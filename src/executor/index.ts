@@ -19,6 +19,7 @@ export {
   type Progress,
   payloadOf,
   preparedHandlers,
+  type ResultsOf,
   RetryLaterError,
   type Run,
   type RunLogFields,

@@ -1,8 +1,28 @@
 /** What `import … from 'duelog/client'` gives: a client of the whole API. It loads neither the store nor the server nor workers. */
 export type {
+  AuditPage,
+  BackfillCount,
+  CommandResult,
+  DeadLetter,
+  DueJobs,
+  DueTime,
+  Forecast,
+  HistoryCounts,
+  Instant,
+  JobExplanation,
+  Operation,
+  OperationRequest,
+  Plan,
+  Proof,
+  RedriveResult,
+  Series,
+} from '../answers/index.ts'
+export type {
   AnyPayloads,
   AwaitedRunOf,
+  Backoff,
   Bytes,
+  CallOptions,
   Client,
   CommandOptions,
   DueFilter,

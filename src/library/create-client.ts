@@ -38,7 +38,7 @@ const httpOptionNames = { url: true, token: true, ca: true } as const satisfies 
 
 /** Methods of a client with `url` that a client without it lacks. */
 const httpOnly = [
-  ...(['get', 'list', 'runs', 'run', 'activeRuns', 'awaitRun', 'why', 'trigger', 'pause', 'resume', 'cancel'] as const),
+  ...(['call', 'get', 'list', 'runs', 'run', 'activeRuns', 'awaitRun', 'why', 'trigger', 'pause', 'resume', 'cancel'] as const),
   ...([
     'cancelRun',
     'retryRun',
@@ -60,13 +60,15 @@ const httpOnly = [
 /**
  * A client that connects at its first use. `url` alone: everything goes over HTTP. `brokers` alone: definitions go to Kafka, and nothing
  * else is possible. Both: definitions go to Kafka, except for writes with a condition or a wait, and everything else over HTTP.
- * With `Payloads`, payloads by handler, the compiler checks each job's payload. Throws DuelogError `bad-config` for a broker list that is
+ * With `Payloads`, payloads by handler, the compiler checks each job's payload; with `Results` it knows what `call` returns. Throws DuelogError `bad-config` for a broker list that is
  * empty, for a `url` that is none, and for an option that is not known.
  */
-export function createClient<Payloads extends object = AnyPayloads>(
+export function createClient<Payloads extends object = AnyPayloads, Results extends object = AnyPayloads>(
   options: HttpOptions & ClusterOptions & PayloadOptions,
-): Client<Payloads> & JobRecords<Payloads>
-export function createClient<Payloads extends object = AnyPayloads>(options: HttpOptions & PayloadOptions): Client<Payloads>
+): Client<Payloads, Results> & JobRecords<Payloads>
+export function createClient<Payloads extends object = AnyPayloads, Results extends object = AnyPayloads>(
+  options: HttpOptions & PayloadOptions,
+): Client<Payloads, Results>
 export function createClient<Payloads extends object = AnyPayloads>(
   options: ClusterOptions & PayloadOptions,
 ): KafkaClient<Payloads>

@@ -13,6 +13,7 @@ export type {
   HandlersFor,
   Hook,
   Progress,
+  ResultsOf,
   Run,
   RunLogFields,
   RunLogLevel,

@@ -111,9 +111,9 @@ export interface JobQueries {
 
 /**
  * The run that a caller waits for: one run, the run that a command makes, or the first run that ends of the definition at this offset of
- * jobs, or of a later definition.
+ * jobs: not of a later one, which another caller may have written.
  */
-export type AwaitedRun = { runNo: number } | { commandId: string } | { since: number }
+export type AwaitedRun = { runNo: number } | { commandId: string } | { specOffset: number }
 
 /** Null for a run that does not exist and will not; then `reason` says why, in a sentence. */
 export interface RunEnd {

@@ -21,8 +21,8 @@ export async function endedInTime(
   if (signal?.aborted) over.resolve(null)
   let wait: { end(): void } | undefined
   try {
-    if ('since' in awaited) {
-      const applied = owner.applied('jobs', awaited.since)
+    if ('specOffset' in awaited) {
+      const applied = owner.applied('jobs', awaited.specOffset)
       wait = applied
       const done = await Promise.race([applied.done, over.promise])
       if (done === null) return null

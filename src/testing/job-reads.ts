@@ -15,7 +15,7 @@ import { DuelogError } from '../errors/index.ts'
 import type { JobView, PartitionQueries } from '../ports/index.ts'
 import { activeRunAnswer, endedRunAnswer, notFound } from './api-answers.ts'
 import type { Driver } from './driver.ts'
-import { isoTime, sinceOf } from './json-values.ts'
+import { isoTime, specOffsetOf } from './json-values.ts'
 import type { OwnerCalls } from './owner-calls.ts'
 import type { RunHistory } from './run-history.ts'
 
@@ -95,7 +95,7 @@ export class JobReads {
     const { timeoutMs, signal } = checkedWait(options)
     const partition = this.partitionOf(id)
     const which = checkedRunOf(of)
-    const awaited = 'etag' in which ? sinceOf(which.etag, partition) : which
+    const awaited = 'etag' in which ? specOffsetOf(which.etag, partition) : which
     signal?.throwIfAborted()
     const { driver, owner } = this.#parts
     const untilMs = driver.nowMs + timeoutMs

@@ -65,8 +65,8 @@ export function checkZone(zone: string | undefined): void {
 }
 
 /** Throws `bad-request` for the version of another job, as the API does. */
-export function sinceOf(etag: string, partition: number): { since: number } {
+export function specOffsetOf(etag: string, partition: number): { specOffset: number } {
   const [place, offset] = etag.replaceAll('"', '').split('.').map(Number)
-  if (place === partition) return { since: offset ?? 0 }
+  if (place === partition) return { specOffset: offset ?? 0 }
   throw new DuelogError('bad-request', `The ETag ${etag} is not of this job: its partition is ${partition}.`)
 }

@@ -2,15 +2,18 @@
  * The client of a test system: the calls of `createClient`, answered by the owners of the simulated cluster. Each resolves once everything
  * that is due at this instant has happened.
  */
+import { createHash } from 'node:crypto'
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
-import { commandNoun, type Problem } from '../../streams/text/index.ts'
+import { commandNoun, type Problem, writeJson } from '../../streams/text/index.ts'
 import type { CommandResult, JobExplanation } from '../answers/index.ts'
 import {
   type AnyPayloads,
   type AwaitedRunOf,
+  type CallOptions,
   type Client,
   type CommandOptions,
+  checkedCall,
   checkedCommand,
   checkedDelete,
   checkedFilter,
@@ -45,7 +48,7 @@ import type { RunHistory } from './run-history.ts'
 /** What a test system has in common with a client of `createClient({ url })`. */
 export type ClientCalls<Payloads extends object> = Pick<
   Client<Payloads>,
-  | ('schedule' | 'scheduleMany' | 'delete' | 'get' | 'list' | 'runs' | 'run' | 'awaitRun' | 'why')
+  | ('call' | 'schedule' | 'scheduleMany' | 'delete' | 'get' | 'list' | 'runs' | 'run' | 'awaitRun' | 'why')
   | (
       | 'trigger'
       | 'pause'
@@ -80,6 +83,7 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   readonly #kafka: KafkaClient
   readonly #writer: () => Promise<LogWriter>
   #commands = 0
+  #calls = 0
 
   constructor(parts: TestClientParts) {
     this.#parts = parts
@@ -99,6 +103,26 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   schedule(job: JobFor<AnyPayloads>, options?: ScheduleOptions): RunPromise<Scheduled> {
     return runPromise(
       this.#after(() => this.#schedule(job, options)),
+      (...asked) => this.awaitRun(...asked),
+      ({ id, etag }) => [id, { etag }],
+    )
+  }
+
+  call(handler: string, payload: unknown, options?: CallOptions): RunPromise<Scheduled> {
+    return runPromise(
+      this.#after(async () => {
+        const { job, command } = checkedCall(handler, payload, options)
+        const { idempotencyKey: key } = command
+        const id =
+          key === undefined
+            ? `call-${++this.#calls}`
+            : `call-${createHash('sha256')
+                .update(writeJson([key, job]))
+                .digest('hex')}`
+        const known = key === undefined ? undefined : await this.#reads.job(id)
+        if (known === undefined) return this.#schedule({ ...job, id } as JobFor<AnyPayloads>, undefined)
+        return { id, etag: jobEtag(known), partition: known.partition, offset: known.offset, applied: true, warnings: [] }
+      }),
       (...asked) => this.awaitRun(...asked),
       ({ id, etag }) => [id, { etag }],
     )

@@ -15,7 +15,7 @@ it('PUT with wait=ended answers with the run of the definition that it wrote', a
   await using system = createSystem({ partitions: 1 })
   const answer = system.api.instance.inject(put('/v1/jobs/a?wait=ended&timeoutMs=700'))
   await until(() => system.owner.awaited.length === 1)
-  expect(system.owner.awaited).toEqual([{ id: 'a', awaited: { since: 0 }, timeoutMs: 700 }])
+  expect(system.owner.awaited).toEqual([{ id: 'a', awaited: { specOffset: 0 }, timeoutMs: 700 }])
   system.owner.end('a', ended({ sent: 3 }))
   expect((await answer).statusCode).toBe(201)
   expect((await answer).json()).toMatchObject({
@@ -60,8 +60,8 @@ it('GET result waits for a run by its number, by its command and by the version 
   for (const [query, awaited] of [
     ['runNo=1', { runNo: 1 }],
     ['commandId=trigger%3Ax', { commandId: 'trigger:x' }],
-    ['etag=%220.12%22', { since: 12 }],
-    ['etag=0.12', { since: 12 }],
+    ['etag=%220.12%22', { specOffset: 12 }],
+    ['etag=0.12', { specOffset: 12 }],
   ] as const) {
     const answer = await system.api.instance.inject(`/v1/jobs/a/result?${query}`)
     expect(answer.json()).toMatchObject({ ended: true, run: { result: 7 }, reason: null })

@@ -5,7 +5,7 @@ import { RunFailedError } from '../../src/client/run-promise.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import type { DuelogError } from '../../src/errors/errors.ts'
 import { createClient } from '../../src/library/create-client.ts'
-import type { JobInfo, RunInfo } from '../../src/library/index.ts'
+import type { JobInfo, ResultsOf, Run, RunInfo } from '../../src/library/index.ts'
 import { atNoon, createSystem, execution, finishedRun, type MemorySystem, names } from '../api/system-in-memory.ts'
 
 const opened: { close(): Promise<void> }[] = []
@@ -229,10 +229,36 @@ describe('the end of a run', () => {
       status: 'SUCCEEDED',
     } satisfies Partial<RunInfo>)
     expect(system.owner.awaited.map(({ awaited }) => awaited)).toEqual([
-      { since: 0 },
+      { specOffset: 0 },
       { commandId: expect.any(String) },
       { runNo: 1 },
     ])
+  })
+
+  it('of a call is the result of a job with an id of the server', async () => {
+    const { url, system, client } = await connected()
+    const typed = createClient<{ add: { a: number } }, ResultsOf<{ add: (run: Run<{ a: number }>) => Promise<number> }>>({ url })
+    const called = typed.call('add', { a: 1 }, { idempotencyKey: 'k', tags: ['sums'], pool: 'math' })
+    expectTypeOf(called.result()).resolves.toEqualTypeOf<number>()
+    // @ts-expect-error: not the payload of the handler
+    const wrong = () => typed.call('add', { b: 1 })
+    expect(wrong).toBeTypeOf('function')
+    const { id, etag } = await called
+    expect(id).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await typed.call('add', { a: 1 }, { idempotencyKey: 'k', tags: ['sums'], pool: 'math' })).id).toBe(id)
+    const others = await Promise.all([client.call('add', { a: 1 }), client.call('add', { a: 1 })])
+    expect(new Set([id, ...others.map((other) => other.id)]).size).toBe(3)
+    await waiting(system)
+    system.owner.end(id, ended() as never)
+    expect(await called.result()).toEqual({ sent: 3 })
+    expect(system.owner.awaited.at(-1)).toMatchObject({ id, awaited: { specOffset: Number(etag.replace(/^"\d+\.|"$/g, '')) } })
+    for (const [options, problem] of [
+      [{ id: 'x' }, /call has no option "id"/],
+      [{ idempotencyKey: '' }, /idempotencyKey of call/],
+      [{ tag: 'x' }, /tag is not a known field/],
+    ] as const)
+      expect((await refusalOf(client.call('add', 1, options as never)))?.message).toMatch(problem)
+    await typed.close()
   })
 
   it('that has no result rejects with the run and its last error, and run() gives it', async () => {
@@ -319,6 +345,27 @@ describe('options', () => {
     const made = () => createClient(options as never)
     expect(made).toThrow(message)
     expect(made).not.toThrow(/secret/)
+  })
+
+  it('and names and numbers in them are checked before they become a path', async () => {
+    const client = createClient({ url: 'http://127.0.0.1:1' })
+    const calls: (() => Promise<unknown>)[] = [
+      () => client.run('a', 0),
+      () => client.run('a', undefined as never),
+      () => client.cancelRun('a', 1.5),
+      () => client.retryRun('a', '1' as never),
+      () => client.retryRun('a', 1, { key: 'x' } as never),
+      () => client.redrive('a', -1),
+      () => client.deadLetter('a', 0),
+      () => client.logs('a', 0)[Symbol.asyncIterator]().next(),
+      () => client.operation(undefined as never),
+      () => client.cancelOperation(''),
+      () => client.pauseWorker(undefined as never),
+      () => client.resumePool(7 as never),
+    ]
+    for (const call of calls) expect(await refusalOf(call())).toMatchObject({ code: 'bad-request' })
+    expect(await refusalOf(client.retryRun('', 1))).toMatchObject({ code: 'bad-job-id' })
+    await client.close()
   })
 
   it('decide what a client can do', async () => {

@@ -330,4 +330,8 @@ it('the compiler refuses a schedule with two kinds, or with a field of another k
   // @ts-expect-error: none
   job({})
   expectTypeOf(job({ cron: '0 9 * * *', timezone: 'Europe/Paris' })).toBeFunction()
+  const retry = (backoff: NonNullable<Job['retry']>['backoff']) => backoff
+  expectTypeOf(retry).toBeCallableWith({ exponential: { baseMs: 5 } })
+  // @ts-expect-error: two kinds
+  retry({ fixed: { delayMs: 5 }, exponential: { baseMs: 5 } })
 })

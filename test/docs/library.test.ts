@@ -27,7 +27,7 @@ test('every method of a client is there, with its signature in one line', () => 
   const sections = ['Client', 'JobRecords']
     .map((name) => new RegExp(`### ${name}\n[\\s\\S]*?(?=\n### )`).exec(page)?.[0])
     .join('')
-  for (const name of names.filter((each) => each !== 'constructor')) expect(sections).toContain(`| \`${name}(`)
+  for (const name of names.filter((each) => each !== 'constructor')) expect(sections).toMatch(new RegExp(`\\| \`${name}[<(]`))
 })
 
 const source = `
@@ -73,4 +73,17 @@ test('a declaration is found through other files, with its comment, and ends whe
   expect(declarationOf('both', 'a/index.ts', read).texts).toHaveLength(3)
   expect(declarationOf('Last', 'a/own.ts', read)).toMatchObject({ kind: 'type', comment: '', texts: ["type Last = 'x' | 'y'"] })
   expect(() => declarationOf('None', 'a/index.ts', read)).toThrow('a/index.ts neither declares nor exports None')
+})
+
+test('the fields of what calls give back are listed, also of types inside them', () => {
+  const partOf = (name: string): string => page.split(new RegExp(`\n####? ${name}\n`))[1]?.split(/\n####? /)[0] ?? ''
+  expect(partOf('JobInfo')).toContain('| `nextFireAt: string \\| null` |')
+  expect(partOf('RunInfo')).toContain('| `errors: AttemptError[]` | The last five failed attempts. |')
+  expect(partOf('Operation')).toContain('| `action: ')
+  expect(partOf('AttemptError')).toContain('| `message: string` |')
+  const answers = readHouseFile('src/answers/answers.ts').text
+  const named = new Set(
+    ['JobInfo', 'RunInfo', 'Plan', 'Operation'].flatMap((name) => partOf(name).match(/\b[A-Z]\w+(?=\[\]| \\\||`)/g) ?? []),
+  )
+  for (const name of named) if (answers.includes(`export type ${name} = {`)) expect(partOf(name), name).not.toBe('')
 })

@@ -44,7 +44,7 @@ afterEach(() => vi.restoreAllMocks())
 test('the end of the first run of a definition is told, with its result', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: soon(driver), target })
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   const run = await dispatched(driver, 'a')
   driver.report(run, 'STARTED')
   await driver.advance(500, 100)
@@ -84,7 +84,7 @@ test('a caller that asks after the end hears of it at once, by number, by comman
   const run = await dispatched(driver, 'a')
   driver.report(run, 'FAILED', { error: { type: 'Gone', message: 'no', retryable: false } })
   await driver.settle()
-  for (const awaited of [{ runNo: 1 }, { commandId: 'c-1' }, { since }]) {
+  for (const awaited of [{ runNo: 1 }, { commandId: 'c-1' }, { specOffset: since }]) {
     const heard = listen(owner, 'a', awaited)
     await driver.settle()
     expect(heard.end?.run).toMatchObject({ runNo: 1, status: 'DEAD', commandId: 'c-1' })
@@ -96,7 +96,7 @@ test('a run of an older definition does not count, and the definition is waited 
   driver.define('a', { schedule: soon(driver), target })
   const old = await dispatched(driver, 'a')
   const since = driver.define('a', { schedule: { at: driver.time.nowMs + 5_000 }, target: { handler: 'y' } })
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   driver.report(old, 'SUCCEEDED')
   await driver.advance(1_000, 100)
   expect(heard).toEqual({})
@@ -109,10 +109,23 @@ test('a run of an older definition does not count, and the definition is waited 
   expect(heard.end?.run).toMatchObject({ runNo: 2, specOffset: since })
 })
 
+test('a definition that another one replaces has no result of that one', async () => {
+  const { driver, owner } = await ownerOf()
+  const first = driver.define('a', { schedule: { delayMs: 60_000 }, target })
+  const replaced = listen(owner, 'a', { specOffset: first })
+  await driver.advance(2_000, 500)
+  const second = driver.define('a', { schedule: soon(driver), target })
+  const heard = listen(owner, 'a', { specOffset: second })
+  await driver.settle()
+  expect(replaced.end).toEqual({ run: null, reason: expect.stringContaining('The definition was replaced by a later one') })
+  await driver.advance(5_000, 500)
+  expect(heard.end ?? {}).not.toMatchObject({ reason: expect.stringContaining('replaced') })
+})
+
 test('a job that is deleted ends the wait with a reason', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: { delayMs: 60_000 }, target })
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   await driver.advance(2_000, 500)
   expect(heard).toEqual({})
   driver.remove('a')
@@ -123,7 +136,7 @@ test('a job that is deleted ends the wait with a reason', async () => {
 test('a job that is INVALID ends the wait with the reason for that', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.append(names.jobs, 'a', Buffer.from('no definition'))
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   await driver.advance(2_000, 500)
   expect(heard.end?.run).toBeNull()
   expect(heard.end?.reason).toMatch(/^The job is invalid: ./)
@@ -133,7 +146,7 @@ test('a job that is COMPLETED without a run ends the wait when that is decided',
   const { driver, owner } = await ownerOf()
   const expireAt = driver.time.nowMs + 1_000
   const since = driver.define('a', { schedule: { delayMs: 3_000 }, target, expireAt })
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   await driver.advance(6_000, 500)
   expect(heard.end?.run).toBeNull()
   expect(heard.end?.reason).toMatch(/is completed without a run/)
@@ -148,7 +161,7 @@ test('a definition that is dropped, a refused command and a run that does not ex
   driver.command('a', { type: 'TRIGGER', commandId: 'second' })
   await driver.advance(1_000, 100)
   const [dropped, refused, unknown, missing] = [
-    listen(owner, 'a', { since }),
+    listen(owner, 'a', { specOffset: since }),
     listen(owner, 'a', { commandId: 'second' }),
     listen(owner, 'a', { commandId: 'third' }),
     listen(owner, 'a', { runNo: 9 }),
@@ -182,9 +195,12 @@ test('a caller that asks before its definition or command is applied hears of th
 test('a wait ends after its time, and when the caller leaves', async () => {
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: { delayMs: 60_000 }, target })
-  const unread = listen(owner, 'a', { since: since + 100 }, 5_000)
+  const unread = listen(owner, 'a', { specOffset: since + 100 }, 5_000)
   const gone = new AbortController()
-  const [late, left] = [listen(owner, 'a', { since }, 5_000), listen(owner, 'a', { since }, 3_600_000, gone.signal)]
+  const [late, left] = [
+    listen(owner, 'a', { specOffset: since }, 5_000),
+    listen(owner, 'a', { specOffset: since }, 3_600_000, gone.signal),
+  ]
   await driver.advance(4_000, 500)
   expect([late, left, unread]).toEqual([{}, {}, {}])
   gone.abort()
@@ -198,7 +214,7 @@ test('a partition that moves ends the wait with an error that may be retried', a
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: { delayMs: 60_000 }, target })
   await driver.settle()
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   await driver.settle()
   void owner.scheduler.stop()
   await driver.advance(30_000, 1_000)
@@ -209,7 +225,7 @@ test('a run that ended in a commit whose answer was lost is told after the reope
   const { driver, owner } = await ownerOf()
   const since = driver.define('a', { schedule: soon(driver), target })
   const run = await dispatched(driver, 'a')
-  const heard = listen(owner, 'a', { since })
+  const heard = listen(owner, 'a', { specOffset: since })
   await driver.settle()
   const { promise, reject } = Promise.withResolvers<void>()
   promise.catch(() => undefined)

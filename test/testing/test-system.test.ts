@@ -318,3 +318,23 @@ it('waits for the run of a job that is scheduled at the same time', async () => 
   expect(run).toMatchObject({ runNo: 1, result: 'sent' })
   await expect(duelog.awaitRun('none', { runNo: 1 })).rejects.toMatchObject({ code: 'run-failed' })
 })
+
+it('calls a handler once, under an id of its own, and gives each caller the result of its own', async () => {
+  const handlers = { double: async (run: Run<{ n: number }>) => run.payload.n * 2 }
+  const duelog = testSystem({ handlers: handlers as never })
+  const results = [1, 2, 3].map((n) => duelog.call('double', { n }).result())
+  expect(await Promise.all(results)).toEqual([2, 4, 6])
+  const once = await duelog.call('double', { n: 5 }, { idempotencyKey: 'k' })
+  expect((await duelog.call('double', { n: 5 }, { idempotencyKey: 'k' })).id).toBe(once.id)
+  const replaced = ['a', 'b', 'c'].map((n) =>
+    duelog
+      .schedule({ id: 'same-id', schedule: { delayMs: 0 }, target: { handler: 'double' }, payload: { n: n.charCodeAt(0) } })
+      .result()
+      .catch(String),
+  )
+  for (const [index, result] of (await Promise.all(replaced)).entries()) {
+    const own = (97 + index) * 2
+    expect([own, expect.stringContaining('replaced by a later one')]).toContainEqual(result)
+  }
+  await duelog.close()
+})

@@ -166,9 +166,10 @@ export const ownerCalls: { [Name in OwnerName]: OwnerCall<Name> } & typeof opera
     path: '/:partition/jobs/:id/ended',
     schema: schemaOf(
       ofJob,
-      closed({ runNo: integer(1), commandId: text, since: integer(0), timeoutMs: { ...integer(0), maximum: runWaitMsMax } }, [
-        'timeoutMs',
-      ]),
+      closed(
+        { runNo: integer(1), commandId: text, specOffset: integer(0), timeoutMs: { ...integer(0), maximum: runWaitMsMax } },
+        ['timeoutMs'],
+      ),
     ),
     field: 'end',
     request: (partition, id, awaited, timeoutMs, asker) => ({

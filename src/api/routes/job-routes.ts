@@ -88,7 +88,7 @@ async function answerWritten(
   void reply.header('etag', etagOf(version))
   const answer = { id, etag: etagOf(version), partition: version.partition, offset: version.offset, applied, ...more }
   if (wait === 'ended') {
-    const { ended, ...end } = await runEnds.wait(request, reply, version.partition, id, { since: version.offset }, timeoutMs)
+    const { ended, ...end } = await runEnds.wait(request, reply, version.partition, id, { specOffset: version.offset }, timeoutMs)
     if (!ended) return reply.code(202).send({ ...answer, ...runTimeout(timeoutMs) })
     return reply.code(status).send({ ...answer, applied: true, run: end.run, ...(end.reason !== null && { reason: end.reason }) })
   }

@@ -21,7 +21,7 @@ function awaitedOf({ runNo, commandId, etag }: Omit<AwaitQuery, 'timeoutMs'>, pa
   if (runNo !== undefined) return { runNo }
   if (commandId !== undefined) return { commandId }
   const [, place, offset] = /^"?(\d+)\.(\d+)"?$/.exec(etag ?? '') ?? []
-  if (Number(place) === partition) return { since: Number(offset) }
+  if (Number(place) === partition) return { specOffset: Number(offset) }
   throw new DuelogError('bad-request', `The ETag ${etag} is not of this job: its partition is ${partition}.`)
 }
 

@@ -181,7 +181,7 @@ export const awaitRunSchema = {
     etag: {
       type: 'string',
       pattern: '^"?\\d{1,9}\\.\\d{1,16}"?$',
-      description: 'The first run that ends of the definition with this ETag, or of a later definition of the job.',
+      description: 'The first run that ends of the definition with this ETag. A later definition of the job has runs of its own.',
     },
     timeoutMs: { ...runWaitMs, description: 'How long the answer waits. Unit: ms.' },
   }),

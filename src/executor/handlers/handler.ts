@@ -78,6 +78,11 @@ export interface Run<Payload = unknown> {
  */
 export type Handler<Payload = unknown> = (run: Run<Payload>) => unknown | Promise<unknown>
 
+/** Results by handler, from the handlers: `createClient<Payloads, ResultsOf<typeof handlers>>(…)`. */
+export type ResultsOf<Handlers extends object> = {
+  [Name in keyof Handlers]: Handlers[Name] extends (run: never) => infer Result ? Awaited<Result> : unknown
+}
+
 /**
  * How one run of a batch ended: `{}` is a success without a result. `error` is the value that a handler of single runs would
  * throw.

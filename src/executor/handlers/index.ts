@@ -10,6 +10,7 @@ export {
   isBatchHandler,
   type Progress,
   payloadOf,
+  type ResultsOf,
   type Run,
   type RunLogFields,
   type RunLogLevel,

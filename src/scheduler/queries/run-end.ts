@@ -19,7 +19,7 @@ export function runEndOf(
   if (state.active.some(isIt)) return undefined
   if ('runNo' in awaited) return none(runMissing(state, awaited.runNo, nowMs))
   if ('commandId' in awaited) return none(commandMissing(state, awaited.commandId))
-  return none(definitionMissing(job.definition.offset, state, awaited.since))
+  return none(definitionMissing(job.definition.offset, state, awaited.specOffset))
 }
 
 function none(reason: string | undefined): RunEnd | undefined {
@@ -31,7 +31,7 @@ function matcherOf(
 ): (run: { runNo: number; commandId: string | null; specOffset: number | null }) => boolean {
   if ('runNo' in awaited) return ({ runNo }) => runNo === awaited.runNo
   if ('commandId' in awaited) return ({ commandId }) => commandId === awaited.commandId
-  return ({ specOffset }) => specOffset !== null && specOffset >= awaited.since
+  return ({ specOffset }) => specOffset === awaited.specOffset
 }
 
 /** Undefined: it is the next run of the job, which is due. A caller that has just written the job asks before it fires. */
@@ -48,9 +48,11 @@ function commandMissing({ decisions }: JobState, commandId: string): string {
   return 'The command made no run, or its run is older than the runs that are kept.'
 }
 
-/** Undefined: the definition, or a later one, may still make a run. */
-function definitionMissing(offset: number, state: JobState, since: number): string | undefined {
-  if (offset < since) {
+/** Undefined: the definition may still make a run. `offset`: that of the definition in force. */
+function definitionMissing(offset: number, state: JobState, specOffset: number): string | undefined {
+  if (offset > specOffset)
+    return 'The definition was replaced by a later one before a run of it ended, or its runs are older than those that are kept.'
+  if (offset < specOffset) {
     const dropped = state.decisions.findLast(({ what, commandId }) => what === 'DROPPED' && commandId === null)
     return `The definition was dropped: ${reasonText(dropped?.reason ?? 'precondition')}.`
   }
