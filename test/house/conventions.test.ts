@@ -45,6 +45,7 @@ const longFilesLookedAt = [
   'src/scheduler/commit/apply-batch.ts',
   'src/scheduler/partition/partition.ts',
   'src/testing/simulation/member.ts',
+  'src/testing/test-client.ts',
 ]
 /** Long functions that a reviewer accepted: the metrics are a table. */
 const longFunctionsLookedAt = ['src/metrics/metrics.ts']

@@ -120,6 +120,9 @@ test('a definition that another one replaces has no result of that one', async (
   expect(replaced.end).toEqual({ run: null, reason: expect.stringContaining('The definition was replaced by a later one') })
   await driver.advance(5_000, 500)
   expect(heard.end ?? {}).not.toMatchObject({ reason: expect.stringContaining('replaced') })
+  const late = listen(owner, 'a', { specOffset: first })
+  await driver.settle()
+  expect(late.end).toEqual(replaced.end)
 })
 
 test('a job that is deleted ends the wait with a reason', async () => {

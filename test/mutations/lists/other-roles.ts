@@ -23,9 +23,9 @@ export const otherRoleMutations = [
       [
         'older-definition',
         'src/scheduler/queries/run-end.ts',
-        'specOffset !== null && specOffset >= awaited.since',
+        'specOffset === awaited.specOffset',
         'specOffset !== null',
-        'the run of an older definition counts',
+        'the run of another definition counts',
       ],
       ['wait-kept', 'src/scheduler/waits.ts', '    wait?.end()', '', 'a caller that has left counts against the limit of waits'],
       [
