@@ -1,5 +1,9 @@
 /** The embedded schema registry: Apicurio with its data in a file, on loopback only. */
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { platform } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../errors/index.ts'
@@ -9,6 +13,7 @@ import { classArchiveArguments } from './class-archive.ts'
 import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { childEnvironment, javaFlags } from './java.ts'
 import type { StartContext } from './options.ts'
+import { guardRegistry, type Place } from './registry-guard.ts'
 import { markOf } from './stale-process.ts'
 
 /** Base URL of its Confluent-compatible API. */
@@ -17,6 +22,7 @@ export const registryUrlOf = ({ registryPort }: StartContext): string => `http:/
 /** Starts the registry and resolves with its URL when it answers requests. */
 export async function startRegistry(context: StartContext, onStart: (process: GuardedProcess) => void): Promise<string> {
   const { dataDir, registryPort, java, logDir } = context
+  const own = await ownPlace()
   const app = await artifactFolder('registry', context)
   const folder = join(dataDir, 'registry')
   await mkdir(join(folder, 'tmp'), { recursive: true, mode: privateFolderMode })
@@ -37,8 +43,8 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
     cwd: folder,
     env: {
       ...childEnvironment(context.env),
-      QUARKUS_HTTP_HOST: '127.0.0.1',
-      QUARKUS_HTTP_PORT: String(registryPort),
+      QUARKUS_HTTP_HOST: own.host,
+      QUARKUS_HTTP_PORT: String(own.port),
       // The default storage is in memory, and would give the same id to another schema after a restart.
       // No write delay: an id that was answered is on disk, even if the process is killed right after.
       REGISTRY_DATASOURCE_URL: 'jdbc:h2:file:./registry;WRITE_DELAY=0',
@@ -52,11 +58,27 @@ export async function startRegistry(context: StartContext, onStart: (process: Gu
   })
   onStart(process)
   await process.line(/Listening on: http/)
+  const guard = await guardRegistry(registryPort, own)
+  void process.exited.then(() => guard.close())
   const url = registryUrlOf(context)
   await answers(url).catch((error: unknown) => {
     throw process.failure(`does not answer at ${url} (${messageOf(error)})`)
   })
   return url
+}
+
+/**
+ * Where the registry itself listens. Linux has 16 million loopback addresses, so no page finds it. Elsewhere there is one, and the port alone
+ * is unknown.
+ */
+async function ownPlace(): Promise<Place> {
+  const part = (): number => randomInt(1, 255)
+  const host = platform() === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1'
+  const probe = createServer().listen({ host, port: 0, exclusive: true })
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return { host, port }
 }
 
 /** For each of the questions: on a busy machine the first may take longer, and jobs fire meanwhile by the ids that are known. */

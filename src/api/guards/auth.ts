@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { DuelogError } from '../../errors/index.ts'
-import { isLoopbackName } from '../../network/index.ts'
+import { foreignBy, isLoopbackName } from '../../network/index.ts'
 import { type Identity, type JwtOptions, jwtVerifier } from './jwt.ts'
 import { peerTokens } from './peers.ts'
 import { type ApiToken, type Role, rank } from './roles.ts'
@@ -111,27 +111,18 @@ function identityOf(given: string, known: readonly Known[]): Identity | undefine
   return found
 }
 
-function refuseForeignOrigin(request: FastifyRequest): void {
-  // DNS rebinding, a name that points to this machine, shows in Host. A request of another page shows in Origin.
-  const host = hostnameOf(`http://${request.headers.host ?? ''}`)
-  if (host === undefined || !isLoopbackName(host)) {
+function refuseForeignOrigin({ headers, method }: FastifyRequest): void {
+  const shown = foreignBy(headers, method)
+  if (shown === 'host')
     throw new DuelogError(
       'forbidden',
       'Without API tokens only requests to a loopback address are served: use http://127.0.0.1 or http://localhost, or set DUELOG_API_TOKENS.',
     )
-  }
-  const { origin, host: ours = '', 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
-  // Any program on this machine may serve pages on its own port; only pages of this server are ours.
-  const page = origin === undefined ? undefined : hostOf(origin)
-  const isForeign = origin !== undefined && (page === undefined || page !== hostOf(`${origin.split(':', 1)[0]}://${ours}`))
-  // Browsers that send the origin of a request also send it where Origin is absent. A link may lead here.
-  const isFollowed = mode === 'navigate' && (request.method === 'GET' || request.method === 'HEAD')
-  if (isForeign || ((site === 'cross-site' || site === 'same-site') && !isFollowed)) {
+  if (shown === 'origin')
     throw new DuelogError(
       'forbidden',
       'Without API tokens, requests of web pages from other addresses or ports are refused: set DUELOG_API_TOKENS.',
     )
-  }
 }
 
 function refuseOtherMachines(request: FastifyRequest): void {
@@ -142,14 +133,4 @@ function refuseOtherMachines(request: FastifyRequest): void {
       'Without API tokens only this machine may call the internal routes: set DUELOG_API_TOKENS.',
     )
   }
-}
-
-/** With the port unless it is the default of the scheme; undefined for text that is no http URL, such as null. */
-function hostOf(url: string): string | undefined {
-  const parsed = URL.parse(url)
-  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.host : undefined
-}
-
-function hostnameOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined
 }

@@ -1,0 +1,92 @@
+/** The guard of the embedded registry: programs on this machine reach it, pages that point a name to this machine do not. */
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { guardRegistry } from '../../src/embedded/registry-guard.ts'
+import { distinctPorts } from '../setup/free-ports.ts'
+
+interface Seen {
+  method: string | undefined
+  url: string | undefined
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** A registry that answers what it was asked, behind its guard. */
+async function guarded() {
+  const seen: Seen[] = []
+  const registry = createServer((asked, answer) => {
+    let body = ''
+    asked.on('data', (piece) => {
+      body += piece
+    })
+    asked.on('end', () => {
+      seen.push({ method: asked.method, url: asked.url, headers: asked.headers, body })
+      answer.writeHead(201, { 'content-type': 'text/plain' }).end(`answer to ${asked.url}`)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(registry, 'listening')
+  const [port = 0] = await distinctPorts(1)
+  const guard = await guardRegistry(port, { host: '127.0.0.1', port: (registry.address() as AddressInfo).port })
+  onTestFinished(async () => {
+    await guard.close()
+    registry.closeAllConnections()
+    registry.close()
+  })
+  const ask = (headers: Record<string, string>, method = 'GET', body?: string): Promise<{ status: number; text: string }> =>
+    new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/subjects?x=1', method, headers }, (answer) => {
+        let text = ''
+        answer.on('data', (piece) => {
+          text += piece
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  return { ask, seen, port, registry }
+}
+
+describe('the guard of the embedded registry', () => {
+  it('hands over the requests of programs, whole', async () => {
+    const { ask, seen, port } = await guarded()
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
+      expect(await ask({ host, 'x-own': 'y' }, 'POST', '{"schema":"…"}')).toEqual({
+        status: 201,
+        text: 'answer to /subjects?x=1',
+      })
+    expect(seen).toMatchObject(
+      [1, 2].map(() => ({ method: 'POST', url: '/subjects?x=1', body: '{"schema":"…"}', headers: { 'x-own': 'y' } })),
+    )
+  })
+  it.each<[string, Record<string, string>]>([
+    ['a name that points to this machine', { host: 'evil.example:8081' }],
+    ['another page of this machine', { host: '127.0.0.1:8081', origin: 'http://127.0.0.1:3000' }],
+    ['a page of another site', { host: '127.0.0.1:8081', 'sec-fetch-site': 'cross-site' }],
+  ])('refuses %s', async (_, headers) => {
+    const { ask, seen } = await guarded()
+    for (const method of ['GET', 'DELETE', 'POST']) {
+      const { status, text } = await ask(headers, method, method === 'POST' ? '{}' : undefined)
+      expect([status, JSON.parse(text).error_code]).toEqual([403, 403])
+    }
+    expect(seen).toEqual([])
+  })
+  it('refuses bodies that are too long, with and without a length', async () => {
+    const { ask, seen, port } = await guarded()
+    const host = `127.0.0.1:${port}`
+    const long = 'x'.repeat(4 * 1024 * 1024 + 1)
+    expect((await ask({ host, 'content-length': String(long.length) }, 'POST', long)).status).toBe(413)
+    expect(await ask({ host, 'transfer-encoding': 'chunked' }, 'POST', long).catch(() => ({ status: 502 }))).toMatchObject({
+      status: 502,
+    })
+    expect(seen).toEqual([])
+  })
+  it('says that the registry does not answer', async () => {
+    const { ask, port, registry } = await guarded()
+    registry.close()
+    const { status, text } = await ask({ host: `127.0.0.1:${port}` })
+    expect([status, text]).toEqual([502, expect.stringContaining('The embedded registry does not answer: ')])
+  })
+})
