@@ -137,6 +137,47 @@ describe('duelog jobs apply', () => {
   })
 })
 
+describe('duelog jobs put', () => {
+  const put = (...args: string[]) => bed.run('jobs', 'put', ...args)
+
+  it('creates a job from flags, and replaces it', async () => {
+    const flags = ['--cron', '0 9 * * MON-FRI', '--timezone', 'Europe/Paris', '--handler', 'noop', '--payload', '{"n": 1.10}']
+    expect(await put('p-1', ...flags, '--tag', 'a', 'b', '--fields', '{"retry": {"maxAttempts": 2}}')).toMatchObject({
+      ...{ code: 0, out: 'p-1 is active.\n', err: '' },
+    })
+    const [found] = (await bed.run('jobs', 'get', 'p-1', '--json')).json()
+    expect(found).toMatchObject({
+      definition: {
+        ...{ schedule: { cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris' }, target: { handler: 'noop' } },
+        ...{ tags: ['a', 'b'], retry: { maxAttempts: 2 }, payload: { n: 1.1 } },
+      },
+    })
+    expect((await put('p-1', '--every-ms', '60000', '--http-url', 'https://example.org', '--pool', 'default')).code).toBe(0)
+    expect(await put('p-1', '--at', far, '--handler', 'noop', '--if-absent')).toMatchObject({ code: 1 })
+  })
+  it('says what is wrong before anything is sent, and what warnings and the owner say', async () => {
+    for (const [args, words] of [
+      [['--handler', 'noop'], 'Give one of --cron'],
+      [['--at', far], 'Give one of --handler, --topic and --http-url'],
+      [['--at', far, '--handler', 'noop', '--payload', '{n}'], '--payload is not JSON'],
+      [['--at', far, '--handler', 'noop', '--fields', '[]'], '--fields is not an object'],
+      [['--at', far, '--handler', 'noop', '--fields', '{"tags":[]}', '--tag', 'a'], '--fields has tags'],
+      [['--cron', '0 10 * * ? *', '--handler', 'noop'], 'leave out the year'],
+      [['--at', far, '--handler', 'noop', '--fields', '{"attempts": 2}'], 'did you mean retry.maxAttempts?'],
+    ] as const) {
+      const ended = await put('p-2', ...args)
+      expect(ended.code).toBe(2)
+      expectSentence(ended, words)
+    }
+    const invalid = await put('p-3', '--at', far, '--topic', 'not-allowed')
+    expect(invalid).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^p-3 is invalid: /),
+      err: expect.stringMatching(/^warning: /),
+    })
+  })
+})
+
 describe('duelog jobs plan', () => {
   it('shows which jobs would be created, changed or kept, and their added, removed and moved times; it writes nothing', async () => {
     const daily = (hour: number): object => ({ ...job('planned'), schedule: { cron: `0 ${hour} * * *` } })

@@ -192,12 +192,13 @@ export function doneOf(facts: CommandResult): Done {
 /** Epoch ms as a number, any other text unchanged. */
 export const timeOf = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text)
 
-function jsonOf(text: string): JsonText {
+/** Throws `bad-usage`. */
+export function jsonOf(text: string, flag = '--payload'): JsonText {
   try {
     const { problems } = readJson(text)
     if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join(' '))
     return new JsonText(text)
   } catch (cause) {
-    throw new DuelogError('bad-usage', `--payload is not JSON: ${messageOf(cause)}`, { cause })
+    throw new DuelogError('bad-usage', `${flag} is not JSON: ${messageOf(cause)}`, { cause })
   }
 }
