@@ -6,7 +6,7 @@ import { topicNames } from '../../../streams/topics/index.ts'
 
 const names = topicNames('t.')
 const note = {
-  ...{ parent: '@host:7:a', wanted: 3, min: 1, max: 4, reason: 'backlog', pool: 'mail', at: 5_000, coolDownMs: 60_000 },
+  ...{ parent: 'w@host:7:a', wanted: 3, min: 1, max: 4, reason: 'backlog', pool: 'mail', at: 5_000, coolDownMs: 60_000 },
 }
 const member = (instance: string, processes: unknown) => ({ instance, userData: { processes }, assigned: [] })
 
@@ -22,15 +22,15 @@ const listed = (groups: Record<string, ReturnType<typeof member>[]>) =>
 it('executor processes are listed by parent, each once, by the last decision', async () => {
   const found = await listed({
     't.exec.mail': [
-      member('@host:8:a', note),
-      member('@host:9:a', { ...note, wanted: 1, reason: 'start', pool: null, at: 1_000 }),
+      member('w@host:8:a', note),
+      member('w@host:9:a', { ...note, wanted: 1, reason: 'start', pool: null, at: 1_000 }),
     ],
-    't.exec.other': [member('@host:8:a', note), member('@b:1:a', { ...note, parent: '@b:2:a' }), member('worker@c:1:a', null)],
+    't.exec.other': [member('w@host:8:a', note), member('w@b:1:a', { ...note, parent: 'w@b:2:a' }), member('worker@c:1:a', null)],
   })
   expect(found).toMatchObject([
-    { parent: '@b:2:a', host: 'b', pid: 2, running: 1, pools: ['other'] },
+    { parent: 'w@b:2:a', host: 'b', pid: 2, running: 1, pools: ['other'] },
     {
-      parent: '@host:7:a',
+      parent: 'w@host:7:a',
       running: 2,
       wanted: 3,
       min: 1,
