@@ -104,11 +104,20 @@ export function clusterOf(options: ClusterOptions, onAppended?: LogOptions['onAp
     ssl: registrySsl,
     onRefused: (sentence: string) => logger?.warn({ event: 'schema-refused' }, sentence),
   }
+  // Who has not given an address does not know which one is meant.
+  const asked = <Opened>(opening: Promise<Opened>): Promise<Opened> =>
+    options.registryUrl !== undefined
+      ? opening
+      : opening.catch((error: unknown) => {
+          if (!(error instanceof DuelogError) || error.code !== 'registry-unavailable') throw error
+          const advice = 'The option registryUrl is not set, so this is where `npm start` has its registry by default. Set it.'
+          throw new DuelogError(error.code, `${error.message} ${advice}`, { cause: error })
+        })
   return {
     log: connectLog({ brokers, clientId, sasl, ssl, logger, ...(onAppended === undefined ? {} : { onAppended }) }),
     names,
-    openCodecs: (pools) => createCodecs({ ...registry, plans: topicPlans(names, pools) }),
-    openReadingCodecs: (pools) => createReadingCodecs({ ...registry, plans: topicPlans(names, pools) }),
+    openCodecs: (pools) => asked(createCodecs({ ...registry, plans: topicPlans(names, pools) })),
+    openReadingCodecs: (pools) => asked(createReadingCodecs({ ...registry, plans: topicPlans(names, pools) })),
     schemaStandings: (pools) => subjectStandings(registry, topicPlans(names, pools)),
     repairSchemas: (pools) => repairSubjects(registry, topicPlans(names, pools)),
   }

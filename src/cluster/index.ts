@@ -14,4 +14,5 @@ export {
   topicPrefixDefault,
 } from './cluster.ts'
 export { clockOf, processClock, startClock, watchClock } from './process-clock.ts'
+export { whenRegistryIsUp } from './registry-wait.ts'
 export { endParts, type Step } from './shutdown.ts'

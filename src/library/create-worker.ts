@@ -13,6 +13,7 @@ import {
   type Step,
   topicPrefixDefault,
   watchClock,
+  whenRegistryIsUp,
 } from '../cluster/index.ts'
 import { LazyWriter } from '../concurrency/index.ts'
 import { DuelogError, requireKnown, requireLogger, requireNode } from '../errors/index.ts'
@@ -88,7 +89,7 @@ const workerOptionNames = {
 
 export interface Worker {
   /**
-   * Joins the pool's group. Rejects with DuelogError `broker-unavailable`, `registry-unavailable`, or `unsafe-topic` if the
+   * Joins the pool's group. Rejects with DuelogError `broker-unavailable`, with `registry-unavailable` after 20 s, or with `unsafe-topic` if the
    * pool has no topics; the worker is closed then, and another attempt needs another worker.
    */
   start(): Promise<void>
@@ -120,7 +121,7 @@ export function createWorker<Payloads extends object = AnyPayloads>(options: Wor
   const builtIn = builtInsOf(options as WorkerOptions, produced, clock)
   const open = async (): Promise<Executor> => {
     await requirePoolTopics(() => log.topics(), names, pool)
-    const codecs = await openCodecs([pool])
+    const codecs = await whenRegistryIsUp(() => openCodecs([pool]), { clock, logger, isClosed: () => closed })
     const instance = newInstance(name)
     pauses = new PauseBook({ log, codec: codecs.pause, names, instance, clock, metrics, logger })
     if (!closed) await pauses.start()

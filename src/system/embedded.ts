@@ -40,8 +40,21 @@ export async function startOwn(options: OwnOptions, logger: Logger, vitals: Proc
     onExit: vitals.died,
   })
   if (config.apiTokens !== undefined) warnOfOpenDoors(config, logger)
+  warnOfOwnRegistry(config, logger)
   void setTimeout(registryDueMs, undefined, { ref: false }).then(due.resolve)
   return { ...embedded, startRegistry: due.resolve }
+}
+
+/** Warns of a cluster of several machines with a registry that only this one reaches. Its schema ids mean nothing to others. */
+export function warnOfOwnRegistry(
+  { brokers, registryUrl, embeddedRegistryPort }: Pick<Config, 'brokers' | 'registryUrl' | 'embeddedRegistryPort'>,
+  logger: Pick<Logger, 'warn'>,
+): void {
+  if (brokers === undefined || registryUrl !== undefined) return
+  logger.warn(
+    { event: 'registry-of-own', brokers: brokers.join(',') },
+    `KAFKA_BROKERS is set and SCHEMA_REGISTRY_URL is not: the schemas of this cluster are in a registry of this process, on 127.0.0.1:${embeddedRegistryPort}, which other machines cannot reach. Set SCHEMA_REGISTRY_URL to the registry of the cluster, unless you only try it.`,
+  )
 }
 
 /** Warns that tokens protect the HTTP API only: the embedded broker and registry have no authentication. Logs nothing if neither is started. */

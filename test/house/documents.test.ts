@@ -14,7 +14,7 @@ import { filesIn, readHouseFile } from './tree.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const exists = (path: string): boolean => existsSync(join(root, path))
 const readme = readHouseFile('README.md')
-const top = ['README.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md'].map(readHouseFile)
+const top = ['README.md', 'CHANGELOG.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md'].map(readHouseFile)
 const documents = [...top, ...filesIn(['docs'], '.md')]
 const adrs = documents.filter(({ path }) => /^docs\/adr\/\d/.test(path))
 const index = readHouseFile('docs/adr/README.md').text

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { keepPrivate } from '../../src/process/private-folder.ts'
 import { rocksStores } from '../../src/store/rocks-store.ts'
-import { warnOfOpenDoors } from '../../src/system/embedded.ts'
+import { warnOfOpenDoors, warnOfOwnRegistry } from '../../src/system/embedded.ts'
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'duelog-private-'))
@@ -75,4 +75,14 @@ it('the start lists the ports that tokens do not guard', () => {
   expect(said({ brokers: ['b:9092'] })).toMatch(/registry/)
   expect(said({ brokers: ['b:9092'] })).not.toMatch(/broker on/)
   expect(said({ brokers: ['b:9092'], registryUrl: 'http://r' })).toBe('')
+})
+
+it('the start says that a cluster has a registry that others do not reach', () => {
+  const said = (config: { brokers?: string[]; registryUrl?: string }): string => {
+    warnOfOwnRegistry({ brokers: undefined, registryUrl: undefined, embeddedRegistryPort: 18_081, ...config }, logger)
+    return warned.splice(0).join()
+  }
+  expect(said({ brokers: ['b:9092'] })).toMatch(/SCHEMA_REGISTRY_URL is not: .*127\.0\.0\.1:18081/)
+  expect(said({ brokers: ['b:9092'], registryUrl: 'http://r' })).toBe('')
+  expect(said({})).toBe('')
 })

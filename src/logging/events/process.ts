@@ -79,6 +79,19 @@ export const processEvents = {
     meaning: 'Tokens protect the HTTP API, but the embedded broker and registry require no password.',
     action: 'On a shared machine, set `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`.',
   },
+  'registry-of-own': {
+    level: 'warn',
+    fields: 'brokers',
+    meaning:
+      '`KAFKA_BROKERS` names a cluster, and `SCHEMA_REGISTRY_URL` no registry: this process has started one that others do not reach.',
+    action: 'Set `SCHEMA_REGISTRY_URL`, unless you only try it.',
+  },
+  'registry-awaited': {
+    level: 'warn',
+    fields: 'err',
+    meaning: 'The registry did not answer the start of a worker, which tries it again for 20 s.',
+    action: 'Nothing if the worker starts; otherwise look at `err`.',
+  },
   'embedded-broker-up': { level: 'info', fields: 'broker dataDir', meaning: 'The embedded broker answers.' },
   'embedded-registry-up': { level: 'info', fields: 'dataDir', meaning: 'The embedded registry answers.' },
   'embedded-process-ended': {
