@@ -1,6 +1,6 @@
 /**
- * Jobs that trigger each other in a cycle (`onSuccess`, `onFailure`), found by a bounded search. Each chain ends by itself (ADR
- * 0036); this names the jobs of the cycle to its author, and to users who ask why a chain ended.
+ * Jobs that trigger each other (`onSuccess`, `onFailure`): cycles, found by a bounded search, and followers that do not exist. Each chain
+ * ends by itself (ADR 0036); this names the jobs of the cycle to its author, and to users who ask why a chain ended.
  */
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { chainDepthMax, chainRunsMax } from '../../../streams/runs/index.ts'
@@ -21,8 +21,9 @@ export class ChainCycles {
   readonly #ask: (id: string) => Promise<Follows | undefined>
   #left: number
   readonly #known = new Map<string, Promise<string[] | undefined>>()
+  readonly #missing = new Set<string>()
 
-  /** `jobsMax`: maximum number of jobs that are read. */
+  /** `ask`: undefined if there is no such job. `jobsMax`: maximum number of jobs that are read. */
   constructor(ask: (id: string) => Promise<Follows | undefined>, jobsMax: number) {
     this.#ask = ask
     this.#left = jobsMax
@@ -59,6 +60,13 @@ export class ChainCycles {
     return { path: undefined, complete: complete && level.length === 0 }
   }
 
+  /** Followers of the job that do not exist. An owner that does not answer is not asked again, and its jobs count as there. */
+  async missing(id: string): Promise<string[]> {
+    const followers = (await this.#followers(id)) ?? []
+    await Promise.all(followers.map((each) => this.#followers(each)))
+    return followers.filter((each) => this.#missing.has(each))
+  }
+
   /** Undefined if the owner did not answer, or the limit is reached. */
   #followers(id: string): Promise<string[] | undefined> {
     const known = this.#known.get(id)
@@ -66,7 +74,10 @@ export class ChainCycles {
     if (this.#left === 0) return Promise.resolve(undefined)
     this.#left--
     const asked = this.#ask(id).then(
-      (follows) => (follows === undefined ? [] : followersOf(follows)),
+      (follows) => {
+        if (follows === undefined) this.#missing.add(id)
+        return follows === undefined ? [] : followersOf(follows)
+      },
       () => undefined,
     )
     this.#known.set(id, asked)
@@ -83,7 +94,9 @@ export function cyclesInForce(
 ): ChainCycles {
   return new ChainCycles(async (id) => {
     const partition = partitionOf(id, partitions)
-    return (await owners.ask(partition, (owner) => owner.stored(partition, id)))?.definition.spec
+    const stored = await owners.ask(partition, (owner) => owner.stored(partition, id))
+    // An invalid one follows nobody.
+    return stored === undefined ? undefined : (stored.definition.spec ?? { onSuccess: [], onFailure: [] })
   }, jobsMax)
 }
 
@@ -98,6 +111,10 @@ const pathText = (path: readonly string[]): string => path.map((id) => quoted(id
 /** The warning about a definition that closes a cycle. */
 export const cycleWarning = (path: readonly string[]): string =>
   `These jobs trigger each other in a cycle: ${pathText(path)}. A chain of their runs ends after ${chainDepthMax} generations, or ${chainRunsMax} runs.`
+
+/** The warning about followers that do not exist. */
+export const missingWarning = (ids: readonly string[]): string =>
+  `It triggers ${ids.map((id) => quoted(id)).join(', ')}, and there is no such job. Until there is, nothing is triggered: check the spelling in onSuccess and onFailure, or define it.`
 
 /** The text about a chain that ended, with its cycle if it had one. */
 export function chainText({ path, complete }: ChainCycle): string {

@@ -2,7 +2,7 @@
 export { type BatchCounts, batchAnswer } from './batch.ts'
 export { BulkRedrive, deadJobs } from './bulk-redrive.ts'
 export { Commands, keyOf, type RunWait } from './commands.ts'
-export { chainText, cyclesInForce, cycleWarning, followersOf } from './cycles.ts'
+export { chainText, cyclesInForce, cycleWarning, followersOf, missingWarning } from './cycles.ts'
 export { cursorAfter, listJobs } from './job-list.ts'
 export { JobWrites, jobNotFound, type Written } from './job-writes.ts'
 export { type AnsweredEnd, RunEnds, runTimeout } from './run-ends.ts'

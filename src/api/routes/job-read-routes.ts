@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { JobStatus } from '../../../schemas/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, etagOf, jobToJson, timeOf, whileAsked, whyToJson } from '../http/index.ts'
-import { chainText, cyclesInForce, jobNotFound, listJobs } from '../jobs/index.ts'
+import { chainText, cyclesInForce, jobNotFound, listJobs, missingWarning } from '../jobs/index.ts'
 import { ReadConsistency, serviceReasonsOf } from '../owners/index.ts'
 import { cycleJobsMax, getJobSchema, listJobsSchema, whySchema } from '../schemas/index.ts'
 
@@ -48,12 +48,15 @@ export function jobReadRoutes(instance: FastifyInstance, context: ApiContext): v
     reading.mark(reply)
     if (why === undefined) throw jobNotFound(id)
     const ofWorkers = job === undefined ? [] : await serviceReasonsOf(job, context)
+    const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
+    const missing = await cycles.missing(id)
+    const ofFollowers = missing.length === 0 ? [] : [{ code: 'no-follower', text: missingWarning(missing), at: null }]
     const isChain = why.reasons.some(({ code }) => code.startsWith('chain-'))
-    const cycle = isChain ? chainText(await cyclesInForce({ owners, partitions }, cycleJobsMax).through(id)) : ''
+    const cycle = isChain ? chainText(await cycles.through(id)) : ''
     const reasons = why.reasons.map((reason) =>
       reason.code.startsWith('chain-') ? { ...reason, text: `${reason.text} ${cycle}` } : reason,
     )
-    return whyToJson(id, { ...why, reasons: [...ofWorkers, ...reasons] })
+    return whyToJson(id, { ...why, reasons: [...ofWorkers, ...ofFollowers, ...reasons] })
   })
 
   instance.get<{ Querystring: ListQuery }>('/v1/jobs', { config: read, schema: listJobsSchema }, async (request, reply) => {

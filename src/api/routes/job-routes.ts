@@ -6,7 +6,7 @@ import { definitionWarnings } from '../../../streams/definitions/index.ts'
 import type { AuditAction } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, checkedId, conditionOf, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
-import { cyclesInForce, cycleWarning, followersOf, keyOf, runTimeout, type Written } from '../jobs/index.ts'
+import { cyclesInForce, cycleWarning, followersOf, keyOf, missingWarning, runTimeout, type Written } from '../jobs/index.ts'
 import { cycleJobsMax, deleteJobSchema, postJobSchema, putJobSchema } from '../schemas/index.ts'
 
 interface OneJob {
@@ -26,15 +26,17 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
   const { writes, owners, partitions, checks } = context
   const write = (audit: AuditAction) => ({ role: 'operator', audit }) as const
 
-  /** Warnings about a limit that other partitions do not share, and about a cycle that the definition closes. */
+  /** Warnings about a limit that other partitions do not share, a cycle that the definition closes, and followers that do not exist. */
   const warningsOf = async (id: string, definition: JobDefinition): Promise<{ warnings?: string[] }> => {
     const warnings = definitionWarnings(id, definition, partitions)
-    // A job without followers closes no cycle, and no owner is asked.
+    // Without followers no owner is asked.
     if (followersOf(definition).length > 0) {
       const cycles = cyclesInForce({ owners, partitions }, cycleJobsMax)
       cycles.set(id, definition)
       const { path } = await cycles.through(id)
       if (path !== undefined) warnings.push(cycleWarning(path))
+      const missing = await cycles.missing(id)
+      if (missing.length > 0) warnings.push(missingWarning(missing))
     }
     return warnings.length === 0 ? {} : { warnings }
   }
@@ -59,10 +61,9 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)
       const { created = true, ...version } = written as Written & { created?: boolean }
       void reply.header('location', `/v1/jobs/${id}`)
-      const warnings = definitionWarnings(id, definition, partitions)
       return answerWritten(context, request, reply, {
         ...{ id, version, status: created ? 201 : 200 },
-        ...(warnings.length > 0 && { warnings }),
+        ...(await warningsOf(id, definition)),
       })
     },
   )

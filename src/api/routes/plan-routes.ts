@@ -20,7 +20,15 @@ import {
   timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { type Computation, cyclesInForce, cycleWarning, EventLoopYielder, followersOf, targetWarning } from '../jobs/index.ts'
+import {
+  type Computation,
+  cyclesInForce,
+  cycleWarning,
+  EventLoopYielder,
+  followersOf,
+  missingWarning,
+  targetWarning,
+} from '../jobs/index.ts'
 import { dueJobsOf, forecastOf } from '../owners/index.ts'
 import { dueJobsSchema, forecastSchema, planAskedMax, planCycleJobsMax, planSchema, planTimesMax } from '../schemas/index.ts'
 
@@ -110,6 +118,8 @@ async function warn(
     if (followersOf(definition).length > 0) {
       const { path } = await cycles.through(String(plan.id))
       if (path !== undefined) warnings.push(cycleWarning(path))
+      const missing = await cycles.missing(String(plan.id))
+      if (missing.length > 0) warnings.push(missingWarning(missing))
     }
     if (warnings.length > 0) plan.warnings = warnings
   }

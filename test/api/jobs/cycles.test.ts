@@ -29,6 +29,7 @@ describe('a definition that closes a cycle', () => {
     const answer = await put(system, ['b'])
     expect([answer.statusCode, answer.json().warnings]).toEqual([201, [expect.stringContaining(cycle)]])
     expect(answer.json().warnings[0]).toContain('ends after 32 generations')
+    system.add('elsewhere')
     expect((await put(system, ['elsewhere'])).json()).not.toHaveProperty('warnings')
     expect((await put(system, [])).json()).not.toHaveProperty('warnings')
   })
@@ -56,6 +57,42 @@ describe('a definition that closes a cycle', () => {
     const input = JSON.stringify({ id: 'a', ...atNoon, onSuccess: ['b'] })
     const { out } = await duelogHere(['jobs', 'plan', '-'], { env, input })
     expect(out).toContain(`\n  warning These jobs trigger each other in a cycle: ${cycle}.`)
+  })
+})
+
+describe('a follower that does not exist', () => {
+  const text = 'It triggers "alrm", "gone", and there is no such job.'
+  const with2 = { ...atNoon, onSuccess: ['b', 'alrm'], onFailure: ['gone'] }
+
+  it('is named in the answer to a definition, in a plan, and by why; one that is invalid is there', async () => {
+    await using system = systemWithPath()
+    system.add('b', { definition: undefined })
+    const ask = async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: object) =>
+      (await system.api.instance.inject({ method, url, ...(payload && { payload }) })).json()
+    for (const answer of [await ask('PUT', '/v1/jobs/a', with2), await ask('POST', '/v1/jobs', with2)])
+      expect(answer.warnings).toEqual([expect.stringContaining(text)])
+    const plan = await ask('POST', '/v1/jobs/plan', {
+      jobs: [
+        { id: 'a', ...with2 },
+        { id: 'alrm', ...atNoon },
+      ],
+    })
+    expect(plan.jobs[0].warnings).toEqual([expect.stringContaining('It triggers "gone", and there is no such job.')])
+    system.add('a', { definition: definition(['b', 'alrm'], ['gone']) })
+    system.owner.reasons.set('a', [{ code: 'next', text: 'The next occurrence is due.', at: 1 }])
+    expect((await ask('GET', '/v1/jobs/a/why')).why).toMatchObject([
+      { code: 'no-follower', text: expect.stringContaining(text), at: null },
+      { code: 'next' },
+    ])
+  })
+
+  it('is not claimed of a job whose owner does not answer', async () => {
+    await using system = systemWithPath()
+    system.add('a', { definition: definition(['alrm']) })
+    system.owner.reasons.set('a', [{ code: 'next', text: 'The next occurrence is due.', at: 1 }])
+    system.owner.stored = () => Promise.reject(new Error('away'))
+    const why = (await system.api.instance.inject('/v1/jobs/a/why')).json().why
+    expect(why).toMatchObject([{ code: 'next' }])
   })
 })
 
