@@ -1187,7 +1187,7 @@ export interface StateEntryInput {
 
 /** OperationRequest */
 export interface OperationRequest {
-  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, which an earlier version would carry out without the payload. Later versions may have others, which earlier versions leave to them. */
+  /** PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, REDRIVE_CHOSEN and DISCARD_CHOSEN, which an earlier version would carry out without payload or filter. Later versions may have others, which earlier versions leave to them. */
   action: string
   /** The jobs. Null: the filter chooses them. Default: null. */
   jobIds: string[] | null
@@ -1205,6 +1205,14 @@ export interface OperationRequest {
   idContains: string | null
   /** With CANCEL_RUN: only runs with this status. Default: null. */
   runStatus: string | null
+  /** With REDRIVE_CHOSEN and DISCARD_CHOSEN: only runs that died at this time or later. Unit: epoch ms. Default: null. */
+  diedFrom: number | null
+  /** Only runs that died before this time. Unit: epoch ms. Default: null. */
+  diedTo: number | null
+  /** Only runs whose last error has this type. Default: null. */
+  errorType: string | null
+  /** Only runs whose last error is of this kind: its type and message with `#` for numbers and ids. Default: null. */
+  errorKind: string | null
   /** Who asked for it. Each of its commands has the same actor. Default: null. */
   actor: string | null
   /** With TRIGGER_WITH_PAYLOAD: payload of each run, in place of the definition's payload. Default: null. */
@@ -1224,6 +1232,10 @@ export interface OperationRequestInput {
   idPrefix?: string | null | undefined
   idContains?: string | null | undefined
   runStatus?: string | null | undefined
+  diedFrom?: number | null | undefined
+  diedTo?: number | null | undefined
+  errorType?: string | null | undefined
+  errorKind?: string | null | undefined
   actor?: string | null | undefined
   payload?: Buffer | null | undefined
   payloadIsJson?: boolean | undefined
@@ -4378,7 +4390,7 @@ export const operationSchema = {
               "name": "action",
               "type": "string",
               "maxLength": 32,
-              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, which an earlier version would carry out without the payload. Later versions may have others, which earlier versions leave to them."
+              "doc": "PAUSE, RESUME, CANCEL, TRIGGER or DELETE of jobs; REDRIVE or DISCARD of dead runs; CANCEL_RUN of active runs; TRIGGER_WITH_PAYLOAD, REDRIVE_CHOSEN and DISCARD_CHOSEN, which an earlier version would carry out without payload or filter. Later versions may have others, which earlier versions leave to them."
             },
             {
               "name": "jobIds",
@@ -4457,6 +4469,44 @@ export const operationSchema = {
               ],
               "default": null,
               "doc": "With CANCEL_RUN: only runs with this status."
+            },
+            {
+              "name": "diedFrom",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "With REDRIVE_CHOSEN and DISCARD_CHOSEN: only runs that died at this time or later."
+            },
+            {
+              "name": "diedTo",
+              "type": [
+                "null",
+                "long"
+              ],
+              "default": null,
+              "unit": "epoch ms",
+              "doc": "Only runs that died before this time."
+            },
+            {
+              "name": "errorType",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only runs whose last error has this type."
+            },
+            {
+              "name": "errorKind",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Only runs whose last error is of this kind: its type and message with `#` for numbers and ids."
             },
             {
               "name": "actor",

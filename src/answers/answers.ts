@@ -579,8 +579,21 @@ export type RunLogPage = {
   unreadable: number
 }
 
+export type ErrorKind = {
+  /** Type and message with # for numbers and ids. Empty: the error is not kept. */
+  kind: string
+  'type': string
+  /** Message of the newest. */
+  message: string
+  count: number
+}
+
 export type DeadLetterPage = {
   runs: Run[]
+  /** Number of dead runs that match, on all pages. */
+  total: number
+  /** Their last errors by kind, the most frequent first; at most 50. */
+  kinds: ErrorKind[]
   /** Cursor of the next page; null at the end. */
   cursor: string | null
   /** With stale=true: partitions that were read from a copy, as in the header Duelog-Stale. Absent if all owners answered. */
@@ -635,6 +648,14 @@ export type OperationFilter = {
   status?: 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'INVALID'
   idPrefix?: string
   idContains?: string
+  /** Only dead runs that died at this time or later: a time in ISO 8601 with an offset, such as 2030-01-31T09:00:00Z, or epoch milliseconds */
+  'from'?: string
+  /** Only dead runs that died before this time. */
+  to?: string
+  /** Only dead runs whose last error has this type. */
+  errorType?: string
+  /** Only dead runs whose last error is of this kind, as GET /v1/dead-letters lists them. */
+  errorKind?: string
   /** With CANCEL_RUN: only runs in this state. */
   state?: 'DISPATCHED' | 'RUNNING' | 'RETRY_WAIT' | 'WAITING'
 }

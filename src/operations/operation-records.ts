@@ -6,6 +6,7 @@ import {
   type Codec,
   jobActions,
   type Operation,
+  partialActions,
   type RecordIn,
   type RecordOut,
   runActions,
@@ -15,7 +16,12 @@ import {
 const parts = ['request', 'progress', 'cancel'] as const
 type Part = (typeof parts)[number]
 
-const knownActions: ReadonlySet<string> = new Set([...jobActions, ...runActions, triggerWithPayload])
+const knownActions: ReadonlySet<string> = new Set([
+  ...jobActions,
+  ...runActions,
+  triggerWithPayload,
+  ...Object.keys(partialActions),
+])
 
 /** Actions of later versions are left to processes of these versions. */
 export const isKnown = ({ request }: Operation): boolean => knownActions.has(request.action)

@@ -13,6 +13,7 @@ import {
   isImmediate,
   type JobFilter,
   type OperationAction,
+  partialActions,
   type Target,
   type TargetQuery,
   triggerWithPayload,
@@ -48,7 +49,8 @@ export class Selection {
 
   constructor(id: string, request: OperationRequest, partitions: number) {
     const hasPayload = request.action === triggerWithPayload && request.payload !== null
-    this.action = (request.action === triggerWithPayload ? 'TRIGGER' : request.action) as OperationAction
+    const { action } = request
+    this.action = action === triggerWithPayload ? 'TRIGGER' : (partialActions[action] ?? (action as OperationAction))
     this.payload = hasPayload ? new TriggerPayload(request.payload as Buffer, request.payloadIsJson) : undefined
     this.commandPrefix = `operation/${id}/`
     this.#filter = filterOf(request)
@@ -167,8 +169,13 @@ export class Selection {
   }
 }
 
-function filterOf({ tag, handler, status, idPrefix, idContains, runStatus }: OperationRequest): JobFilter {
+function filterOf({ tag, handler, status, idPrefix, idContains, runStatus, ...ends }: OperationRequest): JobFilter {
+  const { diedFrom, diedTo, errorType, errorKind } = ends
   return {
+    ...(diedFrom !== null && { diedFrom }),
+    ...(diedTo !== null && { diedTo }),
+    ...(errorType !== null && { errorType }),
+    ...(errorKind !== null && { errorKind }),
     ...(tag !== null && { tag }),
     ...(handler !== null && { handler }),
     ...(status !== null && { status: status as NonNullable<JobFilter['status']> }),

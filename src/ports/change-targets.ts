@@ -9,6 +9,15 @@ export type OperationAction = (typeof jobActions)[number] | (typeof runActions)[
 /** TRIGGER in the record of an operation with a payload. An earlier version would carry out TRIGGER without it (ADR 0104). */
 export const triggerWithPayload = 'TRIGGER_WITH_PAYLOAD'
 
+/**
+ * REDRIVE and DISCARD in the record of an operation that chooses dead runs by their ends. An earlier version would change all runs of the
+ * jobs, so these names leave the operation to processes that know the filter.
+ */
+export const partialActions: Readonly<Record<string, OperationAction>> = {
+  REDRIVE_CHOSEN: 'REDRIVE',
+  DISCARD_CHOSEN: 'DISCARD',
+}
+
 /** What existed when an operation began, by the owner of one partition. */
 export interface CutOff {
   /** Jobs that were first defined at or after this offset of jobs came later. */

@@ -14,12 +14,22 @@ export {
   isImmediate,
   jobActions,
   type OperationAction,
+  partialActions,
   runActions,
   type Target,
   type TargetQuery,
   type Targets,
   triggerWithPayload,
 } from './change-targets.ts'
+export {
+  addKind,
+  byDeath,
+  type DeadPlace,
+  type DeadRun,
+  type DeadRuns,
+  type DeadRunsQuery,
+  type ErrorKindCount,
+} from './dead-runs.ts'
 export { keptBytes, knownDefinition } from './definition-decoder.ts'
 export { decodeExecution } from './execution-decoder.ts'
 export type { Health } from './health.ts'

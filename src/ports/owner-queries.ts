@@ -3,6 +3,7 @@ import type { ActiveRun, DecidedTime, Execution, FinishedRun, JobDefinition, Job
 import type { Reason } from '../../streams/jobs/index.ts'
 import { waitsForHandler, waitsForPool } from '../../streams/state/index.ts'
 import type { Announced, AnnounceQuery, ChangeQuery, Changes, TargetQuery, Targets } from './change-targets.ts'
+import type { DeadRuns, DeadRunsQuery } from './dead-runs.ts'
 import type {
   DueCounts,
   DueFilter,
@@ -103,6 +104,8 @@ export interface JobQueries {
     id: string,
     // Life of the runs. Absent from an owner of an earlier version.
   ): Promise<{ active: ActiveRunView[]; finished: FinishedRun[]; life?: string } | undefined>
+  /** Dead runs that can be redriven, newest first. One call reads about 10,000 jobs at most. */
+  deadRuns(partition: number, query: DeadRunsQuery, asker?: Asker): Promise<DeadRuns>
   /** Snapshot of a dead run, as a redrive uses it; undefined if the run cannot be redriven. */
   deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined>
   /** The input of a run: of an active or dead one, or of an ended one while its definition is in force. Undefined: it is not kept. */

@@ -118,6 +118,12 @@ export interface JobFilter {
   runStatus?: RunStatus
   /** Epoch ms: only jobs whose next occurrence is due before it. */
   dueBefore?: number
+  /** Of dead runs: only those that died at this time or later, and before that one, epoch ms. */
+  diedFrom?: number
+  diedTo?: number
+  /** Of dead runs: only those whose last error has this type, or is of this kind (`errorKindOf`). */
+  errorType?: string
+  errorKind?: string
 }
 
 /** A position that was outside of its log. The log is then read from its beginning. */

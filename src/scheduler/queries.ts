@@ -209,7 +209,7 @@ function standbyQueries(partitions: ReadonlyMap<number, Partition>, options: Sch
     jobsUnderWay: (_number, store) => idsOfRunTimers(store, options.clock.nowMs()),
     searchIndexOf: (number) => partitions.get(number)?.searchIndex,
   }
-  const { job, list, why, runs, deadRun, runInput } = jobQueries(source, options, lists)
+  const { job, list, why, runs, deadRuns, deadRun, runInput } = jobQueries(source, options, lists)
   /** The store of a standby may close during a read, because standbys come and go. */
   const reading =
     <Args extends [number, ...unknown[]], Answer>(read: (...args: Args) => Promise<Answer>) =>
@@ -223,5 +223,5 @@ function standbyQueries(partitions: ReadonlyMap<number, Partition>, options: Sch
       }
     }
   const copies = { job: reading(job), list: reading(list), why: reading(why), runs: reading(runs) }
-  return { ...copies, deadRun: reading(deadRun), runInput: reading(runInput) }
+  return { ...copies, deadRuns: reading(deadRuns), deadRun: reading(deadRun), runInput: reading(runInput) }
 }

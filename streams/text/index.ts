@@ -2,7 +2,7 @@
 export { type ChangeWords, changeWords, nothingFound } from './change-words.ts'
 export { cutText } from './cut-text.ts'
 export { nearestOf, suggestion } from './did-you-mean.ts'
-export { errorKindOf } from './error-kind.ts'
+export { errorKindChars, errorKindOf } from './error-kind.ts'
 export { isInSeconds, isoTime, parseIsoTime, secondsProblem, timeLimit } from './iso-time.ts'
 export { type JsonRead, JsonText, jsonProblems, jsonType, oneLineJson, readJson, withoutSpace, writeJson } from './json-text.ts'
 export { jsonDepthMax } from './json-walk.ts'

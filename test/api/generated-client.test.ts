@@ -102,7 +102,14 @@ const operation: Operation = {
   cancel: undefined,
   request: {
     ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null, idPrefix: null },
-    ...{ idContains: null, runStatus: null, actor: null, payload: null, payloadIsJson: false },
+    ...{
+      idContains: null,
+      runStatus: null,
+      ...{ diedFrom: null, diedTo: null, errorType: null, errorKind: null },
+      actor: null,
+      payload: null,
+      payloadIsJson: false,
+    },
   },
   progress: {
     ...{

@@ -28,6 +28,7 @@ it.each(paths)('%s is asked in the name of its caller, and ends when the caller 
     return new Promise((_, reject) => asker.signal?.addEventListener('abort', () => reject(asker.signal?.reason)))
   }
   owner.owner.list = (_partition, _filter, _limit, _after?: string, asker?: Asker) => wait(asker)
+  owner.owner.deadRuns = (_partition, _query, asker?: Asker) => wait(asker)
   owner.owner.forecast = (_partition, _range, asker?: Asker) => wait(asker)
   owner.owner.dueJobs = (_partition, _range, asker?: Asker) => wait(asker)
   const remote = remoteQueries(await owner.api.listen('127.0.0.1', 0), { token: peerToken(apiTokens), timeoutMs: 60_000 })
@@ -60,6 +61,7 @@ it.each(paths)('%s ends in the other partitions when one partition refuses it', 
     return ended.then(() => Promise.reject(asker?.signal?.reason))
   }
   system.owner.list = (partition, _filter, _limit, _after?: string, asker?: Asker) => wait(partition, asker)
+  system.owner.deadRuns = (partition, _query, asker?: Asker) => wait(partition, asker)
   system.owner.forecast = (partition, _range, asker?: Asker) => wait(partition, asker)
   system.owner.dueJobs = (partition, _range, asker?: Asker) => wait(partition, asker)
   const headers = { authorization: 'Bearer one-long-enough-token' }

@@ -1,7 +1,6 @@
 /** Commands besides trigger and pause: cancel, redrive, and the question why. */
 import { describe, expect, it } from 'vitest'
 import type { JobCommand, JobDefinition, OperationRequest } from '../../schemas/generated.ts'
-import { deadLetterJobsAtOnce } from '../../src/api/schemas/limits.ts'
 import type { Operation, Operations } from '../../src/ports/operations.ts'
 import { duelogHere } from '../cli/built-program.ts'
 import { attemptError } from '../tools/attempt-error.ts'
@@ -151,8 +150,8 @@ describe('dead letters', () => {
     expect((await list('?tag=night')).ids).toEqual(['c/4'])
     expect((await list('?handler=other')).ids).toEqual([])
     const first = await list('?limit=1')
-    expect(first.ids).toEqual(['a/3', 'a/1'])
-    expect((await list(`?limit=1&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['c/4'])
+    expect(first.ids).toEqual(['a/3'])
+    expect((await list(`?limit=2&cursor=${encodeURIComponent(first.cursor)}`)).ids).toEqual(['a/1', 'c/4'])
   })
   it('show the input of their last attempt, whatever the definition is meanwhile', async () => {
     await using made = createSystem({ apiTokens: [{ role: 'viewer', token: 'look' }] })
@@ -187,29 +186,10 @@ describe('dead letters', () => {
     const one = await made.api.instance.inject('/v1/dead-letters/old/3')
     expect(one.json()).toMatchObject({ run: { runId: 'old/3' }, execution: { attempt: 2 } })
   })
-  it('are read for few jobs at once, because the runs of each may be large', async () => {
-    await using made = createSystem()
-    for (let job = 0; job < 3 * deadLetterJobsAtOnce; job++) {
-      made.add(`j${job}`, { deadRuns: [3] })
-      made.owner.finished.set(`j${job}`, [dead(3)])
-    }
-    const { owner } = made
-    const runsOf = owner.runs.bind(owner)
-    let [asked, most] = [0, 0]
-    owner.runs = async (partition, id) => {
-      most = Math.max(most, ++asked)
-      await new Promise(setImmediate)
-      asked--
-      return runsOf(partition, id)
-    }
-    const { runs } = (await made.api.instance.inject('/v1/dead-letters?limit=1000')).json()
-    expect(runs).toHaveLength(3 * deadLetterJobsAtOnce)
-    expect(most).toBe(deadLetterJobsAtOnce)
-  })
   it('are shown in shorter pages if their data is large', async () => {
     await using made = createSystem()
     const message = 'x'.repeat(1_000_000)
-    const ids = Array.from({ length: 3 * deadLetterJobsAtOnce }, (_, job) => `j${String(job).padStart(3, '0')}`)
+    const ids = Array.from({ length: 48 }, (_, job) => `j${String(job).padStart(3, '0')}`)
     for (const id of ids) {
       made.add(id, { deadRuns: [3] })
       made.owner.finished.set(id, [{ ...dead(3), errors: [attemptError({ attempt: 1, at: 0, type: 'Error', message })] }])
@@ -224,7 +204,7 @@ describe('dead letters', () => {
       cursor = page.cursor
     }
     expect(found).toEqual(ids)
-    expect(pages).toBe(3)
+    expect(pages).toBe(6)
   })
   it('are all redriven by a request without a body', async () => {
     await using made = system()
@@ -302,7 +282,7 @@ describe('dead letters', () => {
     const run = (...args: string[]) => duelogHere(['runs', 'redrive', ...args], { env })
     const some = await run('--dead', '--max', '2')
     expect([some.code, some.out]).toEqual([0, '2 redriven.\n'])
-    expect(some.err).toMatch(/^More than 2 dead runs match\. Without --max all are redriven, each once\./)
+    expect(some.err).toMatch(/^More than 2 dead runs match\. Without --first all are redriven, each once\./)
     expect(await run('--dead', '--max', '3')).toMatchObject({ code: 0, out: '3 redriven.\n', err: '' })
     expect(requests.map(({ action, runIds }) => [action, runIds])).toEqual([
       ['REDRIVE', ['a/3', 'a/1']],

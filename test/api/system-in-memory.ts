@@ -8,6 +8,7 @@ import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Announced, Changes, TargetQuery, Targets } from '../../src/ports/change-targets.ts'
+import { byDeath, type DeadRun, type DeadRuns, type DeadRunsQuery } from '../../src/ports/dead-runs.ts'
 import type { Codec, LogWriter, RecordOut } from '../../src/ports/log.ts'
 import type {
   ActiveRunView,
@@ -175,6 +176,27 @@ export class MemoryOwner implements PartitionQueries {
     const job = this.jobs.get(id)
     return job === undefined ? undefined : { active: job.active, finished: this.finished.get(id) ?? [], life: this.life }
   }
+  async deadRuns(partition: number, query: DeadRunsQuery): Promise<DeadRuns> {
+    const { filter, limit, before } = query
+    const { jobs } = await this.list(partition, { ...filter, dead: true }, Number.POSITIVE_INFINITY)
+    const runs = jobs.flatMap(({ id, offset, definition, deadRuns }) =>
+      deadRuns.flatMap((runNo): DeadRun[] => {
+        const run = this.finished.get(id)?.find((finished) => finished.runNo === runNo) ?? null
+        const place = { at: run?.finishedAt ?? 0, jobId: id, runNo }
+        return [
+          {
+            place,
+            job: { offset, definition },
+            run,
+            input: run === null ? (this.executions.get(`${id}/${runNo}`) ?? null) : null,
+          },
+        ]
+      }),
+    )
+    const behind = runs.filter(({ place }) => before === undefined || byDeath(before, place) < 0)
+    behind.sort((a, b) => byDeath(a.place, b.place))
+    return { runs: behind.slice(0, limit), isCut: behind.length > limit, count: runs.length, kinds: [] }
+  }
   /** The Executions of dead runs, by runId. */
   readonly executions = new Map<string, Execution>()
   async deadRun(partition: number, id: string, runNo: number): Promise<Execution | undefined> {
@@ -280,6 +302,7 @@ export class MemoryOwner implements PartitionQueries {
     list: (partition, filter, limit, after) => this.#unchecked(() => this.list(partition, filter, limit, after)),
     why: (partition, id) => this.#unchecked(() => this.why(partition, id)),
     runs: (partition, id) => this.#unchecked(() => this.runs(partition, id)),
+    deadRuns: (partition, query) => this.#unchecked(() => this.deadRuns(partition, query)),
     deadRun: (partition, id, runNo) => this.#unchecked(() => this.deadRun(partition, id, runNo)),
     runInput: (partition, id, runNo) => this.#unchecked(() => this.runInput(partition, id, runNo)),
   }

@@ -57,7 +57,18 @@ describe('signals', () => {
 function following() {
   const request = {
     ...{ action: 'PAUSE', jobIds: null, runIds: null, tag: 'eu', handler: null, status: null },
-    ...{ idPrefix: null, idContains: null, runStatus: null, actor: null, payload: null, payloadIsJson: false },
+    ...{
+      idPrefix: null,
+      idContains: null,
+      runStatus: null,
+      diedFrom: null,
+      diedTo: null,
+      errorType: null,
+      errorKind: null,
+      actor: null,
+      payload: null,
+      payloadIsJson: false,
+    },
   }
   const progress = {
     ...{ status: 'RUNNING', total: 30, applied: 10, refused: 0, reasons: [], parts: [], startedAt: 6 },

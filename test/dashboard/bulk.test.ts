@@ -70,6 +70,18 @@ describe('changes of many', () => {
     await page.getByRole('button', { name: 'Redrive run newest/1' }).waitFor()
     expect((await letters())[0]).toContain('newest')
 
+    // The newest of them, or those between two clicks.
+    await page.getByRole('spinbutton', { name: 'Newest' }).fill('2')
+    await page.getByRole('button', { name: 'Redrive newest (2)' }).waitFor()
+    await page.getByRole('spinbutton', { name: 'Newest' }).fill('')
+    await page.getByRole('checkbox', { name: 'Select run newest/1' }).click()
+    await page
+      .locator('.letters li')
+      .nth(2)
+      .getByRole('checkbox')
+      .click({ modifiers: ['Shift'] })
+    await page.getByRole('button', { name: 'Discard selected (3)' }).waitFor()
+
     await groups.first().getByRole('link', { name: 'Error' }).click()
     await page.getByRole('button', { name: 'Discard all matching (3)' }).click()
     await page.locator('dialog button.danger', { hasText: 'Discard 3 dead runs' }).click()

@@ -27,6 +27,7 @@ const nothing = {
   idPrefix: null,
   idContains: null,
   runStatus: null,
+  ...{ diedFrom: null, diedTo: null, errorType: null, errorKind: null },
   payload: null,
   payloadIsJson: false,
 }

@@ -116,9 +116,6 @@ function laterOf(left: string | undefined, right: string | undefined): string | 
   return compareIds(left, right) >= 0 ? left : right
 }
 
-/** The cursor of a page that ends after this job. */
-export const cursorAfter = (id: string): string => encodeCursor(id, [])
-
 function encodeCursor(after: string | undefined, sources: Source[]): string {
   const further = sources.filter((source) => source.after !== undefined && laterOf(after, source.after) !== after)
   const partitions = further.map((source) => [source.partition, source.after])

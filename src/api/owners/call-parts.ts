@@ -31,6 +31,8 @@ export const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
 export const ofPartition = closed({ partition: integer(0) }, ['partition'])
 /** A query of HTTP is flat: the fields of a filter of jobs, of a cut-off, and of the place in the order of job ids. */
 export const filterFields = { status: text, tag: text, handler: text, idPrefix: text, idContains: text } as const
+/** Fields of a filter of dead runs, by their ends. */
+export const endFields = { diedFrom: integer(0), diedTo: integer(0), errorType: text, errorKind: text } as const
 export const placeFields = { after: text, jobsOffset: integer(0), at: integer(0) } as const
 export const schemaOf = (params: object, querystring: object) => ({ hide: true, params, querystring }) as const
 

@@ -10,6 +10,7 @@ import {
 } from '../../ports/index.ts'
 import { announceWaitMsMax, changesMax, changeWaitMs, closed, targetsMax } from '../schemas/index.ts'
 import {
+  endFields,
   type FlatPlace,
   filterFields,
   flag,
@@ -31,7 +32,7 @@ export const operationCalls: { [Name in 'targets' | 'change' | 'announce']: Owne
       closed(
         {
           ...{ action: text, commandPrefix: text, ids: text, until: text, countOnly: flag },
-          ...{ ...filterFields, runStatus: text, dead: flag },
+          ...{ ...filterFields, ...endFields, runStatus: text, dead: flag },
           ...{ ...placeFields, limit: { ...integer(0), maximum: targetsMax } },
         },
         ['action', 'commandPrefix', 'limit'],

@@ -3,9 +3,19 @@
  * parameters. remote-queries.ts makes the requests by it, and routes/internal-routes.ts the routes that answer them. The routes
  * are not part of the public API.
  */
-import type { Asker, AwaitedRun, DueFilter, DueRange, JobFilter, JobQueries, PartitionQueries } from '../../ports/index.ts'
-import { closed, dueFilterFields, dueJobsMax, listChunkMax, runWaitMsMax } from '../schemas/index.ts'
+import type {
+  Asker,
+  AwaitedRun,
+  DeadRunsQuery,
+  DueFilter,
+  DueRange,
+  JobFilter,
+  JobQueries,
+  PartitionQueries,
+} from '../../ports/index.ts'
+import { closed, dueFilterFields, dueJobsMax, listChunkMax, listLimitMax, runWaitMsMax } from '../schemas/index.ts'
 import {
+  endFields,
   filterFields,
   flag,
   integer,
@@ -42,6 +52,8 @@ const ofJob = closed({ partition: integer(0), id: text }, ['partition', 'id'])
 const stale = { stale: flag }
 
 type OfJob = OfPartition & { id: string }
+type GivenDeadRuns = Omit<DeadRunsQuery, 'filter' | 'before'> &
+  JobFilter & { stale?: boolean; beforeAt?: number; beforeJob?: string; beforeRun?: number }
 
 export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
   job: {
@@ -82,6 +94,37 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
     field: 'why',
     request: (partition, id) => ({ params: { partition, id } }),
     answer: (queries, { partition, id }: OfJob) => queries.why(partition, id),
+  },
+  deadRuns: {
+    path: '/:partition/dead-runs',
+    schema: schemaOf(
+      ofPartition,
+      closed(
+        {
+          ...{ ...filterFields, ...endFields, after: text, harmlessOnly: flag, ...stale },
+          ...{ limit: { ...integer(1), maximum: listLimitMax }, beforeAt: integer(0), beforeJob: text, beforeRun: integer(1) },
+        },
+        ['limit', 'harmlessOnly'],
+      ),
+    ),
+    request: (partition, { filter, limit, before, after, harmlessOnly }, asker) => ({
+      params: { partition },
+      query: {
+        ...{ ...filter, limit, after, harmlessOnly },
+        ...(before && { beforeAt: before.at, beforeJob: before.jobId, beforeRun: before.runNo }),
+      },
+      asker,
+    }),
+    answer: (queries, given: OfPartition & GivenDeadRuns, asker) => {
+      const { partition, limit, after, harmlessOnly, stale: _, beforeAt, beforeJob, beforeRun, ...filter } = given
+      const isBehind = beforeAt !== undefined && beforeJob !== undefined && beforeRun !== undefined
+      const before = isBehind && { before: { at: beforeAt, jobId: beforeJob, runNo: beforeRun } }
+      return queries.deadRuns(
+        partition,
+        { filter, limit, harmlessOnly, ...before, ...(after !== undefined && { after }) },
+        asker(),
+      )
+    },
   },
   deadRun: {
     path: '/:partition/jobs/:id/dead-runs/:runNo',

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { JobQueries, JobView } from '../../ports/index.ts'
+import type { DeadRun, JobQueries } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import {
@@ -14,37 +14,49 @@ import {
   runsFor,
   runsOf,
   shownTo,
+  timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { BulkRedrive, cursorAfter, deadJobs, listJobs } from '../jobs/index.ts'
+import { BulkRedrive, deadJobs, listDeadRuns, listJobs } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
-import {
-  deadLetterJobsAtOnce,
-  deadLetterSchema,
-  deadLettersSchema,
-  listBytesMax,
-  listLimitMax,
-  redriveManySchema,
-  redriveMax,
-} from '../schemas/index.ts'
+import { deadLetterSchema, deadLettersSchema, listLimitMax, redriveManySchema, redriveMax } from '../schemas/index.ts'
 
 interface DeadFilter {
   tag?: string
   handler?: string
 }
+interface ListQuery extends DeadFilter {
+  idPrefix?: string
+  from?: string
+  to?: string
+  errorType?: string
+  errorKind?: string
+  limit: number
+  cursor?: string
+  stale?: boolean
+}
 
 export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions, writes, lists }: ApiContext): void {
-  instance.get<{ Querystring: DeadFilter & { limit: number; cursor?: string; stale?: boolean } }>(
+  instance.get<{ Querystring: ListQuery }>(
     '/v1/dead-letters',
     { config: { role: 'viewer' }, schema: deadLettersSchema },
     async (request, reply) => {
-      const { limit, cursor, stale, ...filter } = request.query
+      const { limit, cursor, stale, from, to, ...rest } = request.query
       const reading = new ReadConsistency(owners, stale)
-      const wanted = { filter: { ...filter, dead: true }, limit, cursor }
+      const filter = {
+        ...rest,
+        ...(from !== undefined && { diedFrom: timeOf('from', from) }),
+        ...(to !== undefined && { diedTo: timeOf('to', to) }),
+      }
+      const wanted = { filter, limit, cursor, harmlessOnly: request.role === 'viewer' }
       const page = await whileAsked(request, reply, (asker) =>
-        lists.run(() => listDeadRuns(reading, partitions, { ...wanted, asker }, request.role), asker),
+        lists.run(() => listDeadRuns(reading, partitions, { ...wanted, asker }), asker),
       )
-      return { ...page, ...(reading.mark(reply) && { stale: reading.stale }) }
+      return {
+        runs: page.runs.flatMap((run) => deadRunJson(run, request.role)),
+        ...{ cursor: page.cursor, total: page.total, kinds: page.kinds.map(({ newestAt: _, ...kind }) => kind) },
+        ...(reading.mark(reply) && { stale: reading.stale }),
+      }
     },
   )
 
@@ -92,43 +104,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
   )
 }
 
-/** The dead runs of one page of jobs, cut after the job with which they reach the size limit of a page. */
-async function listDeadRuns(
-  reading: ReadConsistency,
-  partitions: number,
-  wanted: Parameters<typeof listJobs>[2],
-  role: Role | null,
-) {
-  const page = await listJobs(reading, partitions, wanted)
-  const runs: ShownRun[] = []
-  let size = 0
-  for (let at = 0; at < page.jobs.length; at += deadLetterJobsAtOnce) {
-    wanted.asker?.signal?.throwIfAborted()
-    const some = page.jobs.slice(at, at + deadLetterJobsAtOnce)
-    const more = (await Promise.all(some.map((job) => deadRunsOf(reading, job, role)))).flat()
-    runs.push(...more)
-    for (const { errors } of more) for (const { message } of errors) size += String(message).length
-    const last = page.jobs[at + deadLetterJobsAtOnce - 1]
-    if (size > listBytesMax && last !== undefined && last !== page.jobs.at(-1)) return { runs, cursor: cursorAfter(last.id) }
-  }
-  return { runs, cursor: page.cursor ?? null }
-}
-
-type ShownRun = Record<string, unknown> & { errors: readonly Record<string, unknown>[] }
-
-/** Newest first. */
-async function deadRunsOf(reading: ReadConsistency, job: JobView, role: Role | null): Promise<ShownRun[]> {
-  const { partition, id, deadRuns } = job
-  const shown = runsOf(role, id, job)
-  const runs = await reading.ask(partition, (jobs) => jobs.runs(partition, id))
-  const ended = new Map(runs?.finished.map((run) => [run.runNo, run]))
-  const found: ShownRun[] = []
-  for (const runNo of deadRuns.toReversed()) {
-    const run = ended.get(runNo)
-    // More runs have ended since than are kept. Inputs may be large, so they are read one at a time.
-    const execution = run === undefined ? await reading.ask(partition, (jobs) => jobs.deadRun(partition, id, runNo)) : undefined
-    if (run !== undefined) found.push(shown.finished(run) as ShownRun)
-    else if (execution !== undefined) found.push(deadRunToJson(execution) as ShownRun)
-  }
-  return found
+function deadRunJson({ place, job, run, input }: DeadRun, role: Role | null) {
+  if (run !== null) return runsOf(role, place.jobId, job).finished(run)
+  return input === null ? [] : deadRunToJson(input)
 }

@@ -13,7 +13,7 @@ import {
   triggerWithPayload,
 } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { operationToJson, RequestError, whileAsked } from '../http/index.ts'
+import { operationToJson, RequestError, timeOf, whileAsked } from '../http/index.ts'
 import { keyOf } from '../jobs/index.ts'
 import {
   cancelOperationSchema,
@@ -24,9 +24,22 @@ import {
   operationPayloadBytesMax,
 } from '../schemas/index.ts'
 
+/** A filter of dead runs by their ends. */
+interface EndsQuery {
+  from?: string | undefined
+  to?: string | undefined
+  errorType?: string
+  errorKind?: string
+}
+
+const endsOf = ({ from, to }: EndsQuery) => ({
+  diedFrom: from === undefined ? null : timeOf('filter.from', from),
+  diedTo: to === undefined ? null : timeOf('filter.to', to),
+})
+
 interface Given {
   action: OperationAction
-  filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string; state?: string }
+  filter?: { tag?: string; handler?: string; status?: string; idPrefix?: string; idContains?: string; state?: string } & EndsQuery
   jobIds?: string[]
   runIds?: string[]
   payload?: unknown
@@ -97,6 +110,10 @@ function requestOf({ action, filter, jobIds, runIds, ...body }: Given, actor: st
   if (given !== 1) problems.push(notAllowed('filter', given, 'exactly one of filter, jobIds and runIds'))
   const isOfRuns = (runActions as readonly string[]).includes(action)
   if (runIds !== undefined && !isOfRuns) problems.push(notAllowed('runIds', action, `used with ${runActions.join(' or ')} only`))
+  const { from, to, errorType = null, errorKind = null } = filter ?? {}
+  const byEnds = [from, to, errorType, errorKind].some((each) => each != null)
+  if (byEnds && action !== 'REDRIVE' && action !== 'DISCARD')
+    problems.push(notAllowed('filter', action, 'with from, to, errorType and errorKind used with REDRIVE or DISCARD only'))
   if (filter?.state !== undefined && action !== 'CANCEL_RUN')
     problems.push(notAllowed('filter.state', filter.state, 'used with CANCEL_RUN only'))
   for (const id of jobIds ?? []) {
@@ -112,7 +129,13 @@ function requestOf({ action, filter, jobIds, runIds, ...body }: Given, actor: st
   if (problems.length > 0) throw new RequestError('bad-request', problems.slice(0, 20))
   const { tag = null, handler = null, status = null, idPrefix = null, idContains = null, state: runStatus = null } = filter ?? {}
   return {
-    ...{ action: payload === null ? action : triggerWithPayload, jobIds: jobIds ?? null, runIds: runIds ?? null },
+    ...endsOf({ from, to }),
+    ...{ errorType, errorKind },
+    ...{
+      action: payload !== null ? triggerWithPayload : byEnds ? `${action}_CHOSEN` : action,
+      jobIds: jobIds ?? null,
+      runIds: runIds ?? null,
+    },
     ...{
       tag,
       handler,

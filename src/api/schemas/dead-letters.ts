@@ -1,24 +1,68 @@
 /** Schemas of the routes of dead letters. */
+import { errorKindChars, timeLimit } from '../../../streams/text/index.ts'
 import { closed, problemResponses, staleSchema } from './common.ts'
-import { redriveMax, redrivesLeftMax } from './limits.ts'
+import { errorKindsListed, redriveMax, redrivesLeftMax } from './limits.ts'
 import { inputProperties, inputRequired, jobFilter, jobPages, runParams, runSchema } from './runs.ts'
+
+/** Dead runs are filtered by their ends, too. */
+export const endFilter = {
+  from: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
+    description: `Only dead runs that died at this time or later: ${timeLimit}`,
+  },
+  to: { type: 'string', minLength: 1, maxLength: 64, description: 'Only dead runs that died before this time.' },
+  errorType: { type: 'string', minLength: 1, maxLength: 255, description: 'Only dead runs whose last error has this type.' },
+  errorKind: {
+    type: 'string',
+    minLength: 1,
+    maxLength: errorKindChars,
+    description: 'Only dead runs whose last error is of this kind, as GET /v1/dead-letters lists them.',
+  },
+} as const
 
 export const deadLettersSchema = {
   operationId: 'listDeadLetters',
   tags: ['Dead letters'],
-  summary: 'Dead runs that can be redriven, in the order of their jobs',
+  summary: 'Dead runs that can be redriven, newest first',
+  description:
+    'Owners search all their jobs with dead runs for each page: about a second for 30,000 of them. Runs whose ends are no longer kept come last. For viewers, filters of errors find only runs whose texts hold no secrets.',
   querystring: closed({
     ...jobFilter,
+    ...endFilter,
+    idPrefix: { type: 'string', minLength: 1, maxLength: 255, description: 'Only runs of jobs whose id begins with this.' },
     ...jobPages,
+    limit: { ...jobPages.limit, description: 'Maximum number of runs.' },
   }),
   response: {
     200: {
       title: 'DeadLetterPage',
       type: 'object',
       additionalProperties: false,
-      required: ['runs', 'cursor'],
+      required: ['runs', 'cursor', 'total', 'kinds'],
       properties: {
         runs: { type: 'array', items: runSchema },
+        total: { type: 'integer', description: 'Number of dead runs that match, on all pages.' },
+        kinds: {
+          type: 'array',
+          description: `Their last errors by kind, the most frequent first; at most ${errorKindsListed}.`,
+          items: {
+            title: 'ErrorKind',
+            ...closed(
+              {
+                kind: {
+                  type: 'string',
+                  description: 'Type and message with # for numbers and ids. Empty: the error is not kept.',
+                },
+                type: { type: 'string' },
+                message: { type: 'string', description: 'Message of the newest.' },
+                count: { type: 'integer' },
+              },
+              ['kind', 'type', 'message', 'count'],
+            ),
+          },
+        },
         cursor: { type: ['string', 'null'], description: 'Cursor of the next page; null at the end.' },
         stale: staleSchema,
       },

@@ -206,11 +206,8 @@ export const cycleJobsMax = 64
 export const planCycleJobsMax = 1_000
 export const cycleAskedMax = 16
 
-/**
- * Maximum concurrent requests to owners for a page of dead letters. Each answer has the last runs of a job with their results, at
- * most about 600 kB.
- */
-export const deadLetterJobsAtOnce = 16
+/** Kinds of errors that are listed with dead letters. */
+export const errorKindsListed = 50
 /** Maximum jobs of one call of an operation to an owner. */
 export const targetsMax = 5_000
 /** Maximum jobs of one call of an operation that the owner changes itself, and how long the owner may take. */

@@ -1,6 +1,7 @@
 /** Schemas of the routes of operations: changes of many jobs or dead runs. */
 import { jobActions, runActions } from '../../ports/index.ts'
 import { closed, createHeaders, jobStatuses, orNull, problemResponses, time, timeOrNull } from './common.ts'
+import { endFilter } from './dead-letters.ts'
 import {
   listLimitDefault,
   operationIdsMax,
@@ -22,6 +23,7 @@ const filterSchema = {
     status: { type: 'string', enum: jobStatuses },
     idPrefix: { type: 'string', minLength: 1, maxLength: 255 },
     idContains: { type: 'string', minLength: 1, maxLength: 255 },
+    ...endFilter,
     state: { type: 'string', enum: activeStatuses, description: 'With CANCEL_RUN: only runs in this state.' },
   }),
 } as const

@@ -12,11 +12,14 @@ import {
   painterOf,
   statusCell,
   tableText,
+  timeForms,
+  timeOption,
   writeAsJson,
 } from '../terminal/index.ts'
 
 interface HistoryFlags extends RemoteFlags {
   from?: string
+  since?: string
   to?: string
   job?: string
   idPrefix?: string
@@ -42,11 +45,13 @@ export function historyCommand(frame: CommandFrame): Command {
   return remoteCommand('history', 'List ended runs, newest first, or count them by time and outcome.', [
     'history --outcome DEAD --from 2030-01-01T00:00:00Z',
     'history --job report-7 --limit 20',
+    'history --since 1h --outcome DEAD',
     "history --error-text 'timed out' --json --limit 1000000 > timeouts.ndjson",
     'history --counts --handler send-mail --bucket-ms 86400000 --from 2030-01-01T00:00:00Z',
   ])
-    .option('--from <time>', 'only runs that ended at this time or later: ISO 8601 with an offset, or epoch ms')
-    .option('--to <time>', 'only runs that ended before this time')
+    .addOption(timeOption('--from <time>', `only runs that ended at this time or later: ${timeForms}`))
+    .addOption(timeOption('--since <time>', 'the same as --from').conflicts('from'))
+    .addOption(timeOption('--to <time>', 'only runs that ended before this time'))
     .option('--job <id>', 'only runs of this job')
     .option('--id-prefix <text>', 'only runs of jobs whose ID begins with this text')
     .option('--tag <tag>', 'only runs whose job had this tag')
@@ -63,7 +68,7 @@ export function historyCommand(frame: CommandFrame): Command {
     .action((flags: HistoryFlags) => remotely(frame, flags, (shell) => (flags.counts ? count : list)(shell, flags)))
 }
 
-const queryOf = ({ job, from, to, idPrefix, tag, handler, pool, outcome, ...flags }: HistoryFlags) => ({
+const queryOf = ({ job, since, from = since, to, idPrefix, tag, handler, pool, outcome, ...flags }: HistoryFlags) => ({
   ...{ from, to, jobId: job, idPrefix, tag, handler, pool, outcome },
   ...{ errorType: flags.errorType, errorText: flags.errorText },
   ...{ minDurationMs: flags.minDurationMs, maxDurationMs: flags.maxDurationMs },

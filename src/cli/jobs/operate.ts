@@ -31,6 +31,9 @@ export interface FilterFlags extends RemoteFlags {
   status?: string
   idPrefix?: string
   idContains?: string
+  errorType?: string
+  from?: string
+  to?: string
   dryRun?: boolean
   detach?: boolean
 }
@@ -49,11 +52,18 @@ export function filterOptions(): Option[] {
   ]
 }
 
-export const filterOf = ({ tag, handler, status, idPrefix, idContains }: FilterFlags): Record<string, string> =>
+export const filterOf = ({ tag, handler, status, idPrefix, idContains, ...ends }: FilterFlags): Record<string, string> =>
   Object.fromEntries(
-    Object.entries({ tag, handler, status, idPrefix, idContains }).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
+    Object.entries({
+      tag,
+      handler,
+      status,
+      idPrefix,
+      idContains,
+      errorType: ends.errorType,
+      from: ends.from,
+      to: ends.to,
+    }).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
 
 /** Whether the flags choose many jobs. Throws when they choose too much, or IDs as well. */

@@ -19,3 +19,4 @@ export {
   writeAsJson,
 } from './style.ts'
 export { allRead, hasReader, inputOf, letReadersLeave, type Output, processTerminal, type Terminal } from './terminal.ts'
+export { timeForms, timeOption } from './times.ts'

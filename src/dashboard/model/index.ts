@@ -7,6 +7,7 @@ export type {
   AuditRecord,
   CommandResult,
   DeadLetter,
+  DeadLetterPage,
   DueJobs,
   DueTime,
   ExecutorProcesses,
@@ -49,7 +50,6 @@ export {
   withoutDefaults,
 } from './definition-schema.ts'
 export { type Draft, draftOf, hasDraft, keepDraft, leave } from './drafts.ts'
-export { type ErrorGroup, endMsOf, errorGroupsOf, errorKeyOf } from './error-groups.ts'
 export { fieldSchemas } from './field-schemas.ts'
 export { type Held, useHeld } from './held.ts'
 export {

@@ -27,7 +27,8 @@ const endsSearched = 100
 interface DeadLetterProps {
   run: Run
   chosen: boolean
-  choose: (wanted: boolean) => void
+  /** `toHere`: with all between the one that was clicked before and this one. */
+  choose: (wanted: boolean, toHere: boolean) => void
   changed: () => Promise<void>
 }
 
@@ -42,7 +43,7 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
           type="checkbox"
           checked={chosen}
           aria-label={`Select run ${visible(runId)}`}
-          onChange={(event) => choose(event.currentTarget.checked)}
+          onClick={(event) => choose(event.currentTarget.checked, event.shiftKey)}
         />
       )}
       <div class="letter-text">

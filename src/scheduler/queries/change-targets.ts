@@ -14,7 +14,8 @@ import {
 } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
-import { endedRunsOf } from './job-queries.ts'
+import { diedAs } from './dead-runs.ts'
+import { endedRunsOf } from './ended-runs.ts'
 import { walkOf } from './job-ranges.ts'
 import { matchesJob } from './job-search.ts'
 import { byBytes } from './search-index.ts'
@@ -98,7 +99,9 @@ async function targetOf(place: Place, job: Job, query: Query, mark: number | und
   }
   if (state.deadRuns.length === 0) return undefined
   const ended = await endedRunsOf(place.store, place.codecs, job.id, state)
-  const runs = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
+  const ends = new Map(ended.map((run) => [run.runNo, run]))
+  const died = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
+  const runs = died.filter((runNo) => diedAs(ends.get(runNo), filter ?? {}))
   if (runs.length === 0) return undefined
   if (action === 'DISCARD') return { ...target, runs }
   return { ...target, runs, room: Math.max(0, (definition.spec?.maxConcurrentRuns ?? 0) - state.active.length) }

@@ -3,12 +3,14 @@ import type { ActiveRun, FinishedRun, JobState } from '../../../schemas/index.ts
 import { whyOf } from '../../../streams/jobs/index.ts'
 import { runInputOf } from '../../../streams/runs/index.ts'
 import { followsZone } from '../../../streams/schedules/index.ts'
-import { type Job, pristineState, runHistorySize, runKey } from '../../../streams/state/index.ts'
+import { type Job, pristineState } from '../../../streams/state/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import type { FairSlots } from '../../concurrency/index.ts'
 import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { entryOf, loadJobs } from '../state/index.ts'
+import { loadJobs } from '../state/index.ts'
+import { listDeadRuns } from './dead-runs.ts'
+import { endedRunsOf } from './ended-runs.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
 import type { SearchIndex } from './search-index.ts'
 
@@ -65,6 +67,10 @@ export function jobQueries(
       }
     },
 
+    async deadRuns(partition, query, asker) {
+      return lists.run(() => listDeadRuns({ store: sight.storeOf(partition), codecs }, query), asker)
+    },
+
     async deadRun(partition, id, runNo) {
       const job = (await loadJobs(sight.storeOf(partition), codecs, [id], new Map([[id, runNo]]))).get(id)
       return job?.state?.deadRuns.includes(runNo) ? job.snapshots?.get(runNo) : undefined
@@ -87,22 +93,6 @@ export async function jobWithRuns(
   const runs = runNo === undefined ? undefined : new Map([[id, runNo]])
   const job = (await loadJobs(store, codecs, [id], runs)).get(id)
   return { job, finished: job === undefined ? [] : await endedRunsOf(store, codecs, id, job.state) }
-}
-
-/** The ended runs of a job that are kept, in any order. */
-export async function endedRunsOf(
-  store: PartitionStore,
-  codecs: SchedulerCodecs,
-  id: string,
-  state: Pick<JobState, 'lastRun'> | undefined,
-): Promise<FinishedRun[]> {
-  const finished: FinishedRun[] = state?.lastRun ? [state.lastRun] : []
-  const slots = await store.get(Array.from({ length: runHistorySize }, (_, index) => runKey(id, index)))
-  for (const value of slots) {
-    const run = (await entryOf(codecs, value))?.run ?? null
-    if (run !== null) finished.push(run)
-  }
-  return finished
 }
 
 const placeOf = ({ anchorAt, decidedFor, latestFiredFor }: JobState): JobView['place'] => ({

@@ -1,11 +1,11 @@
-/** Which errors are one group. */
+/** Which errors are of one kind. */
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { Run } from '../../src/answers/answers.ts'
-import { errorGroupsOf } from '../../src/dashboard/model/error-groups.ts'
+import { errorKindChars, errorKindOf } from '../../../streams/text/error-kind.ts'
 
-const died = (type: string, message: string): Run =>
-  ({ errors: [{ attempt: 1, at: '', worker: 'w', type, message }] }) as unknown as Run
+const kindsOf = (messages: readonly string[]): string[] => [
+  ...new Set(messages.map((message) => errorKindOf({ type: 'Error', message }))),
+]
 
 it.each<[string, readonly string[]]>([
   ['hexadecimal ids', Array.from({ length: 336 }, (_, index) => `no order ${(index * 2_654_435_761).toString(16)}`)],
@@ -18,8 +18,8 @@ it.each<[string, readonly string[]]>([
   ['base64 without digits', ['no order qLxZ+hTgPwVbKd/RmYcNsJfEaUt= here', 'no order WvOi/XkBeQyTzGn+FpHrLmCuDjS= here']],
   ['ids with a prefix', ['customer cus_9fKz1 is gone', 'customer cus_LmN04 is gone']],
   ['long ids before the rest', [`${'a1'.repeat(100)} is gone`, 'b2 is gone']],
-])('errors that differ only in %s are one group', (_name, messages) => {
-  expect(errorGroupsOf(messages.map((message) => died('Error', message)))).toMatchObject([{ count: messages.length }])
+])('errors that differ only in %s are of one kind', (_name, messages) => {
+  expect(kindsOf(messages)).toHaveLength(1)
 })
 
 it.each([
@@ -29,21 +29,12 @@ it.each([
   ['the server answered 429: slow down', 'the server answered 503: slow down'],
   ['HTTP_429', 'HTTP_503'],
   ['GET /api/customers/orderItems of a', 'GET /api/customers/orderLists of a'],
-])('%j and %j are other groups', (one, other) => {
-  expect(errorGroupsOf([died('Error', one), died('Error', other)])).toHaveLength(2)
+  ['no order 1', 'no customer 1'],
+])('%j and %j are of two kinds', (one, other) => {
+  expect(kindsOf([one, other])).toHaveLength(2)
 })
 
-it('other words, and other types, are other groups', () => {
-  const runs = [
-    died('Error', 'no order 1'),
-    died('Error', 'no customer 1'),
-    died('TypeError', 'no order 1'),
-    died('Error', 'no order 2'),
-  ]
-  expect(errorGroupsOf(runs).map(({ key, count }) => [key, count])).toEqual([
-    ['Error: no order #', 2],
-    ['Error: no customer #', 1],
-    ['TypeError: no order #', 1],
-  ])
-  expect(errorGroupsOf([{ errors: [] } as unknown as Run])).toEqual([{ key: '', type: '', message: '', count: 1 }])
+it('the type is part of the kind, and a kind is short', () => {
+  expect(errorKindOf({ type: 'TypeError', message: 'no order 1' })).toBe('TypeError: no order #')
+  expect(errorKindOf({ type: 'E', message: 'x '.repeat(1_000_000) })).toHaveLength(errorKindChars)
 })

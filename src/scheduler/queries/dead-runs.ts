@@ -1,0 +1,157 @@
+/** The dead runs of a partition, newest first, with bounded work for each call: by the index of jobs that have any. */
+import type { Execution, FinishedRun, JobDefinition, JobState } from '../../../schemas/index.ts'
+import { type Job, pristineState } from '../../../streams/state/index.ts'
+import { errorKindOf } from '../../../streams/text/index.ts'
+import {
+  addKind,
+  byDeath,
+  type DeadPlace,
+  type DeadRun,
+  type DeadRuns,
+  type DeadRunsQuery,
+  type ErrorKindCount,
+  type JobFilter,
+  type PartitionStore,
+} from '../../ports/index.ts'
+import type { SchedulerCodecs } from '../options/index.ts'
+import { eachJob, loadJobs } from '../state/index.ts'
+import { endedRunsOf } from './ended-runs.ts'
+import { walkOf } from './job-ranges.ts'
+import { matchesJob } from './job-search.ts'
+
+/** Jobs that one call reads, and keys that one scan returns. */
+const readJobsMax = 10_000
+const slice = 500
+/** Characters of errors and bytes of results after which one answer ends. */
+const answerBytesMax = 4 * 1024 * 1024
+
+interface Place {
+  store: PartitionStore
+  codecs: SchedulerCodecs
+}
+
+export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<DeadRuns> {
+  const { store, codecs } = place
+  const { filter, limit, before, harmlessOnly } = query
+  const wanted: JobFilter = { ...filter, dead: true }
+  const walk = walkOf(wanted)
+  const found = new Newest(limit)
+  const kinds = new Map<string, ErrorKindCount>()
+  let count = 0
+  let read = 0
+  let cursor = query.after
+  let isEnd = false
+  while (read < readJobsMax && !isEnd) {
+    const entries = await store.scan({ ...walk.rangeAfter(cursor), limit: slice, keysOnly: true })
+    isEnd = entries.length < slice
+    for await (const job of eachJob(
+      store,
+      codecs,
+      entries.map(({ key }) => walk.idOf(key)),
+    )) {
+      cursor = job.id
+      read++
+      const state = job.state ?? pristineState(job)
+      if (job.definition === undefined || !matchesJob(job, state, wanted)) continue
+      for (const { runNo, run } of await deadRunsOf(place, job, state)) {
+        if (!diedAs(run, filter, harmlessOnly)) continue
+        const each = { at: run?.finishedAt ?? 0, jobId: job.id, runNo }
+        count++
+        addKind(kinds, kindOf(run, each.at, harmlessOnly))
+        if (before === undefined || byDeath(before, each) < 0) found.add(deadRunOf(job, each, run))
+      }
+    }
+  }
+  const { runs, isCut } = await found.whole(place)
+  return { runs, isCut, count, kinds: [...kinds.values()], ...(!isEnd && cursor !== undefined && { next: cursor }) }
+}
+
+/** The runs of a job that can be redriven, with their ends if those are kept. */
+async function deadRunsOf(
+  { store, codecs }: Place,
+  { id }: Job,
+  state: JobState,
+): Promise<{ runNo: number; run: FinishedRun | null }[]> {
+  const { deadRuns, lastRun } = state
+  const isLast = deadRuns.every((runNo) => runNo === lastRun?.runNo)
+  const ended = new Map(
+    (isLast && lastRun ? [lastRun] : await endedRunsOf(store, codecs, id, state)).map((run) => [run.runNo, run]),
+  )
+  return deadRuns.map((runNo) => ({ runNo, run: ended.get(runNo) ?? null }))
+}
+
+/** Whether a dead run is one of the filter by its end. Of a run that is not kept nobody knows, so only a filter without these fields finds it. */
+export function diedAs(run: FinishedRun | null | undefined, filter: JobFilter, harmlessOnly = false): boolean {
+  const { diedFrom, diedTo, errorType, errorKind } = filter
+  if (diedFrom === undefined && diedTo === undefined && errorType === undefined && errorKind === undefined) return true
+  if (run == null) return false
+  if (diedFrom !== undefined && run.finishedAt < diedFrom) return false
+  if (diedTo !== undefined && run.finishedAt >= diedTo) return false
+  if (errorType === undefined && errorKind === undefined) return true
+  const last = run.errors.at(-1)
+  if (last === undefined || (harmlessOnly && run.hiddenHash !== 0)) return false
+  return (errorType === undefined || last.type === errorType) && (errorKind === undefined || errorKindOf(last) === errorKind)
+}
+
+function kindOf(run: FinishedRun | null, newestAt: number, harmlessOnly: boolean): ErrorKindCount {
+  const last = run?.errors.at(-1)
+  if (last === undefined || (harmlessOnly && run?.hiddenHash !== 0))
+    return { kind: '', type: '', message: '', count: 1, newestAt }
+  return { kind: errorKindOf(last), type: last.type, message: last.message, count: 1, newestAt }
+}
+
+const withoutPayload = (spec: JobDefinition | undefined): JobDefinition | undefined => spec && { ...spec, payload: null }
+
+function deadRunOf({ definition }: Job, place: DeadPlace, run: FinishedRun | null): DeadRun {
+  const shown = run && { ...run, errors: run.errors.map((error) => ({ ...error, stack: null })) }
+  return {
+    place,
+    job: { offset: definition?.offset ?? 0, definition: withoutPayload(definition?.spec) },
+    run: shown,
+    input: null,
+  }
+}
+
+/** The newest of what is added. */
+class Newest {
+  readonly #limit: number
+  #runs: DeadRun[] = []
+  #isCut = false
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(run: DeadRun): void {
+    this.#runs.push(run)
+    if (this.#runs.length >= 2 * this.#limit + slice) this.#trim()
+  }
+
+  #trim(): void {
+    this.#runs.sort((a, b) => byDeath(a.place, b.place))
+    this.#isCut ||= this.#runs.length > this.#limit
+    this.#runs.length = Math.min(this.#runs.length, this.#limit)
+  }
+
+  /** With the inputs of runs whose ends are not kept. */
+  async whole({ store, codecs }: Place): Promise<{ runs: DeadRun[]; isCut: boolean }> {
+    this.#trim()
+    const runs: DeadRun[] = []
+    let bytes = 0
+    for (const run of this.#runs) {
+      bytes += sizeOf(run.run)
+      if (runs.length > 0 && bytes > answerBytesMax) return { runs, isCut: true }
+      runs.push(run.run === null ? { ...run, input: await inputOf(store, codecs, run.place) } : run)
+    }
+    return { runs, isCut: this.#isCut }
+  }
+}
+
+const sizeOf = (run: FinishedRun | null): number =>
+  200 + (run?.result?.length ?? 0) + (run?.errors ?? []).reduce((sum, { type, message }) => sum + type.length + message.length, 0)
+
+async function inputOf(store: PartitionStore, codecs: SchedulerCodecs, { jobId, runNo }: DeadPlace): Promise<Execution | null> {
+  const job = (await loadJobs(store, codecs, [jobId], new Map([[jobId, runNo]]))).get(jobId)
+  const input = job?.snapshots?.get(runNo)
+  return input === undefined ? null : { ...input, payload: null }
+}

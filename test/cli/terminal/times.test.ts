@@ -1,0 +1,28 @@
+/** Times as people write them in options. */
+import { expect, it } from 'vitest'
+import { parseTime } from '../../../src/cli/terminal/times.ts'
+
+const now = new Date(2030, 2, 15, 10, 30).getTime()
+const hour = 3_600_000
+
+it.each<[string, number | undefined]>([
+  ['2030-01-31T09:00:00Z', Date.UTC(2030, 0, 31, 9)],
+  ['1800000000000', 1_800_000_000_000],
+  ['1h', now - hour],
+  ['90m', now - 1.5 * hour],
+  ['2d', now - 48 * hour],
+  ['now', now],
+  ['today', new Date(2030, 2, 15).getTime()],
+  ['yesterday', new Date(2030, 2, 14).getTime()],
+  ['2030-03-01', new Date(2030, 2, 1).getTime()],
+  ['2030-03-01 08:15', new Date(2030, 2, 1, 8, 15).getTime()],
+  ['2030-03-01T08:15:30', new Date(2030, 2, 1, 8, 15, 30).getTime()],
+  // In seconds it would be in 1970.
+  ['1800000000', undefined],
+  ['2030-02-30', undefined],
+  ['2030-03-01 25:00', undefined],
+  ['tomorrow-ish', undefined],
+  ['', undefined],
+])('%j', (text, at) => {
+  expect(parseTime(text, now)).toBe(at)
+})
