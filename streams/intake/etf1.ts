@@ -31,7 +31,7 @@ export function fromEtf1(record: ForeignRecord): Translation {
   const targetTopic = headers[names.targetTopic]?.toString() ?? ''
   if (targetTopic === '') return { kind: 'refused', jobId, reason: `The header ${names.targetTopic} is missing.` }
   const target = { name: targetTopic, key: headers[names.targetKey] ?? null }
-  return oneRecordAt(jobId, at.ms, target, value, {
+  return oneRecordAt(record, jobId, at.ms, target, value, {
     ...headersWithout(headers, steering),
     [added.timestamp]: Buffer.from(String(Math.floor(timestampMs / 1_000))),
     [added.key]: key ?? Buffer.alloc(0),

@@ -59,8 +59,13 @@ export function msOfEpochSeconds(name: string, text: Buffer | undefined): { ms: 
   }
 }
 
-/** A definition that sends one record to the target topic at an instant; refused if it exceeds a limit of definitions. */
+/**
+ * A definition that sends one record to the target topic at an instant; refused if it exceeds a limit of definitions. A record whose time
+ * had passed when it was written is due at once, and not at that time: a job fires once for one instant, and each record is a schedule of
+ * its own, also with the key and the time of an earlier one.
+ */
 export function oneRecordAt(
+  { timestampMs }: ForeignRecord,
   jobId: string,
   at: number,
   target: Partial<TopicTarget> & { name: string },
@@ -68,7 +73,8 @@ export function oneRecordAt(
   headers: Record<string, Buffer>,
 ): Translation {
   const { name, key = null, partition = null } = target
-  const definition = completeDefinition({ schedule: { at }, target: { topic: { name, key, partition } }, payload, headers })
+  const schedule = at > timestampMs ? { at } : { delayMs: 0 }
+  const definition = completeDefinition({ schedule, target: { topic: { name, key, partition } }, payload, headers })
   const problems = validateDefinition(definition)
   if (problems.length === 0) return { kind: 'definition', jobId, definition }
   return { kind: 'refused', jobId, reason: problems.map(({ message }) => message).join(' ') }

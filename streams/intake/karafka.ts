@@ -48,7 +48,7 @@ export function fromKarafka(record: ForeignRecord): Translation {
   if ('problem' in at) return refused(at.problem)
   const place = placeOf(headers)
   if (typeof place === 'string') return refused(place)
-  return oneRecordAt(jobId, at.ms, place, record.value, {
+  return oneRecordAt(record, jobId, at.ms, place, record.value, {
     ...headersWithout(headers, replies),
     [added.topic]: Buffer.from(topic),
     [added.partition]: Buffer.from(String(partition)),

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { lastWritesMax } from '../../src/api/schemas/limits.ts'
 import type { RecordOut } from '../../src/ports/log.ts'
 import { partitionOf } from '../../streams/topics/topics.ts'
-import { atNoon, createSystem, type MemorySystem, names } from './system-in-memory.ts'
+import { atNoon, createSystem, finishedRun, type MemorySystem, names } from './system-in-memory.ts'
 
 const put = (url: string, payload: object, headers: Record<string, string> = {}) => ({
   method: 'PUT' as const,
@@ -34,6 +34,21 @@ describe('PUT /v1/jobs/{id}', () => {
     expect(answer.json()).toMatchObject({ applied: true, status: 'INVALID', reason: 'The topic x is not allowed.' })
     const made = await system.api.instance.inject({ method: 'POST', url: '/v1/jobs?wait=applied', payload: atNoon })
     expect(made.json()).toMatchObject({ applied: true, status: 'INVALID', reason: 'The topic x is not allowed.' })
+  })
+
+  it('with wait=applied, warns when the job has already run for the instant of its new definition', async () => {
+    await using system = createSystem({ partitions: 1 })
+    const lastRun = { ...finishedRun(1), specOffset: 0, scheduledFor: Date.parse(atNoon.schedule.at) }
+    system.owner.made = { status: 'COMPLETED', nextFireAt: null, lastRun }
+    const first = await system.api.instance.inject(put('/v1/jobs/a?wait=applied', atNoon))
+    expect(first.json()).not.toHaveProperty('warnings')
+    const again = await system.api.instance.inject(put('/v1/jobs/a?wait=applied', { ...atNoon, payload: 2 }))
+    expect(again.json()).toMatchObject({
+      status: 'COMPLETED',
+      warnings: [expect.stringContaining('already run for 2031-01-01T12:00:00.000Z')],
+    })
+    const later = { ...atNoon, schedule: { at: '2031-01-02T12:00:00Z' } }
+    expect((await system.api.instance.inject(put('/v1/jobs/a?wait=applied', later))).json()).not.toHaveProperty('warnings')
   })
 
   it.each(['a/b', 'é✓', 'a b', '100%', '%2F', 'a%2Fb', '?x=1#y', '\'"', 'x'.repeat(255), '✓'.repeat(85)])(

@@ -96,6 +96,8 @@ export class MemoryOwner implements PartitionQueries {
   problem: string | undefined
   /** The reason why a definition makes its job INVALID; undefined: it does not. */
   invalid: (id: string) => string | undefined = () => undefined
+  /** What else a definition makes of its job. */
+  made: Partial<JobView> = {}
   /** The run that a trigger makes. */
   triggered: (job: JobView, command: JobCommand) => void = (job, command) => {
     job.runNo++
@@ -117,7 +119,7 @@ export class MemoryOwner implements PartitionQueries {
       else {
         const job = view(id, codecs.definition.decode(record.value) as JobDefinition, record.partition, offset)
         const reason = this.invalid(id)
-        this.jobs.set(id, reason === undefined ? job : { ...job, status: 'INVALID', reason })
+        this.jobs.set(id, reason === undefined ? { ...job, ...this.made } : { ...job, status: 'INVALID', reason })
       }
     } else if (record.topic === names.commands && record.value !== null) {
       const job = this.jobs.get(id)

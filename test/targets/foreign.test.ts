@@ -45,6 +45,9 @@ test('etf1 schedules fire at their second with the headers of the original; a nu
     'duelog-scheduled-for': String(Number(epoch) * 1_000),
     'duelog-execution-id': expect.stringMatching(/^vid1-online\/1@/),
   })
+  // The same key and time again, after it has fired: a schedule of its own, which is late.
+  await place.send(schedules, { key: 'vid1-online', value: Buffer.from('again'), headers: headers(steering) })
+  await seen.until(() => seen.values.includes('again'))
 })
 
 test('Karafka scheduled messages fire with all their headers; a cancel envelope cancels; a bad one has its receipt', {

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { JobCommand, JobCommandInput, JobCommandType, JobDefinition, JobDefinitionInput } from '../../../schemas/index.ts'
 import { completeCommand, validateCommand } from '../../../streams/definitions/index.ts'
 import { type OnlyOver, onlyOverHeaders } from '../../../streams/state/index.ts'
+import { isoTime } from '../../../streams/text/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
@@ -37,6 +38,8 @@ export interface StatusInForce {
   status?: JobView['status']
   /** With INVALID. */
   reason?: string
+  /** What hardly was meant. Absent: nothing. */
+  warnings?: string[]
 }
 
 export interface JobWritesOptions {
@@ -46,6 +49,13 @@ export interface JobWritesOptions {
   partitions: number
   owners: OwnerDirectory
   clock: Clock
+}
+
+/** A job fires once for one instant: a repeated write of a job must not run it again. With another payload, that may surprise. */
+function firedBeforeWarning({ status, definition, offset, lastRun }: JobView): string | undefined {
+  const at = definition?.schedule.at ?? null
+  if (status !== 'COMPLETED' || at === null || lastRun?.scheduledFor !== at || lastRun.specOffset === offset) return undefined
+  return `The job has already run for ${isoTime(at)}, and does not run for it again. Trigger it, or give it another time or delayMs.`
 }
 
 export class JobWrites {
@@ -193,7 +203,11 @@ export class JobWrites {
     const inForce = await this.#askOrNull(id)
     if (inForce?.offset !== version.offset) return {}
     const { status, reason } = inForce
-    return { status, ...(status === 'INVALID' && reason !== null && { reason }) }
+    const warning = firedBeforeWarning(inForce)
+    return {
+      ...{ status, ...(status === 'INVALID' && reason !== null && { reason }) },
+      ...(warning !== undefined && { warnings: [warning] }),
+    }
   }
 
   /** The answer if the owners of these partitions have not applied the writes. */

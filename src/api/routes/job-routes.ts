@@ -95,5 +95,8 @@ async function answerWritten(
   }
   if (waits && !applied) return reply.code(202).send({ ...answer, ...(await writes.timeoutOf([version.partition])) })
   if (status === 204) return reply.code(204).send()
-  return reply.code(status).send(applied ? { ...answer, ...(await writes.statusInForce(id, version)) } : answer)
+  if (!applied) return reply.code(status).send(answer)
+  const { warnings = [], ...state } = await writes.statusInForce(id, version)
+  const all = [...(more.warnings ?? []), ...warnings]
+  return reply.code(status).send({ ...answer, ...state, ...(all.length > 0 && { warnings: all }) })
 }

@@ -75,6 +75,14 @@ describe('a schedule of etf1', () => {
     ])
     expect(fromEtf1(record({ ...etf1, 'customer-header': 'dummy' }))).toEqual(made)
   })
+  it('whose time has passed is due at once, each time that it is sent', () => {
+    for (const epoch of ['0', '1607918336']) {
+      const made = fromEtf1(record({ ...etf1, 'scheduler-epoch': epoch }))
+      expect(made).toMatchObject({ kind: 'definition', definition: { schedule: { at: null, delayMs: 0 } } })
+      const ofKarafka = fromKarafka(record({ ...karafka, schedule_target_epoch: epoch }))
+      expect(ofKarafka).toMatchObject({ kind: 'definition', definition: { schedule: { at: null, delayMs: 0 } } })
+    }
+  })
   it('is deleted by a null value', () => {
     expect(fromEtf1(record({}, { value: null }))).toEqual({ kind: 'deletion', jobId: 'vid1-online' })
     expect(fromEtf1(record({}, { value: null, key: null }))).toMatchObject({ kind: 'refused' })
