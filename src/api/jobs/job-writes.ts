@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto'
 import type { JobCommand, JobCommandInput, JobCommandType, JobDefinition, JobDefinitionInput } from '../../../schemas/index.ts'
 import { completeCommand, validateCommand } from '../../../streams/definitions/index.ts'
 import { type OnlyOver, onlyOverHeaders } from '../../../streams/state/index.ts'
-import { isoTime } from '../../../streams/text/index.ts'
 import { partitionOf, type TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { BoundedMap } from '../../concurrency/index.ts'
@@ -26,6 +25,7 @@ import {
 } from '../http/index.ts'
 import { isAway, type OwnerDirectory, ReadConsistency, unknownYet, type WaitTimeout, waitTimeout } from '../owners/index.ts'
 import { appliedWaitMs, lastWritesMax, readOwnWriteWaitMs } from '../schemas/index.ts'
+import { firedBeforeWarning } from './job-warnings.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 /** The state of a write. `unjudged`: its condition is in the record, and the owner is not known to have judged it. */
@@ -49,13 +49,6 @@ export interface JobWritesOptions {
   partitions: number
   owners: OwnerDirectory
   clock: Clock
-}
-
-/** A job fires once for one instant: a repeated write of a job must not run it again. With another payload, that may surprise. */
-function firedBeforeWarning({ status, definition, offset, lastRun }: JobView): string | undefined {
-  const at = definition?.schedule.at ?? null
-  if (status !== 'COMPLETED' || at === null || lastRun?.scheduledFor !== at || lastRun.specOffset === offset) return undefined
-  return `The job has already run for ${isoTime(at)}, and does not run for it again. Trigger it, or give it another time or delayMs.`
 }
 
 export class JobWrites {
