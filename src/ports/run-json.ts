@@ -17,16 +17,17 @@ export const runIdOf = (jobId: string, runNo: number): string => `${jobId}/${run
 /** The version of a job. */
 export const jobEtag = ({ partition, offset }: { partition: number; offset: number }): string => `"${partition}.${offset}"`
 
-/** A job without its runs and its definition. A job that is paused keeps the time of the first occurrence that it has missed; that is not its next one. */
+/** A job without its runs and its definition. A job that is paused keeps the time of the first occurrence that it has missed; that is not its next one. An INVALID one fires nothing. */
 export function jobToFields(job: JobView, nowMs: number): Json {
   const isMissed = job.status === 'PAUSED' && job.nextFireAt !== null && (job.nextDueAt ?? job.nextFireAt) <= nowMs
+  const hasNone = isMissed || job.status === 'INVALID'
   return {
     id: job.id,
     etag: jobEtag(job),
     status: job.status,
     reason: job.reason,
-    nextFireAt: isMissed ? null : timeOrNull(job.nextFireAt),
-    nextDueAt: isMissed ? null : timeOrNull(job.nextDueAt),
+    nextFireAt: hasNone ? null : timeOrNull(job.nextFireAt),
+    nextDueAt: hasNone ? null : timeOrNull(job.nextDueAt),
     ...(job.place !== undefined && { place: placeToJson(job.place) }),
     runNo: job.runNo,
     scheduledRuns: job.scheduledRuns,

@@ -14,6 +14,7 @@ import {
   remotely,
   type Shell,
 } from '../remote/index.ts'
+import { timeForms, timeOption } from '../terminal/index.ts'
 import { choosesMany, type FilterFlags, filterOptions, operateByFlags } from './operate.ts'
 
 interface ChangeFlags extends FilterFlags {
@@ -126,12 +127,18 @@ export function skipCommand(frame: CommandFrame): Command {
     'jobs skip report-7 --at 2030-01-01T00:00:00Z',
   ])
     .argument('<ids...>', 'IDs of the jobs')
-    .option('--at <time>', 'nominal time of the occurrence that you mean; if it is not the next one, nothing is skipped')
+    .addOption(
+      timeOption(
+        '--at <time>',
+        'nominal time of the occurrence that you mean; if it is not the next one, nothing is skipped',
+        true,
+      ),
+    )
     .addOption(idempotencyOption())
     .action((ids: string[], flags: ChangeFlags & { at?: string }) =>
       remotely(frame, flags, (shell) =>
         forEach(shell, 'id', ids, async (id) => {
-          const body = flags.at === undefined ? undefined : { at: timeOf(flags.at) }
+          const body = flags.at === undefined ? undefined : { at: flags.at }
           const facts = await shell.api.post<CommandResult>(path`/v1/jobs/${id}/skip`, body, idempotencyOf(flags))
           return { facts, text: facts.applied ? 'skips its next occurrence.' : laterText(facts) }
         }),
@@ -145,8 +152,8 @@ export function backfillCommand(frame: CommandFrame): Command {
     'jobs backfill report-7 --cancel',
   ])
     .argument('<id>', 'ID of the job')
-    .option('--from <time>', 'first nominal time, inclusive: ISO 8601 with an offset, or epoch ms')
-    .option('--to <time>', 'end of the range, exclusive; not after now')
+    .addOption(timeOption('--from <time>', `first nominal time, inclusive: ${timeForms}`))
+    .addOption(timeOption('--to <time>', 'end of the range, exclusive; not after now'))
     .option('--dry-run', 'count the runs, and write nothing')
     .option('--cancel', 'end the backfill in progress: it makes no further runs, and those that it has made go on')
     .addOption(idempotencyOption())
@@ -171,7 +178,7 @@ async function backfill({ api }: Shell, id: string, flags: BackfillFlags): Promi
   }
   if (from === undefined || to === undefined)
     throw new DuelogError('bad-usage', 'A backfill needs its range: --from and --to. --cancel ends the one in progress.')
-  const body = { from: timeOf(from), to: timeOf(to) }
+  const body = { from, to }
   if (dryRun) {
     const facts = await api.post<BackfillCount>(path`/v1/jobs/${id}/backfill/count`, body)
     const { occurrences, isMore, first, last } = facts
@@ -188,9 +195,6 @@ export function doneOf(facts: CommandResult): Done {
   if (facts.runId == null) throw new DuelogError('bad-request', `No run was created: ${facts.reason ?? 'the owner refused it'}.`)
   return { facts, text: `runs as ${facts.runId}.` }
 }
-
-/** Epoch ms as a number, any other text unchanged. */
-export const timeOf = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text)
 
 /** Throws `bad-usage`. */
 export function jsonOf(text: string, flag = '--payload'): JsonText {

@@ -1,10 +1,11 @@
 /** `duelog history`: ended runs, and their number by time. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { HistoryCounts, HistoryRun } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, pagesOf, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
 import {
   type Cell,
+  choice,
   hasReader,
   integer,
   numberText,
@@ -57,7 +58,7 @@ export function historyCommand(frame: CommandFrame): Command {
     .option('--tag <tag>', 'only runs whose job had this tag')
     .option('--handler <name>', 'only runs with this handler')
     .option('--pool <name>', 'only runs of this pool')
-    .addOption(new Option('--outcome <outcome>', 'only runs with this outcome').choices(outcomes))
+    .addOption(choice('--outcome <outcome>', 'only runs with this outcome', outcomes))
     .option('--error-type <type>', 'only runs whose last error has this type')
     .option('--error-text <text>', 'only runs whose last error message contains this text')
     .addOption(integer('--min-duration-ms <ms>', 'only runs that took at least this long', undefined, 0, msMax))

@@ -1,6 +1,5 @@
 /** Commands on jobs and runs. */
 
-export { timeOf } from './change-commands.ts'
 export { historyCommand } from './history-command.ts'
 export { scheduleText } from './job-text.ts'
 export { jobsCommand } from './jobs-command.ts'

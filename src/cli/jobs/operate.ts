@@ -7,6 +7,7 @@ import type { Operation } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { ApiClient, path, type RemoteFlags, type Shell } from '../remote/index.ts'
 import {
+  choice,
   countText,
   exitCodes,
   jsonText,
@@ -23,6 +24,8 @@ const lookMs = 300
 const cancelMs = 5_000
 /** IDs in the list of one operation. */
 export const listedIdsMax = 10_000
+
+export const jobStatuses = ['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']
 
 export interface FilterFlags extends RemoteFlags {
   all?: boolean
@@ -43,7 +46,7 @@ export function filterOptions(): Option[] {
   return [
     new Option('--tag <tag>', 'all jobs with this tag, as one operation of the server'),
     new Option('--handler <name>', 'all jobs with this handler'),
-    new Option('--status <status>', 'all jobs with this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']),
+    choice('--status <status>', 'all jobs with this status', jobStatuses),
     new Option('--id-prefix <text>', 'all jobs whose ID begins with this text'),
     new Option('--id-contains <text>', 'all jobs whose ID contains this text'),
     new Option('--all', 'all jobs'),

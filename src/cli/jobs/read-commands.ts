@@ -1,7 +1,7 @@
 /** `duelog jobs get`, `list` and `why`. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { withoutDefaults } from '../../../streams/definitions/index.ts'
-import { counted, stateWords } from '../../../streams/text/index.ts'
+import { counted, reasonGroups, stateWords } from '../../../streams/text/index.ts'
 import type { Job } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from '../remote/index.ts'
 import {
   type Cell,
+  choice,
   hasReader,
   integer,
   jsonText,
@@ -30,9 +31,11 @@ import {
   statusText,
   type Terminal,
   tableText,
+  timeOption,
   writeAsJson,
 } from '../terminal/index.ts'
 import { scheduleText, targetText } from './job-text.ts'
+import { jobStatuses } from './operate.ts'
 import { runPairs } from './run-text.ts'
 
 const rowsDefault = 100
@@ -72,7 +75,12 @@ export function whyCommand(frame: CommandFrame): Command {
         if (json) return writeAsJson(terminal.stdout, answer)
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(`${oneLine(id)} ${statusText(answer.status, paint, stateWords(answer.status))}.\n`)
-        for (const { text, at } of answer.why) terminal.stdout.write(`${at === null ? '' : `${oneLine(at)}  `}${oneLine(text)}\n`)
+        for (const { text, at, reasons } of reasonGroups(answer.why)) {
+          terminal.stdout.write(`${at === null ? '' : `${oneLine(at)}  `}${oneLine(text)}\n`)
+          const oldest = reasons.at(-1)?.at
+          const since = oldest == null ? '' : `, the first at ${oneLine(oldest)}`
+          if (reasons.length > 1) terminal.stdout.write(`  and ${counted(reasons.length - 1, 'decision')} like it${since}\n`)
+        }
       }),
     )
 }
@@ -81,6 +89,7 @@ interface ListFlags extends RemoteFlags {
   status?: string
   tag?: string
   handler?: string
+  idPrefix?: string
   idContains?: string
   dueBefore?: string
   limit: number
@@ -93,19 +102,27 @@ export function listCommand(frame: CommandFrame): Command {
     'jobs list --tag reports --due-before 2030-01-01T00:00:00Z --limit 20',
     'jobs list --json --limit 1000000 | wc -l',
   ])
-    .addOption(
-      new Option('--status <status>', 'only jobs with this status').choices(['ACTIVE', 'PAUSED', 'COMPLETED', 'INVALID']),
-    )
+    .addOption(choice('--status <status>', 'only jobs with this status', jobStatuses))
     .option('--tag <tag>', 'only jobs with this tag')
     .option('--handler <name>', 'only jobs with this handler')
+    .option('--id-prefix <text>', 'only jobs whose ID begins with this text')
     .option('--id-contains <text>', 'only jobs whose ID contains this text')
-    .option('--due-before <time>', 'only jobs whose next occurrence is before this time: ISO 8601 with an offset, or epoch ms')
+    .addOption(
+      timeOption(
+        '--due-before <time>',
+        'only jobs whose next occurrence is before this time, such as 1h for within an hour',
+        true,
+      ),
+    )
     .addOption(integer('--limit <n>', 'maximum number of jobs to show', rowsDefault, 1, rowsMax))
     .addOption(staleOption())
     .action((flags: ListFlags) => remotely(frame, flags, (shell) => list(shell, flags)))
 }
 
-async function list(shell: Shell, { status, tag, handler, idContains, dueBefore, limit, ...flags }: ListFlags): Promise<void> {
+async function list(
+  shell: Shell,
+  { status, tag, handler, idPrefix, idContains, dueBefore, limit, ...flags }: ListFlags,
+): Promise<void> {
   const { api, json, terminal } = shell
   const rows: Cell[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
@@ -114,7 +131,7 @@ async function list(shell: Shell, { status, tag, handler, idContains, dueBefore,
     else rows.push(rowOf(job, paint))
   }
   const goOn = () => hasReader(terminal.stdout)
-  const query = { status, tag, handler, idContains, dueBefore, ...staleQueryOf(flags) }
+  const query = { status, tag, handler, idPrefix, idContains, dueBefore, ...staleQueryOf(flags) }
   const more = await pagesOf<Job>(api, '/v1/jobs', query, 'jobs', limit, take, goOn)
   if (!json) {
     terminal.stdout.write(

@@ -30,7 +30,6 @@ function partsOf(name: string): { jobId: string; runNo: string } {
 }
 
 export function runPairs(run: Run, paint: Paint): [string, Cell][] {
-  const progress = run.progress == null ? '' : `${Math.round(run.progress * 100)} % ${run.message ?? ''}`
   const pairs: [string, Cell | null | undefined][] = [
     ['run', run.runId],
     ['status', statusCell(run.status, paint)],
@@ -40,14 +39,33 @@ export function runPairs(run: Run, paint: Paint): [string, Cell][] {
     ['started', run.startedAt],
     ['finished', run.finishedAt],
     ['worker', run.worker],
-    ['progress', progress],
+    ['progress', progressText(run)],
+    ['waits for', waitText(run)],
     ['result', run.result == null ? '' : writeJson(run.result)],
     ...run.errors.map(({ attempt, at, type, message }): [string, string] => [`attempt ${attempt}`, `${at} ${type}: ${message}`]),
   ]
   return pairs.flatMap(([name, value]): [string, Cell][] => (value == null || value === '' ? [] : [[name, value]]))
 }
 
-export const runHead = ['RUN', 'STATUS', 'SCHEDULED FOR', 'ATTEMPTS', 'STARTED', 'FINISHED', 'LAST ERROR']
+const progressText = ({ progress, message }: Run): string =>
+  progress == null ? '' : `${Math.round(progress * 100)} % ${message ?? ''}`
+
+/** What a run waits for, such as `pool paused` or `slot of eu`. */
+const waitText = ({ waitsFor, limitKey }: Run): string =>
+  waitsFor == null ? '' : `${waitsFor.toLowerCase().replace('_', ' ')}${limitKey == null ? '' : ` of ${limitKey}`}`
+
+export const runHead = [
+  'RUN',
+  'STATUS',
+  'SCHEDULED FOR',
+  'ATTEMPTS',
+  'STARTED',
+  'FINISHED',
+  'WORKER',
+  'PROGRESS',
+  'WAITS FOR',
+  'LAST ERROR',
+]
 
 export function runRow(run: Run, paint: Paint): Cell[] {
   const error = run.errors.at(-1)
@@ -59,6 +77,9 @@ export function runRow(run: Run, paint: Paint): Cell[] {
     String(run.attempts),
     run.startedAt ?? '',
     run.finishedAt ?? '',
+    run.worker ?? '',
+    progressText(run),
+    waitText(run),
     errorText,
   ]
 }

@@ -1,5 +1,5 @@
 /** `duelog runs …`. */
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { CommandResult, Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -15,7 +15,7 @@ import {
   staleOption,
   staleQueryOf,
 } from '../remote/index.ts'
-import { integer, jsonText, numberText, painterOf, pairsText, tableText, writeAsJson } from '../terminal/index.ts'
+import { choice, integer, jsonText, numberText, painterOf, pairsText, tableText, writeAsJson } from '../terminal/index.ts'
 import { laterText } from './change-commands.ts'
 import { discardCommand, redriveCommand } from './redrive-command.ts'
 import { logsCommand } from './run-logs-command.ts'
@@ -55,7 +55,7 @@ function listCommand(frame: CommandFrame): Command {
   )
     .argument('[id]', 'ID of the job')
     .option('--dead', 'dead runs of all jobs, which can be redriven')
-    .addOption(new Option('--state <state>', 'without an ID: only active runs in this state').choices(activeStates))
+    .addOption(choice('--state <state>', 'without an ID: only active runs in this state', activeStates))
     .option('--tag <tag>', 'without an ID: only runs of jobs with this tag')
     .option('--handler <name>', 'without an ID: only runs of jobs with this handler')
     .addOption(integer('--limit <n>', 'without an ID: maximum number of runs to show', 100, 1, 100_000))

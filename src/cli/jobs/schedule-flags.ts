@@ -1,8 +1,7 @@
 /** A schedule as flags: of `jobs put` and `schedule preview`. */
 import { Option } from 'commander'
 import { DuelogError } from '../../errors/index.ts'
-import { integer } from '../terminal/index.ts'
-import { timeOf } from './change-commands.ts'
+import { integer, timeOption } from '../terminal/index.ts'
 
 const msMax = 315_360_000_000
 
@@ -20,7 +19,7 @@ export const scheduleOptions = (): Option[] => [
   new Option('--cron <expression>', 'a cron expression'),
   new Option('--rrule <rule>', 'a recurrence rule of RFC 5545'),
   integer('--every-ms <ms>', 'an interval', undefined, 1, msMax),
-  new Option('--at <time>', 'an instant: ISO 8601 with an offset, or epoch ms'),
+  timeOption('--at <time>', 'an instant: ISO 8601, epoch ms, or 1h for in an hour; without an offset it is local time', true),
   integer('--delay-ms <ms>', 'a delay', undefined, 0, msMax),
   new Option('--timezone <name>', 'with --cron or --rrule: an IANA time zone'),
   new Option('--schedule <json>', "a schedule as in a job's definition"),
@@ -28,7 +27,7 @@ export const scheduleOptions = (): Option[] => [
 
 /** Throws `bad-usage` unless exactly one kind is given. */
 export function scheduleOf({ cron, rrule, everyMs, at, delayMs, timezone, schedule }: ScheduleFlags): unknown {
-  const kinds = { cron, rrule, everyMs, at: at === undefined ? undefined : timeOf(at), delayMs }
+  const kinds = { cron, rrule, everyMs, at, delayMs }
   const given = Object.entries(kinds).filter(([, value]) => value !== undefined)
   if (given.length + (schedule === undefined ? 0 : 1) !== 1) {
     throw new DuelogError('bad-usage', 'Give one of --cron, --rrule, --every-ms, --at, --delay-ms and --schedule.')

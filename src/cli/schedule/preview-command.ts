@@ -1,9 +1,11 @@
 /** `duelog schedule preview`: the times of a schedule, without a job. */
 import { Command } from 'commander'
+import { previewOf, type ScheduleFire } from '../../../streams/definitions/index.ts'
 import { zoneOf } from '../../../streams/schedules/index.ts'
-import { asUsageError, type ScheduleFlags, scheduleOf, scheduleOptions, timeOf } from '../jobs/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { asUsageError, type ScheduleFlags, scheduleOf, scheduleOptions } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { integer, painterOf, tableText, writeAsJson } from '../terminal/index.ts'
+import { integer, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags, ScheduleFlags {
@@ -26,28 +28,43 @@ function previewCommand(frame: CommandFrame): Command {
   ])
   for (const option of scheduleOptions()) command.addOption(option)
   return command
-    .option('--from <time>', 'only times after this one, instead of after now: ISO 8601 with an offset, or epoch ms')
+    .addOption(timeOption('--from <time>', `only times after this one, instead of after now: ${timeForms}`))
     .addOption(integer('--count <n>', 'number of times to show', 10, 1, 1_000))
     .action((flags: PreviewFlags) =>
       remotely(frame, flags, async ({ api, json, terminal }) => {
         const body = {
           schedule: scheduleOf(flags),
           count: flags.count,
-          ...(flags.from !== undefined && { from: timeOf(flags.from) }),
+          ...(flags.from !== undefined && { from: flags.from }),
         }
-        const { fires } = await api
-          .post<{ fires: { at: string; atMs: number; note?: string }[] }>('/v1/schedules/preview', body)
-          .catch(asUsageError)
+        const { fires } = await api.post<{ fires: ScheduleFire[] }>('/v1/schedules/preview', body).catch((error: unknown) => {
+          if (!(error instanceof DuelogError && error.code === 'unreachable')) return asUsageError(error)
+          terminal.stderr.write('No Duelog answers, so the times are by the time zone rules of this machine.\n')
+          return { fires: previewHere(body) }
+        })
         if (json) for (const fire of fires) writeAsJson(terminal.stdout, fire)
         else if (fires.length === 0) terminal.stdout.write('No times.\n')
         else {
           const zone = zoneIn(body.schedule)
-          const rows = fires.map(({ at, atMs, note = '' }) => [at, ...(zone === undefined ? [] : [localTime(atMs, zone)]), note])
+          const rows = fires.map(({ at, atMs, note = '' }) => [
+            String(at),
+            ...(zone === undefined ? [] : [localTime(atMs, zone)]),
+            note,
+          ])
           const head = ['AT', ...(zone === undefined ? [] : [`IN ${zone}`]), 'NOTE']
           terminal.stdout.write(tableText(head, rows, painterOf(terminal.stdout, terminal.env)))
         }
       }),
     )
+}
+
+function previewHere({ schedule, from, count }: { schedule: unknown; from?: string; count: number }): ScheduleFire[] {
+  const fromMs = from === undefined ? Date.now() : Date.parse(from)
+  const steps = previewOf(schedule as Record<string, unknown>, fromMs, count)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  if (step.value.ok) return step.value.fires
+  throw new DuelogError('bad-usage', step.value.problems.map(({ message }) => message).join(' '))
 }
 
 /** The time zone of a schedule, unless it is UTC. The server has accepted it. */

@@ -1,7 +1,7 @@
 /** Shared by all commands: options, exit codes, tables, colors, signals, progress. */
 export { exitCodeOf, exitCodes, exitTable } from './exit-codes.ts'
 export { showWork } from './long-work.ts'
-export { integer, number, refusedOption, settingOptions } from './options.ts'
+export { choice, integer, number, refusedOption, settingOptions } from './options.ts'
 export { countText, type Progress, showProgress } from './progress.ts'
 export { type Signals, watchSignals } from './signals.ts'
 export {

@@ -35,6 +35,17 @@ export function integer(flags: string, description: string, value: number | unde
   return limited(flags, description, value, (text) => checked(text, min, max, Number.isInteger, 'an integer'))
 }
 
+/** One of the values, in upper or lower case. */
+export function choice(flags: string, description: string, values: readonly string[]): Option {
+  const parse = (text: string): string => {
+    const value = text.toUpperCase()
+    if (values.includes(value)) return value
+    throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
+  }
+  // The choices are for the help and for completion.
+  return new Option(flags, description).choices(values).argParser(parse)
+}
+
 function limited(flags: string, description: string, value: number | undefined, parse: (text: string) => number): Option {
   const option = new Option(flags, description).argParser(parse)
   return value === undefined ? option : option.default(value)

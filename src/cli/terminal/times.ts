@@ -3,14 +3,14 @@ import { InvalidArgumentError, Option } from 'commander'
 import { isInSeconds, parseIsoTime } from '../../../streams/text/index.ts'
 
 /** The forms, for help. */
-export const timeForms = 'ISO 8601, epoch ms, 1h ago as 1h, today, yesterday; without an offset it is local time'
+export const timeForms = 'ISO 8601, epoch ms, 1h, today or yesterday; without an offset it is local time'
 
 const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 
-/** Its value is a time in ISO 8601 and UTC. Another text is refused with exit code 2. */
-export function timeOption(flags: string, description: string, nowMs: () => number = Date.now): Option {
+/** Its value is a time in ISO 8601 and UTC. Another text is refused with exit code 2. `isAhead`: a duration counts from now into the future. */
+export function timeOption(flags: string, description: string, isAhead = false): Option {
   return new Option(flags, description).argParser((text) => {
-    const ms = parseTime(text, nowMs())
+    const ms = parseTime(text, Date.now(), isAhead)
     if (ms !== undefined && Math.abs(ms) <= 8.64e15) return new Date(ms).toISOString()
     throw new InvalidArgumentError(
       `Allowed: ${timeForms}; such as 2030-01-31T09:00:00+01:00, '2030-01-31 09:00', 90m or yesterday.`,
@@ -19,16 +19,17 @@ export function timeOption(flags: string, description: string, nowMs: () => numb
 }
 
 /** Epoch ms; undefined for a text that is no time. */
-export function parseTime(given: string, nowMs: number): number | undefined {
+export function parseTime(given: string, nowMs: number, isAhead = false): number | undefined {
   const text = given.trim()
   if (/^\d{1,16}$/.test(text)) return isInSeconds(Number(text)) ? undefined : Number(text)
   const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
-  if (count !== undefined) return nowMs - Number(count) * (unitMs[unit] ?? 0)
+  if (count !== undefined) return nowMs + (isAhead ? 1 : -1) * Number(count) * (unitMs[unit] ?? 0)
   const now = new Date(nowMs)
   const dayAt = (days: number): number => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime()
   if (text === 'now') return nowMs
   if (text === 'today') return dayAt(0)
   if (text === 'yesterday') return dayAt(-1)
+  if (text === 'tomorrow') return dayAt(1)
   return parseIsoTime(text) ?? localTime(text)
 }
 

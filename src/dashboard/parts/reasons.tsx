@@ -1,5 +1,6 @@
 /** Why a job fired or did not: sentences of the server, with equal ones merged, times in the viewer's zone, and links to runs. */
-import { groupsOf, instant, type JobExplanation, type ReasonGroup, type Run, viewerZone } from '../model/index.ts'
+import { type ReasonGroup, reasonGroups } from '../../../streams/text/index.ts'
+import { instant, type JobExplanation, type Run, viewerZone } from '../model/index.ts'
 import { Empty } from './states.tsx'
 import { Prose, RunLink, Text } from './text.tsx'
 import { When } from './when.tsx'
@@ -15,7 +16,7 @@ export function Reasons({ jobId, why, runs }: ReasonsProps) {
   if (why.length === 0) return <Empty>Nothing is blocking this job, and no occurrence was skipped.</Empty>
   return (
     <ul class="reasons">
-      {groupsOf(why).map((group, index) => (
+      {reasonGroups(why).map((group, index) => (
         <Group key={`${group.code}/${group.reasons[0]?.at}/${index}`} jobId={jobId} group={group} runs={runs} />
       ))}
     </ul>

@@ -12,6 +12,7 @@ it.each<[string, number | undefined]>([
   ['90m', now - 1.5 * hour],
   ['2d', now - 48 * hour],
   ['now', now],
+  ['tomorrow', new Date(2030, 2, 16).getTime()],
   ['today', new Date(2030, 2, 15).getTime()],
   ['yesterday', new Date(2030, 2, 14).getTime()],
   ['2030-03-01', new Date(2030, 2, 1).getTime()],
@@ -25,4 +26,8 @@ it.each<[string, number | undefined]>([
   ['', undefined],
 ])('%j', (text, at) => {
   expect(parseTime(text, now)).toBe(at)
+})
+
+it('a duration is before now, or ahead where a time of the future is asked for', () => {
+  expect(parseTime('1h', now, true)).toBe(now + hour)
 })

@@ -1,7 +1,10 @@
 /** Reasons of a job with those that say the same merged, however their run numbers and times differ. */
-import type { JobExplanation } from '../../answers/index.ts'
-
-type Reason = JobExplanation['why'][number]
+/** A reason as the API answers it. */
+interface Reason {
+  code: string
+  text: string
+  at: string | null
+}
 
 export interface NamedReason extends Reason {
   /** Run that the sentence names. */
@@ -21,7 +24,7 @@ export interface ReasonGroup {
 const numbers = /\d+/g
 
 /** In the order of the first of each group. Reasons of the present are never merged with decisions of the past. */
-export function groupsOf(why: readonly Reason[]): ReasonGroup[] {
+export function reasonGroups(why: readonly Reason[]): ReasonGroup[] {
   const groups = new Map<string, ReasonGroup>()
   for (const reason of why) {
     const { code, text, at } = reason
