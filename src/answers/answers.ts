@@ -262,6 +262,10 @@ export type Run = {
   /** Time in ISO 8601, UTC; null if there is none. */
   finishedAt: string | null
   worker: string | null
+  /** Handler of the run. Absent for a topic, or if another definition made the run. */
+  handler?: string
+  /** Pool of its workers; absent like the handler. */
+  pool?: string
   /** While it runs: the completed share that the handler reported last, from 0 to 1. */
   progress?: number | null
   /** While it runs: the last progress message of the handler. */
@@ -517,6 +521,10 @@ export type RunDetail = {
   /** Time in ISO 8601, UTC; null if there is none. */
   finishedAt: string | null
   worker: string | null
+  /** Handler of the run. Absent for a topic, or if another definition made the run. */
+  handler?: string
+  /** Pool of its workers; absent like the handler. */
+  pool?: string
   /** While it runs: the completed share that the handler reported last, from 0 to 1. */
   progress?: number | null
   /** While it runs: the last progress message of the handler. */

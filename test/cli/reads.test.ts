@@ -6,7 +6,16 @@ import { FakeTerminal } from './fake-terminal.ts'
 
 const run = {
   ...{ runId: 'r/3', jobId: 'r', runNo: 3, status: 'RUNNING', trigger: 'SCHEDULE', scheduledFor: '2030-01-01T00:00:00Z' },
-  ...{ attempts: 1, startedAt: '2030-01-01T00:00:01Z', finishedAt: null, worker: 'w@h:1:a', result: null, errors: [] },
+  ...{
+    attempts: 1,
+    startedAt: '2030-01-01T00:00:01Z',
+    finishedAt: null,
+    worker: 'w@h:1:a',
+    handler: 'mail',
+    pool: 'gpu',
+    result: null,
+    errors: [],
+  },
 }
 const waited = (runNo: number) => ({
   code: 'pool-paused',
@@ -31,11 +40,11 @@ const answers: Record<string, unknown> = {
 const api = cannedApi((request) => ({ body: answers[request] }))
 
 describe('commands that read', () => {
-  it('list runs with their worker, their progress and what they wait for', async () => {
+  it('list runs with handler, pool, worker, progress and what they wait for', async () => {
     const { out } = await api.run(['runs', 'list'])
     const lines = out.split('\n').map((line) => line.trim().split(/ {2,}/))
-    expect(lines[0]?.slice(-4)).toEqual(['WORKER', 'PROGRESS', 'WAITS FOR', 'LAST ERROR'])
-    expect(lines[1]?.slice(-2)).toEqual(['w@h:1:a', '40 % half'])
+    expect(lines[0]?.slice(-6)).toEqual(['HANDLER', 'POOL', 'WORKER', 'PROGRESS', 'WAITS FOR', 'LAST ERROR'])
+    expect(lines[1]?.slice(-4)).toEqual(['mail', 'gpu', 'w@h:1:a', '40 % half'])
     expect(lines[2]?.at(-1)).toBe('slot of eu')
   })
   it('say decisions of one cause once, with their number', async () => {

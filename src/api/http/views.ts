@@ -44,11 +44,14 @@ export function runsOf(role: Role | null, id: string, job: ShownJob | undefined,
   // A redriven run names the definition in force, but uses the input of the dead run.
   const isOfThis = (run: ActiveRunView): boolean => run.specOffset === job?.offset && run.trigger !== 'REDRIVE'
   const hidden = role !== 'viewer' || definition === undefined ? undefined : hiddenTexts(definitionToJson(definition))
+  // The target is that of the definition in force, so it is told only of its runs.
+  const { handler = null, pool = null } = definition?.target ?? {}
+  const targetOf = (specOffset: number | null) => (specOffset === job?.offset && handler !== null ? { handler, pool } : {})
   const isShown = (run: ActiveRunView | FinishedRun): boolean => ('finishedAt' in run ? isKnown(run) : isOfThis(run))
   return {
     line: (run, line) => (role === 'viewer' ? redactedLine(line, run !== undefined && isShown(run) ? hidden : undefined) : line),
-    active: (run) => (isOfThis(run) ? ofThis : ofOthers)(activeRunToJson(id, run, stacks)),
-    finished: (run) => (isKnown(run) ? ofThis : ofOthers)(finishedRunToJson(id, run, stacks)),
+    active: (run) => (isOfThis(run) ? ofThis : ofOthers)({ ...activeRunToJson(id, run, stacks), ...targetOf(run.specOffset) }),
+    finished: (run) => (isKnown(run) ? ofThis : ofOthers)({ ...finishedRunToJson(id, run, stacks), ...targetOf(run.specOffset) }),
   }
 }
 

@@ -76,6 +76,8 @@ export const runSchema = {
     startedAt: timeOrNull,
     finishedAt: timeOrNull,
     worker: { type: ['string', 'null'] },
+    handler: { type: 'string', description: 'Handler of the run. Absent for a topic, or if another definition made the run.' },
+    pool: { type: 'string', description: 'Pool of its workers; absent like the handler.' },
     progress: {
       type: ['number', 'null'],
       description: 'While it runs: the completed share that the handler reported last, from 0 to 1.',
