@@ -27,7 +27,7 @@ export const deadLettersSchema = {
   tags: ['Dead letters'],
   summary: 'Dead runs that can be redriven, newest first',
   description:
-    'Owners search all their jobs with dead runs for each page: about a second for 30,000 of them. Runs whose ends are no longer kept come last. For viewers, filters of errors find only runs whose texts hold no secrets.',
+    'Owners read all their jobs with dead runs for each page, so its cost grows with their number. Runs whose ends are no longer kept come last. For viewers, filters of errors find only runs whose texts hold no secrets.',
   querystring: closed({
     ...jobFilter,
     ...endFilter,
