@@ -24,8 +24,8 @@ test('a run that would expire at once is refused with 409, and why shows it', as
 })
 
 test('a backfill that finds nothing is refused with 409', async () => {
-  await duelog.put('ahead', every(60_000))
-  const [from, to] = [Date.now() + 60_000, Date.now() + 120_000]
+  await duelog.put('ahead', { ...every(60_000), startAt: Date.now() + 3_600_000 })
+  const [from, to] = [Date.now() - 120_000, Date.now() - 60_000]
   expect(await duelog.ask('POST', '/v1/jobs/ahead/backfill', { from, to })).toMatchObject({
     ...{ status: 409, body: { detail: expect.stringMatching(/the range has no occurrence/) } },
   })
