@@ -3,7 +3,7 @@
  * name that points to this machine. It listens at an address that nobody else knows; this guard hands it the requests of programs.
  */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { foreignBy } from '../network/index.ts'
 
@@ -12,6 +12,21 @@ const bodyBytesMax = 4 * 1024 * 1024
 const connectionsMax = 128
 /** The registry may have to wake up. */
 const answerMsMax = 30_000
+
+/** Headers about one connection (RFC 9110, 7.6.1). Java's client asks each server for HTTP/2, which the registry would begin and this guard cannot. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]
+
+const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)))
 
 export interface Place {
   host: string
@@ -51,8 +66,9 @@ function handOver(asked: IncomingMessage, answer: ServerResponse, { host, port }
     return refuse(403, 'The embedded registry answers programs on this machine only, at http://127.0.0.1 or http://localhost.')
   if (Number(asked.headers['content-length'] ?? 0) > bodyBytesMax)
     return refuse(413, `A request to the embedded registry has at most ${bodyBytesMax} bytes.`)
-  const { method, url: path, headers } = asked
-  const sent = request({ host, port, path, method, headers: { ...headers, host: `${host}:${port}` }, timeout: answerMsMax })
+  const { method, url: path } = asked
+  const headers = { ...endToEnd(asked.headers), host: `${host}:${port}` }
+  const sent = request({ host, port, path, method, headers, timeout: answerMsMax })
   let bytes = 0
   asked.on('data', (piece: Buffer) => {
     bytes += piece.length
@@ -61,7 +77,7 @@ function handOver(asked: IncomingMessage, answer: ServerResponse, { host, port }
   sent.on('timeout', () => sent.destroy(new Error(`it did not answer within ${answerMsMax / 1_000} s`)))
   sent.on('error', (error) => refuse(502, `The embedded registry does not answer: ${error.message}.`))
   sent.on('response', (response) => {
-    answer.writeHead(response.statusCode ?? 502, response.headers)
+    answer.writeHead(response.statusCode ?? 502, endToEnd(response.headers))
     pipeline(response, answer, () => {})
   })
   answer.on('close', () => sent.destroy())

@@ -59,7 +59,8 @@ describe('duelog', () => {
     expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: Cannot reach Duelog at [^\n]+\n$/) })
   })
   it('says that Duelog is unreachable also when the input is larger than a connection buffers', async () => {
-    const input = `${JSON.stringify({ id: 'a', payload: 'x'.repeat(1_000) })}\n`.repeat(20_000)
+    const line = (index: number) => `${JSON.stringify({ id: `a-${index}`, payload: 'x'.repeat(1_000) })}\n`
+    const input = Array.from({ length: 20_000 }, (_, index) => line(index)).join('')
     const ended = await duelog(['jobs', 'apply', '-', '--url', 'http://127.0.0.1:9'], { input })
     expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^duelog: Cannot reach Duelog at [^\n]+\n$/) })
   })

@@ -61,6 +61,12 @@ describe('the guard of the embedded registry', () => {
       [1, 2].map(() => ({ method: 'POST', url: '/subjects?x=1', body: '{"schema":"…"}', headers: { 'x-own': 'y' } })),
     )
   })
+  it('hands over a request that asks for HTTP/2, as Java does, without that wish', async () => {
+    const { ask, seen, port } = await guarded()
+    const wish = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAEAAEAAAAIAAAAB' }
+    expect((await ask({ host: `127.0.0.1:${port}`, ...wish })).status).toBe(201)
+    expect(Object.keys(seen[0]?.headers ?? {})).toEqual(['host', 'connection'])
+  })
   it.each<[string, Record<string, string>]>([
     ['a name that points to this machine', { host: 'evil.example:8081' }],
     ['another page of this machine', { host: '127.0.0.1:8081', origin: 'http://127.0.0.1:3000' }],
