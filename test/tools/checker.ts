@@ -170,7 +170,12 @@ export class Checker {
   /** What was read so far, for the message of a failed test. */
   story(): string {
     const read = [...this.#next].map(([place, next]) => `${place} up to ${next}`)
-    const missing = this.#awaited.flatMap((ids) => (ids.length === 0 ? [] : [`${ids.at(-1)}, maybe others of ${ids.length}`]))
+    const missing = this.#awaited.flatMap((ids) =>
+      ids
+        .filter((id) => !this.#succeeded.has(id))
+        .slice(0, 20)
+        .map((id) => `${id}, ${this.#dispatched.has(id) ? 'dispatched' : 'not dispatched'}`),
+    )
     return [
       `The checker has read ${this.executions.length} executions, ${this.events.length} events:`,
       ...read,
