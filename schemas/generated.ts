@@ -615,7 +615,7 @@ export interface JobDefinition {
   headers: Record<string, Buffer>
   /** HIGH, NORMAL, LOW, or a number from 0 to 9. 9 goes first; HIGH is 8, NORMAL 4 and LOW 1. 7 to 9, 3 to 6 and 0 to 2 are dispatched in one topic each. A worker without free capacity starts runs of a higher priority first, then those with fewer attempts; every 16th start is of the run that has been due longest among the others. Default: "NORMAL". */
   priority: Priority
-  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. Default: null. */
+  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run within seconds. If the schedulers cannot see the workers, it takes as long as the worker was away, at most 10 min. Default: null. */
   pinTo: string | null
   /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. Default: true. */
   trackRuns: boolean
@@ -2789,7 +2789,7 @@ export const jobDefinitionSchema = {
       "minLength": 1,
       "maxLength": 255,
       "pattern": "^[^@:\\s]+$",
-      "doc": "Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest."
+      "doc": "Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run within seconds. If the schedulers cannot see the workers, it takes as long as the worker was away, at most 10 min."
     },
     {
       "name": "trackRuns",

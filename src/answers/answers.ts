@@ -156,7 +156,7 @@ export type JobDefinition = {
   headers?: {
     [key: string]: TextOrBytes
   }
-  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run after the time that it was away, and after 2 min at the latest. */
+  /** Only the worker with this name, or one on the host with this name, runs the job. Without such a worker the run waits until its start deadline and expires. A worker that comes back receives the run within seconds. If the schedulers cannot see the workers, it takes as long as the worker was away, at most 10 min. */
   pinTo?: string | null
   /** False, for large numbers of cheap runs: the workers send no reports. Such a run has no retries and no lease, nothing can follow its end, and its status stays DISPATCHED. It runs at least once: again if the worker dies before the handler has ended. */
   trackRuns?: boolean

@@ -1,6 +1,15 @@
 /** A Duelog process: its identity, data folder, files of secrets and certificates, log limits and child processes. */
 export { areFiles, type CertificateFiles, certificatesFrom, isPair, isPipe } from './certificate-files.ts'
-export { advertised, firstStarted, instanceCharsMax, instanceParts, newInstance, version, zoneRulesVersion } from './instance.ts'
+export {
+  advertised,
+  firstStarted,
+  instanceCharsMax,
+  instanceParts,
+  isNamed,
+  newInstance,
+  version,
+  zoneRulesVersion,
+} from './instance.ts'
 export { keepPrivate, privateFileMode, privateFolderMode, writePrivate } from './private-folder.ts'
 export { isReservedActor } from './reserved-actors.ts'
 export { pemOfFile, secretOfFile } from './secret-files.ts'

@@ -28,6 +28,12 @@ export function firstStarted(instances: readonly string[]): string | undefined {
   return instances.toSorted((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))[0]
 }
 
+/** Whether a worker, name@host:pid:boot, is the one that a job names: by its name or by its host. */
+export function isNamed(pinTo: string | null, instance: string): boolean {
+  const [name, place = ''] = instance.split('@')
+  return pinTo !== null && pinTo !== '' && (pinTo === name || pinTo === place.split(':')[0])
+}
+
 /** Longest name of a process that is read of others; longer ones are not ours. Ours have a host of 253 characters at most. */
 export const instanceCharsMax = 512
 

@@ -30,6 +30,7 @@ import {
   waitsForHandler,
   waitsForPool,
   waitsForTopic,
+  waitsForWorker,
 } from '../state/index.ts'
 import { attemptErrorOf, withAttemptError } from './attempt-errors.ts'
 import { retryDelayMaxMs, retryDelayMs, tierFor } from './backoff.ts'
@@ -38,7 +39,7 @@ import { finishRun } from './finish.ts'
 import { beginAttempt, beginReserved } from './gate.ts'
 import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from './missing-handler.ts'
 import { checkPool, missedByPause } from './paused-pool.ts'
-import { redeliver } from './redelivery.ts'
+import { followNamed, redeliver } from './redelivery.ts'
 import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
 import { checkTopic } from './topic-wait.ts'
 
@@ -145,10 +146,11 @@ export function applyRunTimer(draft: Decision, timer: Timer, context: Context): 
       return
     case timerKind.lease:
       if (run.status === 'RUNNING') checkLease(draft, run, context)
-      else if (run.status === 'DISPATCHED' && run.tellAt === timer.dueAt) redeliver(draft, run, context)
+      // Its first check follows from the state, the others do not.
+      else if (waitsForWorker(run) && (run.tellAt ?? 0) <= timer.dueAt) redeliver(draft, run, timer, context)
       return
     case timerKind.workers:
-      return followWorkers(draft, run, context)
+      return waitsForWorker(run) && run.routedTo === null ? followNamed(draft, run, context) : followWorkers(draft, run, context)
     case timerKind.attemptTimeout:
       if (run.status === 'RUNNING') checkTimeout(draft, run, timer, context)
   }

@@ -1,11 +1,20 @@
 /**
- * Checks of runs that wait for something outside of the logs: a worker with their handler, the end of a pause, their topic. The owner also
- * follows when these change; the checks are for changes that nobody sees.
+ * Checks of runs that wait for something outside of the logs: a worker with their handler, the one worker that they were sent to, the end of a
+ * pause, their topic. The owner also follows when these change; the checks are for changes that nobody sees.
  *
  * The times follow from the begin of the wait. So a check that changes nothing is not logged, and a check that is set twice is one timer.
  */
 import type { ActiveRun } from '../../schemas/index.ts'
-import { type Decision, type Job, type Timer, timerKind, waitsForHandler, waitsForPool, waitsForTopic } from '../state/index.ts'
+import {
+  type Decision,
+  type Job,
+  type Timer,
+  timerKind,
+  waitsForHandler,
+  waitsForPool,
+  waitsForTopic,
+  waitsForWorker,
+} from '../state/index.ts'
 
 /** The first check comes after `firstMs`, each next one when the wait is twice as old, until `doublingMsMax`; then one comes each `eachMs`. */
 interface CheckTimes {
@@ -19,6 +28,8 @@ const handlerChecks: CheckTimes = { firstMs: 1_000, doublingMsMax: 64_000, eachM
 const poolChecks: CheckTimes = { firstMs: 600_000, doublingMsMax: 600_000, eachMs: 600_000 }
 /** A topic may also refuse a record for its size or its rights, and nobody tells when it no longer does. */
 const topicChecks: CheckTimes = { firstMs: 30_000, doublingMsMax: 960_000, eachMs: 600_000 }
+/** A worker that restarts may be back before anybody has seen that it was away. */
+const workerChecks: CheckTimes = { firstMs: 30_000, doublingMsMax: 480_000, eachMs: 600_000 }
 
 /** The longest time until the next check. */
 export const waitCheckMsMax = 600_000
@@ -51,8 +62,16 @@ export const poolCheckAt = ({ poolPausedAt }: ActiveRun, now: number, expireAt: 
 export const topicCheckAt = ({ errors, startDeadlineAt }: ActiveRun, now: number): number =>
   Math.min(nextCheckAt(errors.at(-1)?.at ?? now, now, topicChecks), startDeadlineAt)
 
+/** It holds from its first check on; until then the time in the state does. */
+const workerCheckAt = ({ dueAt, dispatchedAt }: ActiveRun, now: number): number =>
+  nextCheckAt(Math.max(dueAt, dispatchedAt), now, workerChecks)
+
 /** The next check of a run that waits; undefined if it does not. */
 export function waitCheckOf({ id, definition }: Pick<Job, 'id' | 'definition'>, run: ActiveRun, now: number): Timer | undefined {
+  if (waitsForWorker(run)) {
+    const isChecked = (run.tellAt ?? 0) <= now
+    return isChecked ? { dueAt: workerCheckAt(run, now), kind: timerKind.lease, jobId: id, runNo: run.runNo } : undefined
+  }
   const expireAt = definition?.spec?.expireAt ?? Number.POSITIVE_INFINITY
   const dueAt = waitsForHandler(run)
     ? handlerCheckAt(run, now)

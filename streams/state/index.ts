@@ -82,4 +82,5 @@ export {
   waitsForHandler,
   waitsForPool,
   waitsForTopic,
+  waitsForWorker,
 } from './timers.ts'

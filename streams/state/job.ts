@@ -105,6 +105,11 @@ export interface Context {
   routeTo?: (pool: string, handler: string, except: string | null) => Route
   /** Since when a worker is no member of its pool, epoch ms by the owner's clock, not before `sinceMs`. Undefined: it is one, or that is unknown. Used as above. */
   goneAt?: (pool: string, worker: string, sinceMs: number) => number | undefined
+  /**
+   * Since when the workers of this name or on this host are in a pool as they are now, epoch ms by the owner's clock. Null: there is none.
+   * Undefined: that is unknown. Used as above.
+   */
+  namedSince?: (pool: string, pinTo: string) => number | null | undefined
   /** Whether the pool is paused now. Used as above. Default: it is not. */
   pauseOf?: (pool: string) => PoolPause | undefined
   limits: Limits

@@ -53,6 +53,9 @@ export const waitsForPool = ({ status, poolPausedAt, tellAt }: ActiveRun): boole
 export const waitsForTopic = ({ status, handlerMissingAt, poolPausedAt, tellAt }: ActiveRun): boolean =>
   status === 'RETRY_WAIT' && handlerMissingAt === null && poolPausedAt === null && tellAt !== null
 
+/** Whether a run was sent to one worker that has not started it. */
+export const waitsForWorker = ({ status, tellAt }: ActiveRun): boolean => status === 'DISPATCHED' && tellAt !== null
+
 /** When the owner dispatches an attempt that waits for its backoff or for a worker. If it is not parked, it is in a delay topic, whose record may be lost. */
 export function retryTimerAt(run: ActiveRun): number {
   const { dueAt, parked, tellAt } = run

@@ -22,7 +22,7 @@ import {
   type LogAdmin,
   type RecordIn,
 } from '../../ports/index.ts'
-import { firstStarted } from '../../process/index.ts'
+import { firstStarted, isNamed } from '../../process/index.ts'
 import { type Cancellation, cancellationOf } from './cancellations.ts'
 
 /** Delay before the registry is asked again for a schema, and before a lost session is replaced. */
@@ -244,10 +244,4 @@ export class ControlConsumer {
       return true
     }
   }
-}
-
-/** Whether a worker, name@host:pid:boot, is the named one: by its name or by its host. */
-export function isNamed(pinTo: string | null, instance: string): boolean {
-  const [name, place = ''] = instance.split('@')
-  return pinTo !== null && pinTo !== '' && (pinTo === name || pinTo === place.split(':')[0])
 }

@@ -4,7 +4,7 @@
  * runs.
  */
 import type { ActiveRun } from '../../../schemas/index.ts'
-import { type Job, timerBound, timerOfKey, waitsForHandler, waitsForPool } from '../../../streams/state/index.ts'
+import { type Job, timerBound, timerOfKey, waitsForHandler, waitsForPool, waitsForWorker } from '../../../streams/state/index.ts'
 import type { PartitionStore, PoolRuns, RunsUnderWay } from '../../ports/index.ts'
 
 /** Jobs that are remembered. Further jobs are neither counted nor listed. */
@@ -104,7 +104,7 @@ export class ActiveRuns {
 export const poolOf = ({ definition }: Job): string | undefined =>
   definition?.spec === undefined || definition.spec.target.topic !== null ? undefined : definition.spec.target.pool
 
-const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || (run.status === 'DISPATCHED' && run.routedTo !== null)
+const isWorkerBound = (run: ActiveRun): boolean => waitsForHandler(run) || waitsForWorker(run)
 
 const statuses = ['dispatched', 'running', 'waiting', 'withoutHandler', 'inPausedPools'] as const
 

@@ -438,6 +438,7 @@ class BatchStep {
       ...(poolWorkers && {
         routeTo: poolWorkers.routeTo.bind(poolWorkers),
         goneAt: poolWorkers.goneAt.bind(poolWorkers),
+        namedSince: poolWorkers.namedSince.bind(poolWorkers),
       }),
       ...(pauses && { pauseOf: pauses.ofPool.bind(pauses) }),
       limits: this.#candidates.limitCounters,

@@ -13,6 +13,7 @@ import { BoundedMap, withTimeout } from '../../concurrency/index.ts'
 import type { Logger, LogLine } from '../../logging/index.ts'
 import { type Metrics, type Reading, whenRead } from '../../metrics/index.ts'
 import { type GroupMember, handlersOf, type LogAdmin } from '../../ports/index.ts'
+import { isNamed } from '../../process/index.ts'
 
 /** Age after which a view is read again at its next use: if all workers of the pool have the same handlers, and if not. */
 const ageMsMax = 5_000
@@ -28,7 +29,7 @@ const lookupMsMax = 10_000
 /** Pools that are known, and workers that are remembered as gone; the oldest go first. */
 const poolsMax = 1_000
 const goneMax = 1_000
-/** Handlers whose workers are remembered for one view. */
+/** Handlers, and names, whose workers are remembered for one view. */
 const routesMax = 10_000
 /** A sentence about one handler or pool is logged at most once in this time. */
 const loggedMs = 600_000
@@ -38,6 +39,10 @@ interface View {
   readSteadyMs: number
   /** Handlers by instance; null: not announced. */
   workers: ReadonlyMap<string, ReadonlySet<string> | null>
+  /** When each was seen first; epoch ms. */
+  sinceMs: ReadonlyMap<string, number>
+  /** See Context#namedSince. Filled when asked. */
+  named: BoundedMap<string, number | null | undefined>
   /** Whether all workers have the same handlers, as far as they announce them. */
   isEqual: boolean
   signature: string
@@ -110,6 +115,23 @@ export class PoolWorkers {
     return Math.max(this.#goneAt.get(worker) ?? view.readAtMs, sinceMs)
   }
 
+  /** See Context#namedSince. A worker that announces nothing may have a name that nobody sees. */
+  namedSince(pool: string, pinTo: string): number | null | undefined {
+    const view = this.#view(pool)
+    this.#watch(pool)
+    if (view === undefined) return undefined
+    if (!view.named.has(pinTo)) view.named.set(pinTo, this.#namedIn(view, pinTo))
+    return view.named.get(pinTo)
+  }
+
+  #namedIn({ workers, sinceMs }: View, pinTo: string): number | null | undefined {
+    const there = [...sinceMs].filter(([instance]) => isNamed(pinTo, instance))
+    if (there.length === 0) return [...workers.values()].includes(null) ? undefined : null
+    // If several have the name, one of them takes a run, and the others do not take it later.
+    const left = [...this.#goneAt].filter(([instance]) => isNamed(pinTo, instance))
+    return Math.max(...[...there, ...left].map(([, atMs]) => atMs))
+  }
+
   stop(): void {
     this.#isStopped = true
     this.#cancelWatch?.()
@@ -160,6 +182,11 @@ export class PoolWorkers {
 
   #seen(pool: string, view: View): void {
     const before = this.#views.get(pool)
+    const isKnown = before !== undefined && view.readSteadyMs - before.readSteadyMs < outdatedMs
+    const isSame = isKnown && before.signature === view.signature
+    if (isSame) Object.assign(view, { sinceMs: before.sinceMs, named: before.named })
+    else if (isKnown)
+      view.sinceMs = new Map([...view.sinceMs].map(([instance, atMs]) => [instance, before.sinceMs.get(instance) ?? atMs]))
     this.#views.set(pool, view)
     for (const worker of view.workers.keys()) this.#goneAt.delete(worker)
     for (const worker of before?.workers.keys() ?? []) {
@@ -167,8 +194,7 @@ export class PoolWorkers {
     }
     if (view.workers.size === 0)
       this.#say(pool, { event: 'pool-without-workers', pool }, `No worker serves pool ${pool}. Its runs wait in its topics.`)
-    const isKnown = before !== undefined && view.readSteadyMs - before.readSteadyMs < outdatedMs
-    if (isKnown && before.signature === view.signature) return
+    if (isSame) return
     this.#version++
     this.#options.onChanged()
   }
@@ -218,7 +244,8 @@ function viewOf(members: readonly GroupMember[], readAtMs: number, readSteadyMs:
     if (names !== null) announced.add(text)
   }
   return {
-    ...{ readAtMs, readSteadyMs, workers },
+    ...{ readAtMs, readSteadyMs, workers, sinceMs: new Map([...workers.keys()].map((instance) => [instance, readAtMs])) },
+    named: new BoundedMap(routesMax),
     signature: signatures.sort().join('\n'),
     isEqual: announced.size <= 1,
     routes: new BoundedMap(routesMax),

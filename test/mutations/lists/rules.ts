@@ -335,8 +335,8 @@ export const rulesMutations = [
       [
         'copies-behind-backlog',
         runs('redelivery'),
-        'if (to !== null && !isRead) draft',
-        'if (to !== null) draft',
+        'if (isRead(run, context) ||',
+        'if (',
         'a worker with a long backlog gets copies of its runs, and runs them twice',
       ],
       [

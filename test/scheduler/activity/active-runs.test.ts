@@ -67,7 +67,7 @@ describe('the active runs of a partition', () => {
   it('that depend on the workers of their pool are known until they start or end', () => {
     const activeRuns = new ActiveRuns()
     const waiting = { ...run(1, 'RETRY_WAIT'), handlerMissingAt: 5, tellAt: 1_005 }
-    const sent = { ...run(2, 'DISPATCHED'), routedTo: 'w' }
+    const sent = { ...run(2, 'DISPATCHED'), routedTo: null, tellAt: 1_005 }
     const other = { ...run(3, 'DISPATCHED'), routedTo: null }
     activeRuns.set('a', [waiting, sent, other])
     expect([...activeRuns.workerBound]).toEqual([['a', [1, 2]]])

@@ -193,6 +193,34 @@ describe('a worker that has left', () => {
   })
 })
 
+describe('the workers of a name', () => {
+  const since = async (pool: Pool) => {
+    pool.workers.namedSince('default', 'gpu')
+    await rest()
+    return pool.workers.namedSince('default', 'gpu')
+  }
+  it('are known since one of them came or left', async () => {
+    const pool = new Pool([member('gpu@h:1:b', [])])
+    const [startMs] = [pool.clock.nowMs(), await since(pool)]
+    expect(await since(pool)).toBe(startMs)
+    pool.members = [member('gpu@h:1:b', []), member('other@h2:1:b', [])]
+    await pool.clock.advance(5_000)
+    expect(await since(pool)).toBe(startMs)
+    pool.members = [member('gpu@h:1:b', []), member('x@gpu:7:b', [])]
+    await pool.clock.advance(5_000)
+    expect(await since(pool)).toBe(startMs + 10_000)
+    pool.members = [member('x@gpu:7:b', [])]
+    await pool.clock.advance(5_000)
+    expect(await since(pool)).toBe(startMs + 15_000)
+  })
+  it('are away if all members say their names, and unknown otherwise', async () => {
+    expect(await since(new Pool(new Error('no coordinator')))).toBeUndefined()
+    expect(await since(new Pool([member('member-1', null)]))).toBeUndefined()
+    expect(await since(new Pool([]))).toBeNull()
+    expect(await since(new Pool([member('cpu@h:1:b', [])]))).toBeNull()
+  })
+})
+
 describe('the log', () => {
   it('has one line for a handler that no worker has, and one for a pool without workers, in ten minutes', async () => {
     const pool = new Pool([member('a', [])])

@@ -62,6 +62,8 @@ export class JobHistory {
   pause: PoolPause | undefined
   /** Workers that have left, and since when. */
   readonly gone = new Map<string, number>()
+  /** Since when the workers of any name are as they are; null: there is none. Default: unknown. */
+  namedSince: number | null | undefined
   /** All reports that were durable by this time are known. Default: all reports. */
   eventsReadUntil: number | undefined
   job: Job = { id: 'job' }
@@ -216,6 +218,7 @@ export class JobHistory {
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,
       routeTo: (_, handler, except) => this.#routeTo(handler, except),
       goneAt: (_, worker, sinceMs) => (this.gone.has(worker) ? Math.max(this.gone.get(worker) ?? 0, sinceMs) : undefined),
+      namedSince: () => this.namedSince,
       pauseOf: () => this.pause,
       limits: {
         slots: (key) => {

@@ -22,9 +22,68 @@ function times(job: JobHistory, end: number): number[] {
   return found
 }
 
+/** The decisions that changed the state, which an owner must log. */
+const logged = ({ decisions }: JobHistory): number => decisions.filter(({ job, before }) => job.state !== before).length
+
+describe('a pinned run whose worker is away', () => {
+  const away = (): JobHistory => {
+    const job = pinned({ startDeadlineMs: 1440 * minute })
+    job.namedSince = null
+    return job
+  }
+  const back = (job: JobHistory): JobHistory => Object.assign(job, { namedSince: job.now }).followWorkers()
+  it('is not sent again, and costs no logged state, for a day', () => {
+    const job = away().until(1_000)
+    const before = logged(job)
+    job.until(1430 * minute)
+    expect([tellings(job), logged(job) - before, job.state.active.length]).toEqual([0, 0, 1])
+    expect(job.decisions.length).toBeLessThan(200)
+  })
+  it('is sent when its worker comes back, and not again for each other change of the workers', () => {
+    const job = away().until(600 * minute)
+    expect(tellings(job.followWorkers())).toBe(0)
+    expect(back(job).last.out).toEqual([{ kind: 'redeliver', execution: job.dispatched[0], to: 'gpu' }])
+    for (let changes = 0; changes < 10; changes++) job.followWorkers()
+    expect(tellings(job)).toBe(1)
+    job.now += 1
+    expect(tellings(back(job))).toBe(2)
+  })
+  it('is sent when its worker comes back before the due time of a run that was dispatched ahead', () => {
+    const job = pinned({ schedule: { at: 5_000 } }).fireAhead()
+    job.now = 2_000
+    expect(tellings(back(job))).toBe(1)
+    expect(tellings(job.followWorkers())).toBe(1)
+  })
+  it('is sent at a check if nobody has seen that its worker came back', () => {
+    const job = away().until(600 * minute)
+    job.namedSince = job.now
+    expect(tellings(job.until(611 * minute))).toBe(1)
+  })
+  it('is checked by the next owner too, also if that one has lost all timers but the first', () => {
+    const job = away()
+      .until(600 * minute)
+      .restore()
+      .until(601 * minute)
+    job.namedSince = job.now
+    expect(tellings(job.until(612 * minute))).toBe(1)
+  })
+})
+
+describe('a run for a worker that was chosen', () => {
+  it('costs no logged state while that worker has a long backlog', () => {
+    const job = new JobHistory()
+    job.workers = { a: [], b: ['noop'] }
+    job.define({ leaseMs: 10_000, startDeadlineMs: 1440 * minute }).until(1_000)
+    const before = logged(job)
+    job.until(29 * minute)
+    expect([tellings(job), logged(job) - before]).toEqual([0, 0])
+  })
+})
+
 describe('a pinned run', () => {
-  it('is redelivered one lease after it was due, then in doubling intervals of at most two minutes', () => {
-    expect(times(pinned(), 7 * minute)).toEqual([11_000, 21_000, 41_000, 81_000, 161_000, 281_000, 401_000])
+  it('is redelivered one lease after it was due, then in doubling intervals of at most ten minutes', () => {
+    const day = times(pinned({ startDeadlineMs: 1440 * minute }), 60 * minute).map((time) => time / 1_000)
+    expect(day).toEqual([11, 21, 41, 81, 161, 321, 641, 1_241, 1_841, 2_441, 3_041])
   })
   it('is not redelivered earlier if it was dispatched ahead, or late', () => {
     const ahead = pinned({ schedule: { at: 5_000 } }).fireAhead()
