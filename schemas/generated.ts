@@ -1,6 +1,23 @@
 // Made by schemas/generate.ts from schemas/*.avsc: change those, then run `npm run generate`.
 
-/** Who asked the API for a change, when, and its outcome. It holds no payload, header or token. Key: the job id; none for a change of many jobs. */
+/** AuditChange */
+export interface AuditChange {
+  /** Path of the field, such as schedule.cron. */
+  field: string
+  /** Its value as JSON, with masks for credentials; null: it had its default, or there was no job. Default: null. */
+  before: string | null
+  /** The new value; null: its default, or the job was deleted. Default: null. */
+  after: string | null
+}
+
+/** AuditChange as a writer may give it: fields with a default may be left out. */
+export interface AuditChangeInput {
+  field: string
+  before?: string | null | undefined
+  after?: string | null | undefined
+}
+
+/** Who asked the API for a change, when, and its outcome. It holds no payload, credential or token. Key: the job id; none for a change of many jobs. */
 export interface AuditEvent {
   /** When the API answered, by its clock. Unit: epoch ms. */
   at: number
@@ -14,8 +31,14 @@ export interface AuditEvent {
   jobId: string | null
   /** Number of the run. Default: null. */
   runNo: number | null
-  /** For a change of a pool or a worker: its name. Default: null. */
+  /** For a change of a pool or a worker: its name. For an operation: its id. Default: null. */
   target: string | null
+  /** For a change of many: what chose its jobs or runs, as JSON. Null if their ids were given. Default: null. */
+  filter: string | null
+  /** For a change of many by ids, and for a batch: the first jobs, at most 1,000. Default: []. */
+  jobIds: string[]
+  /** What a definition changed, field by field, at most 50. Long values are cut. Default: []. */
+  changes: AuditChange[]
   /** DONE, or the code of the error. */
   outcome: string
   /** HTTP status of the answer. */
@@ -43,6 +66,9 @@ export interface AuditEventInput {
   jobId?: string | null | undefined
   runNo?: number | null | undefined
   target?: string | null | undefined
+  filter?: string | null | undefined
+  jobIds?: string[] | undefined
+  changes?: AuditChangeInput[] | undefined
   outcome: string
   status: number
   version?: string | null | undefined
@@ -1481,7 +1507,7 @@ export const auditEventSchema = {
   "type": "record",
   "name": "AuditEvent",
   "namespace": "duelog",
-  "doc": "Who asked the API for a change, when, and its outcome. It holds no payload, header or token. Key: the job id; none for a change of many jobs.",
+  "doc": "Who asked the API for a change, when, and its outcome. It holds no payload, credential or token. Key: the job id; none for a change of many jobs.",
   "fields": [
     {
       "name": "at",
@@ -1533,7 +1559,62 @@ export const auditEventSchema = {
         "string"
       ],
       "default": null,
-      "doc": "For a change of a pool or a worker: its name."
+      "doc": "For a change of a pool or a worker: its name. For an operation: its id."
+    },
+    {
+      "name": "filter",
+      "type": [
+        "null",
+        "string"
+      ],
+      "default": null,
+      "doc": "For a change of many: what chose its jobs or runs, as JSON. Null if their ids were given."
+    },
+    {
+      "name": "jobIds",
+      "type": {
+        "type": "array",
+        "items": "string"
+      },
+      "default": [],
+      "doc": "For a change of many by ids, and for a batch: the first jobs, at most 1,000."
+    },
+    {
+      "name": "changes",
+      "default": [],
+      "doc": "What a definition changed, field by field, at most 50. Long values are cut.",
+      "type": {
+        "type": "array",
+        "items": {
+          "type": "record",
+          "name": "AuditChange",
+          "fields": [
+            {
+              "name": "field",
+              "type": "string",
+              "doc": "Path of the field, such as schedule.cron."
+            },
+            {
+              "name": "before",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "Its value as JSON, with masks for credentials; null: it had its default, or there was no job."
+            },
+            {
+              "name": "after",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "doc": "The new value; null: its default, or the job was deleted."
+            }
+          ]
+        }
+      }
     },
     {
       "name": "outcome",

@@ -77,6 +77,8 @@ export function cliPage(): string {
 
 function leavesOf(command: Command, path: readonly string[] = []): { name: string; command: Command }[] {
   const visible = command.createHelp().visibleCommands(command)
-  if (visible.length === 0) return [{ name: path.join(' '), command }]
-  return visible.flatMap((child) => leavesOf(child as Command, [...path, child.name()]))
+  const below = visible.flatMap((child) => leavesOf(child as Command, [...path, child.name()]))
+  // One that does something itself has options of its own.
+  const itself = path.length > 0 && command.options.length > 0 ? [{ name: path.join(' '), command }] : []
+  return visible.length === 0 ? [{ name: path.join(' '), command }] : [...itself, ...below]
 }

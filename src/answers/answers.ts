@@ -850,6 +850,15 @@ export type DueJobs = {
   complete: boolean
 }
 
+export type AuditChange = {
+  /** Path of the field, such as schedule.cron. */
+  field: string
+  /** Its value as JSON, at most 200 characters, with masks for credentials, and the size of a payload. Null: its default, or there was no job. */
+  before: string | null
+  /** The new value. Null: its default, or the job was deleted. */
+  after: string | null
+}
+
 export type AuditRecord = {
   /** Time in ISO 8601, UTC. */
   at: string
@@ -860,8 +869,14 @@ export type AuditRecord = {
   action: string
   jobId: string | null
   runNo: number | null
-  /** The pool or the worker that was paused, drained or resumed. */
+  /** The pool or the worker that was paused, drained or resumed; the id of an operation. */
   target?: string | null
+  /** What chose the jobs or runs of a change of many, as JSON. */
+  filter?: string | null
+  /** The jobs of a batch, and of a change of many by ids: the first 1000. */
+  jobIds: string[]
+  /** The fields of a definition that were changed, at most 50. */
+  changes: AuditChange[]
   /** DONE, or the code of the error. */
   outcome: string
   /** HTTP status of the answer. */

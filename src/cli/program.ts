@@ -19,7 +19,15 @@ import {
 } from './commands/index.ts'
 import { completeCommand, completionCommand } from './completion/index.ts'
 import { helpCommand } from './help-command.ts'
-import { historyCommand, jobsCommand, operationsCommand, poolsCommand, runsCommand, workersCommand } from './jobs/index.ts'
+import {
+  auditListCommand,
+  historyCommand,
+  jobsCommand,
+  operationsCommand,
+  poolsCommand,
+  runsCommand,
+  workersCommand,
+} from './jobs/index.ts'
 import type { CommandFrame } from './remote/index.ts'
 import { scheduleCommand } from './schedule/index.ts'
 import { exitCodeOf, exitTable, oneLine, processTerminal, severalLines, type Terminal, writeAsJson } from './terminal/index.ts'
@@ -54,6 +62,8 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     .version(pkg.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
+    // An option belongs to the command that it follows.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
@@ -76,7 +86,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     topicsCommand(frame),
     schemasCommand(frame),
     aclsCommand(frame),
-    auditCommand(frame),
+    auditCommand(frame).addCommand(auditListCommand(frame)),
     backupCommand(frame),
     restoreCommand(frame),
     reshardCommand(frame),
@@ -112,7 +122,9 @@ function wordErrors(command: Command): void {
 function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent).helpCommand(false)
-    if (command.commands.length === 0) command.addOption(new Option('--debug', 'show the stack trace of an error'))
+    // A command that does something itself may have commands too, as `audit list`.
+    if (command.commands.length === 0 || command.options.length > 0)
+      command.addOption(new Option('--debug', 'show the stack trace of an error'))
     inherit(command)
   }
 }

@@ -180,11 +180,13 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
   series(range?: 'hour' | 'day'): Promise<Series>
   /** What the auditors have judged. */
   proof(): Promise<Proof>
-  /** The audit trail, newest first. Needs the role admin. */
+  /** The audit trail, newest first: changes of a job, of an actor, of a kind, or of a time from `from` up to and without `to`. Needs the role operator. */
   audit(filter?: {
     actor?: string | undefined
     jobId?: string | undefined
     action?: string | undefined
+    from?: Instant | undefined
+    to?: Instant | undefined
   }): AsyncIterable<AuditPage['records'][number]>
   /** Ends the waits for runs, waits for other requests in flight, at most 30 s. Safe to call twice. */
   close(): Promise<void>

@@ -378,8 +378,8 @@ class HttpClient implements Client, JobRecords {
     return this.#read('/v1/proof')
   }
 
-  audit(filter: Parameters<Client['audit']>[0] = {}): ReturnType<Client['audit']> {
-    return this.#pages('/v1/audit', { ...filter }, 'records')
+  audit({ from, to, ...filter }: Parameters<Client['audit']>[0] = {}): ReturnType<Client['audit']> {
+    return this.#pages('/v1/audit', { ...filter, from: timeText(from), to: timeText(to) }, 'records')
   }
 
   records(...jobs: Parameters<JobRecords['records']>): ReturnType<JobRecords['records']> {

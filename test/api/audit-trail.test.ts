@@ -1,10 +1,15 @@
-/** The audit trail when its topic also has invalid records. */
+/** The audit trail: what it says about changes, and a topic that also has invalid records. */
 import { expect, it } from 'vitest'
 import { type AuditTrailOptions, createAuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
+import { definitionChanges } from '../../src/api/audit-trail/definition-changes.ts'
+import { auditChangesMax, auditKeptBytesMax } from '../../src/api/schemas/limits.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
 import type { Batch } from '../../src/ports/log.ts'
+import { completeDefinition } from '../../streams/definitions/definition-json.ts'
 import { topicNames } from '../../streams/topics/topics.ts'
+import { apiTokens, operator, viewer } from './attackers.ts'
+import { createSystem } from './system-in-memory.ts'
 
 const names = topicNames('t.')
 const text = (value: string): Buffer => Buffer.from(value)
@@ -30,7 +35,83 @@ function trailOver(values: readonly (Buffer | null)[], decode: AuditTrailOptions
   })
 }
 
-const event = { at: 5, actor: 'anna', action: 'PUT', jobId: 'a' }
+const job = {
+  schedule: { cron: '0 3 * * *' },
+  target: { handler: 'send' },
+  headers: { 'x-key': 'hidden-one' },
+  payload: 'private',
+}
+
+interface Shown {
+  action: string
+  changes: object[]
+}
+
+it('operators see who changed which field of a job from what to what, without payloads and credentials', async () => {
+  await using system = createSystem({ apiTokens })
+  const { instance } = system.api
+  const ask = (method: 'PUT' | 'DELETE', payload?: object) =>
+    instance.inject({ method, url: '/v1/jobs/a?wait=applied', headers: operator, ...(payload && { payload }) })
+  await ask('PUT', job)
+  const changed = { schedule: { cron: '0 4 * * *' }, headers: { 'x-key': 'hidden-two' }, payload: 'privately', tags: ['eu'] }
+  await ask('PUT', { ...job, ...changed })
+  await ask('DELETE')
+  const answer = await instance.inject({ url: '/v1/audit?jobId=a', headers: operator })
+  const [deleted, replaced, created] = answer.json().records as [Shown, Shown, Shown]
+  expect(created.changes).toContainEqual({ field: 'schedule.cron', before: null, after: '"0 3 * * *"' })
+  expect(replaced).toMatchObject({ actor: 'ci', action: 'PUT', filter: null, jobIds: [] })
+  expect(replaced.changes).toEqual([
+    { field: 'schedule.cron', before: '"0 3 * * *"', after: '"0 4 * * *"' },
+    { field: 'headers.x-key', before: '"***"', after: '"***"' },
+    { field: 'payload', before: '"9 bytes"', after: '"11 bytes"' },
+    { field: 'tags', before: null, after: '["eu"]' },
+  ])
+  expect(deleted.changes).toContainEqual({ field: 'target.handler', before: '"send"', after: null })
+  expect(answer.body).not.toMatch(/hidden|private/)
+  expect((await instance.inject({ url: '/v1/audit', headers: viewer })).statusCode).toBe(403)
+})
+
+it('the fields of a change and their values are limited', () => {
+  const large = completeDefinition({
+    schedule: { at: 1 },
+    target: { http: { url: `https://x.org/${'a'.repeat(900)}` } },
+  } as never)
+  const many = {
+    ...large,
+    headers: Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`accept-${index}`, Buffer.from('x')])),
+  }
+  const changes = definitionChanges(undefined, { ...many, tags: Array.from({ length: 16 }, () => 'é'.repeat(64)) })
+  expect(changes).toHaveLength(auditChangesMax)
+  expect(
+    definitionChanges(undefined, { ...large, tags: ['é'.repeat(64), 'u'.repeat(64), 'v'.repeat(64), 'w'.repeat(64)] }),
+  ).toContainEqual(expect.objectContaining({ field: 'tags', after: expect.stringMatching(/^.{200}…$/) }))
+  expect(definitionChanges(large, large)).toEqual([])
+})
+
+it('a batch names its first jobs, so that the trail of a job has it', async () => {
+  await using system = createSystem()
+  const { instance } = system.api
+  const lines = ['a', 'b'].map((id) => JSON.stringify({ id, ...job })).join('\n')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  await instance.inject({ method: 'POST', url: '/v1/jobs/batch', headers, payload: lines })
+  const { records } = (await instance.inject('/v1/audit?jobId=b')).json()
+  expect(records).toMatchObject([{ action: 'BATCH', done: 2, jobIds: ['a', 'b'] }])
+  expect((await instance.inject('/v1/audit?jobId=c')).json().records).toEqual([])
+})
+
+it('the trail is searched by time, and keeps the newest records that fit', async () => {
+  const bytes = Math.ceil(auditKeptBytesMax / 3)
+  const values = Array.from({ length: 9 }, () => Buffer.alloc(bytes))
+  let at = 0
+  const trail = trailOver(values, () => ({ ...event, at: ++at }) as never)
+  const atOf = async (filter: object): Promise<number[]> => (await trail.page(filter, 20)).records.map((record) => record.at)
+  expect(await atOf({ from: 8, to: 9 })).toEqual([8])
+  // Six of these are too many, so that two were left, and three came after them.
+  expect(await atOf({})).toEqual([9, 8, 7, 6, 5])
+  await trail.stop()
+})
+
+const event = { at: 5, actor: 'anna', action: 'PUT', jobId: 'a', jobIds: [] }
 const undecodable = new DuelogError('undecodable', 'Bytes are not an AuditEvent.')
 
 it('the audit trail is served although foreign records are between its records', async () => {

@@ -61,7 +61,7 @@ const promised = [
   ['GET', '/v1/session', 'viewer'],
   ['GET', '/v1/events', 'viewer'],
   ['GET', '/v1/settings', 'viewer'],
-  ['GET', '/v1/audit', 'admin'],
+  ['GET', '/v1/audit', 'operator'],
   ['GET', '/metrics', 'viewer'],
   ['GET', '/livez', null],
   ['GET', '/readyz', null],

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import type { AuditEvent, Execution, FinishedRun, JobCommand, JobDefinition } from '../../schemas/generated.ts'
 import { type Api, type ApiOptions, createApi } from '../../src/api/api.ts'
-import type { AuditTrail } from '../../src/api/audit-trail/audit-trail.ts'
+import { type AuditTrail, matcherOf } from '../../src/api/audit-trail/audit-trail.ts'
 import { decodeInternalJson, encodeInternalJson } from '../../src/api/owners/owner-calls.ts'
 import type { OwnerDirectory } from '../../src/api/owners/owner-directory.ts'
 import { DuelogError } from '../../src/errors/errors.ts'
@@ -407,7 +407,7 @@ function memoryTrail(log: MemoryLog): AuditTrail {
       const found = all
         .reverse()
         .filter((record) => before === undefined || record.offset < before.offset)
-        .filter((record) => Object.entries(filter).every(([name, wanted]) => record[name as keyof AuditEvent] === wanted))
+        .filter(matcherOf(filter))
       return { records: found.slice(0, limit), more: found.length > limit }
     },
     stop: async () => {},

@@ -301,7 +301,7 @@ describe('the dashboard', () => {
     await second.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
     await second.getByText('Your role may read jobs and not create them.').waitFor()
     expect(await second.getByRole('heading', { name: 'New job' }).count()).toBe(0)
-    await asksNothingOfAdmins(page, site)
+    await asksNothingOfOperators(page, site)
     await page.goto(`${site.url}/jobs/guarded`)
     await page.getByRole('heading', { name: 'guarded' }).waitFor()
     await page.getByRole('heading', { name: 'Next fires' }).waitFor()
@@ -331,13 +331,13 @@ describe('the dashboard', () => {
   })
 })
 
-/** The address of a view for admins says so, and the page sends no request that would be refused. */
-async function asksNothingOfAdmins(page: Page, { url }: DashboardSite): Promise<void> {
+/** The address of a view that viewers may not see says so, and the page sends no request that would be refused. */
+async function asksNothingOfOperators(page: Page, { url }: DashboardSite): Promise<void> {
   const refused: string[] = []
   page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())))
   const [events] = await Promise.all([page.waitForResponse('**/v1/events'), page.goto(`${url}/audit`)])
   expect(events.status()).toBe(200)
-  await page.getByText('The audit trail is for the role admin.').waitFor()
+  await page.getByText('The audit trail is for the roles operator and admin.').waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   expect(refused).toEqual([])
 }

@@ -102,7 +102,7 @@ describe('the views of jobs', () => {
   })
 
   it('search the history, keep its filter in the address, and show who did what', { timeout: caseMs }, async (context) => {
-    const tokens = 'viewer:looks-on-0123456789abcdef,admin:does-all-0123456789abcdef'
+    const tokens = 'viewer:looks-on-0123456789abcdef,operator:does-all-0123456789abcdef'
     const site = await openDashboardSite(context, { DUELOG_API_TOKENS: tokens })
     await site.start()
     const once = { schedule: { delayMs: 100 }, retry: { maxAttempts: 1 } }
@@ -111,7 +111,7 @@ describe('the views of jobs', () => {
     const page = await openPage(context, browser, site.url)
     await page.getByLabel('Token').fill('does-all-0123456789abcdef')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Signed in as admin').waitFor()
+    await page.getByText('Signed in as operator').waitFor()
     await expect.poll(async () => (await site.get<{ runs: object[] }>('/v1/history')).runs.length, { timeout: stepMs }).toBe(2)
     // What was only asked for once is asked for again when no answer came.
     await page.route('**/v1/history?*', (route) => route.abort(), { times: 1 })
@@ -153,13 +153,22 @@ describe('the views of jobs', () => {
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'PUT' }).filter({ hasText: 'good' }).first().waitFor()
     await page.getByRole('link', { name: /verdict|faults found/ }).waitFor()
+    const fields = page.getByRole('row').filter({ hasText: 'good' }).first().locator('details')
+    await fields.locator('summary').click()
     await expectAccessible(page, 'audit')
+    await page.goto(`${site.url}/jobs/good`)
+    const last = page.locator('.facts > div', { hasText: 'Changed last' })
+    await last.getByText('PUT').waitFor()
+    await last.getByRole('link', { name: 'All changes' }).click()
+    await page.waitForURL('**/audit?jobId=good')
+    await page.getByRole('row').filter({ hasText: 'good' }).first().waitFor()
+    await page.getByRole('link', { name: 'Clear filters' }).click()
     await page.getByLabel('Action').selectOption('PAUSE')
     await page.getByText('No matching changes').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Token').fill('looks-on-0123456789abcdef')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('The audit trail is for the role admin').waitFor()
+    await page.getByText('The audit trail is for the roles operator and admin').waitFor()
     expect(await page.getByRole('link', { name: 'Audit', exact: true }).count()).toBe(0)
     await page.goto(`${site.url}/jobs/good?edit`)
     await page.getByText('may read this job and not change it').waitFor()

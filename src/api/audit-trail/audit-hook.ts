@@ -1,5 +1,7 @@
 /** Writes each request for a change to the audit trail, when its answer is known and before the answer is sent. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditChange } from '../../../schemas/index.ts'
+import { auditJobIdsMax } from '../schemas/index.ts'
 import type { AuditLog } from './audit-log.ts'
 
 /** Names of changes in the audit trail. */
@@ -36,6 +38,13 @@ export interface Audited {
   jobId?: string
   done?: number
   refused?: number
+  /** In place of the name in the path. */
+  target?: string
+  /** What chose the jobs or runs of a change of many. */
+  filter?: object
+  /** Its jobs by their IDs; the first are written. */
+  jobIds?: readonly string[]
+  changes?: AuditChange[]
 }
 
 declare module 'fastify' {
@@ -43,6 +52,9 @@ declare module 'fastify' {
     audited: Audited | null
   }
 }
+
+/** Its fields have limits of their own, which are stricter. */
+const filterCharsMax = 8_192
 
 /** Refusals that a client can cause in any number at no cost: they are counted and not written. */
 const unwritten = new Set(['unauthorized', 'too-many-requests'])
@@ -78,7 +90,10 @@ export async function recordOutcome(
     action: audited?.action ?? action,
     jobId: audited?.jobId ?? jobId?.slice(0, 255) ?? null,
     runNo: Number.isSafeInteger(Number(runNo)) ? Number(runNo) : null,
-    target: worker?.slice(0, 512) ?? null,
+    target: (audited?.target ?? worker)?.slice(0, 512) ?? null,
+    filter: audited?.filter === undefined ? null : JSON.stringify(audited.filter).slice(0, filterCharsMax),
+    jobIds: audited?.jobIds?.slice(0, auditJobIdsMax) ?? [],
+    changes: outcome === 'DONE' ? (audited?.changes ?? []) : [],
     outcome,
     status: reply.statusCode,
     version: typeof etag === 'string' ? etag.replaceAll('"', '') : null,

@@ -4,12 +4,16 @@ import type { TopicNames } from '../../../streams/topics/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { FollowedTopic } from '../../concurrency/index.ts'
 import type { Codec, Log, LogAdmin, RecordIn } from '../../ports/index.ts'
-import { auditCaughtUpMs, auditKeptMax } from '../schemas/index.ts'
+import { auditCaughtUpMs, auditKeptBytesMax, auditKeptMax } from '../schemas/index.ts'
 
 export interface AuditFilter {
   jobId?: string
   actor?: string
   action?: string
+  /** Epoch ms, inclusive. */
+  from?: number | undefined
+  /** Epoch ms, exclusive. */
+  to?: number | undefined
 }
 
 export interface AuditRecord extends AuditEvent {
@@ -43,10 +47,16 @@ export function createAuditTrail(options: AuditTrailOptions): AuditTrail {
   return new LatestAudit(options)
 }
 
+interface Kept extends AuditRecord {
+  /** Size in the topic. */
+  bytes: number
+}
+
 class LatestAudit implements AuditTrail {
   readonly #codec: AuditTrailOptions['codec']
   readonly #topic: FollowedTopic
-  #records: AuditRecord[] = []
+  #records: Kept[] = []
+  #bytes = 0
 
   constructor({ log, admin, codec, names, instance, clock }: AuditTrailOptions) {
     this.#codec = codec
@@ -58,6 +68,7 @@ class LatestAudit implements AuditTrail {
       startOf: ({ earliest, next }, partitions) => Math.max(earliest, next - Math.ceil(auditKeptMax / partitions)),
       onBegin: () => {
         this.#records = []
+        this.#bytes = 0
       },
       onRecord: (record) => this.#take(record),
     })
@@ -65,11 +76,10 @@ class LatestAudit implements AuditTrail {
 
   async page(filter: AuditFilter, limit: number, before?: AuditPlace) {
     await this.#topic.readToEnd()
-    const fits = (record: AuditRecord): boolean =>
-      (before === undefined || compare(record, before) > 0) &&
-      Object.entries(filter).every(([name, wanted]) => wanted === undefined || record[name as keyof AuditFilter] === wanted)
+    const matches = matcherOf(filter)
+    const fits = (record: AuditRecord): boolean => (before === undefined || compare(record, before) > 0) && matches(record)
     const found = this.#records.filter(fits).sort(compare)
-    return { records: found.slice(0, limit), more: found.length > limit }
+    return { records: found.slice(0, limit).map(({ bytes: _, ...record }) => record), more: found.length > limit }
   }
 
   stop(): Promise<void> {
@@ -79,8 +89,21 @@ class LatestAudit implements AuditTrail {
   async #take({ partition, offset, value }: RecordIn): Promise<void> {
     const records = this.#records
     const event = value === null ? undefined : await this.#eventOf(value)
-    if (event !== undefined) records.push({ ...event, partition, offset })
-    if (this.#records.length > 2 * auditKeptMax) this.#records = this.#records.sort(compare).slice(0, auditKeptMax)
+    if (event === undefined || value === null || records !== this.#records) return
+    records.push({ ...event, partition, offset, bytes: value.length })
+    this.#bytes += value.length
+    if (records.length > 2 * auditKeptMax || this.#bytes > 2 * auditKeptBytesMax) this.#forgetOldest()
+  }
+
+  #forgetOldest(): void {
+    const kept: Kept[] = []
+    this.#bytes = 0
+    for (const record of this.#records.sort(compare).slice(0, auditKeptMax)) {
+      if (this.#bytes + record.bytes > auditKeptBytesMax) break
+      kept.push(record)
+      this.#bytes += record.bytes
+    }
+    this.#records = kept
   }
 
   /** Undefined for a record that is no audit event: any client may write to the topic, and the trail continues after it. */
@@ -91,6 +114,16 @@ class LatestAudit implements AuditTrail {
       return undefined
     }
   }
+}
+
+export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
+  const { jobId, actor, action, from = 0, to = Number.MAX_SAFE_INTEGER } = filter
+  return (event) =>
+    (jobId === undefined || event.jobId === jobId || event.jobIds.includes(jobId)) &&
+    (actor === undefined || event.actor === actor) &&
+    (action === undefined || event.action === action) &&
+    event.at >= from &&
+    event.at < to
 }
 
 /** Negative if the left one is newer. */

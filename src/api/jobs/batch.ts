@@ -18,6 +18,7 @@ import {
   type Version,
 } from '../http/index.ts'
 import {
+  auditJobIdsMax,
   batchGroupsMax,
   batchStatusesMax,
   bodyBytesMax,
@@ -34,6 +35,8 @@ type Checked = { line: number; id: string; record: PlacedRecord } | { result: Re
 export interface BatchCounts {
   done: number
   refused: number
+  /** The first jobs that were written. */
+  jobIds: string[]
 }
 
 /** Counts of one batch, and the last offset that was written in each partition. */
@@ -71,7 +74,12 @@ export function batchAnswer(body: AsyncIterable<Buffer>, tools: BatchTools): Rea
 async function* answerGroups(body: AsyncIterable<Buffer>, tools: BatchTools): AsyncGenerator<string, void, undefined> {
   const groups = lineGroups(body, bodyBytesMax)
   const writing: Promise<string>[] = []
-  const written: Written = { counts: { done: 0, refused: 0 }, stepsLeft: stepsMaxOf(tools), ends: new Map(), first: new Map() }
+  const written: Written = {
+    counts: { done: 0, refused: 0, jobIds: [] },
+    stepsLeft: stepsMaxOf(tools),
+    ends: new Map(),
+    first: new Map(),
+  }
   const readNext = (): Promise<Line[] | undefined> => {
     const next = groups.next().then(({ done, value }) => (done ? undefined : value))
     // It may fail before it is awaited, because results go first; it fails again where it is awaited.
@@ -131,6 +139,7 @@ async function writeGroup(checked: Checked[], tools: BatchTools, { counts, ends,
       const { partition } = line.record
       ends.set(partition, Math.max(ends.get(partition) ?? 0, offset))
       if (first.size < batchStatusesMax || first.has(line.id)) first.set(line.id, { partition, offset })
+      if (counts.jobIds.length < auditJobIdsMax) counts.jobIds.push(line.id)
       result = accepted(line, offset)
     }
     counts[result.ok === true ? 'done' : 'refused']++

@@ -31,6 +31,8 @@ import { KeyedLock } from './keyed-lock.ts'
 /** The state of a write. `unjudged`: its condition is in the record, and the owner is not known to have judged it. */
 export interface Written extends Version {
   unjudged: boolean
+  /** The definition that was in force. Absent: none, or it cannot be read. */
+  before?: JobDefinition | undefined
 }
 
 /** The status of a job whose definition in force is the one asked about; otherwise empty. */
@@ -74,7 +76,8 @@ export class JobWrites {
       if (condition === 'none') record.headers = onlyOverHeaders('none')
       else if (condition !== undefined && current !== undefined) record.headers = onlyOverHeaders(onlyOverFor(condition, current))
       const version = await this.#writeJob(record)
-      return { ...(await this.#checkAfterApply(id, version, condition)), created: current === undefined }
+      const written = await this.#checkAfterApply(id, version, condition)
+      return { ...written, created: current === undefined, before: current?.definition }
     })
   }
 
@@ -119,7 +122,7 @@ export class JobWrites {
       const tombstone = this.#place(this.#options.names.jobs, id, null)
       if (condition !== undefined) tombstone.headers = onlyOverHeaders(onlyOverFor(condition, current))
       const version = await this.#writeJob(tombstone)
-      return this.#checkAfterApply(id, version, condition, true)
+      return { ...(await this.#checkAfterApply(id, version, condition, true)), before: current.definition }
     })
   }
 

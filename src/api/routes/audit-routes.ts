@@ -4,15 +4,20 @@ import { isoTime } from '../../../streams/text/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { AuditFilter, AuditPlace } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
+import { timeOf } from '../http/index.ts'
 import { auditSchema } from '../schemas/index.ts'
 
 interface AuditQuery {
-  Querystring: AuditFilter & { limit: number; cursor?: string }
+  Querystring: Omit<AuditFilter, 'from' | 'to'> & { from?: string; to?: string; limit: number; cursor?: string }
 }
 
 export function auditRoutes(instance: FastifyInstance, { trail }: ApiContext): void {
-  instance.get<AuditQuery>('/v1/audit', { config: { role: 'admin' }, schema: auditSchema }, async (request) => {
-    const { limit, cursor, ...filter } = request.query
+  instance.get<AuditQuery>('/v1/audit', { config: { role: 'operator' }, schema: auditSchema }, async (request) => {
+    const { limit, cursor, from, to, ...names } = request.query
+    const filter = {
+      ...names,
+      ...{ from: from === undefined ? undefined : timeOf('from', from), to: to === undefined ? undefined : timeOf('to', to) },
+    }
     const { records, more } = await trail.page(filter, limit, placeOf(cursor))
     const shown = records.map(({ partition: _, offset: __, ...record }) => ({ ...record, at: isoTime(record.at) }))
     return { records: shown, cursor: more ? cursorOf(records.at(-1)) : null }

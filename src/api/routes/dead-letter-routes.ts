@@ -98,7 +98,7 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
         return more
       })
       const { runIds, left } = await redrive.outcome()
-      request.audited = { done: runIds.length }
+      request.audited = { done: runIds.length, filter }
       return reply.code(202).send({ runIds, left, more })
     },
   )

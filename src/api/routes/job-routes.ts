@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JobDefinition } from '../../../schemas/index.ts'
 import { definitionWarnings } from '../../../streams/definitions/index.ts'
-import type { AuditAction } from '../audit-trail/index.ts'
+import { type AuditAction, definitionChanges } from '../audit-trail/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { askerOf, checkedId, conditionOf, definitionOf, etagOf, keyedJobId, parseIfMatch, type Version } from '../http/index.ts'
 import { cyclesInForce, cycleWarning, followersOf, keyOf, missingWarning, runTimeout, type Written } from '../jobs/index.ts'
@@ -44,7 +44,8 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
   instance.put<OneJob>('/v1/jobs/:id', { config: write('PUT'), schema: putJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
     const definition = await checks.of(askerOf(request, reply)).run(() => definitionOf(request.body, id))
-    const { created, ...version } = await writes.put(id, definition, conditionOf(request.headers))
+    const { created, before, ...version } = await writes.put(id, definition, conditionOf(request.headers))
+    request.audited = { changes: definitionChanges(before, definition) }
     const status = created ? 201 : 200
     return answerWritten(context, request, reply, { id, version, status, ...(await warningsOf(id, definition)) })
   })
@@ -60,6 +61,7 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
       request.audited = { jobId: id }
       const written = key === undefined ? await writes.create(id, definition) : await writes.createOnce(id, definition)
       const { created = true, ...version } = written as Written & { created?: boolean }
+      if (created) request.audited.changes = definitionChanges(undefined, definition)
       void reply.header('location', `/v1/jobs/${id}`)
       return answerWritten(context, request, reply, {
         ...{ id, version, status: created ? 201 : 200 },
@@ -70,7 +72,8 @@ export function jobRoutes(instance: FastifyInstance, context: ApiContext): void 
 
   instance.delete<OneJob>('/v1/jobs/:id', { config: write('DELETE'), schema: deleteJobSchema }, async (request, reply) => {
     const id = checkedId(request.params.id)
-    const version = await writes.delete(id, parseIfMatch(request.headers['if-match']))
+    const { before, ...version } = await writes.delete(id, parseIfMatch(request.headers['if-match']))
+    request.audited = { changes: definitionChanges(before, undefined) }
     return answerWritten(context, request, reply, { id, version, status: 204 })
   })
 }

@@ -59,7 +59,12 @@ export function operationRoutes(instance: FastifyInstance, { operations, lists }
       const asked = requestOf(request.body, request.actor)
       const operation = await all().create(asked, keyOf(request))
       const view = operationToJson(operation)
-      request.audited = { action: `${view.action}_MANY` }
+      const { filter, jobIds, runIds } = request.body
+      const ofRuns = runIds?.map((runId) => runId.slice(0, runId.lastIndexOf('/')))
+      request.audited = {
+        ...{ action: `${view.action}_MANY`, target: operation.id },
+        ...(filter === undefined ? { jobIds: [...new Set(jobIds ?? ofRuns)] } : { filter }),
+      }
       return reply.code(202).header('location', `/v1/operations/${operation.id}`).send(view)
     },
   )

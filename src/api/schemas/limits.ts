@@ -144,6 +144,12 @@ export const jwksTimeoutMs = 5_000
 
 /** Maximum number of latest records of the audit trail that are served. */
 export const auditKeptMax = 10_000
+/** Maximum bytes of them, as they are in the topic. */
+export const auditKeptBytesMax = 16 * 1024 * 1024
+/** In one record: maximum fields that a definition changed, characters of a value, and IDs of a batch. */
+export const auditChangesMax = 50
+export const auditValueCharsMax = 200
+export const auditJobIdsMax = 1_000
 /** Lines of a run in one answer, and bytes of their texts; the answer ends there, but has at least one line. */
 export const runLogLinesDefault = 500
 export const runLogLinesMax = 1_000

@@ -94,7 +94,7 @@ export { useResource } from './resource.ts'
 export { followLink, go, jobHref, pages, route, runHref, shownPages } from './routes.ts'
 export { type RunLog, RunLogReader } from './run-log.ts'
 export { limitsWords, processesWords, wantedWords } from './scaling-words.ts'
-export { askOtherTabs, isAdmin, mayOperate, session, signIn, token, wasRefused } from './session.ts'
+export { askOtherTabs, mayOperate, session, signIn, token, wasRefused } from './session.ts'
 export { TextHistory, type UndoStep } from './text-history.ts'
 export { applyTheme, chooseTheme, dark, type Theme, theme } from './theme.ts'
 export { endedOf, runningMedian, trendOf } from './trend.ts'
@@ -108,6 +108,7 @@ export {
   count,
   counted,
   failuresText,
+  filterWords,
   instant,
   isActive,
   isStarted,

@@ -1,6 +1,6 @@
 /** Addresses of the views. Each works when opened directly or reloaded. */
 import { computed, signal } from '@preact/signals'
-import { isAdmin } from './session.ts'
+import { mayOperate } from './session.ts'
 
 export type ViewName =
   | 'now'
@@ -41,8 +41,8 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'settings', href: '/settings', title: 'Settings' },
 ]
 
-/** The audit trail is for admins. */
-export const shownPages = computed(() => pages.filter(({ view }) => view !== 'audit' || isAdmin.value))
+/** The audit trail is not for viewers. */
+export const shownPages = computed(() => pages.filter(({ view }) => view !== 'audit' || mayOperate.value))
 
 const here = signal(location.pathname + location.search)
 export const route = computed(() => routeOf(here.value))

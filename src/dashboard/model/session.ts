@@ -74,4 +74,3 @@ const may = (needed: Role) => computed(() => rank[session.value?.role ?? 'viewer
 
 /** Whether to offer actions that change something. The API checks the role itself. */
 export const mayOperate = may('operator')
-export const isAdmin = may('admin')

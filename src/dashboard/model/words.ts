@@ -140,3 +140,14 @@ export const reasonWords = (reason: string): string =>
     : reason.replace(/^(skipped: )?[a-z]+(-[a-z]+)+$/, (code) => code.replaceAll('-', ' '))
 
 export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
+
+/** The filter of a bulk change, as the audit trail has it: `where tag=eu idPrefix=eu/`. */
+export function filterWords(filter: string): string {
+  try {
+    const parts = Object.entries(JSON.parse(filter)).map(([name, value]) => `${name}=${visible(String(value))}`)
+    return parts.length === 0 ? 'of all' : `where ${parts.join(' ')}`
+  } catch {
+    // Any client may write to the topic.
+    return visible(filter)
+  }
+}

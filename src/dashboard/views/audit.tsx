@@ -1,6 +1,7 @@
 /** Audit trail: who asked for which change, when, and what came of it. */
-import { type AuditPage, type AuditRecord, ask, isAdmin, latest, path, useResource, visible } from '../model/index.ts'
+import { type AuditPage, type AuditRecord, ask, latest, mayOperate, path, useResource, visible } from '../model/index.ts'
 import {
+  AuditDetails,
   Empty,
   Heading,
   isSearched,
@@ -25,6 +26,7 @@ const fields = [
     label: 'Action',
     choices: [
       'PUT',
+      'CREATE',
       'DELETE',
       'PAUSE',
       'RESUME',
@@ -40,18 +42,21 @@ const fields = [
       'BATCH',
       'OPERATION',
       'CANCEL_OPERATION',
+      ...['PAUSE_MANY', 'RESUME_MANY', 'CANCEL_MANY', 'TRIGGER_MANY', 'DELETE_MANY', 'DISCARD_MANY', 'CANCEL_RUN_MANY'],
       ...['PAUSE_POOL', 'DRAIN_POOL', 'RESUME_POOL', 'PAUSE_WORKER', 'DRAIN_WORKER', 'RESUME_WORKER'],
     ],
   },
+  { name: 'from', label: 'From', kind: 'time' },
+  { name: 'to', label: 'To', kind: 'time' },
 ] as const
 
 /** Others ask nothing: the server would refuse each request. */
 export function AuditView({ query }: { query: URLSearchParams }) {
-  if (isAdmin.value) return <Changes query={query} />
+  if (mayOperate.value) return <Changes query={query} />
   return (
     <>
       <Heading title="Audit" />
-      <Empty>The audit trail is for the role admin.</Empty>
+      <Empty>The audit trail is for the roles operator and admin.</Empty>
     </>
   )
 }
@@ -75,7 +80,7 @@ function Changes({ query }: { query: URLSearchParams }) {
         <Empty>{isSearched(fields, query) ? 'No matching changes. IDs and names must match exactly.' : 'No changes yet.'}</Empty>
       )}
       {page !== undefined && page.records.length > 0 && (
-        <Table of="changes" columns={['Time', 'Actor', 'Action', 'On', 'Outcome', 'From']}>
+        <Table of="changes" columns={['Time', 'Actor', 'Action', 'On', 'Changed', 'Outcome', 'From']}>
           {page.records.map((record) => (
             <Row key={`${record.requestId} ${record.at} ${record.jobId}`} record={record} />
           ))}
@@ -119,6 +124,9 @@ function Row({ record }: { record: AuditRecord }) {
       <td class="code">{action}</td>
       <td>
         <Changed record={record} />
+      </td>
+      <td>
+        <AuditDetails record={record} />
       </td>
       <td>
         {outcome === 'DONE' ? <span class="status good">done</span> : <span class="status bad">{visible(outcome)}</span>}

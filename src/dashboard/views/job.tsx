@@ -27,6 +27,7 @@ import {
   Heading,
   JobActions,
   JobTrends,
+  LastChange,
   Loading,
   NextFires,
   Problem,
@@ -257,6 +258,7 @@ function Facts({ job }: { job: Job }) {
           </dd>
         </div>
       )}
+      {mayOperate.value && <LastChange job={job} />}
       {reason !== null && (
         <div>
           <dt>Note</dt>
