@@ -267,9 +267,9 @@ export interface ExecutionEvent {
   result: Buffer | null
   /** With FAILED: the error. Default: null. */
   error: RunError | null
-  /** With HEARTBEAT: share of the work that is done. Default: null. */
+  /** With STARTED and HEARTBEAT: share of the work that is done. Default: null. */
   progress: number | null
-  /** With HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note. Default: null. */
+  /** With STARTED and HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note. Default: null. */
   message: string | null
 }
 
@@ -2134,7 +2134,7 @@ export const executionEventSchema = {
       "default": null,
       "minimum": 0,
       "maximum": 1,
-      "doc": "With HEARTBEAT: share of the work that is done."
+      "doc": "With STARTED and HEARTBEAT: share of the work that is done."
     },
     {
       "name": "message",
@@ -2144,7 +2144,7 @@ export const executionEventSchema = {
       ],
       "default": null,
       "maxLength": 1000,
-      "doc": "With HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note."
+      "doc": "With STARTED and HEARTBEAT: text of the handler about its progress. With SUCCEEDED: why its result was left out; the run keeps it as its note."
     }
   ]
 } as const

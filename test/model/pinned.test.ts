@@ -101,6 +101,17 @@ it('it expires at its start deadline while its worker is absent', async () => {
   expect(states.at(-1)?.lastRun).toMatchObject({ status: 'EXPIRED', runNo: 1 })
 })
 
+it('the progress that came with the start of an attempt is kept, as that of a heartbeat', async () => {
+  const world = new World()
+  world.define('a', job())
+  await world.settle()
+  const { jobId, runNo, attempt, specOffset } = world.executions()[0] as Execution
+  const id = { jobId, runNo, attempt, specOffset }
+  world.report({ ...id, type: 'STARTED', at: world.now, startedAt: world.now, worker: 'w', progress: 0.3, message: 'first page' })
+  await world.settle()
+  expect(world.lastHeartbeat('a', id)).toEqual({ checkedAt: world.now, progress: 0.3, message: 'first page' })
+})
+
 it('the last heartbeat of an attempt is kept until it ends, or is silent for longer than any lease', () => {
   const leases = new Leases(0)
   const id = (runNo: number, attempt: number) => ({ runNo, attempt, specOffset: 0 })

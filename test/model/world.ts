@@ -30,6 +30,7 @@ import { avroType } from '../../src/kafka/avro/avro-type.ts'
 import { AvroCodec } from '../../src/kafka/avro/codec.ts'
 import { newMetrics } from '../../src/metrics/metrics.ts'
 import type { Codec, RecordIn, RecordOut } from '../../src/ports/log.ts'
+import type { Heartbeat } from '../../src/ports/owner-queries.ts'
 import type { TargetTopics } from '../../src/ports/target-topics.ts'
 import { ActiveRuns } from '../../src/scheduler/activity/active-runs.ts'
 import { JobWaits } from '../../src/scheduler/activity/job-waits.ts'
@@ -54,6 +55,7 @@ import { HeavyJobs } from '../../src/scheduler/state/heavy-jobs.ts'
 import { putRetainedDefinitions } from '../../src/scheduler/state/retained-definitions.ts'
 import { TimeIndex } from '../../src/scheduler/timers/time-index.ts'
 import { replyHeaders } from '../../streams/jobs/receipt.ts'
+import type { AttemptId } from '../../streams/state/job.ts'
 import { type TopicNames, topicNames } from '../../streams/topics/topics.ts'
 import { type MemoryStore, memoryStore } from '../tools/memory-store.ts'
 
@@ -183,6 +185,11 @@ export class World {
       }
       forwarded.set(topic, records.length)
     }
+  }
+
+  /** The last heartbeat of an attempt that the owner has read. */
+  lastHeartbeat(jobId: string, attempt: AttemptId): Heartbeat | undefined {
+    return this.#owner?.lastHeartbeat(jobId, attempt)
   }
 
   /** Lets the owner do all of its present work. A crash ends it; the next call takes over from what is left. */
@@ -335,6 +342,10 @@ class Owner {
     await owner.#drain()
     owner.#context.admissionQueue.open(world.now)
     return owner
+  }
+
+  lastHeartbeat(jobId: string, attempt: AttemptId): Heartbeat | undefined {
+    return this.#leases.last(jobId, attempt)
   }
 
   async work(): Promise<void> {

@@ -48,12 +48,13 @@ export class Attempt {
   queued = false
   startedSent = false
   /**
-   * By the steady clock: when the handler began, when the supervisor checks it next, and when its last report except the final
-   * one was made.
+   * By the steady clock: when the handler began, when the supervisor checks it next, when its last report except the final one was made,
+   * and the last one with progress.
    */
   beganAt = 0
   wakeAt = 0
   beatAt = 0
+  toldAt = Number.NEGATIVE_INFINITY
   progress: number | null = null
   message: string | null = null
   /** Of its handler; undefined without a tracer. */

@@ -260,6 +260,7 @@ export class ReportSender {
     const ended = outcome === undefined || outcome.type === 'CANCELLED' ? undefined : outcome.type
     const type = ended ?? (attempt.startedSent ? 'HEARTBEAT' : 'STARTED')
     attempt.startedSent = true
+    const isUnderWay = type === 'HEARTBEAT' || type === 'STARTED'
     return {
       type,
       jobId: execution.jobId,
@@ -271,8 +272,8 @@ export class ReportSender {
       startedAt: type === 'HEARTBEAT' || type === 'RELEASED' ? null : attempt.startedAt,
       result: outcome?.type === 'SUCCEEDED' ? outcome.result : null,
       error: outcome?.type === 'FAILED' ? outcome.error : null,
-      progress: type === 'HEARTBEAT' ? attempt.progress : null,
-      message: outcome?.type === 'SUCCEEDED' ? (outcome.note ?? null) : type === 'HEARTBEAT' ? attempt.message : null,
+      progress: isUnderWay ? attempt.progress : null,
+      message: outcome?.type === 'SUCCEEDED' ? (outcome.note ?? null) : isUnderWay ? attempt.message : null,
     }
   }
 }

@@ -38,9 +38,10 @@ export class Supervisor {
     this.#checks.delete(attempt.wakeAt, attempt)
   }
 
+  /** The first progress is reported at once. A report that is not sent yet has it anyway. */
   progressed(attempt: Attempt): void {
-    if (!attempt.entry.tracked) return
-    const atMs = Math.max(this.#clock.nowMs(), attempt.beatAt + progressIntervalMs)
+    if (!attempt.entry.tracked || !attempt.startedSent || attempt.queued) return
+    const atMs = Math.max(this.#clock.nowMs(), attempt.toldAt + progressIntervalMs)
     if (atMs < attempt.wakeAt) this.#watch(attempt, atMs)
   }
 
@@ -72,6 +73,7 @@ export class Supervisor {
       return
     }
     attempt.beatAt = nowMs
+    if (attempt.progress !== null || attempt.message !== null) attempt.toldAt = nowMs
     this.#reportSender.push(attempt)
     this.#watch(attempt, this.#nextLook(attempt))
   }

@@ -334,7 +334,8 @@ class BatchStep {
   /** STARTED is a report of the worker too, and may arrive long after the start. */
   #started(job: Job, event: ExecutionEvent): void {
     const { leases } = this.#context
-    const said = { progress: null, message: null, ...leases.last(job.id, event) }
+    const { progress, message } = event
+    const said = { progress, message, ...leases.last(job.id, event) }
     if (isActive(job, event)) leases.note(job.id, event, { ...said, checkedAt: this.#now })
   }
 
