@@ -4,6 +4,7 @@ import {
   axisDuration,
   failuresText,
   instant,
+  jobState,
   rate,
   reasonWords,
   relative,
@@ -15,6 +16,15 @@ import {
 describe('words', () => {
   it('gives the distance of a time in its largest unit', () => {
     expect([relative(5_500, 1_000), relative(1_000, 200_000), relative(1_400, 1_000)]).toEqual(['in 4 s', '3 min ago', 'now'])
+  })
+
+  it('tells a cancelled job from one that has fired for the last time', () => {
+    const words = [
+      ['COMPLETED', 'cancelled'],
+      ['COMPLETED', null],
+      ['ACTIVE', 'cancelled'],
+    ] as const
+    expect(words.map(([status, reason]) => jobState({ status, reason }))).toEqual(['CANCELLED', 'COMPLETED', 'ACTIVE'])
   })
 
   it('says why in words, and leaves sentences as they are', () => {

@@ -144,15 +144,14 @@ async function list(
 function rowOf(job: Job, paint: Paint): Cell[] {
   const last =
     job.lastRun === null ? '' : { shown: `${statusText(job.lastRun.status, paint)} ${oneLine(job.lastRun.finishedAt ?? '')}` }
-  return [
-    job.id,
-    statusCell(job.status, paint),
-    job.nextFireAt ?? '',
-    scheduleText(job.definition),
-    targetText(job.definition),
-    last,
-  ]
+  return [job.id, stateCell(job, paint), job.nextFireAt ?? '', scheduleText(job.definition), targetText(job.definition), last]
 }
+
+/** A job that a command ended is COMPLETED too, and its reason says so. */
+const stateCell = ({ status, reason }: Job, paint: Paint): Cell =>
+  status === 'COMPLETED' && reason === 'cancelled'
+    ? { shown: `${statusText(status, paint)} (cancelled)` }
+    : statusCell(status, paint)
 
 function definitionText({ id, definition, reason }: Job, output: Output, oneJsonLine: boolean, all: boolean): string {
   if (definition === null) throw new DuelogError('undecodable', `The definition of ${id} cannot be read: ${reason}`)
@@ -164,7 +163,7 @@ function jobText(job: Job, { stdout, env }: Terminal): string {
   const { succeeded, failed, skipped, cancelled } = job
   const pairs: [string, Cell][] = [
     ['id', job.id],
-    ['status', statusCell(job.status, paint)],
+    ['status', stateCell(job, paint)],
     ['reason', job.reason ?? ''],
     ['schedule', scheduleText(job.definition)],
     ['target', targetText(job.definition)],

@@ -86,7 +86,15 @@ export { forgetFilter, type KeptFilter, keepFilter, keptFilters, listOf as listO
 export { type DiffLine, lineDiff } from './line-diff.ts'
 export { connection, isAway, latest, listen, nowMs, staleMs, statsHistory } from './live.ts'
 export { isNarrow } from './narrow.ts'
-export { cancelOperation, findOperations, type OperationAction, operate, operationTitle, watched } from './operations.ts'
+export {
+  cancelOperation,
+  changing,
+  findOperations,
+  type OperationAction,
+  operate,
+  operationTitle,
+  watched,
+} from './operations.ts'
 export { changePool, changeWorker, type PauseWord } from './pause-commands.ts'
 export { type Rates, ratesOver } from './rates.ts'
 export { ask, path, problemOf, RequestProblem } from './request.ts'
@@ -112,6 +120,7 @@ export {
   instant,
   isActive,
   isStarted,
+  jobState,
   lateMsOf,
   rate,
   reasonWords,

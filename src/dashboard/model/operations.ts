@@ -14,19 +14,29 @@ const lookMs = 500
 /** Operations that this page watches, newest last. */
 export const watched = signal<readonly Operation[]>([])
 
-const words: Record<OperationAction, { verb: string; consequence: string; safe?: boolean }> = {
-  PAUSE: { verb: 'Pause', consequence: 'They do not fire until they are resumed.', safe: true },
-  RESUME: { verb: 'Resume', consequence: 'catchUp decides about occurrences that were missed.', safe: true },
+/** What is being done to jobs and runs of this page, by their IDs. */
+export const changing = signal<ReadonlyMap<string, string>>(new Map())
+
+/** `going`: while it goes on. */
+const words: Record<OperationAction, { verb: string; going: string; consequence: string; safe?: boolean }> = {
+  PAUSE: { verb: 'Pause', going: 'pausing', consequence: 'They do not fire until they are resumed.', safe: true },
+  RESUME: { verb: 'Resume', going: 'resuming', consequence: 'catchUp decides about occurrences that were missed.', safe: true },
   CANCEL: {
     verb: 'Cancel',
+    going: 'cancelling',
     consequence: 'Their active runs are cancelled, and they do not fire again until they get new definitions.',
   },
-  TRIGGER: { verb: 'Run', consequence: 'Each gets one run now, outside its schedule.', safe: true },
-  DELETE: { verb: 'Delete', consequence: 'Deletes the jobs and their run history. This cannot be undone.' },
-  REDRIVE: { verb: 'Redrive', consequence: 'Each gets a new run with the same payload.', safe: true },
-  CANCEL_RUN: { verb: 'Cancel', consequence: 'Their handlers get a signal to stop, and the runs are not retried.' },
+  TRIGGER: { verb: 'Run', going: 'starting', consequence: 'Each gets one run now, outside its schedule.', safe: true },
+  DELETE: { verb: 'Delete', going: 'deleting', consequence: 'Deletes the jobs and their run history. This cannot be undone.' },
+  REDRIVE: { verb: 'Redrive', going: 'redriving', consequence: 'Each gets a new run with the same payload.', safe: true },
+  CANCEL_RUN: {
+    verb: 'Cancel',
+    going: 'cancelling',
+    consequence: 'Their handlers get a signal to stop, and the runs are not retried.',
+  },
   DISCARD: {
     verb: 'Discard',
+    going: 'discarding',
     consequence: 'They no longer count as dead and cannot be redriven. Their records stay in the topic of dead letters.',
   },
 }
@@ -42,8 +52,14 @@ export async function findOperations(): Promise<void> {
   for (const operation of operations) if (!watched.value.some(({ id }) => id === operation.id)) void follow(operation)
 }
 
+/** The rows of a list that an operation changes. They say so until it has ended and the list was read again. */
+interface ChangedRows {
+  ids: readonly string[]
+  changed: () => Promise<void>
+}
+
 /** Asks with the number of jobs or runs, starts the operation, and resolves when it has ended. False: it was not started. */
-export async function operate(request: OperationRequest): Promise<boolean> {
+export async function operate(request: OperationRequest, rows?: ChangedRows): Promise<boolean> {
   const { verb, consequence, safe = false } = words[request.action]
   const { thing } = changeWords(request.action)
   try {
@@ -56,12 +72,25 @@ export async function operate(request: OperationRequest): Promise<boolean> {
     const title = `${verb} ${counted(size, thing)}`
     if (!(await confirmed({ title: `${title}?`, consequence, yes: title, safe }))) return false
     const operation = await ask<Operation>('/v1/operations', { method: 'POST', body: request })
+    mark(rows?.ids, words[request.action].going)
     await follow(operation)
+    await rows?.changed()
     return true
   } catch (error) {
     say(error instanceof RequestProblem ? error.message : String(error), true)
     return false
+  } finally {
+    mark(rows?.ids, undefined)
   }
+}
+
+function mark(ids: readonly string[] = [], word: string | undefined): void {
+  const next = new Map(changing.peek())
+  for (const id of ids) {
+    if (word === undefined) next.delete(id)
+    else next.set(id, word)
+  }
+  changing.value = next
 }
 
 export const cancelOperation = ({ id }: Operation): Promise<unknown> =>

@@ -1,6 +1,6 @@
 /** Texts for times, numbers, schedules and targets. */
 import { duration } from '../../../streams/text/index.ts'
-import type { Run, Schedule, Target } from '../../answers/index.ts'
+import type { Job, Run, Schedule, Target } from '../../answers/index.ts'
 import { visible } from './visible.ts'
 
 const number = new Intl.NumberFormat('en')
@@ -138,6 +138,10 @@ export const reasonWords = (reason: string): string =>
   reason === 'attempts'
     ? 'no attempts left'
     : reason.replace(/^(skipped: )?[a-z]+(-[a-z]+)+$/, (code) => code.replaceAll('-', ' '))
+
+/** A job that a command ended is COMPLETED too; its reason tells it from one that has fired for the last time. */
+export const jobState = ({ status, reason }: Pick<Job, 'status' | 'reason'>): string =>
+  status === 'COMPLETED' && reason === 'cancelled' ? 'CANCELLED' : status
 
 export const statusWord = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
 

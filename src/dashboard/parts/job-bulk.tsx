@@ -25,9 +25,8 @@ export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkP
   const matching = useSignal(false)
   const target = matching.value ? { filter } : { jobIds: selected.map(({ id }) => id) }
   const act = (action: OperationAction) => () =>
-    operate({ action, ...target }).then((begun) => {
+    operate({ action, ...target }, { ids: (matching.value ? jobs : selected).map(({ id }) => id), changed }).then((begun) => {
       if (begun) chooseAll(false)
-      return changed()
     })
   return (
     <fieldset class="bulk buttons">

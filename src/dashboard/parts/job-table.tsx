@@ -1,5 +1,15 @@
 /** Table of jobs with their actions. */
-import { type Held, type Job, jobHref, mayOperate, scheduleWords, targetWords, visible, waitWords } from '../model/index.ts'
+import {
+  type Held,
+  type Job,
+  jobHref,
+  jobState,
+  mayOperate,
+  scheduleWords,
+  targetWords,
+  visible,
+  waitWords,
+} from '../model/index.ts'
 import { JobRowActions } from './job-actions.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
@@ -65,7 +75,7 @@ function Row({ job, changed, chosen, choose }: RowProps) {
         <Tags tags={definition?.tags ?? []} />
       </th>
       <td>
-        <Status of={status} />
+        <Status of={jobState(job)} id={id} />
         {status === 'INVALID' && reason !== null && (
           <span class="aside clip" title={visible(reason)}>
             <Text of={reason} />

@@ -5,8 +5,10 @@ import {
   ask,
   chooseTheme,
   go,
+  type Job,
   type JobPage,
   jobHref,
+  jobState,
   leave,
   mayOperate,
   path,
@@ -35,10 +37,7 @@ const searchedCharsMax = 255
 /** The search begins when nothing was typed for so long. */
 const typedMs = 150
 
-interface FoundJob {
-  id: string
-  status: string
-}
+type FoundJob = Pick<Job, 'id' | 'status' | 'reason'>
 
 /** The jobs whose ID begins with the text, then those that contain it. */
 async function jobsOf(text: string, signal: AbortSignal): Promise<FoundJob[]> {
@@ -81,7 +80,10 @@ function entriesOf(text: string, jobs: readonly FoundJob[] | undefined): Entry[]
   if (wanted === '') return matching
   return [
     ...matching,
-    ...(jobs ?? []).map(({ id, status }) => ({ title: id, hint: `Job, ${statusWord(status)}`, run: () => go(jobHref(id)) })),
+    ...(jobs ?? []).map((job) => ({
+      ...{ title: job.id, hint: `Job, ${statusWord(jobState(job))}` },
+      run: () => go(jobHref(job.id)),
+    })),
     { title: wanted, hint: 'Jobs whose ID contains this', run: () => go(`/jobs?${new URLSearchParams({ idContains: wanted })}`) },
     { title: wanted, hint: 'Jobs with this tag', run: () => go(`/jobs?${new URLSearchParams({ tag: wanted })}`) },
   ].slice(0, shownMax)

@@ -17,8 +17,8 @@ export function RunBulk({ runs, selected, chooseAll, filter, changed }: RunBulkP
   const matching = useSignal(false)
   const cancel = async (): Promise<void> => {
     const target = matching.value ? { filter } : { runIds: selected.map(({ runId }) => runId) }
-    if (await operate({ action: 'CANCEL_RUN', ...target })) chooseAll(false)
-    await changed()
+    const ids = (matching.value ? runs : selected).map(({ runId }) => runId)
+    if (await operate({ action: 'CANCEL_RUN', ...target }, { ids, changed })) chooseAll(false)
   }
   return (
     <fieldset class="bulk buttons">

@@ -98,7 +98,7 @@ function Row({ run, named, redrivable, gone, choice, changed }: RowProps) {
       </th>
       <td>
         <span class="clip" title={waits}>
-          {gone ? <span class="status">no longer here</span> : <Status of={status} />}{' '}
+          {gone ? <span class="status">no longer here</span> : <Status of={status} id={run.runId} />}{' '}
           <span class="brief">{gone ? '' : waits}</span>
         </span>
         {!gone && <RunProgress run={run} />}

@@ -1,5 +1,5 @@
 /** A status as a word. Its color repeats it and adds nothing. */
-import { statusWord } from '../model/index.ts'
+import { changing, statusWord } from '../model/index.ts'
 
 const tones: Partial<Record<string, string>> = {
   ...{ ACTIVE: 'good', SUCCEEDED: 'good', active: 'good', RUNNING: 'busy', DISPATCHED: 'busy' },
@@ -17,6 +17,9 @@ const tones: Partial<Record<string, string>> = {
   ...{ DEAD: 'bad', FAILED: 'bad', INVALID: 'bad', closed: 'bad' },
 }
 
-export function Status({ of }: { of: string }) {
+/** `id`: of the job or the run. While an operation changes it, the status says so. */
+export function Status({ of, id }: { of: string; id?: string }) {
+  const change = id === undefined ? undefined : changing.value.get(id)
+  if (change !== undefined) return <span class="status busy">{change}</span>
   return <span class={`status ${tones[of] ?? 'plain'}`}>{statusWord(of)}</span>
 }

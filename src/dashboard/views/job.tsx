@@ -9,6 +9,7 @@ import {
   type Job,
   type JobExplanation,
   jobHref,
+  jobState,
   keepDraft,
   mayOperate,
   path,
@@ -87,7 +88,7 @@ export function JobView({ id, editing }: { id: string; editing: boolean }) {
         <a href="/jobs">Jobs</a>
       </p>
       <Heading title={<Title id={id} />}>
-        {known !== undefined && <Status of={known.job.status} />}
+        {known !== undefined && <Status of={jobState(known.job)} />}
         {known !== undefined && mayOperate.value && !editing && (
           <div class="buttons end">
             <JobActions job={known.job} changed={() => shown.refresh()} deleted={() => go('/jobs')} />
