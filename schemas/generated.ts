@@ -329,6 +329,43 @@ export interface TopicTargetInput {
   partition?: number | null | undefined
 }
 
+export type CauseOutcome = 'SUCCEEDED' | 'DEAD' | 'EXPIRED'
+
+/** The run whose end triggered a follow-up. */
+export interface Cause {
+  /** Id of its job. */
+  jobId: string
+  /** Number of the run. */
+  runNo: number
+  /** Life of its job. Default: "". */
+  life: string
+  /** How it ended. */
+  outcome: CauseOutcome
+  /** Its nominal time. Unit: epoch ms. */
+  scheduledFor: number
+  /** When it ended. Unit: epoch ms. */
+  finishedAt: number
+  /** Type of its last error; null if it has none. Default: null. */
+  errorType: string | null
+  /** Message of its last error, at most 1,000 characters. Default: null. */
+  errorMessage: string | null
+  /** Value that its handler returned, as JSON. Default: null. */
+  result: Buffer | null
+}
+
+/** Cause as a writer may give it: fields with a default may be left out. */
+export interface CauseInput {
+  jobId: string
+  runNo: number
+  life?: string | undefined
+  outcome: CauseOutcome
+  scheduledFor: number
+  finishedAt: number
+  errorType?: string | null | undefined
+  errorMessage?: string | null | undefined
+  result?: Buffer | null | undefined
+}
+
 /** One attempt of one run, dispatched to a pool of workers. Key: job id. jobId, runNo and life identify the run; attempt is its fencing token. */
 export interface Execution {
   /** Id of the job. */
@@ -377,6 +414,8 @@ export interface Execution {
   topicTarget: TopicTarget | null
   /** The number of the priority, 0 to 9; 9 goes first. Null: HIGH is 8, NORMAL 4, LOW 1. Default: null. */
   priorityLevel: number | null
+  /** With FOLLOW_UP: the run that it follows. Default: null. */
+  cause: Cause | null
 }
 
 /** Execution as a writer may give it: fields with a default may be left out. */
@@ -404,6 +443,7 @@ export interface ExecutionInput {
   httpTarget?: HttpTargetInput | null | undefined
   topicTarget?: TopicTargetInput | null | undefined
   priorityLevel?: number | null | undefined
+  cause?: CauseInput | null | undefined
 }
 
 export type JobCommandType = 'TRIGGER' | 'PAUSE' | 'RESUME' | 'CANCEL' | 'CANCEL_RUN' | 'REDRIVE' | 'BACKFILL'
@@ -430,6 +470,8 @@ export interface JobCommand {
   chainDepth: number
   /** With FOLLOW_UP: number of runs that may still follow from this one, directly and indirectly. Default: 5000. */
   chainLeft: number
+  /** With FOLLOW_UP: the run that it follows. Default: null. */
+  cause: Cause | null
   /** Who sent the command. Default: null. */
   actor: string | null
   /** With CANCEL_RUN: the run is dead and is discarded. It keeps its record, and no longer counts as dead. With BACKFILL: the one in progress makes no further runs; those that it has made go on. An owner of an earlier version refuses both. Default: false. */
@@ -448,6 +490,7 @@ export interface JobCommandInput {
   to?: number | null | undefined
   chainDepth?: number | undefined
   chainLeft?: number | undefined
+  cause?: CauseInput | null | undefined
   actor?: string | null | undefined
   discard?: boolean | undefined
 }
@@ -661,7 +704,7 @@ export interface JobDefinition {
   misfireThresholdMs: number
   /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. Default: "ALLOW". */
   overlap: Overlap
-  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. Default: 16. */
+  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER or a REDRIVE above the limit is refused and shown at /why; follow-ups wait, at most 64 MiB of them. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. Default: 16. */
   maxConcurrentRuns: number
   /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. Default: null. */
   concurrencyKey: string | null
@@ -685,7 +728,7 @@ export interface JobDefinition {
   dedupKey: string | null
   /** With dedupKey: length of the window. Unit: ms. Default: 0. */
   dedupWindowMs: number
-  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. Default: []. */
+  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. The run that follows has the id, outcome, error and result of this one as its cause. Default: []. */
   onSuccess: string[]
   /** Ids of other jobs that are triggered when a run of this job is dead or expires. The limits of onSuccess apply. Default: []. */
   onFailure: string[]
@@ -775,6 +818,32 @@ export interface BackfillInput {
   to: number
   from?: number | undefined
   made?: number | undefined
+}
+
+/** FollowUpQueue */
+export interface FollowUpQueue {
+  /** Number of the page with the one that goes first. */
+  firstPage: number
+  /** Follow-ups of that page that have left the queue. */
+  taken: number
+  /** Number of the page that takes the next one. */
+  lastPage: number
+  /** Follow-ups that wait. */
+  count: number
+  /** Their size. */
+  bytes: number
+  /** Since when there is a place for the first one. Null: there is none. Unit: epoch ms. Default: null. */
+  lookAt: number | null
+}
+
+/** FollowUpQueue as a writer may give it: fields with a default may be left out. */
+export interface FollowUpQueueInput {
+  firstPage: number
+  taken: number
+  lastPage: number
+  count: number
+  bytes: number
+  lookAt?: number | null | undefined
 }
 
 export type RefusalKind = 'SKIPPED' | 'QUEUED' | 'WAITING' | 'EXPIRED' | 'CANCELLED' | 'DROPPED' | 'DEAD'
@@ -1033,6 +1102,8 @@ export interface JobState {
   queuedFor: number | null
   /** The past range that is in progress. Default: null. */
   backfill: Backfill | null
+  /** Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs. Null: none waits. Default: null. */
+  followUps: FollowUpQueue | null
   /** The last ten dead runs that can be redriven. Key P holds their executions. Default: []. */
   deadRuns: number[]
   /** Decisions not to fire, or not to fire yet, oldest first. The last twelve, in addition to the refusals of recentCommands. Default: []. */
@@ -1076,6 +1147,7 @@ export interface JobStateInput {
   recheckAt?: number | null | undefined
   queuedFor?: number | null | undefined
   backfill?: BackfillInput | null | undefined
+  followUps?: FollowUpQueueInput | null | undefined
   deadRuns?: number[] | undefined
   decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
@@ -1085,6 +1157,43 @@ export interface JobStateInput {
   droppedOffset?: number | undefined
   active?: ActiveRunInput[] | undefined
   lastRun?: FinishedRunInput | null | undefined
+}
+
+/** FollowUp */
+export interface FollowUp {
+  /** As in its command. */
+  commandId: string
+  /** When the owner read its command. Unit: epoch ms. */
+  at: number
+  /** As in its command. Default: null. */
+  payload: Buffer | null
+  /** As in its command. Default: 0. */
+  chainDepth: number
+  /** As in its command. Default: 5000. */
+  chainLeft: number
+  /** The run that it follows. Default: null. */
+  cause: Cause | null
+}
+
+/** FollowUp as a writer may give it: fields with a default may be left out. */
+export interface FollowUpInput {
+  commandId: string
+  at: number
+  payload?: Buffer | null | undefined
+  chainDepth?: number | undefined
+  chainLeft?: number | undefined
+  cause?: CauseInput | null | undefined
+}
+
+/** FollowUpPage */
+export interface FollowUpPage {
+  /** In their order. */
+  items: FollowUp[]
+}
+
+/** FollowUpPage as a writer may give it: fields with a default may be left out. */
+export interface FollowUpPageInput {
+  items: FollowUpInput[]
 }
 
 /** KeySlots */
@@ -1182,7 +1291,7 @@ export interface OwnerInput {
   zoneRules?: string | undefined
 }
 
-/** A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, C slots, W starts, M position or owner. */
+/** A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner. */
 export interface StateEntry {
   /** Key S: all decisions about a job. Default: null. */
   state: JobState | null
@@ -1190,6 +1299,8 @@ export interface StateEntry {
   run: FinishedRun | null
   /** Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot. Default: null. */
   snapshot: Buffer | null
+  /** Key F: a page of follow-ups that wait. Default: null. */
+  followUps: FollowUpPage | null
   /** Key C: use of a concurrencyKey. Default: null. */
   slots: KeySlots | null
   /** Key W: the last starts under a rateLimit. Default: null. */
@@ -1205,6 +1316,7 @@ export interface StateEntryInput {
   state?: JobStateInput | null | undefined
   run?: FinishedRunInput | null | undefined
   snapshot?: Buffer | null | undefined
+  followUps?: FollowUpPageInput | null | undefined
   slots?: KeySlotsInput | null | undefined
   starts?: KeyStartsInput | null | undefined
   position?: PositionInput | null | undefined
@@ -2388,6 +2500,96 @@ export const executionSchema = {
       ],
       "default": null,
       "doc": "The number of the priority, 0 to 9; 9 goes first. Null: HIGH is 8, NORMAL 4, LOW 1."
+    },
+    {
+      "name": "cause",
+      "default": null,
+      "doc": "With FOLLOW_UP: the run that it follows.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "Cause",
+          "doc": "The run whose end triggered a follow-up.",
+          "fields": [
+            {
+              "name": "jobId",
+              "type": "string",
+              "maxLength": 255,
+              "doc": "Id of its job."
+            },
+            {
+              "name": "runNo",
+              "type": "long",
+              "minimum": 0,
+              "maximum": 9007199254740991,
+              "doc": "Number of the run."
+            },
+            {
+              "name": "life",
+              "type": "string",
+              "default": "",
+              "maxLength": 40,
+              "doc": "Life of its job."
+            },
+            {
+              "name": "outcome",
+              "type": {
+                "type": "enum",
+                "name": "CauseOutcome",
+                "symbols": [
+                  "SUCCEEDED",
+                  "DEAD",
+                  "EXPIRED"
+                ]
+              },
+              "doc": "How it ended."
+            },
+            {
+              "name": "scheduledFor",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "Its nominal time."
+            },
+            {
+              "name": "finishedAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "When it ended."
+            },
+            {
+              "name": "errorType",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxLength": 1000,
+              "doc": "Type of its last error; null if it has none."
+            },
+            {
+              "name": "errorMessage",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxLength": 1000,
+              "doc": "Message of its last error, at most 1,000 characters."
+            },
+            {
+              "name": "result",
+              "type": [
+                "null",
+                "bytes"
+              ],
+              "default": null,
+              "maxBytes": 65536,
+              "doc": "Value that its handler returned, as JSON."
+            }
+          ]
+        }
+      ]
     }
   ]
 } as const
@@ -2506,6 +2708,96 @@ export const jobCommandSchema = {
       "minimum": 0,
       "maximum": 5000,
       "doc": "With FOLLOW_UP: number of runs that may still follow from this one, directly and indirectly."
+    },
+    {
+      "name": "cause",
+      "default": null,
+      "doc": "With FOLLOW_UP: the run that it follows.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "Cause",
+          "doc": "The run whose end triggered a follow-up.",
+          "fields": [
+            {
+              "name": "jobId",
+              "type": "string",
+              "maxLength": 255,
+              "doc": "Id of its job."
+            },
+            {
+              "name": "runNo",
+              "type": "long",
+              "minimum": 0,
+              "maximum": 9007199254740991,
+              "doc": "Number of the run."
+            },
+            {
+              "name": "life",
+              "type": "string",
+              "default": "",
+              "maxLength": 40,
+              "doc": "Life of its job."
+            },
+            {
+              "name": "outcome",
+              "type": {
+                "type": "enum",
+                "name": "CauseOutcome",
+                "symbols": [
+                  "SUCCEEDED",
+                  "DEAD",
+                  "EXPIRED"
+                ]
+              },
+              "doc": "How it ended."
+            },
+            {
+              "name": "scheduledFor",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "Its nominal time."
+            },
+            {
+              "name": "finishedAt",
+              "type": "long",
+              "unit": "epoch ms",
+              "doc": "When it ended."
+            },
+            {
+              "name": "errorType",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxLength": 1000,
+              "doc": "Type of its last error; null if it has none."
+            },
+            {
+              "name": "errorMessage",
+              "type": [
+                "null",
+                "string"
+              ],
+              "default": null,
+              "maxLength": 1000,
+              "doc": "Message of its last error, at most 1,000 characters."
+            },
+            {
+              "name": "result",
+              "type": [
+                "null",
+                "bytes"
+              ],
+              "default": null,
+              "maxBytes": 65536,
+              "doc": "Value that its handler returned, as JSON."
+            }
+          ]
+        }
+      ]
     },
     {
       "name": "actor",
@@ -3142,7 +3434,7 @@ export const jobDefinitionSchema = {
       "default": 16,
       "minimum": 1,
       "maximum": 100,
-      "doc": "The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends."
+      "doc": "The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER or a REDRIVE above the limit is refused and shown at /why; follow-ups wait, at most 64 MiB of them. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends."
     },
     {
       "name": "concurrencyKey",
@@ -3292,7 +3584,7 @@ export const jobDefinitionSchema = {
       "default": [],
       "maxEntries": 16,
       "maxLength": 255,
-      "doc": "Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so."
+      "doc": "Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. The run that follows has the id, outcome, error and result of this one as its cause."
     },
     {
       "name": "onFailure",
@@ -3352,7 +3644,7 @@ export const jobStateSchema = {
   "type": "record",
   "name": "StateEntry",
   "namespace": "duelog",
-  "doc": "A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, C slots, W starts, M position or owner.",
+  "doc": "A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner.",
   "fields": [
     {
       "name": "state",
@@ -3583,6 +3875,55 @@ export const jobStateSchema = {
                       "type": "long",
                       "default": 0,
                       "doc": "Runs that it has made."
+                    }
+                  ]
+                }
+              ]
+            },
+            {
+              "name": "followUps",
+              "default": null,
+              "doc": "Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs. Null: none waits.",
+              "type": [
+                "null",
+                {
+                  "type": "record",
+                  "name": "FollowUpQueue",
+                  "fields": [
+                    {
+                      "name": "firstPage",
+                      "type": "long",
+                      "doc": "Number of the page with the one that goes first."
+                    },
+                    {
+                      "name": "taken",
+                      "type": "int",
+                      "doc": "Follow-ups of that page that have left the queue."
+                    },
+                    {
+                      "name": "lastPage",
+                      "type": "long",
+                      "doc": "Number of the page that takes the next one."
+                    },
+                    {
+                      "name": "count",
+                      "type": "long",
+                      "doc": "Follow-ups that wait."
+                    },
+                    {
+                      "name": "bytes",
+                      "type": "long",
+                      "doc": "Their size."
+                    },
+                    {
+                      "name": "lookAt",
+                      "type": [
+                        "null",
+                        "long"
+                      ],
+                      "default": null,
+                      "unit": "epoch ms",
+                      "doc": "Since when there is a place for the first one. Null: there is none."
                     }
                   ]
                 }
@@ -4245,6 +4586,155 @@ export const jobStateSchema = {
       ],
       "default": null,
       "doc": "Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot."
+    },
+    {
+      "name": "followUps",
+      "default": null,
+      "doc": "Key F: a page of follow-ups that wait.",
+      "type": [
+        "null",
+        {
+          "type": "record",
+          "name": "FollowUpPage",
+          "fields": [
+            {
+              "name": "items",
+              "doc": "In their order.",
+              "type": {
+                "type": "array",
+                "items": {
+                  "type": "record",
+                  "name": "FollowUp",
+                  "fields": [
+                    {
+                      "name": "commandId",
+                      "type": "string",
+                      "doc": "As in its command."
+                    },
+                    {
+                      "name": "at",
+                      "type": "long",
+                      "unit": "epoch ms",
+                      "doc": "When the owner read its command."
+                    },
+                    {
+                      "name": "payload",
+                      "type": [
+                        "null",
+                        "bytes"
+                      ],
+                      "default": null,
+                      "doc": "As in its command."
+                    },
+                    {
+                      "name": "chainDepth",
+                      "type": "int",
+                      "default": 0,
+                      "doc": "As in its command."
+                    },
+                    {
+                      "name": "chainLeft",
+                      "type": "int",
+                      "default": 5000,
+                      "doc": "As in its command."
+                    },
+                    {
+                      "name": "cause",
+                      "default": null,
+                      "doc": "The run that it follows.",
+                      "type": [
+                        "null",
+                        {
+                          "type": "record",
+                          "name": "Cause",
+                          "doc": "The run whose end triggered a follow-up.",
+                          "fields": [
+                            {
+                              "name": "jobId",
+                              "type": "string",
+                              "maxLength": 255,
+                              "doc": "Id of its job."
+                            },
+                            {
+                              "name": "runNo",
+                              "type": "long",
+                              "minimum": 0,
+                              "maximum": 9007199254740991,
+                              "doc": "Number of the run."
+                            },
+                            {
+                              "name": "life",
+                              "type": "string",
+                              "default": "",
+                              "maxLength": 40,
+                              "doc": "Life of its job."
+                            },
+                            {
+                              "name": "outcome",
+                              "type": {
+                                "type": "enum",
+                                "name": "CauseOutcome",
+                                "symbols": [
+                                  "SUCCEEDED",
+                                  "DEAD",
+                                  "EXPIRED"
+                                ]
+                              },
+                              "doc": "How it ended."
+                            },
+                            {
+                              "name": "scheduledFor",
+                              "type": "long",
+                              "unit": "epoch ms",
+                              "doc": "Its nominal time."
+                            },
+                            {
+                              "name": "finishedAt",
+                              "type": "long",
+                              "unit": "epoch ms",
+                              "doc": "When it ended."
+                            },
+                            {
+                              "name": "errorType",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "maxLength": 1000,
+                              "doc": "Type of its last error; null if it has none."
+                            },
+                            {
+                              "name": "errorMessage",
+                              "type": [
+                                "null",
+                                "string"
+                              ],
+                              "default": null,
+                              "maxLength": 1000,
+                              "doc": "Message of its last error, at most 1,000 characters."
+                            },
+                            {
+                              "name": "result",
+                              "type": [
+                                "null",
+                                "bytes"
+                              ],
+                              "default": null,
+                              "maxBytes": 65536,
+                              "doc": "Value that its handler returned, as JSON."
+                            }
+                          ]
+                        }
+                      ]
+                    }
+                  ]
+                }
+              }
+            }
+          ]
+        }
+      ]
     },
     {
       "name": "slots",

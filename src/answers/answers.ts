@@ -176,7 +176,7 @@ export type JobDefinition = {
   misfireThresholdMs?: number
   /** An occurrence is due while an earlier run is still active. ALLOW: both run. SKIP: the occurrence is skipped. QUEUE_ONE: the first such occurrence waits, and runs when the other run has ended. CANCEL_PREVIOUS: the earlier run is cancelled. */
   overlap?: 'ALLOW' | 'SKIP' | 'QUEUE_ONE' | 'CANCEL_PREVIOUS'
-  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER, a REDRIVE or a follow-up above the limit is refused and shown at /why. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. */
+  /** The largest number of active runs of the job, from any cause. A run that waits for a slot or for a start of its rateLimit is active. A TRIGGER or a REDRIVE above the limit is refused and shown at /why; follow-ups wait, at most 64 MiB of them. With overlap ALLOW a further occurrence is skipped and counted; with catchUp ALL it waits until a run ends. */
   maxConcurrentRuns?: number
   /** Jobs with the same key share concurrencyLimit. The limit is exact among the jobs of one partition: give their ids one {tag}. At most 256 bytes, no control characters. For handlers and HTTP only. */
   concurrencyKey?: string | null
@@ -200,7 +200,7 @@ export type JobDefinition = {
   dedupKey?: string | null
   /** With dedupKey: length of the window. Unit: ms. */
   dedupWindowMs?: number
-  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. */
+  /** Ids of other jobs that are triggered when a run of this job succeeds. At most 5,000 runs follow from one run, over at most 32 generations. Beyond that no job is triggered, and its /why says so. The run that follows has the id, outcome, error and result of this one as its cause. */
   onSuccess?: string[]
   /** Ids of other jobs that are triggered when a run of this job is dead or expires. The limits of onSuccess apply. */
   onFailure?: string[]
@@ -369,6 +369,8 @@ export type Job = {
   deadRuns: number[]
   /** The backfill in progress. Null: none makes runs now; those that one has made may be active. */
   backfill: BackfillProgress | null
+  /** Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs. */
+  followUpsWaiting: number
   active: Run[]
   /** Null before the first run. */
   lastRun: Run | null

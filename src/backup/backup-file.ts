@@ -46,6 +46,7 @@ export const kinds = {
   pending: 10,
   pause: 11,
   operation: 12,
+  followUps: 13,
   trailer: 15,
 } as const
 export type Kind = (typeof kinds)[keyof typeof kinds]

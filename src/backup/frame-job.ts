@@ -1,7 +1,7 @@
 /** The frames of one job, and the records that they become. */
-import type { Execution, ExecutionEvent, FinishedRun, JobState, OperationRecord } from '../../schemas/index.ts'
+import type { Execution, ExecutionEvent, FinishedRun, FollowUp, JobState, OperationRecord } from '../../schemas/index.ts'
 import { type KeyUse, restoredJob } from '../../streams/backup/index.ts'
-import { type KnownDefinition, runKey, snapshotKey, stateKey } from '../../streams/state/index.ts'
+import { followUpsKey, type KnownDefinition, runKey, snapshotKey, stateKey } from '../../streams/state/index.ts'
 import { partitionOf, restoredHeader, type TopicNames } from '../../streams/topics/index.ts'
 import type { Codecs } from '../kafka/index.ts'
 import type { RecordOut } from '../ports/index.ts'
@@ -14,6 +14,8 @@ export interface DecodedJob {
   state: JobState | undefined
   runs: FinishedRun[]
   snapshots: Map<number, Execution>
+  /** Pages of the follow-ups that wait, by their numbers. */
+  followUps: Map<number, FollowUp[]>
   events: ExecutionEvent[]
   commands: { value: Buffer; headers: Record<string, Buffer> }[]
   /** Whether a pending record names its definition by offset. */
@@ -22,7 +24,7 @@ export interface DecodedJob {
 
 /** Kinds of frames that follow the frame of their job. */
 export const jobParts: ReadonlySet<number> = new Set([
-  ...[kinds.definition, kinds.state, kinds.run, kinds.snapshot, kinds.command, kinds.event],
+  ...[kinds.definition, kinds.state, kinds.run, kinds.snapshot, kinds.followUps, kinds.command, kinds.event],
 ])
 
 /** `frames`: that of the job itself is the first. `from`: codecs of the file. */
@@ -30,7 +32,15 @@ export async function decodedJob(frames: readonly Frame[], from: Codecs, to: Pic
   const [head] = frames
   const job: DecodedJob = {
     ...{ id: String(head?.meta.id), hasConditions: head?.meta.conditions === true },
-    ...{ definition: undefined, state: undefined, runs: [], snapshots: new Map(), events: [], commands: [] },
+    ...{
+      definition: undefined,
+      state: undefined,
+      runs: [],
+      snapshots: new Map(),
+      followUps: new Map(),
+      events: [],
+      commands: [],
+    },
   }
   for (const { kind, meta, body } of frames) {
     switch (kind) {
@@ -49,6 +59,9 @@ export async function decodedJob(frames: readonly Frame[], from: Codecs, to: Pic
       }
       case kinds.snapshot:
         job.snapshots.set(Number(meta.runNo), await from.execution.decode(body))
+        break
+      case kinds.followUps:
+        job.followUps.set(Number(meta.page), (await from.state.decode(body)).followUps?.items ?? [])
         break
       case kinds.command: {
         const value = to.command.encode(await from.command.decode(body))
@@ -84,6 +97,7 @@ export function addRecords(
   for (const run of runs) put(runKey(id, run.runNo), codecs.state.encode({ run }))
   for (const [runNo, execution] of snapshots)
     put(snapshotKey(id, runNo), codecs.state.encode({ snapshot: codecs.execution.encode(execution) }))
+  for (const [page, items] of job.followUps) put(followUpsKey(id, page), codecs.state.encode({ followUps: { items } }))
   for (const { value, headers } of commands) records.push({ topic: names.commands, partition, key: id, value, headers })
   for (const event of events) records.push({ topic: names.events, partition, key: id, value: codecs.event.encode(event) })
   return slots

@@ -195,6 +195,8 @@ async function putState(
       return scratch.putPart(partition, jobIdOfKey(key), parts.run, key.subarray(-1), value)
     case prefix.snapshot:
       return scratch.putPart(partition, jobIdOfKey(key), parts.snapshot, key.subarray(-8), value)
+    case prefix.followUps:
+      return scratch.putPart(partition, jobIdOfKey(key), parts.followUps, key.subarray(-8), value)
     case prefix.starts:
       return scratch.putNamed(partition, key.subarray(1), none, value)
     default:

@@ -1,6 +1,6 @@
 /** Decodes what the scratch store holds of a job. What cannot be decoded is counted; it never stops a backup. */
 import { deserialize } from 'node:v8'
-import type { Execution, ExecutionEvent, FinishedRun, JobState } from '../../schemas/index.ts'
+import type { Execution, ExecutionEvent, FinishedRun, FollowUp, FollowUpQueue, JobState } from '../../schemas/index.ts'
 import type { JobsRecord } from '../../streams/backup/index.ts'
 import { unreadableState } from '../../streams/jobs/index.ts'
 import { type KnownDefinition, storedDefinition } from '../../streams/state/index.ts'
@@ -54,6 +54,19 @@ export class PartDecoder {
       }
     }
     return { retained, runs }
+  }
+
+  /** Follow-ups that wait, in their order. */
+  async followUps(entries: readonly PartEntry[], queue: FollowUpQueue | null): Promise<FollowUp[]> {
+    if (queue === null) return []
+    const followUps: FollowUp[] = []
+    for (const { rest, value } of entries) {
+      const page = offsetOfKey(rest)
+      if (page < queue.firstPage || page > queue.lastPage) continue
+      const items = (await this.decoded(() => this.#codecs.state.decode(value)))?.followUps?.items ?? []
+      followUps.push(...items.slice(page === queue.firstPage ? queue.taken : 0))
+    }
+    return followUps
   }
 
   async runs(entries: readonly PartEntry[]): Promise<FinishedRun[]> {

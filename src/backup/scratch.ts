@@ -14,7 +14,7 @@ import type { PartitionStore, StoreEntry, StoreOp } from '../ports/index.ts'
 import { reasonOf, rocksStores } from '../store/index.ts'
 
 /** Parts of a job. */
-export const parts = { state: 1, run: 2, snapshot: 3, record: 4, command: 5, event: 6 } as const
+export const parts = { state: 1, run: 2, snapshot: 3, record: 4, command: 5, event: 6, followUps: 7 } as const
 export type Part = (typeof parts)[keyof typeof parts]
 
 const [jobMark, namedMark] = [0x4a, 0x4c]

@@ -1,7 +1,8 @@
 /** The part of a backup that goes through the jobs of the scratch store and writes the frames of the file. */
 import { deserialize } from 'node:v8'
-import type { JobState, OperationRecord } from '../../schemas/index.ts'
+import type { FollowUp, JobState, OperationRecord } from '../../schemas/index.ts'
 import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
+import { queueOf } from '../../streams/runs/index.ts'
 import { type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type Codecs, codecsOfSchemas, ownSchemas } from '../kafka/index.ts'
@@ -114,6 +115,11 @@ export class Writing {
     const events = await this.#decoder.events(of(parts.event))
     const job = capturedJob({ id, state, retained, records, events })
     const commands = await this.#commands(of(parts.command))
+    const waiting = job.state?.followUps ?? null
+    const { queue, pages } = queueOf(
+      await this.#ofCopy(await this.#decoder.followUps(of(parts.followUps), waiting)),
+      waiting?.lookAt ?? null,
+    )
     if (job.definition === undefined && job.state === undefined && job.pending.length + commands.length === 0) return
     const put = this.#writer
     const conditions = job.pending.some(({ headers }) => typeof onlyOverOf(headers) === 'number')
@@ -124,11 +130,13 @@ export class Writing {
     }
     if (job.state !== undefined) {
       this.#count(job.state)
-      await put.put(kinds.state, {}, this.#file.state.encode({ state: job.state }))
+      await put.put(kinds.state, {}, this.#file.state.encode({ state: { ...job.state, followUps: queue } }))
     }
     for (const run of await this.#decoder.runs(of(parts.run))) await put.put(kinds.run, {}, this.#file.state.encode({ run }))
     for (const [runNo, execution] of snapshots.runs)
       await put.put(kinds.snapshot, { runNo }, this.#file.execution.encode(execution))
+    for (const [page, items] of pages.entries())
+      await put.put(kinds.followUps, { page }, this.#file.state.encode({ followUps: { items } }))
     for (const { body, headers } of commands) await put.put(kinds.command, { headers }, body)
     for (const event of job.events) await put.put(kinds.event, {}, this.#file.event.encode(event))
     this.#counts.pendingCommands += commands.length
@@ -166,12 +174,22 @@ export class Writing {
       const { value: bytes, headers } = deserialize(value) as PackedInput
       const command = await this.#decoder.decoded(() => this.#codecs.command.decode(Buffer.from(bytes ?? [])))
       if (command === undefined) continue
-      const from = followUpOf(command.commandId)
-      const source = from === undefined ? undefined : await this.#sourceOf(from.jobId)
-      if (isOfCopy(command.commandId, () => source))
+      if (await this.#isOfCopy(command.commandId))
         commands.push({ body: this.#file.command.encode(command), headers: textsOf(headers) })
     }
     return commands
+  }
+
+  async #ofCopy(followUps: readonly FollowUp[]): Promise<FollowUp[]> {
+    const kept: FollowUp[] = []
+    for (const followUp of followUps) if (await this.#isOfCopy(followUp.commandId)) kept.push(followUp)
+    return kept
+  }
+
+  async #isOfCopy(commandId: string): Promise<boolean> {
+    const from = followUpOf(commandId)
+    const source = from === undefined ? undefined : await this.#sourceOf(from.jobId)
+    return isOfCopy(commandId, () => source)
   }
 
   async #sourceOf(jobId: string): Promise<{ state: JobState | undefined; records: JobsRecord[] }> {

@@ -67,6 +67,7 @@ export interface JobView {
   anchorAt: number
   /** The backfill in progress. */
   backfill: JobState['backfill']
+  followUpsWaiting: number
 }
 
 export interface ListedJobs {

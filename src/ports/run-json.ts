@@ -37,6 +37,7 @@ export function jobToFields(job: JobView, nowMs: number): Json {
     cancelled: job.cancelled,
     deadRuns: job.deadRuns,
     backfill: job.backfill && backfillToJson(job.backfill),
+    followUpsWaiting: job.followUpsWaiting,
   }
 }
 

@@ -59,6 +59,7 @@ export function fakeRun<Payload = unknown>(payload?: Payload, overrides?: FakeRu
     payloadBytes: text === null ? null : Buffer.from(text),
     contentType: text === null ? null : 'application/json',
     headers: {},
+    cause: null,
     http: null,
     signal: given.signal === undefined ? controller.signal : AbortSignal.any([given.signal, controller.signal]),
     heartbeat: (progress = {}) => void heartbeats.push(progress),
@@ -101,6 +102,7 @@ const forms: readonly [name: keyof Run, isSo: (value: unknown) => boolean, what:
     (value) => isObject(value) && typeof (value as { info?: unknown }).info === 'function',
     'give a logger such as one of pino',
   ],
+  ['cause', (value) => value === null || isObject(value), 'give the cause of a follow-up, or null'],
   ['headers', isObject, 'give an object of headers by name'],
   ['http', (value) => value === null || isObject(value), 'give an object with method and url, or null'],
   ['payloadBytes', (value) => value === null || value instanceof Uint8Array, 'give a Buffer, or null'],
@@ -109,7 +111,17 @@ const forms: readonly [name: keyof Run, isSo: (value: unknown) => boolean, what:
 
 const overridable = {
   ...{ executionId: true, jobId: true, runNo: true, attempt: true, scheduledFor: true, dueAt: true, payload: true },
-  ...{ payloadBytes: true, contentType: true, headers: true, http: true, signal: true, heartbeat: true, log: true, logger: true },
+  ...{
+    payloadBytes: true,
+    contentType: true,
+    headers: true,
+    cause: true,
+    http: true,
+    signal: true,
+    heartbeat: true,
+    log: true,
+    logger: true,
+  },
 } as const satisfies Record<keyof Run, true>
 
 const refused = (message: string): DuelogError => new DuelogError('bad-request', message)

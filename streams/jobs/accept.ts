@@ -8,6 +8,7 @@ import type { ActiveRun, JobDefinition, JobState } from '../../schemas/index.ts'
 import { noOccurrenceProblem } from '../definitions/index.ts'
 import {
   completeIfDone,
+  dropPages,
   endWithJob,
   executionOf,
   goOnWithBackfill,
@@ -232,6 +233,7 @@ export function acceptDeletion(draft: Decision, deletion: Extract<Input, { kind:
     draft.deletesHistory = state.runNo > 1
     for (const run of state.active) endWithJob(draft, run, now)
     draft.snapshotDeletes.push(...snapshotNosOf(state))
+    if (state.followUps !== null) dropPages(draft, state.followUps)
     if (state.definitionKept) draft.keptDefinition = null
   }
   // Nothing of it may appear in a later job with the same id: run numbers start again at 1.

@@ -6,13 +6,16 @@ import {
   cancelRun,
   completeIfDone,
   dropDeadSnapshot,
+  dropFollowUps,
   executionOf,
+  followUp,
   goOnWithBackfill,
   isOver,
   keepSnapshot,
   skipNext,
   startQueued,
   startRun,
+  startTriggered,
 } from '../runs/index.ts'
 import {
   type Context,
@@ -52,6 +55,9 @@ export function applyCommand(draft: Decision, command: JobCommand, context: Cont
 function reasonToRefuse({ job: { definition, state } }: Decision, command: JobCommand, { now }: Context): string | undefined {
   const { type } = command
   const isEnd = ends.has(type) || (type === 'BACKFILL' && command.discard)
+  // A follow-up waits until the job can run.
+  if (type === 'TRIGGER' && command.trigger === 'FOLLOW_UP')
+    return definition?.spec !== undefined && isOver(definition.spec, now) ? 'expired' : undefined
   if (definition?.spec === undefined) return isEnd ? undefined : 'invalid-definition'
   if (!makesRuns.has(type) || isEnd || retryOf(state, command) !== undefined) return undefined
   if (state?.status === 'INVALID') return 'invalid-definition'
@@ -115,6 +121,7 @@ function noRunReason({ job: { definition, state } }: Decision, runNo: number | n
 /** Cancels the job: nothing runs any more. A new definition revives it. */
 function cancelJob(draft: Decision, context: Context): void {
   patchState(draft, { nextFireAt: null, queuedFor: null, backfill: null, waiting: false, reason: 'cancelled' })
+  dropFollowUps(draft, 'command', context.now)
   refuse(draft, { at: context.now, what: 'CANCELLED', reason: 'command' })
   for (const run of draft.job.state?.active ?? []) cancelRun(draft, run, 'command', context)
   // Without this an interval from END would continue from the end of the cancelled run.
@@ -152,18 +159,6 @@ function discard(draft: Decision, command: JobCommand, context: Context): void {
 
 function trigger(draft: Decision, command: JobCommand, context: Context): void {
   const spec = draft.job.definition?.spec
-  if (spec === undefined) return
-  const { payload, commandId, trigger: made, chainDepth, chainLeft } = command
-  const link = made === 'FOLLOW_UP' ? { chainDepth, chainLeft } : {}
-  const adjusted = payload === null ? spec : { ...spec, payload }
-  const definition = draft.job.definition
-  // The run is made from the adjusted definition, the job keeps its own.
-  if (definition !== undefined) draft.job.definition = { ...definition, spec: adjusted }
-  const run = startRun(draft, adjusted, made, context.now, context.now, context, { commandId, ...link })
-  if (payload !== null) {
-    keepSnapshot(draft, executionOf(draft.job, run, context.now))
-    const { active = [] } = draft.job.state ?? {}
-    patchState(draft, { active: active.map((other) => (other.runNo === run.runNo ? { ...other, snapshot: true } : other)) })
-  }
-  draft.job.definition = definition
+  if (command.trigger === 'FOLLOW_UP') followUp(draft, command, context)
+  else if (spec !== undefined) startTriggered(draft, spec, 'MANUAL', command, context.now, context)
 }

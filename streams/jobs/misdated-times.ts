@@ -39,6 +39,7 @@ export function misdatedTimersOf(job: Job, now: number): Timer[] {
   const isMisdated =
     aheadBy(state.recheckAt, now + recheckMsMax) > 0 ||
     endedAhead(state, now) > 0 ||
+    aheadBy(state.followUps?.lookAt, now) > 0 ||
     intervalOf(definition.spec, state, now) !== undefined
   const runNos = state.active.flatMap((run) => (isMisdatedRun(run, now) ? [run.runNo] : []))
   return [...(isMisdated ? [0] : []), ...runNos].map((runNo) => ({ dueAt: now, kind: timerKind.misdated, jobId: job.id, runNo }))
@@ -55,6 +56,8 @@ export function correctTimes(draft: Decision, { runNo }: Timer, context: Context
   if (aheadBy(state.recheckAt, now + recheckMsMax) > 0) patchState(draft, { recheckAt: now })
   const endedBy = endedAhead(state, now)
   if (endedBy > 0) patchState(draft, { finishedAt: now, deleteAt: (state.deleteAt ?? now) - endedBy })
+  const { followUps } = state
+  if (followUps !== null && aheadBy(followUps.lookAt, now) > 0) patchState(draft, { followUps: { ...followUps, lookAt: now } })
   const nextFireAt = intervalOf(definition.spec, state, now)
   if (nextFireAt !== undefined) patchState(draft, { nextFireAt })
 }

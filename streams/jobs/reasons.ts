@@ -22,6 +22,7 @@ const reasons: Record<string, string> = {
   'CANCELLED overlap': 'a later occurrence replaced it',
   'max-concurrent-runs': 'the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too',
   'chain-depth': 'its chain of follow-ups had reached the maximum length; check whether these jobs trigger each other in a cycle',
+  'follow-ups-waiting': 'as many follow-ups wait for the job as may wait',
   'chain-runs': 'the maximum number of runs had followed from one run; check whether these jobs trigger each other in a cycle',
   expired: 'its job had ended at its expireAt',
   command: 'a command requested it',
@@ -49,6 +50,7 @@ const reasons: Record<string, string> = {
   'not-tracked-backfill': 'a backfill continues when a run ends, and with trackRuns false no end is reported',
   'invalid-definition': 'the definition in force cannot be used',
   'unreadable-state': 'the state of the job cannot be read; define the job again',
+  'unreadable-follow-ups': 'their records cannot be read',
   repeated: 'a command with the same commandId was already accepted',
   'no-such-job': 'there is no such job',
   'not-tracked': 'trackRuns is false, so a run cannot be reached once it is handed to the workers',
@@ -152,6 +154,7 @@ function present(state: JobState, nowMs: number, pool = ''): Reason[] {
       say('topic-unavailable', `Run ${run.runNo} waits for its topic. ${run.errors.at(-1)?.message}`, run.errors.at(-1)?.at)
     else say('active', `Run ${run.runNo} ${stateWords(run.status)}.`, run.dueAt)
   }
+  if (state.followUps !== null) say('follow-ups', `${state.followUps.count} follow-ups wait until the job has fewer active runs.`)
   if (state.backfill !== null)
     say('backfill', `A backfill of a past range is active. It has made ${state.backfill.made} runs.`, state.backfill.nextAt)
   return now

@@ -20,7 +20,7 @@ export function targetProblem(
   if (spec === undefined) return undefined
   if (spec.target.topic === null) return poolProblem(spec.target.pool)
   const run = { jobId, runNo: 1, life: lifeOf({ offset, appendedAt }), scheduledFor: 0 }
-  return topicProblem(spec.target.topic, recordBytes(topicRecord(run, spec.target.topic, spec)))
+  return topicProblem(spec.target.topic, recordBytes(topicRecord(run, spec.target.topic, { ...spec, cause: null })))
 }
 
 /** Makes the job INVALID until the next check. */

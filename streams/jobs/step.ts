@@ -16,6 +16,8 @@ import {
   fire,
   hasOwnInput,
   lookAtZone,
+  startFollowUps,
+  watchFollowUps,
 } from '../runs/index.ts'
 import {
   type Context,
@@ -65,6 +67,7 @@ export function step(job: Job, input: Input, context: Context): Decision {
       admit(draft, input.waiter, context)
   }
   endRunsOfStep(draft, context)
+  watchFollowUps(draft, context)
   return shortened(draft)
 }
 
@@ -89,6 +92,7 @@ function applyTimer(draft: Decision, timer: Timer, context: Context): void {
     return
   }
   if (timer.kind === timerKind.fire) return fire(draft, timer, context)
+  if (timer.kind === timerKind.followUps) return startFollowUps(draft, timer, context)
   if (timer.kind === timerKind.zone) return lookAtZone(draft, context)
   if (timer.kind === timerKind.misdated) return correctTimes(draft, timer, context)
   if (timer.kind === timerKind.target) return followTargets(draft, context)

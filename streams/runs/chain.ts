@@ -3,7 +3,7 @@
  * partitions. So each run carries how many runs led to it, and how many may still follow. The latter number is divided among its
  * followers. So a chain has at most 1 + 5,000 runs, even if its jobs trigger each other in a cycle.
  */
-import { fieldOf, jobCommandSchema } from '../../schemas/index.ts'
+import { type Cause, fieldOf, jobCommandSchema } from '../../schemas/index.ts'
 import { type Decision, refuse } from '../state/index.ts'
 
 /** Generations of followers. */
@@ -35,12 +35,12 @@ export function linksAfter({ chainDepth, chainLeft }: Link, wanted: number): Lin
 export function triggerFollowers(
   draft: Decision,
   run: Link,
-  { commandId, at }: { commandId: string; at: number },
+  { commandId, at, cause }: { commandId: string; at: number; cause: Cause },
   jobIds: string[],
 ): void {
   const links = linksAfter(run, jobIds.length)
   for (const [index, link] of links.entries()) {
-    draft.out.push({ kind: 'trigger', jobId: jobIds[index] ?? '', commandId, at, ...link })
+    draft.out.push({ kind: 'trigger', jobId: jobIds[index] ?? '', commandId, at, cause, ...link })
   }
   const count = jobIds.length - links.length
   if (count === 0) return

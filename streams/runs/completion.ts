@@ -9,7 +9,7 @@ export const isOver = ({ expireAt }: JobDefinition, now: number): boolean => exp
 export function completeIfDone(draft: Decision, now: number): void {
   const { state, definition } = draft.job
   if (state === undefined || state.nextFireAt !== null || state.active.length > 0) return
-  if (state.queuedFor !== null || state.backfill !== null) return
+  if (state.queuedFor !== null || state.backfill !== null || state.followUps !== null) return
   if (state.status === 'INVALID' || definition?.spec === undefined) return
   const { retainCompletedMs, retainFailedMs } = definition.spec
   const failed = state.lastRun !== null && !['SUCCEEDED', 'CANCELLED', 'DISPATCHED'].includes(state.lastRun.status)

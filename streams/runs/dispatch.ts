@@ -51,6 +51,7 @@ export function executionOf(job: Job, run: ExecutedRun, dispatchedAt: number): E
     tracked: kept?.tracked ?? spec?.trackRuns ?? true,
     httpTarget: kept !== undefined ? kept.httpTarget : (spec?.target.http ?? null),
     topicTarget: kept !== undefined ? kept.topicTarget : (spec?.target.topic ?? null),
+    cause: kept?.cause ?? null,
   }
 }
 
@@ -62,7 +63,7 @@ export function bareExecution(job: Job, run: ActiveRun): Execution {
   const given = isLost
     ? executionOf({ ...job, definition: undefined }, { ...run, snapshot: false }, run.dispatchedAt)
     : executionOf(job, run, run.dispatchedAt)
-  return { ...given, payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null }
+  return { ...given, payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null, cause: null }
 }
 
 /** Whether a run may be dispatched before it is due. A worker keeps such a run until then. A record in a target topic is written when it is due. */

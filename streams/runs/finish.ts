@@ -1,5 +1,5 @@
 /** The end of a run: its record, the counters of the job, and the next steps of the job. */
-import type { ActiveRun, FinishedRun, JobState, RunStatus } from '../../schemas/index.ts'
+import type { ActiveRun, Cause, FinishedRun, JobState, RunStatus } from '../../schemas/index.ts'
 import { hiddenHash } from '../hashing/index.ts'
 import { nextFireAfterEnd } from '../schedules/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, runNameOf } from '../state/index.ts'
@@ -65,7 +65,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
   }
   draft.notes.push({ kind: 'ended', status: ending.status })
-  followUp(draft, run, ending)
+  triggerAfter(draft, run, finished)
   armIntervalFromEnd(draft, run, ending)
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
@@ -107,13 +107,21 @@ function countersOf({ succeeded, failed, cancelled }: JobState, status: Ending['
   return status === 'CANCELLED' ? { cancelled: cancelled + 1 } : { failed: failed + 1 }
 }
 
-function followUp(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {
+function triggerAfter(draft: Decision, run: ActiveRun, finished: FinishedRun): void {
+  const { status, finishedAt } = finished
   const spec = draft.job.definition?.spec
-  if (spec === undefined || status === 'CANCELLED' || status === 'DISPATCHED') return
+  if (spec === undefined || (status !== 'SUCCEEDED' && status !== 'DEAD' && status !== 'EXPIRED')) return
   // By the life and not by an offset of `jobs`: a copy has other offsets, and may hold this command already.
-  const commandId = `after:${draft.job.id}/${runNameOf({ runNo: run.runNo, life: draft.job.state?.life ?? '' })}`
+  const [jobId, { runNo }, life] = [draft.job.id, run, draft.job.state?.life ?? '']
+  const commandId = `after:${jobId}/${runNameOf({ runNo, life })}`
   const followers = status === 'SUCCEEDED' ? spec.onSuccess : spec.onFailure
-  if (followers.length > 0) triggerFollowers(draft, run, { commandId, at: finishedAt }, followers)
+  if (followers.length === 0) return
+  const error = status === 'SUCCEEDED' ? undefined : finished.errors.at(-1)
+  const cause: Cause = {
+    ...{ jobId, runNo, life, outcome: status, scheduledFor: run.scheduledFor, finishedAt },
+    ...{ errorType: error?.type ?? null, errorMessage: error?.message ?? null, result: finished.result },
+  }
+  triggerFollowers(draft, run, { commandId, at: finishedAt, cause }, followers)
 }
 
 function armIntervalFromEnd(draft: Decision, run: ActiveRun, { status, finishedAt }: Ending): void {

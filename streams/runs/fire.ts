@@ -92,7 +92,7 @@ function settleOverlap(
   const state = draft.job.state ?? pristineState(draft.job)
   const refusal = { at: context.now, reason, scheduledFor: nominal }
   // With catchUp ALL no occurrence is skipped because of active runs. It waits for the end of a run (finish.ts).
-  if ((reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') || waitsForPast(spec, state)) {
+  if ((reason === 'max-concurrent-runs' && spec.catchUp === 'ALL') || goesFirst(spec, state)) {
     patchState(draft, { nextFireAt: nominal, decidedFor: decidedBefore(spec, state, nominal), waiting: true })
     return refuse(draft, { ...refusal, what: 'WAITING' })
   }
@@ -150,13 +150,14 @@ function overlapRefusal(spec: JobDefinition, state: JobState): SkipReason | unde
   return state.active.length >= spec.maxConcurrentRuns ? 'max-concurrent-runs' : undefined
 }
 
-/** Runs that make up for the past skip no occurrence of the schedule: it waits for the end of one, and then goes first (backfill.ts). */
-const isOfPast = ({ trigger }: ActiveRun): boolean => trigger === 'BACKFILL' || trigger === 'REDRIVE'
+/** Runs that make up for the past, and follow-ups while others wait, skip no occurrence of the schedule: it waits for the end of one, and then goes first (backfill.ts, follow-ups.ts). */
+const isBehind = ({ trigger }: ActiveRun, { followUps }: JobState): boolean =>
+  trigger === 'BACKFILL' || trigger === 'REDRIVE' || (trigger === 'FOLLOW_UP' && followUps !== null)
 
-function waitsForPast(spec: JobDefinition, state: JobState): boolean {
+function goesFirst(spec: JobDefinition, state: JobState): boolean {
   const { overlap } = spec
   if (overlap === 'CANCEL_PREVIOUS' || (overlap === 'QUEUE_ONE' && state.queuedFor === null)) return false
-  return overlapRefusal(spec, { ...state, active: state.active.filter((run) => !isOfPast(run)) }) === undefined
+  return overlapRefusal(spec, { ...state, active: state.active.filter((run) => !isBehind(run, state)) }) === undefined
 }
 
 const countsFromEnd = (spec: JobDefinition): boolean => spec.schedule.everyMs !== null && spec.schedule.from === 'END'

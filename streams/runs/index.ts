@@ -2,6 +2,7 @@
 export { applyEvent, applyRunTimer } from './attempt.ts'
 export { attemptErrorOf } from './attempt-errors.ts'
 export { type BackfillCount, backfillRunsMax, beginBackfill, countBackfill, goOnWithBackfill } from './backfill.ts'
+export { causeHeader, type RunCause, runCauseOf } from './cause.ts'
 export { chainDepthMax, chainRunsMax } from './chain.ts'
 export { completeIfDone, isOver } from './completion.ts'
 export { deadRunsBy } from './dead-runs.ts'
@@ -11,6 +12,15 @@ export { endedRunOf } from './ended-run.ts'
 export { executionProblem, sizeProblem } from './execution-problem.ts'
 export { cancelRun, endWithJob } from './finish.ts'
 export { fire } from './fire.ts'
+export {
+  dropFollowUps,
+  dropPages,
+  followUp,
+  queueOf,
+  startFollowUps,
+  startTriggered,
+  watchFollowUps,
+} from './follow-ups.ts'
 export { admit, beginAttempt } from './gate.ts'
 export { redeliverMsMax } from './redelivery.ts'
 export { fittedReport } from './report.ts'

@@ -6,6 +6,8 @@ import { firstLink } from './chain.ts'
 import { isOver } from './completion.ts'
 import { beginAttempt } from './gate.ts'
 
+type RunOptions = Partial<Pick<ActiveRun, 'commandId' | 'snapshot' | 'chainDepth' | 'chainLeft'>>
+
 /** Starts a run and begins its first attempt. */
 export function startRun(
   draft: Decision,
@@ -14,7 +16,22 @@ export function startRun(
   scheduledFor: number,
   dueAt: number,
   context: Context,
-  more: Partial<Pick<ActiveRun, 'commandId' | 'snapshot' | 'chainDepth' | 'chainLeft'>> = {},
+  more: RunOptions = {},
+): ActiveRun {
+  const run = makeRun(draft, spec, trigger, scheduledFor, dueAt, context, more)
+  beginAttempt(draft, run, context)
+  return run
+}
+
+/** Adds a run to the state. Its first attempt does not begin yet. */
+export function makeRun(
+  draft: Decision,
+  spec: JobDefinition,
+  trigger: Trigger,
+  scheduledFor: number,
+  dueAt: number,
+  context: Context,
+  more: RunOptions,
 ): ActiveRun {
   const before = draft.job.state ?? pristineState(draft.job)
   const runNo = before.runNo + 1
@@ -61,7 +78,6 @@ export function startRun(
     finishedAt: null,
     deleteAt: null,
   })
-  beginAttempt(draft, run, context)
   return run
 }
 

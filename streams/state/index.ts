@@ -34,6 +34,7 @@ export {
   definitionKey,
   definitionValue,
   emptyValue,
+  followUpsKey,
   isRetainedDefinition,
   jobIdOfKey,
   keyAfter,

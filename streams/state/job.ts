@@ -3,11 +3,13 @@
  * Everything here is a value; nothing reads a clock, a disk or a socket.
  */
 import type {
+  Cause,
   DeadLetter,
   EndedRun,
   Execution,
   ExecutionEvent,
   FinishedRun,
+  FollowUp,
   JobCommand,
   JobDefinition,
   JobState,
@@ -35,6 +37,8 @@ export interface Job {
   state?: JobState | undefined
   /** Executions of active runs whose `snapshot` is true, by run number. */
   snapshots?: Map<number, Execution>
+  /** Loaded pages of the follow-ups that wait, by their numbers: the first and the last one. One that cannot be read is empty. */
+  followUpPages?: Map<number, readonly FollowUp[]>
   /** Why its logged state cannot be read; then `state` only says that it is INVALID (streams/jobs/unreadable.ts). */
   unreadable?: string | undefined
   /** Runs with an unreadable snapshot, and why it is unreadable. */
@@ -153,7 +157,7 @@ export type Output =
   /** Announces to every worker that the attempt must not run, or must stop. */
   | { kind: 'cancel'; runNo: number; attempt: number; specOffset: number; reason: string }
   /** Triggers another job. */
-  | { kind: 'trigger'; jobId: string; commandId: string; at: number; chainDepth: number; chainLeft: number }
+  | { kind: 'trigger'; jobId: string; commandId: string; at: number; chainDepth: number; chainLeft: number; cause: Cause }
   | { kind: 'dead-letter'; letter: Omit<DeadLetter, 'execution'>; execution: Execution }
   /**
    * A null record to jobs that deletes the job unless it was defined again after `observedOffset`, or is no longer to be deleted at
@@ -195,6 +199,8 @@ export interface Decision {
   deletesHistory: boolean
   snapshotPuts: Execution[]
   snapshotDeletes: number[]
+  /** Changed pages of the follow-ups that wait, by their numbers; null: deleted. */
+  followUpPages: Map<number, readonly FollowUp[] | null>
   /** A definition that the changelog must keep because compaction may remove it from jobs; null: no longer needed. */
   keptDefinition: KnownDefinition | null | undefined
   /** Why the command was refused: a reason of streams/jobs/reasons.ts. */
@@ -226,6 +232,7 @@ export function mustBeLogged(before: Job, decision: Decision): boolean {
     decision.historyPuts.length > 0 ||
     decision.deletesHistory ||
     decision.snapshotPuts.length > 0 ||
-    decision.snapshotDeletes.length > 0
+    decision.snapshotDeletes.length > 0 ||
+    decision.followUpPages.size > 0
   )
 }

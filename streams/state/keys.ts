@@ -6,6 +6,7 @@
  *   S·jobId                                    JobState (StateEntry, framed)
  *   R·jobId·00·slot u8                         finished run, slot = runNo mod 10: the run history; a later run overwrites the slot
  *   P·jobId·00·runNo u64 BE                    snapshot: Execution that a run is dispatched from again; with run number 0 the job's definition
+ *   F·jobId·00·page u64 BE                     follow-ups that wait (streams/runs/follow-ups.ts)
  *   I·kind u8·value·00·jobId                   index key of a job, empty value: job-index.ts
  *   L…                                         the store's own: src/store/write-sequence.ts
  *   T·dueAt u64 BE·kind u8·jobId·00·runNo u64  timer, empty value
@@ -27,6 +28,7 @@ export const prefix = {
   state: 0x53,
   run: 0x52,
   snapshot: 0x50,
+  followUps: 0x46,
   timer: 0x54,
   index: 0x49,
   slots: 0x43,
@@ -52,6 +54,8 @@ export const timerKind = {
   workers: 11,
   /** Never stored: a topic or a pool that was missing for some job exists now. */
   target: 12,
+  /** There is a place for a follow-up that waits. */
+  followUps: 13,
 } as const
 export type TimerKind = (typeof timerKind)[keyof typeof timerKind]
 
@@ -106,11 +110,15 @@ export function runKey(jobId: string, runNo: number): Buffer {
   return Buffer.concat([idKey(prefix.run, jobId), Buffer.of(0, runNo % runHistorySize)])
 }
 
-export function snapshotKey(jobId: string, runNo: number): Buffer {
+export const snapshotKey = (jobId: string, runNo: number): Buffer => numberedKey(prefix.snapshot, jobId, runNo)
+
+export const followUpsKey = (jobId: string, page: number): Buffer => numberedKey(prefix.followUps, jobId, page)
+
+function numberedKey(first: number, jobId: string, no: number): Buffer {
   const key = Buffer.alloc(1 + Buffer.byteLength(jobId) + 9)
-  key[0] = prefix.snapshot
+  key[0] = first
   key.write(jobId, 1, 'utf8')
-  writeU64(key, runNo, key.length - 8)
+  writeU64(key, no, key.length - 8)
   return key
 }
 
@@ -186,7 +194,7 @@ export function waitersRange(key: string): { from: Buffer; to: Buffer } {
   return { from: keyAfter(bytes), to: Buffer.concat([bytes, Buffer.of(1)]) }
 }
 
-/** Id of the job that a D, S, R or P key belongs to. */
+/** Id of the job that a D, S, R, P or F key belongs to. */
 export function jobIdOfKey(key: Buffer): string {
   if (key[0] === prefix.definition || key[0] === prefix.state) return key.toString('utf8', 1)
   return key.toString('utf8', 1, key.indexOf(0, 1))

@@ -34,6 +34,9 @@ export function stateTimers(jobId: string, state: JobState): Timer[] {
     timers.push({ dueAt: state.nextDueAt ?? state.nextFireAt, kind: timerKind.fire, jobId, runNo: 0 })
   }
   for (const run of state.active) runTimers(jobId, run, timers)
+  if (state.followUps?.lookAt != null && state.status !== 'INVALID') {
+    timers.push({ dueAt: state.followUps.lookAt, kind: timerKind.followUps, jobId, runNo: 0 })
+  }
   if (state.deleteAt !== null && state.active.length === 0) {
     timers.push({ dueAt: state.deleteAt, kind: timerKind.delete, jobId, runNo: 0 })
   }

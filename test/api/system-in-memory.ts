@@ -334,7 +334,7 @@ export function view(id: string, definition: JobDefinition | undefined, partitio
       runNo: 0,
     },
     ...{ scheduledRuns: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0, reason: null, active: [], lastRun: null },
-    ...{ deadRuns: [], anchorAt: 0, backfill: null },
+    ...{ deadRuns: [], anchorAt: 0, backfill: null, followUpsWaiting: 0 },
   }
 }
 
@@ -344,7 +344,16 @@ export function execution(jobId: string, runNo: number, more: Partial<Execution>
     ...{ jobId, runNo, life: '', attempt: 2, specOffset: 17, handler: 'mail', pool: 'default' },
     ...{ priority: 'NORMAL', priorityLevel: null, trigger: 'SCHEDULE' },
     ...{ scheduledFor: nowMs, dueAt: nowMs, dispatchedAt: nowMs, startDeadlineAt: nowMs, attemptTimeoutMs: 1, leaseMs: 1 },
-    ...{ payload: null, contentType: null, headers: {}, pinTo: null, tracked: true, httpTarget: null, topicTarget: null },
+    ...{
+      payload: null,
+      contentType: null,
+      headers: {},
+      pinTo: null,
+      tracked: true,
+      httpTarget: null,
+      topicTarget: null,
+      cause: null,
+    },
     ...more,
   }
 }

@@ -81,9 +81,9 @@ it('what nobody but a forger writes is refused before a restore begins', async (
     [
       forged([
         [1, header],
-        [13, {}],
+        [14, {}],
       ]),
-      /unknown kind 13/,
+      /unknown kind 14/,
     ],
     [
       forged([

@@ -292,7 +292,15 @@ class History {
 
 const attemptName = ({ jobId, specOffset, runNo, attempt }: Execution): string => `${jobId} ${specOffset} ${runNo}/${attempt}`
 
-const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts])
+const durable = new Set<number>([
+  prefix.definition,
+  prefix.state,
+  prefix.run,
+  prefix.snapshot,
+  prefix.followUps,
+  prefix.slots,
+  prefix.starts,
+])
 const durableOf = (store: MemoryStore): [string, string][] =>
   store.dump().filter(([key]) => durable.has(Number.parseInt(key.slice(0, 2), 16)))
 

@@ -30,6 +30,7 @@ export class Invariants {
     for (const decision of decisions.slice(this.#seen)) this.#checkDecision(decision, input)
     this.#seen = decisions.length
     this.#checkSnapshots()
+    this.#checkFollowUps()
     const { job, now } = this.#job
     if (job.definition !== undefined) must(whyOf(job, now).length > 0, 'nobody can say why')
   }
@@ -91,7 +92,21 @@ export class Invariants {
     must(state.queuedFor === null, 'an occurrence is queued behind a run, and none is active')
     const isDue = (state.nextDueAt ?? state.nextFireAt ?? Number.POSITIVE_INFINITY) <= this.#job.now
     must(state.backfill === null || isDue, 'a backfill stands still, and no occurrence is due that goes first')
-    must(state.nextFireAt !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
+    const { followUps } = state
+    must(
+      followUps === null || followUps.lookAt !== null || isDue,
+      'follow-ups wait, there is a place, and no occurrence goes first',
+    )
+    must(state.nextFireAt !== null || followUps !== null, 'a job is ACTIVE that has nothing ahead and nothing to do')
+  }
+
+  /** The pages hold what the state counts, and no others are kept. */
+  #checkFollowUps(): void {
+    const { pages, job } = this.#job
+    const queue = job.state?.followUps ?? null
+    const held = [...pages.values()].reduce((sum, page) => sum + page.length, 0)
+    must(held - (queue?.taken ?? 0) === (queue?.count ?? 0), `${queue?.count ?? 0} follow-ups wait, pages hold ${held}`)
+    must(queue === null || (queue.count > 0 && queue.bytes > 0), 'a queue without a follow-up')
   }
 
   /** Every dispatch from a snapshot has one, and no snapshot is kept after its use. */

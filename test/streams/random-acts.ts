@@ -1,7 +1,12 @@
 /** The acts of operators and workers on a job, valid or not, at any time. */
-import type { JobCommand } from '../../schemas/generated.ts'
+import type { Cause, JobCommand } from '../../schemas/generated.ts'
 import type { Chance } from '../../src/testing/simulation/chance.ts'
 import type { JobHistory } from './runs/history.ts'
+
+const randomCause: Cause = {
+  ...{ jobId: 'source', runNo: 1, life: '0-0', outcome: 'DEAD', scheduledFor: 0, finishedAt: 0 },
+  ...{ errorType: 'Error', errorMessage: null, result: Buffer.from('1') },
+}
 
 export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type'] {
   const type = chance.pick(['TRIGGER', 'PAUSE', 'RESUME', 'RESUME', 'CANCEL', 'CANCEL_RUN', 'REDRIVE', 'BACKFILL'] as const)
@@ -9,7 +14,12 @@ export function randomCommand(job: JobHistory, chance: Chance): JobCommand['type
   const near = (): number | null => chance.pick([job.now - chance.int(-2_000, 8_000), job.now, null, -9e18, 9e18])
   job.command(type, {
     ...(type === 'TRIGGER' && chance.happens(0.5) && { payload: Buffer.from('t') }),
-    ...(type === 'TRIGGER' && chance.happens(0.3) && { commandId: 'again', trigger: 'FOLLOW_UP' as const }),
+    ...(type === 'TRIGGER' &&
+      chance.happens(0.3) && {
+        trigger: 'FOLLOW_UP' as const,
+        ...(chance.happens(0.3) && { commandId: 'again' }),
+        ...(chance.happens(0.5) && { cause: randomCause }),
+      }),
     ...((type === 'CANCEL_RUN' || type === 'REDRIVE') && {
       runNo: chance.pick([chance.int(1, Math.max(1, runNo)), deadRuns[0] ?? null, null]),
     }),

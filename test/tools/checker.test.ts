@@ -38,6 +38,7 @@ function seen(jobId: string, runNo: number, more: Partial<SeenExecution> = {}): 
     tracked: true,
     httpTarget: null,
     topicTarget: null,
+    cause: null,
     topic: 't',
     partition: 0,
     offset: 0,

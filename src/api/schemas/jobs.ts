@@ -49,6 +49,7 @@ export const jobSchema = {
       'cancelled',
       'deadRuns',
       'backfill',
+      'followUpsWaiting',
     ],
     ...['active', 'lastRun', 'definition'],
   ],
@@ -107,6 +108,10 @@ export const jobSchema = {
       },
       'The backfill in progress. Null: none makes runs now; those that one has made may be active.',
     ),
+    followUpsWaiting: {
+      type: 'integer',
+      description: 'Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs.',
+    },
     active: { type: 'array', items: runSchema },
     lastRun: orNull(runSchema, 'Null before the first run.'),
     definition: orNull(definitionSchema, 'Null while the job is INVALID because its bytes could not be read.'),

@@ -235,6 +235,7 @@ function Facts({ job }: { job: Job }) {
           </dd>
         </div>
       )}
+      {job.followUpsWaiting > 0 && <Count name="Follow-ups that wait" value={job.followUpsWaiting} />}
       <Count name="Succeeded" value={job.succeeded} />
       <Count name="Failed" value={job.failed} />
       <Count name="Skipped" value={job.skipped} />

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { HttpTarget } from '../../../schemas/index.ts'
 import { isJsonType } from '../../../streams/definitions/index.ts'
+import type { RunCause } from '../../../streams/runs/index.ts'
 import { decodeUtf8 } from '../../network/index.ts'
 import type { PayloadSchema } from '../../ports/index.ts'
 import { NonRetryableError } from './handler-errors.ts'
@@ -49,6 +50,8 @@ export interface Run<Payload = unknown> {
   readonly payloadBytes: Buffer | null
   readonly contentType: string | null
   readonly headers: Readonly<Record<string, Buffer>>
+  /** The run whose end triggered this one, with `onSuccess` or `onFailure` of its job; else null. */
+  readonly cause: RunCause | null
   /** With target.http: the request that the built-in handler http makes; else null. */
   readonly http: HttpTarget | null
   /**

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto'
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import type { HttpTarget } from '../../../schemas/index.ts'
+import { causeHeader } from '../../../streams/runs/index.ts'
 import type { Clock } from '../../clock/index.ts'
 import { activeContext } from '../../tracing/index.ts'
 import type { AddressGuard } from './address-guard.ts'
@@ -82,7 +83,7 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
   for (const [name, value] of Object.entries(run.headers)) given[name.toLowerCase()] = value.toString('latin1')
   if (run.contentType !== null) given['content-type'] = run.contentType
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value
-  for (const name of ['host', 'transfer-encoding', 'connection', 'expect']) delete given[name]
+  for (const name of ['host', 'transfer-encoding', 'connection', 'expect', 'duelog-cause']) delete given[name]
   const context = activeContext()
   if (context !== undefined) delete given.tracestate
   const body = run.payloadBytes ?? Buffer.alloc(0)
@@ -91,6 +92,7 @@ function headersOf(run: Run, { headers }: HttpTarget, { signingKey, clock }: Htt
     'idempotency-key': id,
     'duelog-attempt': String(run.attempt),
     'duelog-scheduled-for': String(run.scheduledFor),
+    ...(run.cause !== null && { 'duelog-cause': causeHeader(run.cause) }),
   }
   return { ...given, ...context, ...ours, ...(signingKey === undefined ? {} : signed(id, body, signingKey, clock.nowMs())) }
 }

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { HttpTarget } from '../../../schemas/index.ts'
+import { type RunCause, runCauseOf } from '../../../streams/runs/index.ts'
 import { executionIdOf } from '../../../streams/state/index.ts'
 import { type Progress, payloadOf, type Run } from '../handlers/index.ts'
 import type { Attempt } from './attempt.ts'
@@ -40,6 +41,10 @@ export class HandledRun implements Run {
   }
   get headers(): Record<string, Buffer> {
     return this.#attempt.execution.headers
+  }
+  get cause(): RunCause | null {
+    const { cause } = this.#attempt.execution
+    return cause === null ? null : runCauseOf(cause)
   }
   get http(): HttpTarget | null {
     return this.#attempt.execution.httpTarget

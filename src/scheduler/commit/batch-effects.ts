@@ -8,6 +8,7 @@ import {
   definitionKey,
   definitionValue,
   emptyValue,
+  followUpsKey,
   indexKeysOf,
   type Job,
   mayChangeIndex,
@@ -50,6 +51,8 @@ export class Effects {
   readonly out: RecordOut[] = []
   /** Changelog entries that are not the state itself. */
   readonly #entries: RecordOut[] = []
+  /** Pages of follow-ups that wait, as they are at the end: each that joins writes the last page again. */
+  readonly #pages = new Map<string, RecordOut>()
   /** Records that are written before the transaction and outside of it. */
   readonly nonTransactionalRecords: RecordOut[] = []
   readonly #ops: StoreOp[] = []
@@ -94,7 +97,7 @@ export class Effects {
   }
 
   get recordCount(): number {
-    return this.out.length + this.#entries.length + this.#changed.size
+    return this.out.length + this.#entries.length + this.#pages.size + this.#changed.size
   }
 
   /**
@@ -122,6 +125,11 @@ export class Effects {
       this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot }))
     }
     for (const runNo of decision.snapshotDeletes) this.#entry(snapshotKey(id, runNo), null)
+    for (const [page, items] of decision.followUpPages) {
+      const key = followUpsKey(id, page)
+      const value = items === null ? null : this.#codecs.state.encode({ followUps: { items: [...items] } })
+      this.#pages.set(key.toString('latin1'), this.#record(key, value))
+    }
     const { keptDefinition: kept } = decision
     if (kept !== undefined) {
       const value = kept === null ? null : this.#codecs.state.encode({ snapshot: definitionValue(kept) })
@@ -185,7 +193,7 @@ export class Effects {
     onTimerScheduled: (timer: Timer) => void,
     onQueued: (waiter: Waiter) => void,
   ): { changelog: RecordOut[]; ops: StoreOp[] } {
-    const changelog = [...this.#entries]
+    const changelog = [...this.#entries, ...this.#pages.values()]
     const ops = [...this.#ops]
     for (const { job, logged } of this.#changed.values()) {
       if (logged) {

@@ -7,7 +7,7 @@ import { type Job, type KnownDefinition, type Timer, timerKind, type Waiter } fr
 import type { PartitionStore } from '../../ports/index.ts'
 import type { InputRecord } from '../input/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
-import { type HeavyJobs, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
+import { type HeavyJobs, loadFollowUps, loadJobs, loadSnapshot, weightOf } from '../state/index.ts'
 
 /** Estimated bytes that a commit cycle may write. A cycle takes at least one timer or input record. */
 const cycleBytesMax = 4 * 1024 * 1024
@@ -19,6 +19,9 @@ const timerShare = 0.7
 const sliceJobsFirst = 16
 const sliceBytes = 2 * 1024 * 1024
 const sliceJobsMax = 256
+
+/** Bytes of a page of follow-ups. */
+const followUpPageBytes = 64 * 1024
 
 interface Loading {
   store: PartitionStore
@@ -62,8 +65,10 @@ interface Item {
   copies: number
   /** Bytes of its own that are written too. */
   brought?: number
-  /** Whether it may start runs of a backfill. */
-  backfills?: boolean
+  /** Whether it may start runs of a backfill, or follow-ups that wait. */
+  begins?: boolean
+  /** Whether it reads the queue of the follow-ups. */
+  followUps?: boolean
   /** The definition of the job after this input is applied. */
   definition?: KnownDefinition
 }
@@ -127,7 +132,7 @@ async function fill(
   const used = { count: 0, written: 0, loaded: 0 }
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  for (const [at, { jobId, runNo, copies, brought = 0, backfills = false, definition }] of items.entries()) {
+  for (const [at, { jobId, runNo, copies, brought = 0, begins = false, followUps = false, definition }] of items.entries()) {
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + heavyJobs.of(jobId) > room.loaded) return used
@@ -145,12 +150,14 @@ async function fill(
     const job = jobId === undefined ? undefined : (jobs.get(jobId) ?? known.get(jobId))
     const had = job !== undefined && jobs.has(job.id) ? weightOf(job) : 0
     if (job !== undefined && runNo > 0) await loadSnapshot(store, codecs, job, runNo)
+    const loading = job !== undefined && followUps ? loadFollowUps(store, codecs, job) : undefined
+    if (loading !== undefined) await loading
     const loaded = used.loaded + (job === undefined ? 0 : weightOf(job)) - had
     const next = jobId === undefined ? undefined : defined.get(jobId)
     const heaviest = Math.max(job === undefined ? 0 : weightOf(job, runNo), next?.bytes.length ?? 0)
     // Any input of a job with a running backfill may start as many of its runs as one step may.
     const most = (next ?? job?.definition)?.spec?.maxConcurrentRuns ?? 0
-    const goesOn = backfills || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
+    const goesOn = begins || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
     // A queued occurrence starts with the end of another run.
     const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
     const written = used.written + (copies + begun) * heaviest + brought
@@ -188,6 +195,9 @@ const ofBulkChange = (jobId: string): Item => ({ jobId, runNo: 0, copies: 1 })
 
 /** A failed attempt is written twice: as a dead letter, and for a redrive. */
 function ofTimer({ jobId, kind, runNo }: Timer): Item {
+  // With its cause, each that starts is written twice.
+  if (kind === timerKind.followUps)
+    return { jobId, runNo, copies: 1, brought: 2 * followUpPageBytes, begins: true, followUps: true }
   const gives = kind === timerKind.lease || kind === timerKind.attemptTimeout
   return { jobId, runNo, copies: gives ? 2 : 1 }
 }
@@ -195,10 +205,18 @@ function ofTimer({ jobId, kind, runNo }: Timer): Item {
 function ofInputRecord({ jobId, input, heartbeat }: InputRecord): Item {
   if (input === undefined) return { jobId: heartbeat === undefined ? undefined : jobId, runNo: 0, copies: 0 }
   if (input.kind === 'command') {
-    const { type, runNo, payload } = input.command
-    // A redriven run, and a payload of its own, goes to the worker and is kept for another attempt.
-    const copies = type === 'REDRIVE' ? 2 : 1
-    return { jobId, runNo: runNo ?? 0, copies, brought: 2 * (payload?.length ?? 0), backfills: type === 'BACKFILL' }
+    const { type, runNo, payload, trigger, cause } = input.command
+    // A redriven run, and an input of its own, goes to the worker and is kept for another attempt.
+    const copies = type === 'REDRIVE' || cause !== null ? 2 : 1
+    const followUps = type === 'TRIGGER' && trigger === 'FOLLOW_UP'
+    return {
+      jobId,
+      runNo: runNo ?? 0,
+      copies,
+      brought: 2 * ((payload?.length ?? 0) + (cause?.result?.length ?? 0)),
+      begins: type === 'BACKFILL',
+      followUps,
+    }
   }
   // A definition is written only to the store, but the one it replaces may be kept for runs.
   if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }

@@ -37,9 +37,10 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
       return { topic: names.control, partition, key, value }
     }
     case 'trigger': {
-      const { jobId, commandId, at, chainDepth, chainLeft } = output
+      const { jobId, commandId, at, chainDepth, chainLeft, cause } = output
       const actor = `job ${key}`
-      const value = codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor, chainDepth, chainLeft })
+      const link = { chainDepth, chainLeft, cause }
+      const value = codecs.command.encode({ type: 'TRIGGER', trigger: 'FOLLOW_UP', commandId, at, actor, ...link })
       return { topic: names.commands, partition: partitionOf(jobId, partitions), key: jobId, value }
     }
   }
@@ -48,7 +49,7 @@ export function outputRecord({ partition, partitions, names, codecs }: OutputPla
 /** The forwarder needs the identity of the attempt only; the rest is in its definition or snapshot. */
 const nameOf = (execution: Execution): Execution => ({
   ...execution,
-  ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null },
+  ...{ payload: null, contentType: null, headers: {}, httpTarget: null, topicTarget: null, cause: null },
 })
 
 /** A run for one worker goes to it on a topic of its own. */

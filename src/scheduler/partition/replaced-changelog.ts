@@ -28,7 +28,7 @@ import { reportReset } from './invalid-positions.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 /** Kinds of entries in job-state, without its bookkeeping. */
-const loggedKinds = [prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts] as const
+const loggedKinds = [prefix.state, prefix.run, prefix.snapshot, prefix.followUps, prefix.slots, prefix.starts] as const
 /** A commit cycle logs fewer entries and bytes. More entries without a position are an unfinished copy of a store. */
 const pendingEntriesMax = 20_000
 const pendingBytesMax = 64 * 1024 * 1024

@@ -130,5 +130,6 @@ function viewOfJob(
     deadRuns: state.deadRuns,
     anchorAt: state.anchorAt,
     backfill: state.backfill,
+    followUpsWaiting: state.followUps?.count ?? 0,
   }
 }

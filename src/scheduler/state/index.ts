@@ -16,7 +16,7 @@ export {
 } from './checkpoint.ts'
 export { changelogOps, queueEntryOps } from './derived-entries.ts'
 export { HeavyJobs } from './heavy-jobs.ts'
-export { eachJob, loadJobs, loadSnapshot, weightOf } from './job-loader.ts'
+export { eachJob, loadFollowUps, loadJobs, loadSnapshot, weightOf } from './job-loader.ts'
 export { putRetainedDefinitions } from './retained-definitions.ts'
 export { StoreFailures, withStoreFaults, withStoresFaults, worksAfterMs } from './store-faults.ts'
 export { entryOf, loggedState } from './stored-entry.ts'

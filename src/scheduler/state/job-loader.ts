@@ -1,11 +1,14 @@
 /** Loader of jobs from the store. */
 import { snapshotNoIn } from '../../../streams/runs/index.ts'
-import { definitionKey, type Job, snapshotKey, stateKey, storedDefinition } from '../../../streams/state/index.ts'
+import { definitionKey, followUpsKey, type Job, snapshotKey, stateKey, storedDefinition } from '../../../streams/state/index.ts'
 import { knownDefinition, type PartitionStore } from '../../ports/index.ts'
 import { type SchedulerCodecs, SearchBudget } from '../options/index.ts'
-import { putState, snapshotOf } from './stored-entry.ts'
+import { entryOf, putState, snapshotOf } from './stored-entry.ts'
 
-/** Weight of a job in bytes: its definition and its loaded snapshots. With `runNo` only the snapshot of that run counts. */
+/** Estimate of the bytes of a page of follow-ups: the most, without the last one. */
+const pageBytes = 64 * 1024
+
+/** Weight of a job in bytes: its definition, its loaded snapshots and pages of follow-ups. With `runNo` only the snapshot of that run counts. */
 export function weightOf(job: Job, runNo?: number): number {
   const snapshotNo = runNo === undefined ? undefined : snapshotNoIn(job, runNo)
   let bytes = job.definition?.bytes.length ?? 0
@@ -14,6 +17,7 @@ export function weightOf(job: Job, runNo?: number): number {
     bytes += payload?.length ?? 0
     for (const value of Object.values(headers)) bytes += value.length
   }
+  if (runNo === undefined) bytes += pageBytes * (job.followUpPages?.size ?? 0)
   return bytes
 }
 
@@ -55,6 +59,22 @@ export async function loadSnapshot(store: PartitionStore, codecs: SchedulerCodec
   const snapshotNo = snapshotNoIn(job, runNo)
   if (snapshotNo === undefined || job.snapshots?.has(snapshotNo) || job.unreadableRuns?.has(snapshotNo)) return
   await loadSnapshots(store, codecs, [{ job, snapshotNo }])
+}
+
+/** Loads the first and the last page of the follow-ups that wait. Undefined: there are none to load. */
+export function loadFollowUps(store: PartitionStore, codecs: SchedulerCodecs, job: Job): Promise<void> | undefined {
+  const queue = job.state?.followUps ?? null
+  if (queue === null) return undefined
+  const pages = [...new Set([queue.firstPage, queue.lastPage])].filter((page) => !job.followUpPages?.has(page))
+  return pages.length === 0 ? undefined : loadPages(store, codecs, job, pages)
+}
+
+async function loadPages(store: PartitionStore, codecs: SchedulerCodecs, job: Job, pages: readonly number[]): Promise<void> {
+  const values = await store.get(pages.map((page) => followUpsKey(job.id, page)))
+  for (const [index, page] of pages.entries()) {
+    const items = (await entryOf(codecs, values[index]))?.followUps?.items ?? []
+    job.followUpPages = (job.followUpPages ?? new Map()).set(page, items)
+  }
 }
 
 /**

@@ -63,6 +63,7 @@ const run = (http: HttpTarget, more: Partial<Run> = {}) =>
     payloadBytes: Buffer.from([1, 255]),
     contentType: 'application/x-own',
     headers: { traceparent: Buffer.from('00-1-2-03') },
+    cause: null,
     signal: new AbortController().signal,
     http,
     ...more,
@@ -89,6 +90,19 @@ it('sends payload and headers, and the same idempotency key with each attempt', 
   expect(seen[0]?.headers['webhook-signature']).toBeUndefined()
   await call(run(target(url), { attempt: 3 }))
   expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key'])
+})
+
+it('says which run a follow-up follows, in a header of ASCII that no job sets for another run', async () => {
+  const { seen, url } = await answering(200)
+  const [headers, result] = [{ 'duelog-cause': Buffer.from('made up') }, 'x'.repeat(60_000)]
+  const error = { type: 'Fehler', message: `Betrag ungültig 😀\n${'x'.repeat(900)}` }
+  const of = { jobId: 'rechnung-ä', runNo: 3, life: '1-2', outcome: 'DEAD', scheduledFor: 1, finishedAt: 2 } as const
+  await call(run(target(url), { headers, cause: { ...of, error, result } }))
+  await call(run(target(url), { headers }))
+  const told = String(seen[0]?.headers['duelog-cause'])
+  expect(told).toMatch(/^[\x20-\x7e]{1,600}$/)
+  expect(JSON.parse(told)).toEqual({ ...of, error: { ...error, message: expect.stringMatching(/^Betrag ungültig 😀\nx{100,}$/) } })
+  expect(seen[1]?.headers['duelog-cause']).toBeUndefined()
 })
 
 it('closes a connection that is idle, also where the server does not, and none that waits for its answer', async () => {

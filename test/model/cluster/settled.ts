@@ -22,7 +22,15 @@ import type { MemoryStore } from '../../tools/memory-store.ts'
 import type { Life } from '../oracle/lives.ts'
 import { codecs } from '../world.ts'
 
-const durable = new Set<number>([prefix.definition, prefix.state, prefix.run, prefix.snapshot, prefix.slots, prefix.starts])
+const durable = new Set<number>([
+  prefix.definition,
+  prefix.state,
+  prefix.run,
+  prefix.snapshot,
+  prefix.followUps,
+  prefix.slots,
+  prefix.starts,
+])
 
 /** The keys and values that the logs alone decide, as text that a test can compare, without some jobs. */
 export function durableOf(store: MemoryStore, without: ReadonlySet<string>): string[] {

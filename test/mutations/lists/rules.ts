@@ -30,7 +30,7 @@ export const rulesMutations = [
       [
         'past-goes-first',
         runs('fire'),
-        ' || waitsForPast(spec, state)',
+        ' || goesFirst(spec, state)',
         '',
         'an occurrence is skipped because of a run of a backfill',
         'streams/runs/backfill',

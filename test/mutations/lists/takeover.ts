@@ -252,14 +252,14 @@ export const takeoverMutations = [
       [
         'starts-not-logged-again',
         scheduler('partition/replaced-changelog'),
-        'prefix.snapshot, prefix.slots, prefix.starts]',
-        'prefix.snapshot, prefix.slots]',
+        'prefix.snapshot, prefix.followUps, prefix.slots, prefix.starts]',
+        'prefix.snapshot, prefix.followUps, prefix.slots]',
         'the starts of a rate limit are lost when job-state is logged again',
       ],
       [
         'slots-not-logged-again',
         scheduler('partition/replaced-changelog'),
-        'prefix.snapshot, prefix.slots, prefix.starts]',
+        'prefix.snapshot, prefix.followUps, prefix.slots, prefix.starts]',
         'prefix.snapshot, prefix.starts]',
         'the slots of a key are lost when job-state is logged again',
       ],

@@ -109,9 +109,10 @@ describe('decisions against a run', () => {
   it('name follow-ups, and how many', () => {
     const job = every({ maxConcurrentRuns: 1 }).until(1_000)
     for (const commandId of ['x', 'y', 'z']) job.command('TRIGGER', { commandId, trigger: 'FOLLOW_UP' })
-    const text =
-      '3 follow-ups were refused: the job had reached its maxConcurrentRuns; runs that wait for a slot or a start count too.'
-    expect(why(job)).toContainEqual(expect.objectContaining({ code: 'max-concurrent-runs', text }))
+    const waiting = '3 follow-ups wait until the job has fewer active runs.'
+    expect(why(job)).toContainEqual({ code: 'follow-ups', text: waiting, at: null })
+    const text = '3 follow-ups were refused: a command requested it.'
+    expect(why(job.command('CANCEL'))).toContainEqual(expect.objectContaining({ code: 'command', text }))
   })
   it('use singular and plural correctly', () => {
     const job = every({ catchUp: 'SKIP' }).downUntil(60_000)

@@ -6,6 +6,8 @@ import { definitionFromJson } from '../../../streams/definitions/definition-json
 import { whyOf } from '../../../streams/jobs/reasons.ts'
 import { chainDepthMax, chainRunsMax, linksAfter } from '../../../streams/runs/chain.ts'
 import type { Job, Output } from '../../../streams/state/job.ts'
+import { timerKind } from '../../../streams/state/keys.ts'
+import { timersOf } from '../../../streams/state/timers.ts'
 import { type Input, step } from './chain-steps.ts'
 import { JobHistory } from './history.ts'
 
@@ -34,6 +36,8 @@ function runAll(definitions: Record<string, string[]>, first: string, outcome: '
     const { job: after, out, notes } = step(job, input)
     jobs.set(jobId, after)
     for (const note of notes) if (note.kind === 'refused') refused[note.reason] = (refused[note.reason] ?? 0) + note.count
+    const look = timersOf(after).find(({ kind }) => kind === timerKind.followUps)
+    if (look !== undefined) queue.push({ jobId, input: { kind: 'timer', timer: look } })
     for (const output of out) {
       if (output.kind === 'dispatch') {
         runs[jobId] = (runs[jobId] ?? 0) + 1

@@ -8,6 +8,7 @@ import type {
   Execution,
   ExecutionEvent,
   FinishedRun,
+  FollowUp,
   JobCommand,
   JobDefinitionInput,
   JobState,
@@ -36,7 +37,7 @@ export interface HistoryOptions {
   aheadFrom?: number
 }
 
-const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null, chainDepth: 0, chainLeft: 5_000 } as const
+const noRange = { trigger: 'MANUAL', runNo: null, from: null, to: null, chainDepth: 0, chainLeft: 5_000, cause: null } as const
 /** The number of decisions after which a history counts as an endless loop. */
 const decisionsMax = 3_000
 
@@ -48,6 +49,8 @@ export class JobHistory {
   readonly endedRuns = new Map<number, FinishedRun>()
   /** The snapshots in the changelog, by run number. */
   readonly snapshots = new Map<number, Execution>()
+  /** The pages of follow-ups in the changelog, by number. */
+  readonly pages = new Map<number, readonly FollowUp[]>()
   /** The definition that the changelog retains because jobs may lose it. */
   kept: KnownDefinition | null = null
   /** The slots that other jobs hold, and their waiting runs, for any concurrencyKey. */
@@ -292,7 +295,13 @@ export class JobHistory {
 
   /** The job as a store returns it. It is frozen, because a rule must not change its input. */
   #load(input: Input): Job {
-    const { snapshots: _, ...job } = this.job
+    const { snapshots: _, followUpPages: __, ...stored } = this.job
+    const job: Job = stored
+    const { followUps } = job.state ?? {}
+    if (followUps && readsFollowUps(input)) {
+      const pages = [followUps.firstPage, followUps.lastPage]
+      job.followUpPages = new Map(pages.map((page) => [page, this.pages.get(page) ?? []]))
+    }
     // An owner loads only the snapshot of the run that the input names.
     const runNo = namedBy(input)
     const run = job.state?.active.find((active) => active.runNo === runNo)
@@ -308,6 +317,7 @@ export class JobHistory {
     for (const [key, given] of decision.starts) this.starts.set(key, given)
     for (const execution of decision.snapshotPuts) this.snapshots.set(execution.runNo, execution)
     for (const runNo of decision.snapshotDeletes) this.snapshots.delete(runNo)
+    for (const [page, items] of decision.followUpPages) items === null ? this.pages.delete(page) : this.pages.set(page, items)
     if (decision.deletesHistory) this.endedRuns.clear()
     for (const run of decision.historyPuts) this.endedRuns.set(run.runNo % runHistorySize, run)
     if (decision.keptDefinition !== undefined) this.kept = decision.keptDefinition
@@ -354,6 +364,10 @@ function namedBy(input: Input): number {
   if (input.kind === 'command') return input.command.runNo ?? 0
   return input.kind === 'admit' ? input.waiter.runNo : 0
 }
+
+const readsFollowUps = (input: Input): boolean =>
+  (input.kind === 'timer' && input.timer.kind === timerKind.followUps) ||
+  (input.kind === 'command' && input.command.trigger === 'FOLLOW_UP')
 
 const idOf = (timer: Timer): string => `${timer.kind}/${timer.runNo}/${timer.dueAt}`
 

@@ -5,6 +5,7 @@ import { indexKind, indexRange } from '../../../streams/state/job-index.ts'
 import {
   definitionKey,
   definitionValue,
+  followUpsKey,
   isRetainedDefinition,
   jobIdOfKey,
   metaKey,
@@ -71,7 +72,7 @@ describe('the bytes of a key', () => {
   it('of kinds and prefixes are unique for ever', () => {
     expect(prefix).toEqual({
       ...{ meta: 0x4d, definition: 0x44, state: 0x53, run: 0x52, snapshot: 0x50, timer: 0x54 },
-      ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57 },
+      ...{ index: 0x49, slots: 0x43, waiter: 0x51, starts: 0x57, followUps: 0x46 },
     })
     expect(timerKind).toEqual({
       fire: 1,
@@ -86,6 +87,7 @@ describe('the bytes of a key', () => {
       misdated: 10,
       workers: 11,
       target: 12,
+      followUps: 13,
     })
   })
 })
@@ -187,7 +189,7 @@ describe('the order of keys', () => {
     const waiter = { key: '￿', rank: 2, dueAt: 2 ** 52, jobId: 'a', runNo: 1 }
     const keys = [
       ...[metaKey('a'), definitionKey('￿'), stateKey('a'), runKey('a', 9), snapshotKey('a', 2 ** 52), timerBound(2 ** 52)],
-      ...[slotsKey('￿'), waiterKey(waiter), startsKey('a'), found],
+      ...[slotsKey('￿'), waiterKey(waiter), startsKey('a'), followUpsKey('a', 2 ** 52), found],
     ]
     for (const first of Object.values(prefix)) {
       const { from, to } = rangeOf(first)

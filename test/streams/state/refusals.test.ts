@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { JobHistory } from '../runs/history.ts'
 
-const full = (): JobHistory => new JobHistory().define({ schedule: { at: 900_000 }, maxConcurrentRuns: 1 }).command('TRIGGER')
+const over = (): JobHistory => new JobHistory().define({ schedule: { at: 500 }, expireAt: 1_000, maxConcurrentRuns: 1 })
 
 describe('the decisions of a job', () => {
   it('are counted together if consecutive ones have the same reason, and only then', () => {
@@ -13,15 +13,16 @@ describe('the decisions of a job', () => {
     ])
   })
   it('have an entry for each command that a caller may ask for, and one for all others', () => {
-    const job = full()
+    const job = over()
+    job.until(1_000)
     for (const commandId of ['f1', 'f2']) job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId })
     for (const commandId of ['m1', 'm2']) job.command('TRIGGER', { commandId })
     job.command('TRIGGER', { trigger: 'FOLLOW_UP', commandId: 'f3' })
     expect(job.state.decisions.map(({ commandId, count, reason }) => [commandId, count, reason])).toEqual([
-      [null, 2, 'max-concurrent-runs'],
-      ['m1', 1, 'max-concurrent-runs'],
-      ['m2', 1, 'max-concurrent-runs'],
-      [null, 1, 'max-concurrent-runs'],
+      [null, 2, 'expired'],
+      ['m1', 1, 'expired'],
+      ['m2', 1, 'expired'],
+      [null, 1, 'expired'],
     ])
   })
   it('are the last twelve besides those of remembered commands', () => {
@@ -40,5 +41,5 @@ it.each([
   ['a follow-up', 'TRIGGER', { trigger: 'FOLLOW_UP' }, 'FOLLOW_UP'],
   ['a redrive', 'REDRIVE', { runNo: 5 }, 'REDRIVE'],
 ] as const)('%s that is refused is counted under its own name', (_, type, more, what) => {
-  expect(full().command(type, more).last.notes).toMatchObject([{ kind: 'refused', what, count: 1 }])
+  expect(over().until(1_000).command(type, more).last.notes).toMatchObject([{ kind: 'refused', what, count: 1 }])
 })
