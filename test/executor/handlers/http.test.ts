@@ -101,7 +101,10 @@ it('says which run a follow-up follows, in a header of ASCII that no job sets fo
   await call(run(target(url), { headers }))
   const told = String(seen[0]?.headers['duelog-cause'])
   expect(told).toMatch(/^[\x20-\x7e]{1,600}$/)
-  expect(JSON.parse(told)).toEqual({ ...of, error: { ...error, message: expect.stringMatching(/^Betrag ungültig 😀\nx{100,}$/) } })
+  expect(JSON.parse(told)).toEqual({
+    ...of,
+    error: { ...error, message: expect.stringMatching(/^Betrag ungültig 😀\nx{100,}$/) },
+  })
   expect(seen[1]?.headers['duelog-cause']).toBeUndefined()
 })
 

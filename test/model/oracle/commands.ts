@@ -1,5 +1,5 @@
 /** Checks that every command that was taken is in force: what a transaction has decided holds from then on. */
-import type { JobCommand } from '../../../schemas/generated.ts'
+import type { JobCommand, JobState } from '../../../schemas/generated.ts'
 import type { MemoryLog } from '../../tools/memory-log.ts'
 import { dispatchesOf } from './dispatches.ts'
 import type { Facts } from './facts.ts'
@@ -77,7 +77,11 @@ function checkInForce(lives: Lives, commands: Taken[], transactions: Decided[], 
     if (position === undefined) continue
     const from = positionBefore?.commandsOffset ?? 0
     const taken = commands.filter(({ offset }) => offset >= from && offset < position.commandsOffset)
-    for (const jobId of new Set(taken.map((each) => each.jobId))) {
+    const ordered = new Set(taken.map((each) => each.jobId))
+    const hasDefinitions = position.jobsOffset !== (positionBefore?.jobsOffset ?? 0)
+    for (const change of hasDefinitions ? [] : changes)
+      if (!ordered.has(change.jobId)) checkWaiting(change.jobId, 0, change, problems)
+    for (const jobId of ordered) {
       const change = changes.find((each) => each.jobId === jobId)
       checkTaken(
         jobId,
@@ -138,6 +142,8 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
   const definedAt = before === undefined ? (lives.get(jobId)?.[lifeNo]?.definitions[0]?.order ?? 0) : 0
   for (const { command, isRepeated, order } of taken)
     if (!isRepeated && order > definedAt) checkMade(name, command, change as Change, problems)
+  const arrived = taken.filter(({ command, isRepeated }) => !isRepeated && command.trigger === 'FOLLOW_UP').length
+  checkWaiting(name, arrived, change as Change, problems)
   const last = taken.findLast(({ command: { type } }) => type === 'PAUSE' || type === 'RESUME' || type === 'CANCEL')
   if (last === undefined) return
   const isRefused = after.decisions.some((decision) => decision.commandId === last.command.commandId)
@@ -156,6 +162,24 @@ function checkTaken(jobId: string, taken: Taken[], change: Change | undefined, d
   if (redefined || (type === 'PAUSE' && !after.pausedByCommand)) holds.delete(jobId)
   else holds.set(jobId, { by: type as Hold['by'], commandId, jobsOffset: position?.jobsOffset ?? 0, lifeNo })
 }
+
+/** Each follow-up that came has made a run, or waits. One that waited has made a run, or waits still. */
+function checkWaiting(name: string, arrived: number, { before, after, ended }: Change, problems: string[]): void {
+  if (before === undefined || after === undefined || before.specOffset !== after.specOffset) return
+  const runs = new Map(
+    [...after.active, ...ended, ...(after.lastRun === null ? [] : [after.lastRun])].map((run) => [run.runNo, run]),
+  )
+  const begun = [...runs.values()].filter(({ runNo }) => runNo > before.runNo)
+  // Not all ended runs are seen, or some follow-ups were refused: how many cannot be said, because a state has the last refusals only.
+  if (begun.length < after.runNo - before.runNo || refusals(before) !== refusals(after)) return
+  const made = begun.filter(({ trigger }) => trigger === 'FOLLOW_UP').length
+  const [waited, waits] = [before.followUps?.count ?? 0, after.followUps?.count ?? 0]
+  if (waited + arrived !== made + waits)
+    problems.push(`${name}: ${waited} follow-ups waited and ${arrived} came; ${made} have made a run, and ${waits} wait`)
+}
+
+const refusals = ({ decisions }: JobState): string =>
+  JSON.stringify(decisions.filter(({ what, commandId }) => what === 'DROPPED' && commandId === null))
 
 /** A TRIGGER that was taken has made a run, or gives the reason why not. A run that was to be cancelled has ended. */
 function checkMade(name: string, command: JobCommand, { before, after, ended }: Change, problems: string[]): void {

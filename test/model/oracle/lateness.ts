@@ -25,10 +25,11 @@ export function latenessProblems(log: MemoryLog, lives: Lives, ledger: Ledger, {
   })
 }
 
-/** When the last of the earlier runs ended, if there were as many as its definition allows. */
+/** When the last of the earlier runs ended, if there were as many as its definition allows beside it. */
 function roomAt(lives: readonly Life[], { runs }: Ledger, { jobId, specOffset, runNo, dueAt }: Execution): number {
   const lifeNo = lifeNoOf(lives, specOffset)
-  const most = lives[lifeNo]?.definitions.find(({ offset }) => offset === specOffset)?.spec?.maxConcurrentRuns ?? 1
+  const spec = lives[lifeNo]?.definitions.find(({ offset }) => offset === specOffset)?.spec
+  const most = spec?.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1
   const ends = [...runs.values()]
     .filter((run) => run.jobId === jobId && run.lifeNo === lifeNo && run.runNo < runNo)
     .map(({ end }) => end?.finishedAt ?? Number.POSITIVE_INFINITY)
