@@ -55,7 +55,7 @@ async function namesTroubles(page: Page, { put, get }: Pick<DashboardSite, 'put'
   }`)
   await trouble('The limit crm is overloaded: 2 runs wait.').click()
   await page.getByRole('heading', { name: 'Pools and limits' }).waitFor()
-  await page.getByRole('row').filter({ hasText: 'default' }).getByText('0: ').waitFor()
+  await page.getByRole('row').filter({ hasText: 'default' }).getByText('no workers').waitFor()
   await view(page, 'Workers').click()
   await page.getByRole('button', { name: /^Resume the worker/ }).click()
   await page.getByRole('button', { name: /^Drain the worker/ }).waitFor()

@@ -17,6 +17,7 @@ const executors = (more: Partial<ExecutorProcesses> = {}): ExecutorProcesses => 
 describe('the workers that a pool needs', () => {
   it.each([
     [pool(1, 0, 'idle'), '0 wanted: nothing runs or waits'],
+    [{ ...pool(1, 0, 'idle'), state: 'DRAINED' as const }, '0 wanted: it is drained'],
     [pool(1, 2, 'running'), '2 wanted: for the handlers that run'],
     [pool(1, 3, 'backlog', { backlog: 1_204 }), '3 wanted: 1,204 runs wait'],
     [pool(1, 1, 'forecast', { forecast: 1 }), '1 wanted: 1 run comes due within 30 s'],
@@ -24,7 +25,7 @@ describe('the workers that a pool needs', () => {
     [pool(3, 3, 'owners-unknown'), '3 wanted: as many as now, because an owner does not answer'],
   ])('have their reason beside them: %#', (given, words) => expect(wantedWords(given)).toBe(words))
 
-  it('are not shown while they are unknown', () => expect(wantedWords({ wanted: null })).toBeUndefined())
+  it('are not shown while they are unknown', () => expect(wantedWords({ wanted: null, state: 'ACTIVE' })).toBeUndefined())
 })
 
 describe('the executor processes of a parent', () => {

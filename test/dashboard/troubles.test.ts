@@ -73,6 +73,9 @@ it('names paused pools whose runs wait, with the sum of all partitions', () => {
   })
   const partitions = [{ pools: [of('mail', 2), of('idle', 0)] }, { pools: [of('mail', 1)] }, {}]
   expect(texts([stats(0, 0, partitions)])).toEqual(['The pool mail is paused, and 3 runs wait.'])
+  const pools = [{ pool: 'mail', workers: 0, state: 'DRAINED' } as Pool]
+  const [drained] = troublesOf([stats(0, 0, partitions)], undefined, { pools })
+  expect(drained?.text).toBe('The pool mail is drained, and 3 runs wait.')
 })
 
 it('names pools without workers whose runs were dispatched, with the runs of now', () => {
@@ -188,6 +191,13 @@ it('reports a transaction that blocks a partition', () => {
   const openTransaction = { topic: 'duelog.jobs', offset: 7, records: 3, since: 1_000 }
   expect(texts([stats(121_000, 0, [{ openTransaction: null }, { openTransaction }])])).toEqual([
     'Partition 1: a transaction in duelog.jobs has been open for 2 min. It blocks 3 records from offset 7 on. Stop the producer that opened it, or abort it with kafka-transactions.sh.',
+  ])
+})
+
+it('tells starts that are nearly all late from a few that are', () => {
+  const rates = { p50Ms: 4_300, p99Ms: 4_800 } as Parameters<typeof troublesOf>[1]
+  expect(troublesOf([stats(0, 0)], rates).map(({ text }) => text)).toEqual([
+    'Half of the starts are more than 4.3 s late, 1% more than 4.8 s late.',
   ])
 })
 

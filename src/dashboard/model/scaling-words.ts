@@ -2,14 +2,15 @@
 import { duration } from '../../../streams/text/index.ts'
 import type { ExecutorProcesses, Pool } from '../../answers/index.ts'
 import { visible } from './visible.ts'
-import { count, counted, runsWait } from './words.ts'
+import { count, counted, runsWait, statusWord } from './words.ts'
 
 /** How many workers the load of a pool needs, and why. Undefined: it could not be measured. */
-export function wantedWords({ wanted }: Pick<Pool, 'wanted'>): string | undefined {
+export function wantedWords({ wanted, state }: Pick<Pool, 'wanted' | 'state'>): string | undefined {
   if (wanted === null) return undefined
   const { workers, reason, backlog, forecast, lateMs } = wanted
   const why: Record<typeof reason, string> = {
-    idle: 'nothing runs or waits',
+    // Runs that wait until somebody resumes it need no workers.
+    idle: state === 'ACTIVE' ? 'nothing runs or waits' : `it is ${statusWord(state)}`,
     running: 'for the handlers that run',
     backlog: runsWait(backlog),
     forecast: `${counted(forecast, 'run')} ${forecast === 1 ? 'comes' : 'come'} due within 30 s`,

@@ -4,7 +4,7 @@ import { duration } from '../../../streams/text/index.ts'
 import type { Limit, Pool, StatsMessage } from '../../answers/index.ts'
 import type { Rates } from './rates.ts'
 import { visible } from './visible.ts'
-import { counted, runsWait } from './words.ts'
+import { counted, runsWait, statusWord } from './words.ts'
 
 export interface Trouble {
   text: string
@@ -92,21 +92,24 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
     const most = Math.max(...behind.map(({ overdueMs }) => overdueMs))
     troubles.push({ text: `${named(behind)}: due work waits for the owner, the oldest for ${duration(most)}.` })
   }
-  if ((rates?.p99Ms ?? 0) > lateMs)
-    troubles.push({ text: `1% of starts are more than ${duration(rates?.p99Ms ?? 0)} late.`, href: '/workers' })
+  const { p50Ms = 0, p99Ms = 0 } = rates ?? {}
+  if (p99Ms > lateMs) {
+    const most = p50Ms > lateMs ? `Half of the starts are more than ${duration(p50Ms)} late, 1%` : '1% of starts are'
+    troubles.push({ text: `${most} more than ${duration(p99Ms)} late.`, href: '/workers' })
+  }
   const dead = (latest.counts.ended.DEAD ?? 0) - (first.counts.ended.DEAD ?? 0)
   if (dead > 0) {
     const over = duration(Math.max(1_000, latest.at - first.at))
     troubles.push({ text: `${counted(dead, 'new dead letter')} in the last ${over}.`, href: '/dead-letters' })
   }
-  return [...troubles, ...unservedOf(latest, waits.pools), ...waitingOf(latest, waits.limits)]
+  return [...troubles, ...unservedOf(latest, waits.pools), ...waitingOf(latest, waits)]
 }
 
 /** What stands until a person acts, independent of when this page was opened. */
-function waitingOf(latest: StatsMessage, limits: LimitsSeen | undefined): Trouble[] {
+function waitingOf(latest: StatsMessage, { pools = [], limits }: Waits): Trouble[] {
   const { deadRuns, deadJobs, invalid } = standingOf(latest)
   const troubles: Trouble[] = []
-  troubles.push(...withoutHandlerOf(latest), ...pausedOf(latest), ...overloadedOf(latest, limits))
+  troubles.push(...withoutHandlerOf(latest), ...pausedOf(latest, pools), ...overloadedOf(latest, limits))
   if (deadRuns > 0) {
     const text = `${counted(deadRuns, 'dead letter')} of ${counted(deadJobs, 'job')} ${deadRuns === 1 ? 'waits' : 'wait'} for a decision.`
     troubles.push({ text, href: '/dead-letters', waits: true })
@@ -144,10 +147,12 @@ function runsByPool(partitions: StatsMessage['partitions'], of: (runs: PoolRuns)
 }
 
 /** Pools whose runs wait until somebody resumes them. A paused pool without runs is no trouble. */
-function pausedOf({ partitions }: StatsMessage): Trouble[] {
+function pausedOf({ partitions }: StatsMessage, pools: readonly Pool[]): Trouble[] {
   const waiting = runsByPool(partitions, ({ inPausedPools }) => inPausedPools)
   return Array.from(waiting, ([pool, runs]) => {
-    return { text: `The pool ${visible(pool)} is paused, and ${runsWait(runs)}.`, href: '/pools', waits: true }
+    const state = pools.find((each) => each.pool === pool)?.state ?? 'PAUSED'
+    const is = state === 'DRAINING' || state === 'DRAINED' ? statusWord(state) : 'paused'
+    return { text: `The pool ${visible(pool)} is ${is}, and ${runsWait(runs)}.`, href: '/pools', waits: true }
   })
 }
 
@@ -157,7 +162,7 @@ export const hasUnserved = (latest: StatsMessage | undefined, pools: readonly Po
 
 /** Pools without workers that have runs. The runs are those of now, the workers those of the last answer. */
 function unservedOf({ partitions }: StatsMessage, pools: readonly Pool[] = []): Trouble[] {
-  const unserved = pools.filter(({ workers, state }) => workers === 0 && state !== 'PAUSED')
+  const unserved = pools.filter(({ workers, state }) => workers === 0 && state === 'ACTIVE')
   return unserved.flatMap(({ pool }) => {
     // Of the runs that wait, only these do nothing else until a worker comes.
     const ofPool = partitions.flatMap(({ pools: all = [] }) => all.filter((each) => each.pool === pool))

@@ -13,10 +13,10 @@ interface JobBulkProps {
   changed: () => Promise<void>
 }
 
-const actions: readonly [OperationAction, string, string?][] = [
+const actions: readonly [OperationAction, string][] = [
   ['PAUSE', 'Pause'],
   ['RESUME', 'Resume'],
-  ['TRIGGER', 'Run', ' now'],
+  ['TRIGGER', 'Run'],
   ['CANCEL', 'Cancel'],
   ['DELETE', 'Delete'],
 ]
@@ -24,6 +24,7 @@ const actions: readonly [OperationAction, string, string?][] = [
 export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkProps) {
   const matching = useSignal(false)
   const target = matching.value ? { filter } : { jobIds: selected.map(({ id }) => id) }
+  const which = matching.value ? 'all matching' : `selected (${count(selected.length)})`
   const act = (action: OperationAction) => () =>
     operate({ action, ...target }, { ids: (matching.value ? jobs : selected).map(({ id }) => id), changed }).then((begun) => {
       if (begun) chooseAll(false)
@@ -42,15 +43,16 @@ export function JobBulk({ jobs, selected, chooseAll, filter, changed }: JobBulkP
       >
         All that match the filter
       </CheckBox>
-      {actions.map(([action, title, after]) => (
+      <span class="aside">{which}:</span>
+      {actions.map(([action, title]) => (
         <ActionButton
           key={action}
+          label={`${title} ${which}`}
           class={action === 'CANCEL' || action === 'DELETE' ? 'risky' : ''}
           disabled={!matching.value && selected.length === 0}
           run={act(action)}
         >
-          {title} {matching.value ? 'all matching' : `selected (${count(selected.length)})`}
-          {after}
+          {title}
         </ActionButton>
       ))}
     </fieldset>

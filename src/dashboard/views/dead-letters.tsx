@@ -84,12 +84,14 @@ function Groups({ page, query }: { page: DeadLetterPage; query: URLSearchParams 
     return other.size === 0 ? '/dead-letters' : `/dead-letters?${other}`
   }
   if (page.kinds.length < 2 && chosen === null) return null
+  // The rows of a chosen one follow at once.
+  const shown = chosen === null ? page.kinds : page.kinds.filter(({ kind }) => kind === chosen)
   const others = page.total - page.kinds.reduce((sum, each) => sum + each.count, 0)
   return (
     <section aria-labelledby="groups">
       <h2 id="groups">By error</h2>
       <ul class="groups">
-        {page.kinds.map(({ kind, type, message, count: many }) => (
+        {shown.map(({ kind, type, message, count: many }) => (
           <li key={kind}>
             <span class="number">{count(many)}</span>
             <span class="code">
@@ -107,7 +109,7 @@ function Groups({ page, query }: { page: DeadLetterPage; query: URLSearchParams 
           </li>
         ))}
       </ul>
-      {others > 0 && <p class="aside">{count(others)} with other errors.</p>}
+      {chosen === null && others > 0 && <p class="aside">{count(others)} with other errors.</p>}
       {chosen !== null && <a href={hrefOf(null)}>All errors</a>}
     </section>
   )

@@ -56,7 +56,12 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
     <tr>
       <th scope="row">{visible(pool)}</th>
       <td>
-        <PauseState state={state} since={stateSince} />
+        {workers === 0 && state === 'ACTIVE' ? (
+          // Nothing of it would run.
+          <span class={held > 0 ? 'status bad' : 'status plain'}>no workers</span>
+        ) : (
+          <PauseState state={state} since={stateSince} />
+        )}
         {pausedBy !== null && (
           <span class="aside">
             by <Text of={pausedBy} />
@@ -64,7 +69,8 @@ function PoolRow({ pool: view, refresh }: { pool: Pool; refresh: () => Promise<v
         )}
       </td>
       <td class="number">
-        {workers === 0 && held > 0 ? <span class="status bad">0: {runsWait(held)}</span> : count(workers)}
+        {count(workers)}
+        {workers === 0 && held > 0 && <span class="aside bad">{runsWait(held)}</span>}
         {wantedText !== undefined && <span class="aside">{wantedText}</span>}
       </td>
       <td class="number">{slots === null ? '—' : count(slots)}</td>

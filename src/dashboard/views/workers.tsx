@@ -51,7 +51,12 @@ export function WorkersView() {
           ]}
         >
           {workers.map((worker) => (
-            <Row key={worker.instance} worker={worker} refresh={() => resource.refresh()} />
+            <Row
+              key={worker.instance}
+              worker={worker}
+              isOnly={workersAt(worker, workers) === 1}
+              refresh={() => resource.refresh()}
+            />
           ))}
         </Table>
       )}
@@ -103,14 +108,18 @@ function Executors({ executors }: { executors: ExecutorProcesses[] }) {
   )
 }
 
-function Row({ worker, refresh }: { worker: Worker; refresh: () => Promise<void> }) {
+/** Workers of the same process, which differ by their names only. */
+const workersAt = ({ host, pid }: Worker, workers: readonly Worker[]): number =>
+  workers.filter((other) => other.host === host && other.pid === pid).length
+
+function Row({ worker, isOnly, refresh }: { worker: Worker; isOnly: boolean; refresh: () => Promise<void> }) {
   const { instance, name, host, pid, version, pools, running, runIds, lastHeardAt } = worker
   const { state, stateSince } = worker
   const slots = pools.reduce((sum, pool) => sum + (pool.slots ?? 0), 0)
   return (
     <tr>
       <th scope="row" class="code" title={visible(instance)}>
-        <Text of={host === null ? instance : `${host}:${pid}`} />
+        <Text of={host === null || !isOnly ? instance : `${host}:${pid}`} />
         {(name !== null || version !== null) && (
           <span class="tags">
             <Text of={[name, version].filter((part) => part !== null).join(' ')} />
