@@ -1104,8 +1104,10 @@ export interface JobState {
   backfill: Backfill | null
   /** Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs. Null: none waits. Default: null. */
   followUps: FollowUpQueue | null
-  /** The last ten dead runs that can be redriven. Key P holds their executions. Default: []. */
+  /** Dead runs that can be redriven, oldest first: the last ten, and up to 1,000 while their inputs and ends are at most about 4 MiB. Key P holds them. Default: []. */
   deadRuns: number[]
+  /** Dead runs that can no longer be redriven, because deadRuns had no room for them. Default: 0. */
+  deadRunsDropped: number
   /** Decisions not to fire, or not to fire yet, oldest first. The last twelve, in addition to the refusals of recentCommands. Default: []. */
   decisions: Refusal[]
   /** Whether the next occurrence is due and waits for an active run to end. This happens with catchUp ALL when the job has maxConcurrentRuns active runs, and when runs of a backfill or a redrive are in its place. Default: false. */
@@ -1149,6 +1151,7 @@ export interface JobStateInput {
   backfill?: BackfillInput | null | undefined
   followUps?: FollowUpQueueInput | null | undefined
   deadRuns?: number[] | undefined
+  deadRunsDropped?: number | undefined
   decisions?: RefusalInput[] | undefined
   waiting?: boolean | undefined
   pausedByCommand?: boolean | undefined
@@ -1291,11 +1294,11 @@ export interface OwnerInput {
   zoneRules?: string | undefined
 }
 
-/** A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner. */
+/** A value of the changelog job-state. One field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner. Key P of a dead run has `run` too. */
 export interface StateEntry {
   /** Key S: all decisions about a job. Default: null. */
   state: JobState | null
-  /** Key R: a finished run before the last one. Default: null. */
+  /** Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only. Null there: it died under an earlier version. Default: null. */
   run: FinishedRun | null
   /** Key P: the framed Execution from which a run is dispatched again. It is stored for an active run whose definition was replaced or whose payload was overridden, and for a dead run that may be redriven. Runs of one replaced definition share one snapshot. Default: null. */
   snapshot: Buffer | null
@@ -3644,7 +3647,7 @@ export const jobStateSchema = {
   "type": "record",
   "name": "StateEntry",
   "namespace": "duelog",
-  "doc": "A value of the changelog job-state. Exactly one field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner.",
+  "doc": "A value of the changelog job-state. One field is set; the prefix of the key says which: S state, R run, P snapshot, F follow-ups, C slots, W starts, M position or owner. Key P of a dead run has `run` too.",
   "fields": [
     {
       "name": "state",
@@ -3936,7 +3939,13 @@ export const jobStateSchema = {
                 "items": "long"
               },
               "default": [],
-              "doc": "The last ten dead runs that can be redriven. Key P holds their executions."
+              "doc": "Dead runs that can be redriven, oldest first: the last ten, and up to 1,000 while their inputs and ends are at most about 4 MiB. Key P holds them."
+            },
+            {
+              "name": "deadRunsDropped",
+              "type": "long",
+              "default": 0,
+              "doc": "Dead runs that can no longer be redriven, because deadRuns had no room for them."
             },
             {
               "name": "decisions",
@@ -4576,7 +4585,7 @@ export const jobStateSchema = {
         "FinishedRun"
       ],
       "default": null,
-      "doc": "Key R: a finished run before the last one."
+      "doc": "Key R: a finished run before the last one. Key P of a dead run: its end, without result and stack and with its last error only. Null there: it died under an earlier version."
     },
     {
       "name": "snapshot",

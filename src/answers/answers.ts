@@ -365,8 +365,10 @@ export type Job = {
   failed: number
   skipped: number
   cancelled: number
-  /** Numbers of dead runs that can be redriven. */
+  /** Numbers of dead runs that can be redriven, at most 1,000. */
   deadRuns: number[]
+  /** Older dead runs that can no longer be redriven, because there was no room to keep them. */
+  deadRunsDropped: number
   /** The backfill in progress. Null: none makes runs now; those that one has made may be active. */
   backfill: BackfillProgress | null
   /** Follow-ups that wait until the job has fewer than maxConcurrentRuns active runs. */
@@ -602,6 +604,8 @@ export type DeadLetterPage = {
   runs: Run[]
   /** Number of dead runs that match, on all pages. */
   total: number
+  /** Older dead runs of jobs with dead runs that match: they are not kept, because there was no room for them. Their records are in the topic `executions.dlq`. */
+  dropped: number
   /** Their last errors by kind, the most frequent first; at most 50. */
   kinds: ErrorKind[]
   /** Cursor of the next page; null at the end. */

@@ -16,6 +16,8 @@ export interface DecodedJob {
   snapshots: Map<number, Execution>
   /** Pages of the follow-ups that wait, by their numbers. */
   followUps: Map<number, FollowUp[]>
+  /** Ends of dead runs, which are stored with their snapshots. */
+  ends: FinishedRun[]
   events: ExecutionEvent[]
   commands: { value: Buffer; headers: Record<string, Buffer> }[]
   /** Whether a pending record names its definition by offset. */
@@ -38,6 +40,7 @@ export async function decodedJob(frames: readonly Frame[], from: Codecs, to: Pic
       runs: [],
       snapshots: new Map(),
       followUps: new Map(),
+      ends: [],
       events: [],
       commands: [],
     },
@@ -54,7 +57,7 @@ export async function decodedJob(frames: readonly Frame[], from: Codecs, to: Pic
         break
       case kinds.run: {
         const { run } = await from.state.decode(body)
-        if (run !== null) job.runs.push(run)
+        if (run !== null) job[meta.dead === true ? 'ends' : 'runs'].push(run)
         break
       }
       case kinds.snapshot:
@@ -90,13 +93,16 @@ export function addRecords(
 ): KeyUse[] {
   const { id, commands } = job
   const partition = partitionOf(id, partitions)
-  const { state, runs, snapshots, events, slots } = restoredJob(job, offset)
+  const { state, runs, snapshots, ends, events, slots } = restoredJob(job, offset)
   const put = (key: Buffer, value: Buffer): void =>
     void records.push({ topic: names.state, partition, key, value, headers: { [restoredHeader]: '' } })
   if (state !== undefined) put(stateKey(id), codecs.state.encode({ state }))
   for (const run of runs) put(runKey(id, run.runNo), codecs.state.encode({ run }))
-  for (const [runNo, execution] of snapshots)
-    put(snapshotKey(id, runNo), codecs.state.encode({ snapshot: codecs.execution.encode(execution) }))
+  const endOf = new Map(ends.map((run) => [run.runNo, run]))
+  for (const [runNo, execution] of snapshots) {
+    const snapshot = codecs.execution.encode(execution)
+    put(snapshotKey(id, runNo), codecs.state.encode({ snapshot, run: endOf.get(runNo) ?? null }))
+  }
   for (const [page, items] of job.followUps) put(followUpsKey(id, page), codecs.state.encode({ followUps: { items } }))
   for (const { value, headers } of commands) records.push({ topic: names.commands, partition, key: id, value, headers })
   for (const event of events) records.push({ topic: names.events, partition, key: id, value: codecs.event.encode(event) })

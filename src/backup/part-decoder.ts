@@ -38,22 +38,25 @@ export class PartDecoder {
     }
   }
 
+  /** `ends`: those of dead runs. */
   async snapshots(
     entries: readonly PartEntry[],
-  ): Promise<{ retained: KnownDefinition | undefined; runs: [number, Execution][] }> {
+  ): Promise<{ retained: KnownDefinition | undefined; runs: [number, Execution][]; ends: FinishedRun[] }> {
     let retained: KnownDefinition | undefined
     const runs: [number, Execution][] = []
+    const ends: FinishedRun[] = []
     for (const { rest, value } of entries) {
       const runNo = offsetOfKey(rest)
-      const snapshot = (await this.decoded(() => this.#codecs.state.decode(value)))?.snapshot ?? undefined
-      if (snapshot === undefined) continue
+      const { snapshot = null, run = null } = (await this.decoded(() => this.#codecs.state.decode(value))) ?? {}
+      if (snapshot === null) continue
+      if (run !== null) ends.push(run)
       if (runNo === 0) retained = await knownDefinition(this.#codecs, storedDefinition(snapshot))
       else {
         const execution = await this.decoded(() => this.#codecs.execution.decode(snapshot))
         if (execution !== undefined) runs.push([runNo, execution])
       }
     }
-    return { retained, runs }
+    return { retained, runs, ends }
   }
 
   /** Follow-ups that wait, in their order. */

@@ -21,7 +21,7 @@ const [jobMark, namedMark] = [0x4a, 0x4c]
 /** Entries, and bytes of them, that are written or read together. */
 const entriesAtOnce = 2_000
 const bytesAtOnce = 4 * 1024 * 1024
-/** Parts of one job that are kept until it is tried to reduce them. A job with its runs and snapshots has fewer. */
+/** Parts of one job that are kept until it is tried to reduce them. A job with its runs and snapshots has fewer, unless many of its runs are dead. */
 const partsAtOnce = 200
 
 export interface PartEntry {

@@ -132,6 +132,8 @@ export class Writing {
       this.#count(job.state)
       await put.put(kinds.state, {}, this.#file.state.encode({ state: { ...job.state, followUps: queue } }))
     }
+    // First: an earlier version takes them for runs of the history, which has the later ones.
+    for (const run of snapshots.ends) await put.put(kinds.run, { dead: true }, this.#file.state.encode({ run }))
     for (const run of await this.#decoder.runs(of(parts.run))) await put.put(kinds.run, {}, this.#file.state.encode({ run }))
     for (const [runNo, execution] of snapshots.runs)
       await put.put(kinds.snapshot, { runNo }, this.#file.execution.encode(execution))

@@ -51,6 +51,8 @@ export interface DeadRuns {
   isCut: boolean
   /** Runs that match, those before the place included. */
   count: number
+  /** Older dead runs of the same jobs that are no longer kept. Absent from an owner of an earlier version. */
+  dropped?: number
   /** Their most frequent errors. */
   kinds: ErrorKindCount[]
   /** The `after` of the next call; absent at the end. */

@@ -63,6 +63,8 @@ export interface JobView {
   lastRun: FinishedRun | null
   /** Dead runs that can be redriven. */
   deadRuns: number[]
+  /** Older dead runs that are no longer kept. Absent from an owner of an earlier version. */
+  deadRunsDropped?: number
   /** From what the times of its schedule count. */
   anchorAt: number
   /** The backfill in progress. */
@@ -99,10 +101,11 @@ export interface JobQueries {
   /** Jobs in id order after `after`. One call reads about 10,000 jobs at most, so a page may be short or empty while `next` is set. */
   list(partition: number, filter: JobFilter, limit: number, after?: string, asker?: Asker): Promise<ListedJobs>
   why(partition: number, id: string): Promise<WhyView | undefined>
-  /** Active runs, then ended ones, newest first; at most the active ones and the last 11. */
+  /** Active runs, then ended ones, newest first; at most the active ones, the last 11, and `deadRunNo` if that can be redriven. */
   runs(
     partition: number,
     id: string,
+    deadRunNo?: number,
     // Life of the runs. Absent from an owner of an earlier version.
   ): Promise<{ active: ActiveRunView[]; finished: FinishedRun[]; life?: string } | undefined>
   /** Dead runs that can be redriven, newest first. One call reads about 10,000 jobs at most. */
@@ -166,8 +169,13 @@ export interface PartitionQueries extends JobQueries {
 }
 
 /** Size of the large parts of a job view, which limits the length of lists: bytes or characters of payload, result, headers and error messages. */
-export function sizeOfView({ definition, lastRun, active }: Pick<JobView, 'definition' | 'lastRun' | 'active'>): number {
-  let size = (definition?.payload?.length ?? 0) + (lastRun?.result?.length ?? 0)
+export function sizeOfView({
+  definition,
+  lastRun,
+  active,
+  deadRuns,
+}: Pick<JobView, 'definition' | 'lastRun' | 'active' | 'deadRuns'>): number {
+  let size = (definition?.payload?.length ?? 0) + (lastRun?.result?.length ?? 0) + 8 * deadRuns.length
   for (const value of Object.values(definition?.headers ?? {})) size += value.length
   for (const { errors } of active) for (const { message } of errors) size += message.length
   return size

@@ -36,6 +36,7 @@ export function jobToFields(job: JobView, nowMs: number): Json {
     skipped: job.skipped,
     cancelled: job.cancelled,
     deadRuns: job.deadRuns,
+    deadRunsDropped: job.deadRunsDropped ?? 0,
     backfill: job.backfill && backfillToJson(job.backfill),
     followUpsWaiting: job.followUpsWaiting,
   }

@@ -189,7 +189,7 @@ export async function pagesOf<Item>(
   field: string,
   limit: number,
   take: (item: Item) => void,
-  goOn: () => Promise<boolean> = async () => true,
+  goOn: (page: Record<string, unknown>) => Promise<boolean> = async () => true,
 ): Promise<boolean> {
   let left = limit
   let cursor: string | undefined
@@ -200,7 +200,7 @@ export async function pagesOf<Item>(
     cursor = (page.cursor as string | null) ?? undefined
     if (items.length > left) return true
     left -= items.length
-    if (!(await goOn())) return false
+    if (!(await goOn(page))) return false
   } while (cursor !== undefined && left > 0)
   return cursor !== undefined
 }

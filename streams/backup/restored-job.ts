@@ -25,6 +25,8 @@ export interface BackedUpJob {
   runs: readonly FinishedRun[]
   /** Executions under key P, by run number. */
   snapshots: ReadonlyMap<number, Execution>
+  /** Ends of dead runs. Default: none is known. */
+  ends?: readonly FinishedRun[]
   events: readonly ExecutionEvent[]
 }
 
@@ -40,12 +42,16 @@ export interface RestoredJob {
   state: JobState | undefined
   runs: FinishedRun[]
   snapshots: Map<number, Execution>
+  ends: FinishedRun[]
   events: ExecutionEvent[]
   slots: KeyUse[]
 }
 
 /** `offset`: that of its definition in the new log, at least `firstOffset`. Without a definition it is not used. */
-export function restoredJob({ id, definition, state, runs, snapshots, events }: BackedUpJob, offset: number): RestoredJob {
+export function restoredJob(
+  { id, definition, state, runs, snapshots, ends = [], events }: BackedUpJob,
+  offset: number,
+): RestoredJob {
   const job: Job = { id, definition, state }
   const known = state ?? (definition === undefined ? undefined : pristineState(job))
   const offsetOf = (specOffset: number): number => newOffset(specOffset, definition?.offset, offset)
@@ -56,6 +62,7 @@ export function restoredJob({ id, definition, state, runs, snapshots, events }: 
     snapshots: new Map(
       [...snapshots].map(([runNo, execution]) => [runNo, { ...execution, specOffset: offsetOf(execution.specOffset) }]),
     ),
+    ends: ends.map((run) => withOffset(run, offsetOf)),
     events: events.map((event) => ({ ...event, specOffset: offsetOf(event.specOffset) })),
     slots: usesOf(after, definition),
   }

@@ -40,7 +40,7 @@ import { beginAttempt, beginReserved } from './gate.ts'
 import { checkHandler, followWorkers, handlerMissed, saysHandlerMissing } from './missing-handler.ts'
 import { checkPool, missedByPause } from './paused-pool.ts'
 import { followNamed, redeliver } from './redelivery.ts'
-import { keepSnapshot, snapshotNoOf } from './snapshots.ts'
+import { keepSnapshot } from './snapshots.ts'
 import { checkTopic } from './topic-wait.ts'
 
 /** For a run whose definition was replaced by an invalid one: a bad update must not end an active run. */
@@ -250,7 +250,7 @@ function giveUp(draft: Decision, run: ActiveRun, reason: string, context: Contex
   const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors }
   const execution = executionOf(draft.job, run, run.dispatchedAt)
   draft.out.push({ kind: 'dead-letter', letter, execution })
-  // Kept for a redrive.
-  if (snapshotNoOf(run) !== runNo) keepSnapshot(draft, execution)
+  // Kept for a redrive, with its end.
+  keepSnapshot(draft, execution)
   finishRun(draft, run, { status: 'DEAD', finishedAt: now, reason }, context)
 }

@@ -6,6 +6,7 @@ import { type Context, type Decision, patchState, pristineState, refuse, runName
 import { goOnWithBackfill } from './backfill.ts'
 import { triggerFollowers } from './chain.ts'
 import { completeIfDone } from './completion.ts'
+import { deadRunsKept, endKept } from './dead-runs.ts'
 import { endedRunOf } from './ended-run.ts'
 import { dropDeadSnapshot, dropSnapshot, hasOwnInput } from './snapshots.ts'
 import { startQueued } from './start.ts'
@@ -22,9 +23,6 @@ export interface Ending {
   /** Why it ended so, if the status does not say it. */
   reason?: string
 }
-
-/** Dead runs whose snapshot is kept for a redrive. */
-const deadRunsKept = 10
 
 export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, context: Context): void {
   const state = draft.job.state ?? pristineState(draft.job)
@@ -49,17 +47,16 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   }
   draft.endedRuns.push(endedRunOf(draft.job, run, finished, ending.reason ?? (ending.status === 'DEAD' ? 'attempts' : undefined)))
   if (state.lastRun !== null) draft.historyPuts.push(state.lastRun)
-  const dead = ending.status === 'DEAD'
-  const deadRuns = dead ? [...state.deadRuns, run.runNo] : state.deadRuns
+  const { dropped, ...dead } = deadAfter(draft, state, finished, context)
   patchState(draft, {
     active: state.active.filter((other) => other.runNo !== run.runNo),
     lastRun: finished,
     waiting: false,
-    deadRuns: deadRuns.slice(-deadRunsKept),
+    ...dead,
     ...countersOf(state, ending.status),
   })
   dropSnapshot(draft, run)
-  for (const runNo of deadRuns.slice(0, -deadRunsKept)) dropDeadSnapshot(draft, runNo)
+  for (const runNo of dropped) dropDeadSnapshot(draft, runNo)
   if (ending.status !== 'SUCCEEDED' && ending.status !== 'DISPATCHED') {
     const { status: what, finishedAt: at, reason = 'attempts' } = ending
     refuse(draft, { at, what, reason, scheduledFor: run.scheduledFor, runNo: run.runNo })
@@ -70,6 +67,24 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
   startQueued(draft, context)
   goOnWithBackfill(draft, context)
   completeIfDone(draft, ending.finishedAt)
+}
+
+/** Its snapshot is kept already. */
+function deadAfter(
+  draft: Decision,
+  { deadRuns, deadRunsDropped }: JobState,
+  run: FinishedRun,
+  { mayKeepDead = true }: Context,
+): Pick<JobState, 'deadRuns' | 'deadRunsDropped'> & { dropped: number[] } {
+  if (run.status !== 'DEAD') return { deadRuns, deadRunsDropped, dropped: [] }
+  draft.deadEnds.push(endKept(run))
+  const first = deadRuns.length + 1 - deadRunsKept(draft.job.snapshots?.get(run.runNo), deadRuns.length, mayKeepDead)
+  const dropped = deadRuns.slice(0, Math.max(0, first))
+  return {
+    deadRuns: [...deadRuns.slice(dropped.length), run.runNo],
+    deadRunsDropped: deadRunsDropped + dropped.length,
+    dropped,
+  }
 }
 
 /** Ends a run before it has ended by itself. Later reports of its worker are stale. The worker gets a cancellation. */

@@ -124,6 +124,8 @@ export interface Context {
   eventsReadUntil: number
   /** When a running attempt was last known to be alive, epoch ms; 0: never. */
   seenAt: (jobId: string, attempt: AttemptId) => number
+  /** Whether the partition has room for further dead runs of a job that has ten. Used as above. Default: it has. */
+  mayKeepDead?: boolean
   /** Whether next times of the partition may be based on other time zone rules than those of this process. Default: no. */
   zonesMayDiffer?: boolean
 }
@@ -198,6 +200,8 @@ export interface Decision {
   /** True deletes the whole run history. */
   deletesHistory: boolean
   snapshotPuts: Execution[]
+  /** Ends of dead runs, which are stored with their snapshots. */
+  deadEnds: FinishedRun[]
   snapshotDeletes: number[]
   /** Changed pages of the follow-ups that wait, by their numbers; null: deleted. */
   followUpPages: Map<number, readonly FollowUp[] | null>

@@ -18,6 +18,8 @@ export interface DeadRunPage {
   /** Cursor of the next page; null at the end. */
   cursor: string | null
   total: number
+  /** Older dead runs of the same jobs that are no longer kept. */
+  dropped: number
   kinds: ErrorKindCount[]
 }
 
@@ -38,11 +40,13 @@ export async function listDeadRuns(
   const kinds = new Map<string, ErrorKindCount>()
   let runs: DeadRun[] = []
   let total = 0
+  let dropped = 0
   // An answer that was cut says nothing about runs behind its last one.
   let until: DeadPlace | undefined
   let isCut = false
   const take = (found: DeadRuns): void => {
     total += found.count
+    dropped += found.dropped ?? 0
     for (const kind of found.kinds) addKind(kinds, kind)
     const last = found.runs.at(-1)?.place
     if (found.isCut && last !== undefined && (until === undefined || byDeath(last, until) < 0)) until = last
@@ -70,7 +74,7 @@ export async function listDeadRuns(
   const last = shown.at(-1)
   const more = last !== undefined && (isCut || shown.length < runs.length)
   const listed = [...kinds.values()].sort((a, b) => b.count - a.count).slice(0, errorKindsListed)
-  return { runs: shown, cursor: more ? cursorOf(last.place) : null, total, kinds: listed }
+  return { runs: shown, cursor: more ? cursorOf(last.place) : null, total, dropped, kinds: listed }
 }
 
 function withinBytes(runs: DeadRun[]): DeadRun[] {

@@ -83,10 +83,10 @@ export const standbyCalls: { [Name in keyof JobQueries]: StandbyCall<Name> } = {
   },
   runs: {
     path: '/:partition/jobs/:id/runs',
-    schema: schemaOf(ofJob, closed(stale)),
+    schema: schemaOf(ofJob, closed({ deadRunNo: integer(1), ...stale })),
     field: 'runs',
-    request: (partition, id) => ({ params: { partition, id } }),
-    answer: (queries, { partition, id }: OfJob) => queries.runs(partition, id),
+    request: (partition, id, deadRunNo) => ({ params: { partition, id }, query: { deadRunNo } }),
+    answer: (queries, { partition, id, deadRunNo }: OfJob & { deadRunNo?: number }) => queries.runs(partition, id, deadRunNo),
   },
   why: {
     path: '/:partition/jobs/:id/why',

@@ -17,7 +17,7 @@ import {
   timeOf,
   whileAsked,
 } from '../http/index.ts'
-import { BulkRedrive, deadJobs, listDeadRuns, listJobs } from '../jobs/index.ts'
+import { BulkRedrive, deadJobs, listDeadRuns, listJobs, runsWith } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
 import { deadLetterSchema, deadLettersSchema, listLimitMax, redriveManySchema, redriveMax } from '../schemas/index.ts'
 
@@ -54,7 +54,12 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
       )
       return {
         runs: page.runs.flatMap((run) => deadRunJson(run, request.role)),
-        ...{ cursor: page.cursor, total: page.total, kinds: page.kinds.map(({ newestAt: _, ...kind }) => kind) },
+        ...{
+          cursor: page.cursor,
+          total: page.total,
+          dropped: page.dropped,
+          kinds: page.kinds.map(({ newestAt: _, ...kind }) => kind),
+        },
         ...(reading.mark(reply) && { stale: reading.stale }),
       }
     },
@@ -66,13 +71,11 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
     async (request) => {
       const { jobId, runNo } = request.params
       const partition = partitionOf(checkedId(jobId), partitions)
-      const question = (owner: JobQueries) => Promise.all([owner.runs(partition, jobId), owner.deadRun(partition, jobId, runNo)])
+      const question = (owner: JobQueries) =>
+        Promise.all([runsWith(owner, partition, jobId, runNo), owner.deadRun(partition, jobId, runNo)])
       const isThere = ([, execution]: Awaited<ReturnType<typeof question>>): boolean => execution !== undefined
       const [runs, execution] = (await new ReadConsistency(owners).find(partition, question, isThere)) ?? []
-      if (execution === undefined) {
-        const detail = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven, or it is older than the last ten of its job.`
-        throw new DuelogError('not-found', detail)
-      }
+      if (execution === undefined) throw notKept(jobId, runNo)
       const ended = runs?.finished.find((finished) => finished.runNo === runNo)
       const run = ended === undefined ? deadRunToJson(execution) : finishedRunToJson(jobId, ended, true)
       const given = executionToJson(execution)
@@ -107,4 +110,9 @@ export function deadLetterRoutes(instance: FastifyInstance, { owners, partitions
 function deadRunJson({ place, job, run, input }: DeadRun, role: Role | null) {
   if (run !== null) return runsOf(role, place.jobId, job).finished(run)
   return input === null ? [] : deadRunToJson(input)
+}
+
+function notKept(jobId: string, runNo: number): DuelogError {
+  const text = `There is no dead run ${runIdOf(jobId, runNo)}: it was redriven or discarded, or there was no room to keep it.`
+  return new DuelogError('not-found', text)
 }

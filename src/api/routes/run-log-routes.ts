@@ -6,6 +6,7 @@ import { DuelogError } from '../../errors/index.ts'
 import type { ActiveRunView, JobView } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import { checkedId, runIdOf, runsOf, timeOf, whileAsked } from '../http/index.ts'
+import { runsWith } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
 import { runLogAfterMs, runLogBeforeMs, runLogsSchema } from '../schemas/index.ts'
 
@@ -33,7 +34,7 @@ export function runLogRoutes(instance: FastifyInstance, { owners, partitions, ru
       const [runs, job] = await Promise.all([
         reading.find(
           partition,
-          (jobs) => jobs.runs(partition, jobId),
+          (jobs) => runsWith(jobs, partition, jobId, runNo),
           (found) => [...found.active, ...found.finished].some(isIt),
         ),
         request.role === 'viewer' ? reading.find(partition, (jobs) => jobs.job(partition, jobId)) : undefined,

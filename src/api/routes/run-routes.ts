@@ -18,7 +18,7 @@ import {
   shownTo,
   whileAsked,
 } from '../http/index.ts'
-import { jobNotFound, listJobs } from '../jobs/index.ts'
+import { jobNotFound, listJobs, runsWith } from '../jobs/index.ts'
 import { ReadConsistency } from '../owners/index.ts'
 import { getRunSchema, listActiveRunsSchema, listRunsSchema } from '../schemas/index.ts'
 
@@ -78,7 +78,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
       const partition = partitionOf(checkedId(jobId), partitions)
       const reading = new ReadConsistency(owners, query.stale)
       const read = async (jobs: JobQueries) => {
-        const [job, runs] = await Promise.all([jobs.job(partition, jobId), jobs.runs(partition, jobId)])
+        const [job, runs] = await Promise.all([jobs.job(partition, jobId), runsWith(jobs, partition, jobId, runNo)])
         const execution = query.input || isOnlyDead(job, runs, runNo) ? await inputOf(jobs, partition, jobId, runNo) : undefined
         return { job, runs, execution }
       }
@@ -95,7 +95,7 @@ export function runRoutes(instance: FastifyInstance, { owners, partitions, lists
 const hasRun = (runs: Runs | undefined, runNo: number): boolean =>
   [...(runs?.active ?? []), ...(runs?.finished ?? [])].some((run) => run.runNo === runNo)
 
-/** More runs have ended since than are kept, so that only the input of this dead run is left. */
+/** Only the input of this dead run is left, because it died under an earlier version. */
 const isOnlyDead = (job: JobView | undefined, runs: Runs | undefined, runNo: number): boolean =>
   job?.deadRuns.includes(runNo) === true && !hasRun(runs, runNo)
 

@@ -40,10 +40,15 @@ export const deadLettersSchema = {
       title: 'DeadLetterPage',
       type: 'object',
       additionalProperties: false,
-      required: ['runs', 'cursor', 'total', 'kinds'],
+      required: ['runs', 'cursor', 'total', 'dropped', 'kinds'],
       properties: {
         runs: { type: 'array', items: runSchema },
         total: { type: 'integer', description: 'Number of dead runs that match, on all pages.' },
+        dropped: {
+          type: 'integer',
+          description:
+            'Older dead runs of jobs with dead runs that match: they are not kept, because there was no room for them. Their records are in the topic `executions.dlq`.',
+        },
         kinds: {
           type: 'array',
           description: `Their last errors by kind, the most frequent first; at most ${errorKindsListed}.`,

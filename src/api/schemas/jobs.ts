@@ -48,6 +48,7 @@ export const jobSchema = {
       'skipped',
       'cancelled',
       'deadRuns',
+      'deadRunsDropped',
       'backfill',
       'followUpsWaiting',
     ],
@@ -91,7 +92,15 @@ export const jobSchema = {
     failed: { type: 'integer' },
     skipped: { type: 'integer' },
     cancelled: { type: 'integer' },
-    deadRuns: { type: 'array', items: { type: 'integer' }, description: 'Numbers of dead runs that can be redriven.' },
+    deadRuns: {
+      type: 'array',
+      items: { type: 'integer' },
+      description: 'Numbers of dead runs that can be redriven, at most 1,000.',
+    },
+    deadRunsDropped: {
+      type: 'integer',
+      description: 'Older dead runs that can no longer be redriven, because there was no room to keep them.',
+    },
     backfill: orNull(
       {
         title: 'BackfillProgress',

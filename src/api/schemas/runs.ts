@@ -255,7 +255,7 @@ export const getRunSchema = {
   operationId: 'getRun',
   tags: ['Runs'],
   summary: 'One run',
-  description: 'The last eleven ended runs of a job are kept here, and its last ten dead runs. The topic `runs` has all of them.',
+  description: 'The last eleven ended runs of a job are kept here, and dead runs that can be redriven. The topic `runs` has all.',
   params: runParams,
   querystring: closed({
     input: { type: 'boolean', default: false, description: 'Whether the answer contains the input of the run, of up to 1 MiB.' },

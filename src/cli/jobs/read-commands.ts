@@ -172,11 +172,24 @@ function jobText(job: Job, { stdout, env }: Terminal): string {
       'runs',
       `${job.runNo}: ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled; ${counted(skipped, 'occurrence')} skipped`,
     ],
-    ['can be redriven', job.deadRuns.map((runNo) => `${job.id}/${runNo}`).join(' ')],
+    ['can be redriven', redrivableText(job)],
     ['etag', job.etag],
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
   const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
   const definition = jsonText(job.definition === null ? null : withoutDefaults(job.definition), stdout, 2, true)
   return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}`
+}
+
+/** Dead runs that are named. */
+const deadRunsShown = 10
+
+function redrivableText({ id, deadRuns, deadRunsDropped }: Job): string {
+  const newest = deadRuns.slice(-deadRunsShown).map((runNo) => `${id}/${runNo}`)
+  const others = deadRuns.length - newest.length
+  return [
+    newest.join(' '),
+    ...(others > 0 ? [`and ${counted(others, 'older run')}: duelog runs redrive --dead --id-prefix ${id}`] : []),
+    ...(deadRunsDropped > 0 ? [`${counted(deadRunsDropped, 'dead run')} before that cannot be redriven any more`] : []),
+  ].join('; ')
 }

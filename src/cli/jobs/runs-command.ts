@@ -1,5 +1,6 @@
 /** `duelog runs …`. */
 import { Command } from 'commander'
+import { counted } from '../../../streams/text/index.ts'
 import type { CommandResult, Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import {
@@ -69,7 +70,21 @@ function listCommand(frame: CommandFrame): Command {
         const stale = staleQueryOf(flags)
         const [route, filter] = dead ? ['/v1/dead-letters', { tag, handler }] : ['/v1/runs', { tag, handler, state }]
         const query = { ...filter, ...stale }
-        const more = id === undefined && (await pagesOf<Run>(api, route, query, 'runs', limit, (run) => runs.push(run)))
+        let dropped = 0
+        const more =
+          id === undefined &&
+          (await pagesOf<Run>(
+            api,
+            route,
+            query,
+            'runs',
+            limit,
+            (run) => runs.push(run),
+            async (page) => {
+              dropped = Number(page.dropped ?? 0)
+              return true
+            },
+          ))
         if (id !== undefined) runs.push(...(await api.get<{ runs: Run[] }>(path`/v1/jobs/${id}/runs`, stale)).runs)
         const paint = painterOf(terminal.stdout, terminal.env)
         if (json) for (const run of runs) writeAsJson(terminal.stdout, run)
@@ -81,6 +96,10 @@ function listCommand(frame: CommandFrame): Command {
               runs.map((run) => runRow(run, paint)),
               paint,
             ),
+          )
+        if (dropped > 0)
+          terminal.stderr.write(
+            `${counted(dropped, 'older dead run')} of these jobs cannot be redriven: a job keeps at most 1,000.\n`,
           )
         if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
       }),

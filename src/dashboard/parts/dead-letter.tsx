@@ -5,7 +5,6 @@ import {
   ask,
   counted,
   type DeadLetter as DeadLetterAnswer,
-  type HistoryPage,
   mayOperate,
   operate,
   path,
@@ -20,9 +19,6 @@ import { AttemptErrors } from './attempt-errors.tsx'
 import { Loading, Problem } from './states.tsx'
 import { ClampedText, CodeBlock, JobLink, RunLink, Text } from './text.tsx'
 import { When } from './when.tsx'
-
-/** A job has at most ten dead runs; those that were redriven are among the ends too. */
-const endsSearched = 100
 
 interface DeadLetterProps {
   run: Run
@@ -54,7 +50,6 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
             {attempts === 1 ? 'attempt' : 'attempts'}
           </span>
         </p>
-        {finishedAt === null && <EndInHistory run={run} />}
         {last !== undefined && (
           <p>
             <span class="code bad">
@@ -87,30 +82,6 @@ export function DeadLetter({ run, chosen, choose, changed }: DeadLetterProps) {
         </div>
       )}
     </li>
-  )
-}
-
-/** The owner keeps the last eleven ended runs of a job. Of an older dead run, the history has time and error. */
-function EndInHistory({ run: { jobId, runNo, runId } }: { run: Run }) {
-  const { value } = useResource(
-    `end ${runId}`,
-    (signal) => ask<HistoryPage>(path(['history'], { jobId, outcome: 'DEAD', limit: endsSearched }), { signal }),
-    false,
-  )
-  const end = value.value?.runs.find((ended) => ended.runNo === runNo)
-  if (end === undefined) return null
-  return (
-    <p>
-      <When at={end.finishedAt} />{' '}
-      {end.errorType !== null && (
-        <>
-          <span class="code bad">
-            <Text of={end.errorType} />
-          </span>
-          : <ClampedText of={end.errorMessage ?? ''} />
-        </>
-      )}
-    </p>
   )
 }
 

@@ -51,6 +51,8 @@ export function DeadLettersView({ query }: { query: URLSearchParams }) {
         {page !== undefined && page.total > 0 && (
           <p class="beside">
             {count(page.total)} {isFiltered ? 'match' : 'in all'}, newest first.
+            {page.dropped > 0 &&
+              ` ${count(page.dropped)} older ${page.dropped === 1 ? 'one of these jobs is' : 'ones of these jobs are'} no longer kept and cannot be redriven.`}
           </p>
         )}
       </Heading>

@@ -45,6 +45,9 @@ import {
 } from '../parts/index.ts'
 import { JobEdit } from './job-edit.tsx'
 
+/** Newest dead runs with a link each. */
+const deadRunsShown = 10
+
 interface Shown {
   job: Job
   runs: Run[]
@@ -240,18 +243,7 @@ function Facts({ job }: { job: Job }) {
       <Count name="Failed" value={job.failed} />
       <Count name="Skipped" value={job.skipped} />
       <Count name="Cancelled" value={job.cancelled} />
-      {job.deadRuns.length > 0 && (
-        <div id="dead" tabIndex={-1}>
-          <dt>Dead runs</dt>
-          <dd>
-            {job.deadRuns.toReversed().map((runNo) => (
-              <>
-                <RunLink key={runNo} jobId={job.id} runNo={runNo} />{' '}
-              </>
-            ))}
-          </dd>
-        </div>
-      )}
+      <DeadRuns job={job} />
       {(definition?.tags?.length ?? 0) > 0 && (
         <div>
           <dt>Tags</dt>
@@ -278,6 +270,29 @@ function Count({ name, value }: { name: string; value: number }) {
     <div>
       <dt>{name}</dt>
       <dd>{count(value)}</dd>
+    </div>
+  )
+}
+
+function DeadRuns({ job: { id, deadRuns, deadRunsDropped } }: { job: Job }) {
+  if (deadRuns.length + deadRunsDropped === 0) return null
+  return (
+    <div id="dead" tabIndex={-1}>
+      <dt>Dead runs</dt>
+      <dd>
+        {deadRuns
+          .slice(-deadRunsShown)
+          .toReversed()
+          .map((runNo) => (
+            <>
+              <RunLink key={runNo} jobId={id} runNo={runNo} />{' '}
+            </>
+          ))}
+        {deadRuns.length > deadRunsShown && (
+          <a href={`/dead-letters?${new URLSearchParams({ idPrefix: id })}`}>all {count(deadRuns.length)}</a>
+        )}
+        {deadRunsDropped > 0 && <span class="aside">{count(deadRunsDropped)} older: no longer kept, cannot be redriven</span>}
+      </dd>
     </div>
   )
 }

@@ -19,6 +19,11 @@ export class StandingJobs {
     return this.#phase === 'known' ? { ...this.#counts } : null
   }
 
+  /** 0 until all are counted. */
+  get deadRuns(): number {
+    return this.#phase === 'known' ? this.#counts.deadRuns : 0
+  }
+
   get isUnknown(): boolean {
     return this.#phase === 'unknown'
   }

@@ -121,6 +121,12 @@ export async function applyBatch(
  */
 const cycleStepsMax = 100_000
 
+/**
+ * Dead runs of a partition. With as many, a job keeps no further ones beyond ten: if all jobs fail for a night, their runs must not make
+ * the changelog so long that the next owner reads for minutes. A new owner counts them when it is first asked, and keeps them meanwhile.
+ */
+const deadRunsMax = 100_000
+
 /** Whether the timer may end an attempt because no report came. */
 const mayEndAttempt = ({ kind }: Timer): boolean =>
   kind === timerKind.lease || kind === timerKind.attemptTimeout || kind === timerKind.startDeadline
@@ -423,7 +429,7 @@ class BatchStep {
   }
 
   #step(job: Job, input: Input, inputRecord?: InputRecord): Decision {
-    const { leases, zones, reports, positions, shared } = this.#context
+    const { leases, zones, reports, positions, shared, standing } = this.#context
     const { leadMs, logger, targets, poolWorkers, pauses } = shared
     const topicProblem = this.#topicProblem.bind(this)
     const context = {
@@ -441,6 +447,7 @@ class BatchStep {
         goneAt: poolWorkers.goneAt.bind(poolWorkers),
         namedSince: poolWorkers.namedSince.bind(poolWorkers),
       }),
+      mayKeepDead: standing.deadRuns < deadRunsMax,
       ...(pauses && { pauseOf: pauses.ofPool.bind(pauses) }),
       limits: this.#candidates.limitCounters,
       seenAt: leases.seenAt.bind(leases),

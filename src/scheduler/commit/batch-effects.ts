@@ -122,7 +122,8 @@ export class Effects {
     }
     for (const execution of decision.snapshotPuts) {
       const snapshot = this.#codecs.execution.encode(execution)
-      this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot }))
+      const run = decision.deadEnds.find(({ runNo }) => runNo === execution.runNo) ?? null
+      this.#entry(snapshotKey(id, execution.runNo), this.#codecs.state.encode({ snapshot, run }))
     }
     for (const runNo of decision.snapshotDeletes) this.#entry(snapshotKey(id, runNo), null)
     for (const [page, items] of decision.followUpPages) {

@@ -15,13 +15,13 @@ import {
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob } from '../state/index.ts'
 import { diedAs } from './dead-runs.ts'
-import { endedRunsOf } from './ended-runs.ts'
+import { deadEndsOf } from './ended-runs.ts'
 import { walkOf } from './job-ranges.ts'
 import { matchesJob } from './job-search.ts'
 import { byBytes } from './search-index.ts'
 
-/** Jobs that one call reads. */
-const readJobsMax = 10_000
+/** Jobs that one call reads, and their dead runs if it changes those. */
+const readMax = 10_000
 const slice = 500
 
 interface Place {
@@ -43,15 +43,14 @@ export async function changeTargets(place: Place, query: Query): Promise<Targets
     for await (const job of eachJob(place.store, place.codecs, slice)) {
       if (until !== undefined && byBytes(job.id, until) > 0) return found
       cursor = job.id
-      read++
+      read += 1 + (isOfDead(action) ? (job.state?.deadRuns.length ?? 0) : 0)
       const target = await targetOf(place, job, query, mark)
       if (target === undefined) continue
       jobs++
       found.count += target.runs?.length ?? 1
       if (!countOnly) found.targets.push(target)
-      if (!countOnly && jobs >= limit) return { ...found, next: cursor }
+      if ((!countOnly && jobs >= limit) || read >= readMax) return { ...found, next: cursor }
     }
-    if (read >= readJobsMax && cursor !== undefined) return { ...found, next: cursor }
   }
   return found
 }
@@ -75,7 +74,9 @@ async function* idsOf({ store }: Place, { ids, filter = {}, action, after }: Que
 
 /** With the index of dead runs, jobs without one are not read. */
 const narrowed = (filter: JobFilter, action: OperationAction): JobFilter =>
-  action === 'REDRIVE' || action === 'DISCARD' ? { ...filter, dead: true } : filter
+  isOfDead(action) ? { ...filter, dead: true } : filter
+
+const isOfDead = (action: OperationAction): boolean => action === 'REDRIVE' || action === 'DISCARD'
 
 /** Undefined: the job is not changed. */
 async function targetOf(place: Place, job: Job, query: Query, mark: number | undefined): Promise<Target | undefined> {
@@ -93,15 +94,14 @@ async function targetOf(place: Place, job: Job, query: Query, mark: number | und
     const runs = activeRunsBy(state, query)
     return runs.length === 0 ? undefined : { ...target, runs }
   }
-  if (action !== 'REDRIVE' && action !== 'DISCARD') {
+  if (!isOfDead(action)) {
     if (!existed(definition, state, query) || !wouldChange(action, state)) return undefined
     return action === 'TRIGGER' ? { ...target, contentType: definition.spec?.contentType ?? null } : target
   }
   if (state.deadRuns.length === 0) return undefined
-  const ended = await endedRunsOf(place.store, place.codecs, job.id, state)
-  const ends = new Map(ended.map((run) => [run.runNo, run]))
-  const died = deadRunsBy(state.deadRuns, ended, { at: cutOff.at, commandPrefix })
-  const runs = died.filter((runNo) => diedAs(ends.get(runNo), filter ?? {}))
+  const known = await deadEndsOf(place.store, place.codecs, job.id, state)
+  const died = deadRunsBy(state.deadRuns, known, { at: cutOff.at, commandPrefix })
+  const runs = died.filter((runNo) => diedAs(known.ends.get(runNo), filter ?? {}))
   if (runs.length === 0) return undefined
   if (action === 'DISCARD') return { ...target, runs }
   return { ...target, runs, room: Math.max(0, (definition.spec?.maxConcurrentRuns ?? 0) - state.active.length) }

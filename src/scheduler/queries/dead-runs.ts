@@ -1,5 +1,5 @@
 /** The dead runs of a partition, newest first, with bounded work for each call: by the index of jobs that have any. */
-import type { Execution, FinishedRun, JobDefinition, JobState } from '../../../schemas/index.ts'
+import type { Execution, FinishedRun, JobDefinition } from '../../../schemas/index.ts'
 import { type Job, pristineState } from '../../../streams/state/index.ts'
 import { errorKindOf } from '../../../streams/text/index.ts'
 import {
@@ -15,12 +15,12 @@ import {
 } from '../../ports/index.ts'
 import type { SchedulerCodecs } from '../options/index.ts'
 import { eachJob, loadJobs } from '../state/index.ts'
-import { endedRunsOf } from './ended-runs.ts'
+import { deadEndsOf } from './ended-runs.ts'
 import { walkOf } from './job-ranges.ts'
 import { matchesJob } from './job-search.ts'
 
-/** Jobs that one call reads, and keys that one scan returns. */
-const readJobsMax = 10_000
+/** Jobs and dead runs that one call reads, and keys that one scan returns. A job has at most 1,000 dead runs. */
+const readMax = 20_000
 const slice = 500
 /** Characters of errors and bytes of results after which one answer ends. */
 const answerBytesMax = 4 * 1024 * 1024
@@ -38,10 +38,11 @@ export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<
   const found = new Newest(limit)
   const kinds = new Map<string, ErrorKindCount>()
   let count = 0
+  let dropped = 0
   let read = 0
   let cursor = query.after
   let isEnd = false
-  while (read < readJobsMax && !isEnd) {
+  while (read < readMax && !isEnd) {
     const entries = await store.scan({ ...walk.rangeAfter(cursor), limit: slice, keysOnly: true })
     isEnd = entries.length < slice
     for await (const job of eachJob(
@@ -50,34 +51,26 @@ export async function listDeadRuns(place: Place, query: DeadRunsQuery): Promise<
       entries.map(({ key }) => walk.idOf(key)),
     )) {
       cursor = job.id
-      read++
       const state = job.state ?? pristineState(job)
+      read += 1 + state.deadRuns.length
       if (job.definition === undefined || !matchesJob(job, state, wanted)) continue
-      for (const { runNo, run } of await deadRunsOf(place, job, state)) {
+      dropped += state.deadRunsDropped
+      const { ends } = await deadEndsOf(store, codecs, job.id, state)
+      for (const runNo of state.deadRuns) {
+        const run = ends.get(runNo) ?? null
         if (!diedAs(run, filter, harmlessOnly)) continue
         const each = { at: run?.finishedAt ?? 0, jobId: job.id, runNo }
         count++
         addKind(kinds, kindOf(run, each.at, harmlessOnly))
         if (before === undefined || byDeath(before, each) < 0) found.add(deadRunOf(job, each, run))
       }
+      if (read < readMax) continue
+      isEnd = false
+      break
     }
   }
   const { runs, isCut } = await found.whole(place)
-  return { runs, isCut, count, kinds: [...kinds.values()], ...(!isEnd && cursor !== undefined && { next: cursor }) }
-}
-
-/** The runs of a job that can be redriven, with their ends if those are kept. */
-async function deadRunsOf(
-  { store, codecs }: Place,
-  { id }: Job,
-  state: JobState,
-): Promise<{ runNo: number; run: FinishedRun | null }[]> {
-  const { deadRuns, lastRun } = state
-  const isLast = deadRuns.every((runNo) => runNo === lastRun?.runNo)
-  const ended = new Map(
-    (isLast && lastRun ? [lastRun] : await endedRunsOf(store, codecs, id, state)).map((run) => [run.runNo, run]),
-  )
-  return deadRuns.map((runNo) => ({ runNo, run: ended.get(runNo) ?? null }))
+  return { runs, isCut, count, dropped, kinds: [...kinds.values()], ...(!isEnd && cursor !== undefined && { next: cursor }) }
 }
 
 /** Whether a dead run is one of the filter by its end. Of a run that is not kept nobody knows, so only a filter without these fields finds it. */

@@ -10,7 +10,7 @@ import type { ActiveRunView, JobQueries, JobView, PartitionStore } from '../../p
 import type { SchedulerCodecs } from '../options/index.ts'
 import { loadJobs } from '../state/index.ts'
 import { listDeadRuns } from './dead-runs.ts'
-import { endedRunsOf } from './ended-runs.ts'
+import { deadEndsOf, endedRunsOf } from './ended-runs.ts'
 import { listAmong, listJobsOf } from './job-search.ts'
 import type { SearchIndex } from './search-index.ts'
 
@@ -57,9 +57,16 @@ export function jobQueries(
       }, asker)
     },
 
-    async runs(partition, id) {
-      const { job, finished } = await jobWithRuns(sight.storeOf(partition), codecs, id)
+    async runs(partition, id, deadRunNo) {
+      const store = sight.storeOf(partition)
+      const { job, finished } = await jobWithRuns(store, codecs, id)
       if (job?.definition === undefined) return undefined
+      if (
+        deadRunNo !== undefined &&
+        job.state?.deadRuns.includes(deadRunNo) &&
+        !finished.some(({ runNo }) => runNo === deadRunNo)
+      )
+        finished.push(...(await deadEndsOf(store, codecs, id, { ...job.state, deadRuns: [deadRunNo] })).ends.values())
       return {
         active: sight.withHeartbeats(partition, id, job.state?.active ?? []),
         finished: finished.sort((a, b) => b.runNo - a.runNo),
@@ -128,6 +135,7 @@ function viewOfJob(
     active: withHeartbeats(state.active),
     lastRun: state.lastRun,
     deadRuns: state.deadRuns,
+    deadRunsDropped: state.deadRunsDropped,
     anchorAt: state.anchorAt,
     backfill: state.backfill,
     followUpsWaiting: state.followUps?.count ?? 0,

@@ -71,6 +71,8 @@ export class JobHistory {
   eventsReadUntil: number | undefined
   job: Job = { id: 'job' }
   now = 0
+  /** Whether the partition has room for many dead runs. */
+  mayKeepDead = true
   readonly #options: HistoryOptions
   readonly #timers = new Map<string, { timer: Timer; wakeAt: number }>()
   readonly #seenAt = new Map<string, number>()
@@ -216,6 +218,7 @@ export class JobHistory {
       aheadFrom: this.#options.aheadFrom ?? 0,
       zonesMayDiffer: this.zonesMayDiffer,
       eventsReadUntil: this.eventsReadUntil ?? this.now,
+      mayKeepDead: this.mayKeepDead,
       topicProblem: this.#options.topicProblem ?? (() => undefined),
       poolProblem: this.#options.poolProblem ?? (() => undefined),
       keptMs: () => this.#options.keptMs ?? Number.POSITIVE_INFINITY,

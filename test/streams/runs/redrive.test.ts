@@ -121,12 +121,43 @@ describe('the snapshot of a run', () => {
 })
 
 describe('dead runs', () => {
-  it('are remembered up to the last ten', () => {
-    const job = new JobHistory().define({ ...once, schedule: { everyMs: 1_000 } })
-    for (let time = 1_000; time <= 12_000; time += 1_000) job.until(time).fail()
-    expect(job.state.deadRuns).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-    expect(job.decisions.flatMap(({ snapshotDeletes }) => snapshotDeletes)).toEqual([1, 2])
-    expect(job.command('REDRIVE', { runNo: 2 }).state.decisions.at(-1)).toMatchObject({ reason: 'no-such-dead-run' })
+  const failing = (count: number, payload: Buffer, job = new JobHistory()): JobHistory => {
+    job.define({ ...once, payload, schedule: { everyMs: 1_000 } })
+    for (let run = 0; run < count; run++) job.until(job.now + 1_000).fail()
+    return job
+  }
+  it('of a night, one each minute, can all be redriven', () => {
+    const job = failing(480, Buffer.from('small'))
+    expect(job.state).toMatchObject({ deadRunsDropped: 0, deadRuns: Array.from({ length: 480 }, (_, index) => index + 1) })
+    expect(job.command('REDRIVE', { runNo: 1 }).dispatched.at(-1)).toMatchObject({ trigger: 'REDRIVE', runNo: 481 })
+  })
+  it('are at most 1,000; older ones are dropped with their snapshots, and counted', () => {
+    const job = failing(1_003, Buffer.from('small'))
+    expect(job.state.deadRuns).toHaveLength(1_000)
+    expect(job.state).toMatchObject({ deadRunsDropped: 3 })
+    expect(job.decisions.flatMap(({ snapshotDeletes }) => snapshotDeletes)).toEqual([1, 2, 3])
+    expect(job.command('REDRIVE', { runNo: 3 }).state.decisions.at(-1)).toMatchObject({ reason: 'no-such-dead-run' })
+  })
+  it('with large inputs are as many as fit, and never fewer than ten', () => {
+    expect(failing(50, Buffer.alloc(100_000)).state).toMatchObject({ deadRuns: { length: 41 }, deadRunsDropped: 9 })
+    const job = failing(12, Buffer.alloc(500_000))
+    expect(job.state).toMatchObject({ deadRuns: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], deadRunsDropped: 2 })
+  })
+  it('become no more while the partition has too many: the oldest make room, and none of those that are kept goes at once', () => {
+    const job = failing(8, Buffer.from('small'))
+    job.mayKeepDead = false
+    expect(failing(4, Buffer.from('small'), job).state).toMatchObject({ deadRuns: { length: 10 }, deadRunsDropped: 2 })
+    job.mayKeepDead = true
+    failing(20, Buffer.from('small'), job).mayKeepDead = false
+    expect(failing(1, Buffer.from('small'), job).state).toMatchObject({ deadRuns: { length: 30 }, deadRunsDropped: 3 })
+  })
+  it('keep their ends, without result and stack and with the last error only', () => {
+    const [end] = dead({ retry: { maxAttempts: 2 } })
+      .report('RETRY_DUE')
+      .until(9_000)
+      .fail().last.deadEnds
+    expect(end).toMatchObject({ runNo: 1, status: 'DEAD', attempts: 2, result: null })
+    expect(end?.errors).toMatchObject([{ attempt: 2, stack: null }])
   })
   it('are forgotten with the job', () => {
     expect(dead().remove().last.snapshotDeletes).toEqual([1])

@@ -239,12 +239,13 @@ describe('a run is given up at once', () => {
     expect(job.state.decisions).toMatchObject([{ what: 'DEAD', reason, runNo: 1, at: 1_200 }])
     expect(job.notes).toEqual(['ended'])
   })
-  it('and its snapshot is kept once for a redrive', () => {
+  it('and its snapshot is kept for a redrive, under its own number', () => {
     const job = dispatched({ retry: { maxAttempts: 1 } })
     const replaced = dispatched().define({ schedule: { at: 9_000 }, retry: { maxAttempts: 1 } })
     expect(replaced.snapshots.size).toBe(1)
     expect(job.fail().last.snapshotPuts).toMatchObject([{ runNo: 1 }])
-    expect(replaced.fail().last.snapshotPuts).toEqual([])
+    expect(replaced.fail().last.snapshotPuts).toMatchObject([{ runNo: 1 }])
+    expect(replaced.snapshots.size).toBe(1)
     expect([...replaced.snapshots.keys()]).toEqual([1])
   })
   it('but not for any other error', () => {
