@@ -47,7 +47,7 @@ import type {
   WriteCondition,
 } from './options.ts'
 import type { RunPromise } from './run-promise.ts'
-import type { AnyPayloads, JobFor } from './typed-job.ts'
+import type { AnyJobFor, AnyPayloads, JobFor, JobTo, ResultOf, TargetFor } from './typed-job.ts'
 
 /**
  * All that the HTTP API does. Each call rejects with a DuelogError: the code that the API answered, `unreachable` if no Duelog answers
@@ -68,7 +68,11 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
    * if another definition replaced it before. Rejects with `bad-definition`, `bad-job-id`,
    * `payload-too-large`, `version-conflict`, `not-ready`.
    */
-  schedule(job: JobFor<Payloads>, options?: ScheduleOptions): RunPromise<Scheduled>
+  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: ScheduleOptions): RunPromise<Scheduled>
+  schedule<Target extends TargetFor<Payloads>>(
+    job: JobTo<Payloads, Target>,
+    options?: ScheduleOptions,
+  ): RunPromise<Scheduled, ResultOf<Results, Target>>
   /**
    * Creates or replaces any number of jobs; the iterable is read no faster than they are written. Only an invalid job itself is rejected.
    * Rejects with `unreachable` if the connection breaks. The same jobs may be sent again: an id is scheduled once.
@@ -209,7 +213,8 @@ export interface KafkaClient<Payloads extends object = AnyPayloads> extends JobR
    * Creates or replaces a job. With a condition, the owner drops a definition for which it does not hold, and `why` says so. Rejects with
    * DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`.
    */
-  schedule(job: JobFor<Payloads>, options?: WriteCondition): Promise<Scheduled>
+  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: WriteCondition): Promise<Scheduled>
+  schedule<Target extends TargetFor<Payloads>>(job: JobTo<Payloads, Target>, options?: WriteCondition): Promise<Scheduled>
   /**
    * Creates or replaces any number of jobs at the speed of the log; the iterable is read no faster than that. Only an invalid
    * job itself is rejected. Rejects with `broker-unavailable` if the log refuses; the message has the number of durable jobs.

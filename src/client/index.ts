@@ -47,4 +47,4 @@ export type {
 } from './options.ts'
 export { PayloadChecker } from './payload-checker.ts'
 export { type AwaitRun, RunFailedError, type RunPromise, runPromise } from './run-promise.ts'
-export type { AnyPayloads, JobFor } from './typed-job.ts'
+export type { AnyJobFor, AnyPayloads, JobFor, JobTo, ResultOf, TargetFor } from './typed-job.ts'

@@ -238,6 +238,9 @@ describe('the end of a run', () => {
   it('of a call is the result of a job with an id of the server', async () => {
     const { url, system, client } = await connected()
     const typed = createClient<{ add: { a: number } }, ResultsOf<{ add: (run: Run<{ a: number }>) => Promise<number> }>>({ url })
+    const target = { handler: 'add' } as const
+    const scheduled = () => typed.schedule({ id: 'a', schedule: { delayMs: 1 }, target, payload: { a: 1 } }).result()
+    expectTypeOf(scheduled).returns.resolves.toEqualTypeOf<number>()
     const called = typed.call('add', { a: 1 }, { idempotencyKey: 'k', tags: ['sums'], pool: 'math' })
     expectTypeOf(called.result()).resolves.toEqualTypeOf<number>()
     // @ts-expect-error: not the payload of the handler

@@ -2,6 +2,7 @@
 import { expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import type { Rejection } from '../../src/client/answers.ts'
+import type { KafkaClient } from '../../src/client/client.ts'
 import type { Job } from '../../src/client/job.ts'
 import { createKafkaClient } from '../../src/client/kafka-client.ts'
 import { PayloadChecker } from '../../src/client/payload-checker.ts'
@@ -34,7 +35,7 @@ async function ways() {
   return {
     close,
     each: [
-      { client: http, written: () => system.owner.jobs.size },
+      { client: http as Pick<KafkaClient, 'schedule' | 'scheduleMany'>, written: () => system.owner.jobs.size },
       { client: kafka, written: () => log.records('jobs').length },
     ] as const,
   }

@@ -1,6 +1,6 @@
 /** A program of a user's, as the test of the package compiles it. What must not compile says so. */
 import { createClient as createAnyClient, createWorker as createAnyWorker, DuelogError, type Run } from 'duelog'
-import { createClient, type Job } from 'duelog/client'
+import { createClient, type Job, type JobFor } from 'duelog/client'
 import { fakeRun, testSystem } from 'duelog/testing'
 import { createWorker, type HandlersFor } from 'duelog/worker'
 
@@ -17,8 +17,17 @@ export async function scheduling(): Promise<void> {
   await client.schedule({ id: 'b', schedule, target: { handler: 'tick', pool: 'clocks' } })
   await client.schedule({ id: 'c', schedule, target: { topic: { name: 'orders' } }, payload: 5 })
   await client.scheduleMany([{ id: 'd', schedule, target: { handler: 'tick' } }])
-  // @ts-expect-error: the payload of another handler
-  await client.schedule({ id: 'e', schedule, target: { handler: 'send-report' }, payload: { from: 'a@example.org' } })
+  await client.schedule({
+    id: 'e',
+    schedule,
+    target: { handler: 'send-report' },
+    // @ts-expect-error: the payload of another handler
+    payload: { from: 'a@example.org' },
+  })
+  // @ts-expect-error: no such field of the target, which is not inferred from what is wrong
+  await client.schedule({ id: 'e', schedule, target: { handler: 'tick', pol: 'clocks' } })
+  const forAny = (job: JobFor<Payloads>) => client.schedule(job)
+  await forAny({ id: 'e', schedule, target: { handler: 'tick' } })
   // @ts-expect-error: no payload
   await client.schedule({ id: 'f', schedule, target: { handler: 'send-report' } })
   // @ts-expect-error: no such handler
