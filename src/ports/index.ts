@@ -108,7 +108,7 @@ export {
 } from './pool-members.ts'
 export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
 export type { RangeReader } from './ranges.ts'
-export { activeRunToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
+export { activeRunToJson, executionToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
 export { type TakenRuns, takenKeptMs, takenOf, takenText } from './taken-runs.ts'
 export type { TargetTopics } from './target-topics.ts'

@@ -2,9 +2,10 @@
  * Jobs and runs as the HTTP API answers them, whole: times in ISO 8601, results as JSON. The API hides from viewers what they must not see, and
  * test systems answer the same.
  */
-import type { AttemptError, FinishedRun } from '../../schemas/index.ts'
-import { valueOrText } from '../../streams/definitions/index.ts'
+import type { AttemptError, Execution, FinishedRun } from '../../schemas/index.ts'
+import { textOrBase64, valueOrText, writePayload } from '../../streams/definitions/index.ts'
 import { isoTime } from '../../streams/text/index.ts'
+import { shownPriority } from '../../streams/topics/index.ts'
 import type { ActiveRunView, JobView } from './owner-queries.ts'
 
 type Json = Record<string, unknown>
@@ -122,4 +123,20 @@ export function resultToJson(result: Buffer | null): unknown {
   if (result === null) return null
   const text = Buffer.from(result).toString()
   return text === 'null' ? null : (valueOrText(text) ?? text)
+}
+
+/** The input of an attempt, in the words of a definition. */
+export function executionToJson(execution: Execution): Json {
+  const { handler, pool, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
+  const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
+  const target = topicTarget !== null ? { topic: topicTarget.name } : { handler, pool, ...(httpTarget && { http: httpTarget }) }
+  return {
+    target,
+    priority: shownPriority(execution),
+    attempt,
+    specOffset,
+    ...(contentType !== null && { contentType }),
+    ...writePayload({ payload, contentType }),
+    headers: Object.fromEntries(bytes),
+  }
 }

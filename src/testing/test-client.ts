@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { JobCommandInput, JobCommandType } from '../../schemas/index.ts'
 import { completeCommand, readPayload, validateCommand } from '../../streams/definitions/index.ts'
 import { commandNoun, type Problem, writeJson } from '../../streams/text/index.ts'
-import type { CommandResult, JobExplanation } from '../answers/index.ts'
+import type { CommandResult, JobExplanation, RunLeft } from '../answers/index.ts'
 import {
   type AnyPayloads,
   type AwaitedRunOf,
@@ -38,6 +38,7 @@ import { callOptions, DuelogError } from '../errors/index.ts'
 import { jobEtag, type LogWriter } from '../ports/index.ts'
 import { conflict, jobAnswer, refusal } from './api-answers.ts'
 import { backfillCountOf } from './backfill-count.ts'
+import { DeadLetters } from './dead-letters.ts'
 import type { Driver } from './driver.ts'
 import type { HandlerCalls } from './handler-calls.ts'
 import { JobReads } from './job-reads.ts'
@@ -56,6 +57,9 @@ export type ClientCalls<Payloads extends object> = Pick<
       | 'cancel'
       | 'cancelRun'
       | 'redrive'
+      | 'redriveMany'
+      | 'deadLetters'
+      | 'deadLetter'
       | 'backfill'
       | 'countBackfill'
       | 'cancelBackfill'
@@ -80,6 +84,7 @@ export interface TestClientParts {
 export class TestClient implements ClientCalls<AnyPayloads> {
   readonly #parts: TestClientParts
   readonly #reads: JobReads
+  readonly #deadLetters: DeadLetters
   readonly #kafka: KafkaClient
   readonly #writer: () => Promise<LogWriter>
   #commands = 0
@@ -88,7 +93,9 @@ export class TestClient implements ClientCalls<AnyPayloads> {
   constructor(parts: TestClientParts) {
     this.#parts = parts
     const { driver, processes, history, partitions, checker } = parts
-    this.#reads = new JobReads({ driver, owner: processes.owner, history, partitions })
+    const reads = { driver, owner: processes.owner, history, partitions }
+    this.#reads = new JobReads(reads)
+    this.#deadLetters = new DeadLetters(reads)
     const { log } = processes.machine('client')
     let writer: Promise<LogWriter> | undefined
     this.#writer = () => {
@@ -239,6 +246,35 @@ export class TestClient implements ClientCalls<AnyPayloads> {
     return this.#makingRun(id, async () => {
       checkedRunNo('redrive', runNo)
       return this.#command(id, 'REDRIVE', { runNo }, checkedCommand('redrive', options))
+    })
+  }
+
+  redriveMany(filter?: Parameters<Client['redriveMany']>[0]): ReturnType<Client['redriveMany']> {
+    return this.#after(async () => {
+      const { runs, more } = await this.#deadLetters.toRedrive(filter)
+      const runIds: string[] = []
+      const left: RunLeft[] = []
+      for (const { jobId, runNo, runId } of runs) {
+        try {
+          await this.#command(jobId, 'REDRIVE', { runNo }, {})
+          runIds.push(runId)
+        } catch (error) {
+          if (!(error instanceof DuelogError) || error.code !== 'command-refused') throw error
+          left.push({ runId, detail: error.message })
+        }
+      }
+      return { runIds, left, more }
+    })
+  }
+
+  async *deadLetters(filter?: Parameters<Client['deadLetters']>[0]): AsyncGenerator<RunInfo> {
+    yield* await this.#after(() => this.#deadLetters.list(filter))
+  }
+
+  deadLetter(id: string, runNo: number): ReturnType<Client['deadLetter']> {
+    return this.#after(async () => {
+      checkedRunNo('deadLetter', runNo)
+      return this.#deadLetters.of(id, runNo)
     })
   }
 

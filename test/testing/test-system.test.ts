@@ -243,6 +243,39 @@ it('carries out commands, and refuses those that the owner refuses', async () =>
   expect(payloads).toHaveLength(2)
 })
 
+it('shows dead runs with their input, newest first, and redrives one or those of a filter', async () => {
+  let isDown = true
+  const send = ({ payload }: Run) => {
+    if (isDown) throw new Error(`no mail to ${payload}`)
+  }
+  const duelog = testSystem({ handlers: { send, other: send }, now: 0 })
+  const job = { schedule: { delayMs: 1_000 }, retry: { maxAttempts: 1 }, target: { handler: 'send' } }
+  for (const id of ['a', 'b', 'c']) {
+    await duelog.schedule({ ...job, id, payload: id, ...(id === 'c' && { target: { handler: 'other' } }) })
+    await duelog.advanceBy(2_000)
+  }
+  const dead = async (filter?: { handler: string }) => {
+    const found: string[] = []
+    for await (const { runId } of duelog.deadLetters(filter)) found.push(runId)
+    return found
+  }
+  expect(await dead()).toEqual(['c/1', 'b/1', 'a/1'])
+  expect(await dead({ handler: 'send' })).toEqual(['b/1', 'a/1'])
+  expect(await duelog.deadLetter('a', 1)).toMatchObject({
+    run: { runId: 'a/1', status: 'DEAD', errors: [{ message: 'no mail to a', stack: expect.any(String) }] },
+    execution: { payload: 'a', target: { handler: 'send' }, attempt: 1 },
+  })
+  expect(await duelog.deadLetter('a', 2)).toBeUndefined()
+  isDown = false
+  expect(await duelog.redriveMany({ handler: 'send', max: 1 })).toEqual({ runIds: ['b/1'], left: [], more: true })
+  expect(await dead()).toEqual(['c/1', 'a/1'])
+  expect(await duelog.redriveMany()).toEqual({ runIds: ['c/1', 'a/1'], left: [], more: false })
+  expect(await duelog.run('a', 2)).toMatchObject({ status: 'SUCCEEDED', trigger: 'REDRIVE' })
+  expect(await dead()).toEqual([])
+  await expect(duelog.redriveMany({ max: 0 })).rejects.toMatchObject({ code: 'bad-request' })
+  await expect(dead({ handlers: 'x' } as never)).rejects.toMatchObject({ code: 'bad-request' })
+})
+
 it('waits for the result of a run in virtual time', async () => {
   const duelog = testSystem({
     handlers: (system) => ({

@@ -21,7 +21,6 @@ export {
 } from './version.ts'
 export {
   deadRunToJson,
-  executionToJson,
   jobToJson,
   runsFor,
   runsOf,

@@ -1,9 +1,8 @@
 /** Jobs, runs and partitions as answers show them: times in ISO 8601, results as JSON. */
 import type { Execution, FinishedRun } from '../../../schemas/index.ts'
-import { definitionToJson, textOrBase64, writePayload } from '../../../streams/definitions/index.ts'
+import { definitionToJson } from '../../../streams/definitions/index.ts'
 import { hiddenHash } from '../../../streams/hashing/index.ts'
 import { isoTime } from '../../../streams/text/index.ts'
-import { shownPriority } from '../../../streams/topics/index.ts'
 import {
   type ActiveRunView,
   activeRunToJson,
@@ -89,21 +88,5 @@ export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: 
     worker: null,
     result: null,
     errors: [],
-  }
-}
-
-/** The input of an attempt, in the words of a definition. */
-export function executionToJson(execution: Execution): Json {
-  const { handler, pool, payload, contentType, headers, httpTarget, topicTarget, attempt, specOffset } = execution
-  const bytes = Object.entries(headers).map(([name, value]) => [name, textOrBase64(value)])
-  const target = topicTarget !== null ? { topic: topicTarget.name } : { handler, pool, ...(httpTarget && { http: httpTarget }) }
-  return {
-    target,
-    priority: shownPriority(execution),
-    attempt,
-    specOffset,
-    ...(contentType !== null && { contentType }),
-    ...writePayload({ payload, contentType }),
-    headers: Object.fromEntries(bytes),
   }
 }

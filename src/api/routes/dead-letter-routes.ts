@@ -2,13 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { DeadRun, JobQueries } from '../../ports/index.ts'
+import { type DeadRun, executionToJson, type JobQueries } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import {
   checkedId,
   deadRunToJson,
-  executionToJson,
   finishedRunToJson,
   runIdOf,
   runsFor,

@@ -3,14 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Execution, RunStatus } from '../../../schemas/index.ts'
 import { partitionOf } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { Asker, JobQueries, JobView } from '../../ports/index.ts'
+import { type Asker, executionToJson, type JobQueries, type JobView } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import {
   activeRunToJson,
   checkedId,
   deadRunToJson,
-  executionToJson,
   finishedRunToJson,
   runIdOf,
   runsFor,
