@@ -178,6 +178,12 @@ describe('follow-ups of a job without a place', () => {
     expect(job.skips).toEqual({})
     expect(job.fired).toEqual([1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000, 9_000, 10_000])
   })
+  it('leave a place to an occurrence that fell due while nobody owned the partition', () => {
+    const job = trigger(new JobHistory().define({ schedule: { everyMs: 1_000 }, maxConcurrentRuns: 1 }), 3)
+    job.until(900).report('SUCCEEDED').downUntil(1_500)
+    expect(job.dispatched.map((run) => run.trigger)).toEqual(['FOLLOW_UP', 'SCHEDULE'])
+    expect(job.report('SUCCEEDED').until(1_501).dispatched.at(-1)?.trigger).toBe('FOLLOW_UP')
+  })
   it('wait for a valid definition, and run under it', () => {
     const job = trigger(new JobHistory().define(idle).garble(), 2)
     expect(job.dispatched).toEqual([])
@@ -189,6 +195,8 @@ describe('follow-ups of a job without a place', () => {
     ).toEqual(['new', 'new'])
   })
   it('keep the job from its end', () => {
+    const fired = trigger(new JobHistory().define({ schedule: { at: 500 }, maxConcurrentRuns: 1 }).until(500), 2)
+    expect(fired.report('SUCCEEDED').state.status).toBe('ACTIVE')
     const job = trigger(new JobHistory().define({ schedule: { at: 500 }, maxConcurrentRuns: 1 }), 2)
       .until(600)
       .report('SUCCEEDED')
