@@ -126,10 +126,15 @@ async function define(ask: Ask): Promise<{ onceAt: number; delayedAt: number }> 
   const put = (id: string, definition: object): Promise<unknown> =>
     ask('PUT', `jobs/${encodeURIComponent(id)}?wait=applied`, { target: { handler: 'echo' }, ...definition })
   const now = { delayMs: 0 }
+  await put('alarms', {
+    schedule: { at: '2100-01-01T00:00:00Z' },
+    ...{ target: { handler: 'held' }, maxConcurrentRuns: 1, leaseMs: 1_000, retry: { backoff: { fixed: { delayMs: 0 } } } },
+  })
   const puts: Promise<unknown>[] = recurring.map(({ id, schedule, maxRuns }) => put(id, { schedule, maxRuns, ...all }))
   const later = (id: string, definition: object): void => void puts.push(put(id, definition))
   const onceAt = Date.now() + 15_000
   for (const id of once) later(id, { schedule: { at: new Date(onceAt).toISOString() } })
+  for (let index = 0; index < 5; index++) later(`source-${index}`, { schedule: now, onSuccess: ['alarms'] })
   later('ran-once', { schedule: now })
   later('replaced', { schedule: { delayMs: 3_600_000 } })
   later('in-flight', {
@@ -203,6 +208,7 @@ async function stopped(ask: Ask, checker: Checker, scheduler: System): Promise<v
   await jobThat(ask, '{c}3', { active: [{ status: 'WAITING' }] })
   await jobThat(ask, '{r}5', { active: [{ status: 'WAITING' }] })
   await jobThat(ask, 'in-flight', { active: [{ status: 'RUNNING' }] })
+  await jobThat(ask, 'alarms', { active: [{ status: 'RUNNING' }], followUpsWaiting: 4 })
   await scheduler.stop()
   const isReported = ({ jobId, runNo, attempt }: SeenExecution): boolean =>
     checker.events.some((event) => event.jobId === jobId && event.runNo === runNo && event.attempt === attempt)
@@ -290,6 +296,10 @@ it('each occurrence fires once, and what waited, ran or failed goes on, when a s
     [1, 1, from.prefix],
     [1, 2, to.prefix],
   ])
+  // Four of them waited.
+  await jobThat(there, 'alarms', { runNo: 5, followUpsWaiting: 0, active: [] })
+  const causes = callsOf('alarms', to.prefix).map(({ run }) => run.cause?.jobId)
+  expect(causes.sort()).toEqual(Array.from({ length: 5 }, (_, index) => `source-${index}`))
   await called('retried', 2)
   expect(callsOf('retried').map(({ run }) => run.attempt)).toEqual([1, 2])
   for (const id of ['deleted', 'deleted-after'])
