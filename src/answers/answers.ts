@@ -1237,13 +1237,24 @@ export type Series = {
   marks: SeriesMark[]
 }
 
+export type FaultAcknowledgement = {
+  by: string
+  /** Time in ISO 8601, UTC. */
+  at: string
+  reason: string
+}
+
 export type Finding = {
+  /** To acknowledge it. Absent: an earlier version found it. */
+  id?: string
   /** When it was found. */
   at: string
   kind: string
   /** Job id, or run as jobId/runNo. */
   what: string
   detail: string
+  /** Null: nobody has. */
+  acknowledged: FaultAcknowledgement | null
 }
 
 export type Proof = {
@@ -1267,6 +1278,8 @@ export type Proof = {
   occurrences: number
   /** Faults of all kinds. */
   found: number
+  /** Those that nobody has acknowledged. */
+  unacknowledged: number
   /** Faults by kind: lost, missed, duplicate, early, overdue, undispatched, gap, ended-twice. */
   findings: {
     [key: string]: number
@@ -1277,6 +1290,22 @@ export type Proof = {
   }
   /** The last faults, newest first. */
   recent: Finding[]
+}
+
+export type AcknowledgeFaultsRequest = {
+  /** Ids of faults, as GET /v1/proof lists them. */
+  ids?: string[]
+  /** All faults that were found by this time, with those that are no longer listed. */
+  upTo?: string
+  /** What is known about them. */
+  reason: string
+}
+
+export type AcknowledgedFaults = {
+  /** Faults that were not acknowledged before. */
+  acknowledged: number
+  /** Faults of the system that still are not. */
+  unacknowledged: number
 }
 
 export type HistoryRun = {
@@ -1479,6 +1508,8 @@ export type OwnerState = {
 
 export type ProofSummary = {
   found: number
+  /** Absent in earlier versions. */
+  unacknowledged?: number
   audited: number
   /** Epoch ms. */
   judgedUntil: number | null

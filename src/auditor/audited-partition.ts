@@ -6,7 +6,16 @@ import type { TopicNames } from '../../streams/topics/index.ts'
 import { type Clock, trustedMs } from '../clock/index.ts'
 import type { Logger } from '../logging/index.ts'
 import type { Metrics } from '../metrics/index.ts'
-import type { FoundFault, Log, PartitionProof, Pauses, RecordIn } from '../ports/index.ts'
+import {
+  type Acknowledgement,
+  type FaultChoice,
+  type FoundFault,
+  faultIdOf,
+  type Log,
+  type PartitionProof,
+  type Pauses,
+  type RecordIn,
+} from '../ports/index.ts'
 import { sharedBy } from './accounts/index.ts'
 import type { Finding } from './findings/index.ts'
 import { type AccountStore, Ledger } from './ledger.ts'
@@ -51,6 +60,8 @@ interface Saved {
   complete: CompleteTimes
   since: number
   recent: FoundFault[]
+  /** Faults that are acknowledged, by kind. Absent: an earlier version saved the accounts. */
+  acknowledged?: Record<string, number>
 }
 
 export interface PartitionListeners {
@@ -72,6 +83,7 @@ export class AuditedPartition {
   readonly #clusterId: string | undefined
   #since: number
   #recent: FoundFault[]
+  readonly #acknowledged: Record<string, number>
   #judgedUntil: number | null = null
   #counted = { runs: 0, occurrences: 0, records: 0, unreadable: 0, unjudged: {} as Record<string, number> }
   #queue: Promise<void> = Promise.resolve()
@@ -91,6 +103,7 @@ export class AuditedPartition {
     this.#store = store
     this.#ledger = ledger
     this.#recent = recent
+    this.#acknowledged = { ...saved?.acknowledged }
     this.#beganMs = options.clock.nowMs()
     this.#since = saved?.since ?? this.#beganMs
     this.#clusterId = options.clusterId ?? saved?.clusterId
@@ -112,7 +125,7 @@ export class AuditedPartition {
     const { store, wiped: unreadable } = await options.stores.open(partition)
     const recent: FoundFault[] = []
     const onFinding = (finding: Finding): void => {
-      recent.unshift({ at: options.clock.nowMs(), ...finding })
+      recent.unshift({ no: totalOf(ledger.tally.findings), at: options.clock.nowMs(), ...finding })
       recent.splice(recentMax)
       listeners.onFinding(finding)
     }
@@ -195,12 +208,40 @@ export class AuditedPartition {
     await this.#store.close()
   }
 
+  /** Resolves with the number of faults that were not acknowledged before. Faults that are no longer listed are older than all that are. */
+  async acknowledge(choice: FaultChoice, acknowledgement: Acknowledgement): Promise<number> {
+    const isChosen = (fault: FoundFault): boolean =>
+      'upTo' in choice
+        ? fault.at <= choice.upTo
+        : fault.no !== undefined && choice.ids.includes(faultIdOf(this.partition, fault.no))
+    let count = 0
+    await this.#next(async () => {
+      const { findings } = this.#ledger.tally
+      const before = totalOf(this.#acknowledged)
+      for (const fault of this.#recent) {
+        if (fault.acknowledged !== undefined || !isChosen(fault)) continue
+        fault.acknowledged = acknowledgement
+        this.#acknowledged[fault.kind] = (this.#acknowledged[fault.kind] ?? 0) + 1
+      }
+      const oldest = this.#recent.at(-1)
+      if ('upTo' in choice && oldest !== undefined && isChosen(oldest)) {
+        for (const [kind, found] of Object.entries(findings))
+          this.#acknowledged[kind] =
+            found - this.#recent.filter((fault) => fault.kind === kind && fault.acknowledged === undefined).length
+      }
+      count = totalOf(this.#acknowledged) - before
+      if (count > 0) await this.#save()
+    })
+    return count
+  }
+
   proof(): PartitionProof {
     const { records, unreadable, runs, occurrences, findings, unjudged } = this.#ledger.tally
     return {
       ...{ partition: this.partition, since: this.#since, judgedUntil: this.#judgedUntil },
       ...{ behindRecords: this.lanes.behindRecords, records, unreadable, runs, occurrences },
       ...{ findings: { ...findings }, unjudged: { ...unjudged }, recent: [...this.#recent] },
+      acknowledged: { ...this.#acknowledged },
     }
   }
 
@@ -212,6 +253,7 @@ export class AuditedPartition {
       complete: this.#complete.times,
       since: this.#since,
       recent: this.#recent,
+      acknowledged: this.#acknowledged,
     }
     return this.#ledger.save(saved)
   }
@@ -244,6 +286,8 @@ export class AuditedPartition {
     return done
   }
 }
+
+const totalOf = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
 /** Why saved accounts cannot be continued, or undefined. Jobs of another system have the same ids, and no record of them would come here. */
 function unusable(saved: Saved, { clusterId, names }: Pick<AuditorRoleOptions, 'clusterId' | 'names'>): string | undefined {

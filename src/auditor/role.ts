@@ -6,7 +6,17 @@
  */
 import { trustedMs } from '../clock/index.ts'
 import { whenRead } from '../metrics/index.ts'
-import type { Batch, GroupReader, LogAdmin, PartitionProof, Position, ProofQueries, TopicPartition } from '../ports/index.ts'
+import type {
+  Acknowledgement,
+  Batch,
+  FaultChoice,
+  GroupReader,
+  LogAdmin,
+  PartitionProof,
+  Position,
+  ProofQueries,
+  TopicPartition,
+} from '../ports/index.ts'
 import { AuditedPartition, type AuditorRoleOptions, type PartitionListeners } from './audited-partition.ts'
 import { findingKinds, unjudgedReasons } from './findings/index.ts'
 import { poolOf } from './reading/index.ts'
@@ -70,6 +80,11 @@ export class Auditor implements ProofQueries {
 
   proof(): PartitionProof[] {
     return [...this.#partitions.values()].map((each) => each.proof()).sort((a, b) => a.partition - b.partition)
+  }
+
+  async acknowledge(choice: FaultChoice, acknowledgement: Acknowledgement): Promise<number> {
+    const counts = [...this.#partitions.values()].map((each) => each.acknowledge(choice, acknowledgement))
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
 
   async #join(): Promise<void> {
@@ -245,6 +260,9 @@ export class Auditor implements ProofQueries {
       const nowMs = clock.nowMs()
       return nowMs - Math.min(...this.proof().map(({ judgedUntil, since }) => judgedUntil ?? since), nowMs)
     }
+    const unacknowledged = (kind: string): number =>
+      this.proof().reduce((sum, { findings, acknowledged }) => sum + (findings[kind] ?? 0) - (acknowledged?.[kind] ?? 0), 0)
+    whenRead(metrics.auditUnacknowledged, () => findingKinds.map((kind) => ({ labels: { kind }, value: unacknowledged(kind) })))
     whenRead(metrics.auditLag, () => [{ labels: {}, value: lag() }])
     whenRead(metrics.auditAge, () => [{ labels: {}, value: ageMs() / 1_000 }])
   }

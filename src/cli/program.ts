@@ -21,6 +21,7 @@ import { completeCommand, completionCommand } from './completion/index.ts'
 import { helpCommand } from './help-command.ts'
 import {
   auditListCommand,
+  faultsCommand,
   historyCommand,
   jobsCommand,
   operationsCommand,
@@ -82,6 +83,7 @@ export function programOf(terminal: Terminal, exit: (code: number) => void): Com
     operationsCommand(frame),
     poolsCommand(frame),
     workersCommand(frame),
+    faultsCommand(frame),
     scheduleCommand(frame),
     topicsCommand(frame),
     schemasCommand(frame),

@@ -202,6 +202,11 @@ export function newMetrics({ ofProcess = true } = {}) {
       'Faults that the auditor found in the log, by kind. It stays 0. Any other value is a fault of Duelog or of a clock.',
       ['kind'],
     ),
+    auditUnacknowledged: gauge(
+      'audit_faults_unacknowledged',
+      'Faults that the auditor found and nobody has acknowledged, by kind. It is kept with the accounts of the auditor, so a restart does not change it.',
+      ['kind'],
+    ),
     auditUnjudged: counter(
       'audit_unjudged_total',
       'Runs and times that the auditor cannot judge, because there are too many or the log no longer has their records.',

@@ -106,7 +106,14 @@ export {
   slotsOf,
   versionOf,
 } from './pool-members.ts'
-export type { FoundFault, PartitionProof, ProofQueries } from './proof.ts'
+export {
+  type Acknowledgement,
+  type FaultChoice,
+  type FoundFault,
+  faultIdOf,
+  type PartitionProof,
+  type ProofQueries,
+} from './proof.ts'
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, executionToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'

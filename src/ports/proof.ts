@@ -1,13 +1,27 @@
 /** Findings of the auditor of a process for its partitions; the API of any process can query them. */
 
+/** What an operator has said about a fault that was found. */
+export interface Acknowledgement {
+  by: string
+  /** Epoch ms. */
+  at: number
+  reason: string
+}
+
 export interface FoundFault {
+  /** Its number in the audit of its partition, from 1. Absent: an earlier version found it. */
+  no?: number
   /** When it was found, epoch ms. */
   at: number
   kind: string
   /** Job id, or run as `jobId/runNo`. */
   what: string
   detail: string
+  acknowledged?: Acknowledgement
 }
+
+/** Which faults: those with these ids (`<partition>.<no>`), or all that were found by a time, epoch ms. */
+export type FaultChoice = { ids: readonly string[] } | { upTo: number }
 
 export interface PartitionProof {
   partition: number
@@ -25,6 +39,8 @@ export interface PartitionProof {
   occurrences: number
   /** Found faults by kind. */
   findings: Record<string, number>
+  /** How many of them are acknowledged. Absent: the auditor is of an earlier version. */
+  acknowledged?: Record<string, number>
   /** Cases that could not be judged, by reason. */
   unjudged: Record<string, number>
   /** The last findings, newest first; at most 100. */
@@ -33,4 +49,8 @@ export interface PartitionProof {
 
 export interface ProofQueries {
   proof(): PartitionProof[]
+  /** Resolves with the number of faults that were not acknowledged before. What it says is kept with the accounts of the auditor. */
+  acknowledge(choice: FaultChoice, acknowledgement: Acknowledgement): Promise<number>
 }
+
+export const faultIdOf = (partition: number, no: number): string => `${partition}.${no}`

@@ -54,6 +54,7 @@ const promised = [
   ['GET', '/v1/limits', 'viewer'],
   ['GET', '/v1/workers', 'viewer'],
   ['GET', '/v1/proof', 'viewer'],
+  ['POST', '/v1/proof/acknowledge', 'operator'],
   ['GET', '/v1/history', 'viewer'],
   ['GET', '/v1/history/counts', 'viewer'],
   ['GET', '/v1/series', 'viewer'],

@@ -84,3 +84,27 @@ it.each([
   const third = await auditIn(store, prefix, 'three')
   expect(third.wiped).toEqual([expect.stringContaining('this one is three')])
 })
+
+it('faults are acknowledged by id or up to a time, once, and it is kept with the accounts', async () => {
+  const store = memoryStore()
+  const first = await auditIn(store, 'a.', 'one')
+  const value = codecs.definition.encode({ schedule: { at: beganMs + 1_000 }, target: { handler: 'x' } })
+  const place = { topic: first.names.jobs, partition: 0, timestampMs: beganMs, byBroker: true }
+  const records = ['a', 'b', 'c'].map((id, offset) => ({ ...place, offset, key: Buffer.from(id), value, headers: {} }))
+  await first.audited.take(first.names.jobs, records)
+  await first.judge(3, beganMs + 600_000)
+  expect(first.found).toHaveLength(3)
+  const ids = first.audited.proof().recent.map(({ no }) => `0.${no}`)
+  expect(ids).toEqual(['0.3', '0.2', '0.1'])
+  const said = { by: 'ann', at: 7, reason: 'drill' }
+  expect(await first.audited.acknowledge({ ids: ['0.2', '1.3', '0.9'] }, said)).toBe(1)
+  expect(await first.audited.acknowledge({ ids: ['0.2'] }, { ...said, by: 'bob' })).toBe(0)
+  await first.audited.close()
+
+  const { audited } = await auditIn(store, 'a.', 'one')
+  expect(audited.proof()).toMatchObject({ findings: { overdue: 3 }, acknowledged: { overdue: 1 } })
+  expect(audited.proof().recent.map(({ acknowledged }) => acknowledged)).toEqual([undefined, said, undefined])
+  expect(await audited.acknowledge({ upTo: beganMs - 1 }, said)).toBe(0)
+  expect(await audited.acknowledge({ upTo: beganMs }, said)).toBe(2)
+  expect(audited.proof().acknowledged).toEqual(expect.objectContaining({ overdue: 3 }))
+})

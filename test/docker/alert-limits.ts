@@ -165,7 +165,10 @@ const quick: Timeline[] = [
     ...of('DuelogRecordsInvalid', 'duelog_invalid_total{reason="x"}', 15 * minute, 0, { reason: 'x' }),
     ...of('DuelogRunLogLinesLost', 'duelog_run_log_lines_total{pool="mail",outcome="lost"}', 15 * minute, 0, { pool: 'mail' }),
   ]),
-  ...steps('DuelogFaultFound', 'duelog_audit_findings_total{kind="x"}', 10 * minute, 0, { kind: 'x' }),
+  ...gauge('DuelogFaultFound', 'duelog_audit_faults_unacknowledged{kind="x"}', {
+    ...{ at: 0, above: 1, waits: 0 },
+    labels: { kind: 'x' },
+  }),
   ...steps('DuelogFaultFound', 'duelog_timers_rearmed_total', 10 * minute, 0),
   ...gauge('DuelogProofBehind', 'duelog_audit_oldest_unjudged_seconds', { at: 300, above: 301, waits: 5 * minute }),
   ...gauge('DuelogHistoryProblem', 'duelog_history_problem', {

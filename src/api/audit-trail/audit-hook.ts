@@ -29,6 +29,7 @@ export type AuditAction =
   | 'PAUSE_WORKER'
   | 'DRAIN_WORKER'
   | 'RESUME_WORKER'
+  | 'ACKNOWLEDGE_FAULT'
   | 'CHANGE_JOBS'
 
 /** Facts of a request that only its handler knows. */

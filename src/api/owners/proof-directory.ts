@@ -11,11 +11,14 @@ import { isAway } from './standby-reads.ts'
 /** Another process with an auditor. */
 export interface RemoteProof {
   proof(): Promise<PartitionProof[]>
+  acknowledge: ProofQueries['acknowledge']
 }
 
 export interface ProofDirectory {
   /** The proof of each partition that an auditor reads, in ascending order. Calls within a short time share one answer. */
   proofs(): Promise<PartitionProof[]>
+  /** Tells all auditors. Resolves with the number of faults that were not acknowledged before. Rejects if one of them cannot be reached. */
+  acknowledge: ProofQueries['acknowledge']
 }
 
 export interface ProofDirectoryOptions {
@@ -49,19 +52,30 @@ export function createProofDirectory(options: ProofDirectoryOptions): ProofDirec
       }
       return asking
     },
+
+    async acknowledge(choice, acknowledgement) {
+      const all = [...(options.local === undefined ? [] : [options.local]), ...(await othersOf(options))]
+      const counts = await Promise.all(all.map((auditor) => auditor.acknowledge(choice, acknowledgement)))
+      asking = undefined
+      return counts.reduce((sum, count) => sum + count, 0)
+    },
   }
 }
 
-async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
+/** The auditors of other processes. */
+async function othersOf(options: ProofDirectoryOptions): Promise<RemoteProof[]> {
   const { admin, groupId, local, instance, remote, partitions, urlOf = shownUrl } = options
-  const here = local?.proof() ?? []
-  if (here.length === partitions) return here
+  if (local?.proof().length === partitions) return []
   const members = await admin.groupMembers(groupId)
   const others = members.filter((member) => member.instance !== instance && member.assigned.length > 0)
-  const urls = new Set(others.flatMap(({ userData }) => urlOf(userData) ?? []))
+  return [...new Set(others.flatMap(({ userData }) => urlOf(userData) ?? []))].map(remote)
+}
+
+async function ask(options: ProofDirectoryOptions): Promise<PartitionProof[]> {
+  const here = options.local?.proof() ?? []
   const answers = await Promise.all(
-    [...urls].map((url) =>
-      remote(url)
+    (await othersOf(options)).map((auditor) =>
+      auditor
         .proof()
         // Its partitions are shown as not audited.
         .catch((error: unknown) => {

@@ -64,6 +64,11 @@ export function remoteQueries(url: string, options: RemoteQueriesOptions = {}): 
     counts: () => read<ProcessCounts>('/internal/v1/counts', 'counts'),
     history: (query: HistoryQuery) => read(`/internal/v1/history${queryText({ query: JSON.stringify(query) })}`, 'answer'),
     proof: () => read<PartitionProof[]>('/internal/v1/proof', 'proof'),
+    acknowledge: async (choice, { by, at, reason }) => {
+      const query = { ...('ids' in choice ? { ids: choice.ids.join(' ') } : choice), by, at, reason }
+      const address = new URL(`/internal/v1/proof/acknowledge${queryText(query)}`, url)
+      return Number((await ask(address, { ...options, method: 'POST' })).count)
+    },
     health: () => read<Health>('/internal/v1/health', 'health'),
     metrics: () => read<Shown[]>('/internal/v1/metrics', 'metrics'),
   }

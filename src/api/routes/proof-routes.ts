@@ -1,26 +1,68 @@
-/** The proofs of the system's auditors so far. */
+/** The proofs of the system's auditors so far, and what operators say about the faults that they found. */
 import type { FastifyInstance } from 'fastify'
 import { isoTime } from '../../../streams/text/index.ts'
-import type { PartitionProof } from '../../ports/index.ts'
+import { DuelogError } from '../../errors/index.ts'
+import { type FoundFault, faultIdOf, type PartitionProof } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
-import { internalProofSchema, proofFindingsMax, proofSchema } from '../schemas/index.ts'
+import { timeOf } from '../http/index.ts'
+import {
+  acknowledgeFaultsSchema,
+  internalAcknowledgeSchema,
+  internalProofSchema,
+  proofFindingsMax,
+  proofSchema,
+} from '../schemas/index.ts'
 
-export function proofRoutes(instance: FastifyInstance, { proofs, localProof, partitions }: ApiContext): void {
+export function proofRoutes(instance: FastifyInstance, { proofs, localProof, partitions, clock }: ApiContext): void {
   instance.get('/v1/proof', { config: { role: 'viewer' }, schema: proofSchema }, async () => {
     const found = (await proofs?.proofs()) ?? []
     const all = summaryOf(found, partitions)
-    const recent = found.flatMap((proof) => proof.recent).sort((a, b) => b.at - a.at)
+    const recent = found
+      .flatMap(({ partition, recent }) => recent.map((fault) => ({ partition, ...fault })))
+      .sort((a, b) => b.at - a.at)
     return {
       ...all,
       since: all.since === null ? null : isoTime(all.since),
       judgedUntil: all.judgedUntil === null ? null : isoTime(all.judgedUntil),
-      recent: recent.slice(0, proofFindingsMax).map((each) => ({ ...each, at: isoTime(each.at) })),
+      recent: recent.slice(0, proofFindingsMax).map(faultToJson),
     }
   })
+
+  instance.post<{ Body: { ids?: string[]; upTo?: string; reason: string } }>(
+    '/v1/proof/acknowledge',
+    { config: { role: 'operator', audit: 'ACKNOWLEDGE_FAULT' }, schema: acknowledgeFaultsSchema },
+    async (request) => {
+      const { ids, upTo, reason } = request.body
+      if ((ids === undefined) === (upTo === undefined))
+        throw new DuelogError('bad-request', 'Give either ids or upTo: which faults are acknowledged.')
+      const choice = ids === undefined ? { upTo: timeOf('upTo', upTo ?? '') } : { ids }
+      const acknowledgement = { by: request.actor ?? 'local', at: clock.nowMs(), reason }
+      const acknowledged = (await proofs?.acknowledge(choice, acknowledgement)) ?? 0
+      request.audited = { done: acknowledged }
+      return { acknowledged, unacknowledged: summaryOf((await proofs?.proofs()) ?? [], partitions).unacknowledged }
+    },
+  )
 
   instance.get('/internal/v1/proof', { config: { role: 'operator', internal: true }, schema: internalProofSchema }, async () => ({
     proof: localProof?.proof() ?? [],
   }))
+
+  instance.post<{ Querystring: { ids?: string; upTo?: number; by: string; at: number; reason: string } }>(
+    '/internal/v1/proof/acknowledge',
+    { config: { role: 'operator', internal: true, audit: 'ACKNOWLEDGE_FAULT' }, schema: internalAcknowledgeSchema },
+    async ({ query: { ids, upTo, ...acknowledgement } }) => {
+      const choice = ids === undefined ? { upTo: upTo ?? 0 } : { ids: ids.split(' ') }
+      return { count: (await localProof?.acknowledge(choice, acknowledgement)) ?? 0 }
+    },
+  )
+}
+
+function faultToJson({ partition, no, at, acknowledged, ...fault }: FoundFault & { partition: number }) {
+  return {
+    ...(no !== undefined && { id: faultIdOf(partition, no) }),
+    ...{ ...fault, at: isoTime(at) },
+    acknowledged: acknowledged === undefined ? null : { ...acknowledged, at: isoTime(acknowledged.at) },
+  }
 }
 
 /** All partitions as one. A time that one partition has not judged is not judged for the whole. */
@@ -29,6 +71,7 @@ export function summaryOf(found: readonly PartitionProof[], partitions: number) 
   const untils = found.map(({ judgedUntil }) => judgedUntil)
   const isWhole = found.length === partitions && untils.every((until) => until !== null)
   const findings = sumsOf(found.map((proof) => proof.findings))
+  const known = totalOf(findings)
   return {
     audited: found.length,
     partitions,
@@ -39,11 +82,14 @@ export function summaryOf(found: readonly PartitionProof[], partitions: number) 
     unreadable: sum(({ unreadable }) => unreadable),
     runs: sum(({ runs }) => runs),
     occurrences: sum(({ occurrences }) => occurrences),
-    found: Object.values(findings).reduce((total, count) => total + count, 0),
+    found: known,
+    unacknowledged: known - totalOf(sumsOf(found.map(({ acknowledged = {} }) => acknowledged))),
     findings,
     unjudged: sumsOf(found.map((proof) => proof.unjudged)),
   }
 }
+
+const totalOf = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
 
 function sumsOf(all: readonly Record<string, number>[]): Record<string, number> {
   const sums: Record<string, number> = {}

@@ -15,7 +15,7 @@ export interface StatsMessage {
   counts: ProcessCounts
   partitions: PartitionOwnerView[]
   /** Findings of the auditors, and the time up to which they have judged; null if unknown. */
-  proof: { found: number; audited: number; judgedUntil: number | null } | null
+  proof: { found: number; unacknowledged: number; audited: number; judgedUntil: number | null } | null
 }
 
 type Listener = (message: string) => void
@@ -84,7 +84,7 @@ export class StatsBroadcast {
     // Without an answer of the auditors the rest of the message is still valid.
     const found = await proofs?.proofs().catch(() => undefined)
     if (found === undefined || found.length === 0) return null
-    const { found: faults, audited, judgedUntil } = summaryOf(found, partitions)
-    return { found: faults, audited, judgedUntil }
+    const { found: faults, unacknowledged, audited, judgedUntil } = summaryOf(found, partitions)
+    return { found: faults, unacknowledged, audited, judgedUntil }
   }
 }

@@ -142,7 +142,10 @@ export const statsMessageSchema = {
         title: 'ProofSummary',
         type: 'object',
         required: ['found', 'audited', 'judgedUntil'],
-        properties: { found: count, audited: count, judgedUntil: { type: ['integer', 'null'], description: 'Epoch ms.' } },
+        properties: {
+          ...{ found: count, unacknowledged: { ...count, description: 'Absent in earlier versions.' }, audited: count },
+          judgedUntil: { type: ['integer', 'null'], description: 'Epoch ms.' },
+        },
       },
       'Findings of the auditors, and the time up to which they have judged; null if unknown. Absent in earlier versions.',
     ),

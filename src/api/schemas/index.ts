@@ -51,6 +51,7 @@ export {
   cycleJobsMax,
   dueJobsMax,
   errorKindsListed,
+  faultReasonCharsMax,
   hashedCharsMax,
   hashedCharsMin,
   headersCheckMs,
@@ -138,7 +139,7 @@ export {
 export { partitionsSchema } from './partitions.ts'
 export { dueFilterFields, dueJobsSchema, forecastSchema, planSchema } from './plan.ts'
 export { limitsSchema, poolChangeSchemas, poolsSchema, workerChangeSchemas } from './pools.ts'
-export { internalProofSchema, proofSchema } from './proof.ts'
+export { acknowledgeFaultsSchema, internalAcknowledgeSchema, internalProofSchema, proofSchema } from './proof.ts'
 export { runLogsSchema } from './run-logs.ts'
 export { awaitRunSchema, getRunSchema, listActiveRunsSchema, listRunsSchema, whySchema } from './runs.ts'
 export { seriesSchema } from './series.ts'

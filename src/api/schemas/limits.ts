@@ -170,6 +170,8 @@ export const runLogAfterMs = 60_000
 
 /** Maximum findings in the proof, and maximum age of the answers of the auditors. */
 export const proofFindingsMax = 100
+/** Maximum characters of what an operator says about a fault. */
+export const faultReasonCharsMax = 500
 export const proofMaxAgeMs = 2_000
 /** Time for which a request waits until the audit trail has been read to its end. */
 export const auditCaughtUpMs = 5_000

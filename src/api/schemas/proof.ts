@@ -1,6 +1,6 @@
 /** Schemas of the routes of the proof: what the auditors have checked and found. */
-import { closed, problemResponses, time, timeOrNull } from './common.ts'
-import { proofFindingsMax } from './limits.ts'
+import { closed, orNull, problemResponses, time, timeOrNull } from './common.ts'
+import { faultReasonCharsMax, proofFindingsMax } from './limits.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
 const counts = { type: 'object', additionalProperties: count } as const
@@ -19,7 +19,7 @@ export const proofSchema = {
       additionalProperties: false,
       required: [
         ...['audited', 'partitions', 'since', 'judgedUntil', 'behindRecords', 'records', 'unreadable', 'runs', 'occurrences'],
-        ...['found', 'findings', 'unjudged', 'recent'],
+        ...['found', 'unacknowledged', 'findings', 'unjudged', 'recent'],
       ],
       properties: {
         audited: { ...count, description: 'Number of partitions that an auditor reads and reports about.' },
@@ -35,6 +35,7 @@ export const proofSchema = {
         runs: { ...count, description: 'Number of judged runs.' },
         occurrences: { ...count, description: 'Nominal times that were compared with the schedule.' },
         found: { ...count, description: 'Faults of all kinds.' },
+        unacknowledged: { ...count, description: 'Those that nobody has acknowledged.' },
         findings: {
           ...counts,
           description: 'Faults by kind: lost, missed, duplicate, early, overdue, undispatched, gap, ended-twice.',
@@ -51,12 +52,20 @@ export const proofSchema = {
             title: 'Finding',
             type: 'object',
             additionalProperties: false,
-            required: ['at', 'kind', 'what', 'detail'],
+            required: ['at', 'kind', 'what', 'detail', 'acknowledged'],
             properties: {
+              id: { type: 'string', description: 'To acknowledge it. Absent: an earlier version found it.' },
               at: { ...time, description: 'When it was found.' },
               kind: { type: 'string' },
               what: { type: 'string', description: 'Job id, or run as jobId/runNo.' },
               detail: { type: 'string' },
+              acknowledged: orNull(
+                {
+                  title: 'FaultAcknowledgement',
+                  ...closed({ by: { type: 'string' }, at: time, reason: { type: 'string' } }, ['by', 'at', 'reason']),
+                },
+                'Null: nobody has.',
+              ),
             },
           },
         },
@@ -66,5 +75,62 @@ export const proofSchema = {
   },
 } as const
 
+export const acknowledgeFaultsSchema = {
+  operationId: 'acknowledgeFaults',
+  tags: ['System'],
+  summary: 'Acknowledge faults that the auditors found, so that the alert ends',
+  description:
+    'Give either `ids` or `upTo`. A fault stays in the list and in `found`. Who acknowledged it, when and why is kept with the accounts of its auditor and in the audit trail. A fault that is acknowledged already stays as it is.',
+  querystring: closed({}),
+  body: {
+    title: 'AcknowledgeFaultsRequest',
+    ...closed(
+      {
+        ids: {
+          type: 'array',
+          minItems: 1,
+          maxItems: proofFindingsMax,
+          items: { type: 'string', pattern: '^[0-9]{1,5}\\.[0-9]{1,15}$' },
+          description: 'Ids of faults, as GET /v1/proof lists them.',
+        },
+        upTo: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 64,
+          description: 'All faults that were found by this time, with those that are no longer listed.',
+        },
+        reason: { type: 'string', minLength: 1, maxLength: faultReasonCharsMax, description: 'What is known about them.' },
+      },
+      ['reason'],
+    ),
+  },
+  response: {
+    200: {
+      title: 'AcknowledgedFaults',
+      ...closed(
+        {
+          acknowledged: { ...count, description: 'Faults that were not acknowledged before.' },
+          unacknowledged: { ...count, description: 'Faults of the system that still are not.' },
+        },
+        ['acknowledged', 'unacknowledged'],
+      ),
+    },
+    ...problemResponses,
+  },
+} as const
+
 /** Between processes of one system. */
+export const internalAcknowledgeSchema = {
+  hide: true,
+  querystring: closed(
+    {
+      ids: { type: 'string' },
+      upTo: { type: 'integer' },
+      by: { type: 'string' },
+      at: { type: 'integer' },
+      reason: { type: 'string', maxLength: faultReasonCharsMax },
+    },
+    ['by', 'at', 'reason'],
+  ),
+} as const
 export const internalProofSchema = { hide: true, querystring: closed({}) } as const

@@ -1,6 +1,7 @@
 /** Commands on jobs and runs. */
 
 export { auditListCommand } from './audit-list-command.ts'
+export { faultsCommand } from './faults-command.ts'
 export { historyCommand } from './history-command.ts'
 export { scheduleText } from './job-text.ts'
 export { jobsCommand } from './jobs-command.ts'

@@ -50,6 +50,7 @@ export {
   withoutDefaults,
 } from './definition-schema.ts'
 export { type Draft, draftOf, hasDraft, keepDraft, leave } from './drafts.ts'
+export { acknowledgeFaults } from './fault-commands.ts'
 export { fieldSchemas } from './field-schemas.ts'
 export { type Held, useHeld } from './held.ts'
 export {

@@ -79,7 +79,7 @@ export function troublesOf(kept: readonly StatsMessage[], rates: Rates | undefin
   if (first === undefined || latest === undefined) return []
   const { partitions } = latest
   const troubles: Trouble[] = []
-  const faults = latest.proof?.found ?? 0
+  const faults = latest.proof?.unacknowledged ?? latest.proof?.found ?? 0
   if (faults > 0) troubles.push({ text: `The audit found ${counted(faults, 'fault')}.`, href: '/proof' })
   const ownerless = partitions.filter(({ instance }) => instance === null)
   if (ownerless.length > 0) troubles.push({ text: `${named(ownerless)}: no owner, so nothing fires.` })

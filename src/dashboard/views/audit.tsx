@@ -43,7 +43,7 @@ const fields = [
       'OPERATION',
       'CANCEL_OPERATION',
       ...['PAUSE_MANY', 'RESUME_MANY', 'CANCEL_MANY', 'TRIGGER_MANY', 'DELETE_MANY', 'DISCARD_MANY', 'CANCEL_RUN_MANY'],
-      ...['PAUSE_POOL', 'DRAIN_POOL', 'RESUME_POOL', 'PAUSE_WORKER', 'DRAIN_WORKER', 'RESUME_WORKER'],
+      ...['PAUSE_POOL', 'DRAIN_POOL', 'RESUME_POOL', 'PAUSE_WORKER', 'DRAIN_WORKER', 'RESUME_WORKER', 'ACKNOWLEDGE_FAULT'],
     ],
   },
   { name: 'from', label: 'From', kind: 'time' },

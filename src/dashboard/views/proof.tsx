@@ -1,6 +1,18 @@
 /** Results of the auditors: how much they judged, since when, and the faults they found. */
-import { ask, count, counted, duration, jobHref, nowMs, type Proof, useResource } from '../model/index.ts'
-import { Heading, Loading, Problem, Table, Text, When } from '../parts/index.ts'
+import { useSignal } from '@preact/signals'
+import {
+  acknowledgeFaults,
+  ask,
+  count,
+  counted,
+  duration,
+  jobHref,
+  mayOperate,
+  nowMs,
+  type Proof,
+  useResource,
+} from '../model/index.ts'
+import { ActionButton, Heading, Loading, Problem, Table, Text, When } from '../parts/index.ts'
 
 /** Descriptions of the kinds of faults. */
 const kindWords: Record<string, string> = {
@@ -15,7 +27,7 @@ const kindWords: Record<string, string> = {
 }
 
 export function ProofView() {
-  const { value, problem } = useResource('proof', (signal) => ask<Proof>('/v1/proof', { signal }))
+  const { value, problem, refresh } = useResource('proof', (signal) => ask<Proof>('/v1/proof', { signal }))
   const proof = value.value
   return (
     <>
@@ -29,13 +41,13 @@ export function ProofView() {
       {proof === undefined && problem.value === undefined && <Loading what="the audit results" />}
       {proof !== undefined && <Verdict proof={proof} />}
       {proof !== undefined && proof.audited > 0 && <Figures proof={proof} />}
-      {proof !== undefined && proof.recent.length > 0 && <Faults recent={proof.recent} />}
+      {proof !== undefined && proof.recent.length > 0 && <Faults proof={proof} changed={refresh} />}
     </>
   )
 }
 
 function Verdict({ proof }: { proof: Proof }) {
-  const { audited, partitions, found, judgedUntil, since } = proof
+  const { audited, partitions, found, unacknowledged, judgedUntil, since } = proof
   if (audited === 0)
     return <p class="state">No auditor is running. Start a process with the auditor role, or audit once with duelog audit.</p>
   const missing = partitions - audited
@@ -44,8 +56,11 @@ function Verdict({ proof }: { proof: Proof }) {
   return (
     <ul class="troubles" aria-label="Verdict">
       {found > 0 && (
-        <li class="status bad">
-          <span>{counted(found, 'fault')} found. See the auditor's log for details.</span>
+        <li class={unacknowledged > 0 ? 'status bad' : 'status'}>
+          <span>
+            {counted(found, 'fault')} found, {unacknowledged === 0 ? 'all' : count(found - unacknowledged)} acknowledged. See the
+            auditor's log for details.
+          </span>
         </li>
       )}
       {missing > 0 && (
@@ -114,13 +129,44 @@ function Figure({ name, value, note }: { name: string; value: string; note?: str
   )
 }
 
-function Faults({ recent }: { recent: Proof['recent'] }) {
+interface FaultsProps {
+  proof: Proof
+  changed: () => Promise<void>
+}
+
+function Faults({ proof: { recent, unacknowledged }, changed }: FaultsProps) {
+  const reason = useSignal('')
+  const acknowledge = (choice: { ids: string[] } | { upTo: string }) => () =>
+    acknowledgeFaults(choice, reason.value.trim()).then((done) => {
+      if (done) reason.value = ''
+      return changed()
+    })
+  const newest = recent[0]?.at
+  const hasReason = reason.value.trim() !== ''
   return (
     <>
       <h2>Latest faults</h2>
-      <Table of="faults" columns={['Found', 'Job or run', 'Kind', 'Detail']}>
+      {mayOperate.value && unacknowledged > 0 && newest !== undefined && (
+        <div class="buttons">
+          <label>
+            What is known{' '}
+            <input
+              type="text"
+              maxLength={500}
+              value={reason.value}
+              onInput={(event) => {
+                reason.value = event.currentTarget.value
+              }}
+            />
+          </label>
+          <ActionButton disabled={!hasReason} run={acknowledge({ upTo: newest })}>
+            Acknowledge all ({count(unacknowledged)})
+          </ActionButton>
+        </div>
+      )}
+      <Table of="faults" columns={['Found', 'Job or run', 'Kind', 'Detail', 'Acknowledged']}>
         {recent.map((fault) => (
-          <tr key={`${fault.at} ${fault.kind} ${fault.what} ${fault.detail}`}>
+          <tr key={`${fault.id ?? fault.at} ${fault.kind} ${fault.what} ${fault.detail}`}>
             <td>
               <When at={fault.at} />
             </td>
@@ -132,6 +178,25 @@ function Faults({ recent }: { recent: Proof['recent'] }) {
             <td>{kindWords[fault.kind] ?? fault.kind}</td>
             <td>
               <Text of={fault.detail} />
+            </td>
+            <td>
+              {fault.acknowledged !== null && (
+                <>
+                  <Text of={fault.acknowledged.reason} />
+                  <span class="aside">
+                    <Text of={fault.acknowledged.by} />, <When at={fault.acknowledged.at} plain />
+                  </span>
+                </>
+              )}
+              {fault.acknowledged === null && fault.id !== undefined && mayOperate.value && (
+                <ActionButton
+                  disabled={!hasReason}
+                  label={`Acknowledge the fault of ${fault.what}`}
+                  run={acknowledge({ ids: [fault.id] })}
+                >
+                  Acknowledge
+                </ActionButton>
+              )}
             </td>
           </tr>
         ))}
