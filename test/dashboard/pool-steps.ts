@@ -11,7 +11,7 @@ export async function pausesPools(page: Page, { put, get }: DashboardSite): Prom
   await pool.getByRole('button', { name: 'Pause the pool default' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Pause pool' }).click()
   await said(page, 'The pool default is paused.')
-  await pool.getByText('paused').waitFor()
+  await pool.getByText('paused', { exact: true }).waitFor()
   await put('{pools}held', { schedule: { delayMs: 0 }, target: { handler: 'noop' } })
   await expect.poll(() => get<object>('/v1/jobs/%7Bpools%7Dheld/runs')).toMatchObject({ runs: [{ waitsFor: 'POOL_PAUSED' }] })
   await pool.getByText('1 until it is resumed').waitFor()
