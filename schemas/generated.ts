@@ -521,7 +521,7 @@ export interface Schedule {
   rrule: string | null
   /** With rrule: start of the rule, in whole seconds. The day and the time of day that the rule does not name are taken from it. It is an occurrence only if it matches the rule. Default: startAt, rounded up to a second; without startAt the broker's append time of the definition, rounded down. Unit: epoch ms. Default: null. */
   dtstart: number | null
-  /** With rrule: instants, in whole seconds, at which the rule does not fire. COUNT still counts them. Unit: epoch ms. Default: []. */
+  /** With cron, rrule and everyMs (from START): instants at which the job does not fire, in whole seconds with cron and rrule. COUNT still counts them. Unit: epoch ms. Default: []. */
   exdates: number[]
   /** With cron and rrule: treatment of a local time that daylight saving leaves out. NEXT_VALID: it is due once, at the first instant after the gap. SKIP: it is not due. SHIFT: it is due as long after the start of the gap as it would be without the gap. Default: "NEXT_VALID". */
   dstGap: DstGap
@@ -2945,7 +2945,7 @@ export const jobDefinitionSchema = {
             "minimum": 0,
             "maximum": 32503679999000,
             "maxEntries": 1000,
-            "doc": "With rrule: instants, in whole seconds, at which the rule does not fire. COUNT still counts them."
+            "doc": "With cron, rrule and everyMs (from START): instants at which the job does not fire, in whole seconds with cron and rrule. COUNT still counts them."
           },
           {
             "name": "dstGap",

@@ -7,6 +7,11 @@ export type Time = string | number | Date
 /** Text, or bytes in base64. */
 export type Bytes = string | { base64: string }
 
+interface Exclusions {
+  /** Times that are left out. */
+  exdates?: Time[] | undefined
+}
+
 interface LocalTime {
   /** IANA name. Default: UTC. */
   timezone?: string | undefined
@@ -20,16 +25,15 @@ interface Kinds {
   at: { at: Time }
   delayMs: { delayMs: number }
   /** `from`: default START. */
-  everyMs: { everyMs: number; anchor?: Time | undefined; from?: IntervalFrom | undefined }
-  cron: { cron: string } & LocalTime
+  everyMs: { everyMs: number; anchor?: Time | undefined; from?: IntervalFrom | undefined } & Exclusions
+  cron: { cron: string } & LocalTime & Exclusions
   rrule: {
     /** Of RFC 5545, without DTSTART. */
     rrule: string
     /** Where it begins, in whole seconds. */
     dtstart?: Time | undefined
-    /** Times that are left out. */
-    exdates?: Time[] | undefined
-  } & LocalTime
+  } & LocalTime &
+    Exclusions
 }
 
 interface Backoffs {

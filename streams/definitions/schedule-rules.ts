@@ -36,11 +36,12 @@ export function addScheduleProblems(definition: JobDefinition, problems: Problem
   addCompanionProblems(schedule, given[0] ?? '', problems)
   addZoneProblem(schedule, problems)
   if (problems.length > before) return
+  if (schedule.everyMs === null) addExdatesProblems(schedule, problems)
   if (schedule.cron !== null) addCronProblems(schedule, schedule.cron, problems)
   if (schedule.rrule !== null) addRRuleProblems(schedule, schedule.rrule, problems)
   addWindowProblems(definition, problems)
   addJitterProblem(definition, problems)
-  if (problems.length === before && schedule.rrule !== null) addNeverProblem(definition, schedule.rrule, problems)
+  if (problems.length === before) addNeverProblem(definition, problems)
 }
 
 function addCompanionProblems(schedule: Schedule, kind: string, problems: Problem[]): void {
@@ -49,9 +50,10 @@ function addCompanionProblems(schedule: Schedule, kind: string, problems: Proble
       problems.push(onlyWith(`schedule.${field}`, schedule[field], beside))
     }
   }
-  if (schedule.exdates.length > 0 && kind !== 'rrule') {
-    problems.push(onlyWith('schedule.exdates', schedule.exdates, ['rrule']))
-  }
+  if (schedule.exdates.length === 0) return
+  const isGrid = kind === 'everyMs' && schedule.from === 'START'
+  if (!isGrid && kind !== 'cron' && kind !== 'rrule')
+    problems.push(onlyWith('schedule.exdates', schedule.exdates, ['cron', 'rrule', 'everyMs from START']))
 }
 
 function addZoneProblem({ timezone }: Schedule, problems: Problem[]): void {
@@ -70,7 +72,13 @@ function addCronProblems({ dstOverlap }: Schedule, cron: string, problems: Probl
   }
 }
 
-function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, text: string, problems: Problem[]): void {
+function addExdatesProblems({ exdates }: Schedule, problems: Problem[]): void {
+  exdates.forEach((at, index) => {
+    if (at % 1000 !== 0) problems.push(wholeSeconds(`schedule.exdates[${index}]`, at))
+  })
+}
+
+function addRRuleProblems({ rrule, dtstart, dstOverlap }: Schedule, text: string, problems: Problem[]): void {
   const reason = rruleProblem(text)
   if (reason !== undefined) {
     const limit = 'one rule of RFC 5545, such as FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0'
@@ -79,9 +87,6 @@ function addRRuleProblems({ rrule, dtstart, exdates, dstOverlap }: Schedule, tex
     problems.push(lastOfEveryHour())
   }
   if (dtstart !== null && dtstart % 1000 !== 0) problems.push(wholeSeconds('schedule.dtstart', dtstart))
-  exdates.forEach((at, index) => {
-    if (at % 1000 !== 0) problems.push(wholeSeconds(`schedule.exdates[${index}]`, at))
-  })
 }
 
 const comesTrue = 'a rule that comes true at least once, and soon enough to be found'
@@ -95,10 +100,13 @@ export function noOccurrenceProblem(
   return reason === undefined ? undefined : unusable('schedule.rrule', definition.schedule.rrule, reason, comesTrue)
 }
 
-function addNeverProblem(definition: JobDefinition, text: string, problems: Problem[]): void {
+function addNeverProblem(definition: JobDefinition, problems: Problem[]): void {
   const reason = neverFires(definition)
   if (reason === undefined) return
-  problems.push(unusable('schedule.rrule', text, reason, comesTrue))
+  const { cron, rrule } = definition.schedule
+  problems.push(
+    cron === null ? unusable('schedule.rrule', rrule, reason, comesTrue) : unusable('schedule.cron', cron, reason, comesTrue),
+  )
 }
 
 function addWindowProblems({ schedule, startAt, endAt }: JobDefinition, problems: Problem[]): void {

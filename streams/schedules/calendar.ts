@@ -24,7 +24,7 @@ export interface Calendar {
 /** Rules kept in memory, each with the occurrences that were counted. */
 const calendarsMax = 4096
 
-const nothing = new Exclusions()
+const nothing = new Exclusions([], () => false)
 
 /** The last request. A caller that reads 1,000 times of one rule asks for its calendar 1,000 times, and a key may have 15 kB. */
 interface Latest {
@@ -35,10 +35,14 @@ interface Latest {
 }
 const latestOf = perRules<{ asked?: Latest }>(() => ({}))
 
-const rruleCalendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
+const calendars = cachePerRules<Calendar>(calendarsMax, (key) => calendarOfKey(key))
 
 function calendarOfKey(key: string): Calendar {
-  const [text, timezone, beginAt, from, dstGap, dstOverlap, exdates] = JSON.parse(key)
+  const [cron, text, timezone, beginAt, from, dstGap, dstOverlap, exdates] = JSON.parse(key)
+  if (cron !== null) {
+    const calendar = cronCalendarOf({ cron, timezone, dstGap, dstOverlap })
+    return { ...calendar, excluded: exclusionsOf(calendar.rule, exdates) }
+  }
   const parsed = rruleOf(text)
   const recurrence = rruleRecurrence(parsed, beginAt, offsetOf(timezone, beginAt))
   const rule = { recurrence, timezone, dstGap, dstOverlap }
@@ -48,29 +52,34 @@ function calendarOfKey(key: string): Calendar {
     from,
     until: untilOf(parsed, timezone),
     counted,
-    excluded: exdates.length === 0 ? nothing : new Exclusions(rule, exdates),
+    excluded: exclusionsOf(rule, exdates),
   }
 }
+
+function cronCalendarOf({ cron, ...zoned }: Omit<ZonedRule, 'recurrence'> & { cron: string }): Calendar {
+  const rule = { recurrence: cronRecurrence(cron), ...zoned }
+  return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: nothing }
+}
+
+const exclusionsOf = (rule: ZonedRule, exdates: readonly number[]): Exclusions =>
+  exdates.length === 0 ? nothing : new Exclusions(exdates, (at) => countZoned(rule, at - 1, at, 1) > 0)
 
 /**
  * The calendar of a schedule with cron or rrule; undefined for any other. A rule without dtstart begins at startAt, or else at the
  * append time. The append time itself is then no occurrence.
  */
 export function calendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar | undefined {
-  const { cron, rrule, timezone, dstGap, dstOverlap } = schedule
-  if (cron !== null) {
-    const rule = { recurrence: cronRecurrence(cron), timezone, dstGap, dstOverlap }
-    return { rule, from: Number.NEGATIVE_INFINITY, until: horizonAt, counted: undefined, excluded: nothing }
-  }
-  return rrule === null ? undefined : rruleCalendarOf(schedule, startAt, appendedAt)
+  const { cron, rrule, timezone, dstGap, dstOverlap, exdates } = schedule
+  if (cron !== null && exdates.length === 0) return cronCalendarOf({ cron, timezone, dstGap, dstOverlap })
+  return cron === null && rrule === null ? undefined : knownCalendarOf(schedule, startAt, appendedAt)
 }
 
 /** A schedule is never changed after it was read, so the same object is the same rule. */
-function rruleCalendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar {
+function knownCalendarOf(schedule: Schedule, startAt: number | null, appendedAt: number): Calendar {
   const latest = latestOf()
   const { asked } = latest
   if (asked?.schedule === schedule && asked.startAt === startAt && asked.appendedAt === appendedAt) return asked.calendar
-  const calendar = rruleCalendars.get(keyOf(schedule, startAt, appendedAt))
+  const calendar = calendars.get(keyOf(schedule, startAt, appendedAt))
   latest.asked = { schedule, startAt, appendedAt, calendar }
   return calendar
 }
@@ -80,10 +89,11 @@ export const freshCalendarOf = (schedule: Schedule, startAt: number | null, appe
   calendarOfKey(keyOf(schedule, startAt, appendedAt))
 
 function keyOf(schedule: Schedule, startAt: number | null, appendedAt: number): string {
-  const { rrule, timezone, dtstart, exdates, dstGap, dstOverlap } = schedule
+  const { cron, rrule, timezone, dtstart, exdates, dstGap, dstOverlap } = schedule
+  if (cron !== null) return JSON.stringify([cron, null, timezone, null, null, dstGap, dstOverlap, exdates])
   const beginAt = dtstart ?? (startAt === null ? Math.floor(appendedAt / 1000) : Math.ceil(startAt / 1000)) * 1000
   const from = dtstart === null && startAt === null ? beginAt + 1 : beginAt
-  return JSON.stringify([rrule, timezone, beginAt, from, dstGap, dstOverlap, exdates])
+  return JSON.stringify([null, rrule, timezone, beginAt, from, dstGap, dstOverlap, exdates])
 }
 
 function untilOf({ until }: RRule, timezone: string): number {

@@ -1,17 +1,15 @@
 /**
- * The instants that exdates exclude from a rule, and which of them the rule matches. Each is looked up once, by itself. A search
+ * The instants that exdates exclude from a schedule, and which of them it names. Each is looked up once, by itself. A search
  * for the next time of a rare rule after each instant would cover years for every instant that the rule never matches.
  */
-import { countZoned, type ZonedRule } from './zoned-times.ts'
-
 export class Exclusions {
-  readonly #rule: ZonedRule | undefined
+  readonly #isNamed: (at: number) => boolean
   readonly #all: ReadonlySet<number>
   #named: readonly number[] | undefined
 
-  /** Without a rule nothing is excluded. */
-  constructor(rule?: ZonedRule, instants: readonly number[] = []) {
-    this.#rule = rule
+  /** `isNamed`: whether an instant is one of the schedule. */
+  constructor(instants: readonly number[], isNamed: (at: number) => boolean) {
+    this.#isNamed = isNamed
     this.#all = new Set(instants)
   }
 
@@ -23,17 +21,15 @@ export class Exclusions {
     return this.#all.has(at)
   }
 
-  /** The number of excluded times of the rule after `after` and not after `notAfter`. */
+  /** The number of excluded times of the schedule after `after` and not after `notAfter`. */
   countIn(after: number, notAfter: number): number {
     if (this.#all.size === 0) return 0
     return this.#below(notAfter + 1) - this.#below(after + 1)
   }
 
-  /** The excluded instants that the rule matches, ascending. */
+  /** The excluded instants that the schedule names, ascending. */
   get named(): readonly number[] {
-    const rule = this.#rule
-    if (rule === undefined) return []
-    this.#named ??= [...this.#all].filter((at) => countZoned(rule, at - 1, at, 1) > 0).sort((left, right) => left - right)
+    this.#named ??= [...this.#all].filter(this.#isNamed).sort((left, right) => left - right)
     return this.#named
   }
 

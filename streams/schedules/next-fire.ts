@@ -7,14 +7,14 @@
  *   Without an anchor the grid counts from startAt, which is then the first, or else from the append time, one interval later.
  * - cron: strictly after the append time.
  * - rrule: strictly after the append time, from dtstart on. dtstart itself is an occurrence if the rule matches it.
- * No occurrence is before startAt or after endAt; an occurrence exactly at either counts.
+ * exdates take times out of everyMs, cron and rrule. No occurrence is before startAt or after endAt; an occurrence exactly at either counts.
  *
  * streams/schedules/zoned-times.ts applies daylight saving to cron and rrule; streams/schedules/jitter.ts computes the delay after the
  * nominal time. maxRuns is not known here. All functions throw RangeError for what streams/definitions/validate.ts refuses.
  */
 import type { JobDefinition } from '../../schemas/index.ts'
 import { calendarOf, countInCalendar, latestInCalendar, nextInCalendar } from './calendar.ts'
-import { countPoints, type Grid, latestPoint, nextPoint } from './interval.ts'
+import { countOnGrid, type Grid, latestOnGrid, nextOnGrid } from './interval.ts'
 import { perRules } from './zone-rules.ts'
 
 /** The fields of a definition that nominal times are computed from. */
@@ -28,7 +28,8 @@ const firstTimes = perRules(() => new WeakMap<ScheduleSource, { appendedAt: numb
 
 /** First nominal time; null when there is none. appendedAt: broker append time of the definition, epoch ms. */
 export function firstFire(definition: ScheduleSource, appendedAt: number): number | null {
-  if (definition.schedule.rrule === null) return nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
+  const { rrule, exdates } = definition.schedule
+  if (rrule === null && exdates.length === 0) return nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
   const known = firstTimes().get(definition)
   if (known?.appendedAt === appendedAt) return known.at
   const at = nextFire(definition, appendedAt, Number.NEGATIVE_INFINITY)
@@ -46,7 +47,7 @@ export function nextFire(definition: ScheduleSource, appendedAt: number, after: 
   const calendar = calendarOf(schedule, definition.startAt, appendedAt)
   const found =
     schedule.everyMs !== null
-      ? nextPoint(gridOf(definition, schedule.everyMs, appendedAt), from)
+      ? nextOnGrid(gridOf(definition, schedule.everyMs, appendedAt), from)
       : calendar === undefined
         ? null
         : nextInCalendar(calendar, from)
@@ -65,7 +66,7 @@ export function nextFireUnbounded(definition: ScheduleSource, appendedAt: number
   const isBounded = schedule.dtstart !== null || startAt !== null
   const found =
     schedule.everyMs !== null
-      ? nextPoint(gridOf(definition, schedule.everyMs, appendedAt), from)
+      ? nextOnGrid(gridOf(definition, schedule.everyMs, appendedAt), from)
       : calendar === undefined
         ? null
         : nextInCalendar(isBounded ? calendar : { ...calendar, from: 0 }, from)
@@ -92,7 +93,7 @@ export function latestFire(definition: ScheduleSource, appendedAt: number, after
   const calendar = calendarOf(schedule, definition.startAt, appendedAt)
   const found =
     schedule.everyMs !== null
-      ? latestPoint(gridOf(definition, schedule.everyMs, appendedAt), until)
+      ? latestOnGrid(gridOf(definition, schedule.everyMs, appendedAt), until)
       : calendar === undefined
         ? null
         : latestInCalendar(calendar, until)
@@ -115,7 +116,7 @@ export function countFires(
   const from = Math.max(after, firstAllowed(definition, appendedAt) - 1)
   const until = Math.min(notAfter, lastAllowed(definition))
   if (until <= from) return 0
-  if (everyMs !== null) return Math.min(max, countPoints(gridOf(definition, everyMs, appendedAt), from, until))
+  if (everyMs !== null) return Math.min(max, countOnGrid(gridOf(definition, everyMs, appendedAt), from, until))
   const calendar = calendarOf(schedule, startAt, appendedAt)
   return calendar === undefined ? 0 : countInCalendar(calendar, from, until, max)
 }
@@ -180,5 +181,5 @@ function firstAllowed({ schedule, startAt }: ScheduleSource, appendedAt: number)
 }
 
 function gridOf({ schedule, startAt }: ScheduleSource, everyMs: number, appendedAt: number): Grid {
-  return { base: schedule.anchor ?? startAt ?? appendedAt, everyMs }
+  return { base: schedule.anchor ?? startAt ?? appendedAt, everyMs, exdates: schedule.exdates }
 }

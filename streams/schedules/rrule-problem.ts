@@ -47,7 +47,11 @@ const verdicts = cachePerRules<string | undefined>(verdictsMax, (key) => {
 
 /** The reason why a rule has no occurrence, or none that can be found; undefined if it has one. Its text and zone must be valid. */
 export function neverFires({ schedule, startAt }: { schedule: Schedule; startAt: number | null }): string | undefined {
-  return schedule.rrule === null ? undefined : verdicts.get(JSON.stringify({ schedule, startAt }))
+  const { cron, rrule, exdates } = schedule
+  // A cron expression that names no time is refused by itself.
+  return rrule === null && (cron === null || exdates.length === 0)
+    ? undefined
+    : verdicts.get(JSON.stringify({ schedule, startAt }))
 }
 
 const neverFroms = cachePerRules<string | undefined>(verdictsMax, (key) => {
@@ -80,12 +84,13 @@ function mayBeginElsewhere({ rrule, dtstart }: Schedule, startAt: number | null)
 }
 
 function verdictOf(calendar: Calendar, schedule: Schedule, startAt: number | null): string | undefined {
-  const first = nextZoned(calendar.rule, calendar.from - 1)
+  const begin = Math.max(calendar.from, schedule.cron === null ? calendar.from : searchFrom)
+  const first = nextZoned(calendar.rule, begin - 1)
   if (first === null) return mayBeginElsewhere(schedule, startAt) ?? 'it never comes true, because no such day or time exists'
-  const from = Math.max(calendar.from, startAt ?? calendar.from)
+  const from = Math.max(begin, startAt ?? begin)
   if (nextInCalendar(calendar, from - 1) !== null) return undefined
   // Nothing is due before startAt, but a rule that ends before startAt still has an occurrence.
-  if (from > calendar.from && nextInCalendar(calendar, calendar.from - 1) !== null) return undefined
+  if (from > begin && nextInCalendar(calendar, begin - 1) !== null) return undefined
   const firstIso = new Date(first).toISOString()
   const ends = schedule.rrule !== null && rruleOf(schedule.rrule).until !== undefined && first > calendar.until
   if (!ends) return 'exdates removes all of its occurrences'

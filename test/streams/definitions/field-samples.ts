@@ -25,7 +25,11 @@ export const samples: Record<string, Sample> = {
   'schedule.timezone': given({ schedule: { timezone: 'Asia/Tokyo' } }, { schedule: { timezone: 'Asia/Kathmandu' } }),
   'schedule.rrule': given({ schedule: { rrule: 'FREQ=DAILY;BYHOUR=5;BYMINUTE=0;BYSECOND=0' } }),
   'schedule.dtstart': { set: (from) => [{ schedule: { dtstart: from + 36 * hour } }] },
-  'schedule.exdates': given({ schedule: { exdates: ['2026-03-30T00:30:00Z'] } }),
+  'schedule.exdates': {
+    set: (from) => [
+      { schedule: { exdates: Array.from({ length: 400 }, (_, index) => new Date(from + (index * hour) / 4).toISOString()) } },
+    ],
+  },
   'schedule.dstGap': given({ schedule: { dstGap: 'SKIP' } }, { schedule: { dstGap: 'SHIFT' } }),
   'schedule.dstOverlap': given({ schedule: { dstOverlap: 'BOTH' } }, { schedule: { dstOverlap: 'LAST' } }),
   jitterMs: given({ jitterMs: 60_000 }),

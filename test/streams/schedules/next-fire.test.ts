@@ -7,13 +7,15 @@ import {
   latestFires,
   nextFire,
   nextFireAfterEnd,
+  nextFireUnbounded,
   occurrences,
 } from '../../../streams/schedules/next-fire.ts'
 import { stepsSpent } from '../../../streams/schedules/steps.ts'
 import { iso, iterated, ms, repeated, source } from './samples.ts'
 
 const appendedAt = ms('2025-06-01T10:00:00.250Z')
-const day = 86_400_000
+const hour = 3_600_000
+const day = 24 * hour
 
 describe('a schedule of one run', () => {
   it('is due at its instant, also when that has passed', () => {
@@ -81,6 +83,16 @@ describe('an interval', () => {
     expect(nextFireAfterEnd(definition, appendedAt + 9001)).toBeNull()
     expect(nextFireAfterEnd(source({ cron: '* * * * *' }), appendedAt)).toBeNull()
   })
+  it('leaves out exdates that are on its grid, in every question', () => {
+    const [first, second, third] = [1, 2, 3].map((step) => appendedAt + step * 60_000) as [number, number, number]
+    const definition = source({ everyMs: 60_000, exdates: [second, first, second + 1, third + 60_000] })
+    expect(firstFire(definition, appendedAt)).toBe(third)
+    expect(iterated(definition, appendedAt, appendedAt, 2)).toEqual([third, third + 120_000])
+    expect(latestFire(definition, appendedAt, appendedAt, third + 60_000)).toBe(third)
+    expect(latestFire(definition, appendedAt, appendedAt, second)).toBeNull()
+    expect(countFires(definition, appendedAt, appendedAt, third + 120_000)).toBe(2)
+    expect(countFires(definition, appendedAt + 30_000, appendedAt, third + 120_000)).toBe(4)
+  })
   it('has no time that a Date cannot represent', () => {
     expect(nextFire(source({ everyMs: 315_360_000_000, anchor: 0 }), 0, 8_640_000_000_000_000)).toBeNull()
     expect(firstFire(source({ delayMs: 1 }), 8_640_000_000_000_000)).toBeNull()
@@ -99,6 +111,15 @@ describe('a cron schedule', () => {
     expect(iso(firstFire(definition, appendedAt))).toBe('2025-06-02T07:00:00.000Z')
     expect(iso(firstFire(definition, ms('2025-06-02T07:00:00Z')))).toBe('2025-06-03T07:00:00.000Z')
     expect(iso(firstFire(definition, ms('2025-06-02T06:59:59.999Z')))).toBe('2025-06-02T07:00:00.000Z')
+  })
+  it('leaves out exdates, in every question', () => {
+    const [first, second] = [ms('2025-06-02T07:00:00Z'), ms('2025-06-03T07:00:00Z')]
+    const definition = source({ cron: '0 9 * * MON-FRI', timezone: 'Europe/Paris', exdates: [second, first, second + hour] })
+    expect(iso(firstFire(definition, appendedAt))).toBe('2025-06-04T07:00:00.000Z')
+    expect(latestFire(definition, appendedAt, appendedAt, second)).toBeNull()
+    expect(iso(latestFire(definition, appendedAt, 0, second))).toBeNull()
+    expect(countFires(definition, appendedAt, appendedAt, ms('2025-06-07T00:00:00Z'))).toBe(3)
+    expect(iso(nextFireUnbounded(definition, appendedAt, first - 4 * day))).toBe('2025-05-30T07:00:00.000Z')
   })
   it('fires at startAt when it is a match, and at none before', () => {
     const startAt = ms('2025-06-10T00:00:00Z')

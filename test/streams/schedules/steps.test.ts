@@ -140,6 +140,12 @@ describe('steps of a search', () => {
     expect(problems).toEqual([])
     expect(cost(1_000, 'UTC')).toBeLessThan(100_000)
     expect(problems).toEqual([])
+    const { schedule, ...job } = leaving(1_000, 'America/Santarem')
+    expect(
+      validateDefinition({ ...job, schedule: { ...schedule, rrule: null, dtstart: null, cron: '0 3 15 6 *' } }),
+    ).toMatchObject([
+      { field: 'schedule.cron', message: expect.stringContaining('to learn its time zone at all of its exdates') },
+    ])
   })
 
   it('are stopped from within, and counted again for the next caller', () => {
