@@ -952,6 +952,16 @@ export type Settings = {
   partitions: number
 }
 
+export type StartLateness = {
+  /** Handlers that started, as their workers reported to this owner. */
+  starts: number
+  /** Half of them started later than this after their due time, to 25%. */
+  p50Ms: number
+  /** 1% of them started later than this, to 25%. */
+  p99Ms: number
+  maxMs: number
+}
+
 export type OwnerLag = {
   jobs: number
   commands: number
@@ -1020,6 +1030,8 @@ export type Partition = {
   phase: 'restoring' | 'claiming' | 'active' | 'closed'
   /** Time in ms that the oldest due timer has waited; 0 if none is overdue. */
   overdueMs: number
+  /** Start lateness of the last five minutes. Null: nothing started, or the owner does not tell. */
+  lateness: StartLateness | null
   /** Why its owner decides nothing at the moment, in any phase: its clock is not trusted. Null: no problem. */
   problem?: string | null
   /** Offsets of each log that the owner has not applied yet; null while it is not active. */
@@ -1423,6 +1435,16 @@ export type Counts = {
   lateness: any[][]
 }
 
+export type OwnerStartLateness = {
+  /** Handlers that started, as their workers reported to this owner. */
+  starts: number
+  /** Half of them started later than this after their due time, to 25%. */
+  p50Ms: number
+  /** 1% of them started later than this, to 25%. */
+  p99Ms: number
+  maxMs: number
+}
+
 export type OwnerZoneWalk = {
   checked: number
   moved: number
@@ -1485,6 +1507,8 @@ export type OwnerState = {
   jobsOffset: number
   /** Time in ms that the oldest due timer has waited; 0 if none is overdue. */
   overdueMs: number
+  /** Start lateness of the last five minutes. Null: nothing started, or the owner does not tell. */
+  lateness?: OwnerStartLateness | null
   /** Version of the time zone rules of the owner, such as 2026a. */
   zoneRules?: string
   /** While its jobs are checked after a change of these rules. */

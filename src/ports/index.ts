@@ -84,6 +84,7 @@ export {
   type PositionReset,
   type RunsUnderWay,
   type StandingCounts,
+  type StartLateness,
   type StoredJob,
   type WorkerRuns,
 } from './owner-views.ts'

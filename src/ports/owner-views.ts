@@ -150,6 +150,14 @@ export interface OpenTransaction {
 }
 
 /** State of a partition in one process. */
+/** How late handlers started, in ms after they were due. */
+export interface StartLateness {
+  starts: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+}
+
 export interface PartitionView {
   partition: number
   /** restoring: reads its changelog. following: a standby that keeps up. claiming: fences the previous owner. active: fires. */
@@ -176,6 +184,8 @@ export interface PartitionView {
   eventsOffset: number
   /** How long the oldest due timer has waited, in ms; 0: none is overdue. */
   overdueMs: number
+  /** Of the handlers that started in the last five minutes; null: none did. Absent in an earlier version. */
+  lateness?: StartLateness | null
   /** Why its process decides nothing for now, in any phase: its clock is not trusted. Absent in an earlier version. */
   problem?: string | null
   /** The last position of its owner that was outside of its log since the start of the process; null: none. Absent in an earlier version. */

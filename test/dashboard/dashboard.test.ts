@@ -90,6 +90,11 @@ describe('the dashboard', () => {
     await view(page, 'Now').click()
     await expectFocusOn(page, 'Now')
     await expectAccessible(page, 'now')
+    // The partition of the job that fires comes first, with the lateness of its starts.
+    await page.getByRole('link', { name: 'latest starts first' }).click()
+    const first = page.getByRole('region', { name: 'Table of partitions' }).getByRole('row').nth(1)
+    await first.getByRole('cell').last().getByText(/\d/).waitFor()
+    await page.goBack()
     await page.goBack()
 
     await page.getByRole('button', { name: 'Pause watched' }).click()

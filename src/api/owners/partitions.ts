@@ -28,6 +28,7 @@ export async function listPartitions(
       lastReset = null,
       openTransaction = null,
       standing = null,
+      lateness = null,
       isCurrent: _current,
       pools: _pools,
       ...rest
@@ -41,6 +42,7 @@ export async function listPartitions(
       zoneRulesDiffer: zoneRules !== null && followers.some((other) => other.zoneRules !== null && other.zoneRules !== zoneRules),
       zoneWalk,
       standing,
+      lateness,
       lastReset: lastReset === null ? null : { ...lastReset, at: new Date(lastReset.at).toISOString() },
       openTransaction:
         openTransaction === null ? null : { ...openTransaction, since: new Date(openTransaction.since).toISOString() },

@@ -1,6 +1,6 @@
 /** Schemas of the routes of the session and of the live events. */
 import { closed, orNull, problemResponses } from './common.ts'
-import { standingSchema } from './partition-troubles.ts'
+import { latenessSchema, standingSchema } from './partition-troubles.ts'
 
 export const sessionSchema = {
   operationId: 'getSession',
@@ -69,6 +69,7 @@ const ownerStateSchema = {
     mailboxDepth: { ...count, description: 'Records read and not yet applied.' },
     jobsOffset: count,
     overdueMs: { type: 'number', description: 'Time in ms that the oldest due timer has waited; 0 if none is overdue.' },
+    lateness: latenessSchema('OwnerStartLateness'),
     zoneRules: { type: 'string', description: 'Version of the time zone rules of the owner, such as 2026a.' },
     zoneWalk: orNull(
       { title: 'OwnerZoneWalk', type: 'object', required: ['checked', 'moved'], properties: { checked: count, moved: count } },

@@ -32,6 +32,24 @@ export const standingSchema = (title: string) =>
     'What needs attention until somebody acts. Its owner counts it from its store, so a restart does not change it. Null while it is being counted, or if the owner does not tell.',
   )
 
+/** `title`: as above. */
+export const latenessSchema = (title: string) =>
+  orNull(
+    {
+      title,
+      type: 'object',
+      additionalProperties: false,
+      required: ['starts', 'p50Ms', 'p99Ms', 'maxMs'],
+      properties: {
+        starts: { type: 'integer', description: 'Handlers that started, as their workers reported to this owner.' },
+        p50Ms: { type: 'integer', description: 'Half of them started later than this after their due time, to 25%.' },
+        p99Ms: { type: 'integer', description: '1% of them started later than this, to 25%.' },
+        maxMs: { type: 'integer' },
+      },
+    } as const,
+    'Start lateness of the last five minutes. Null: nothing started, or the owner does not tell.',
+  )
+
 const lastReset = {
   title: 'PositionReset',
   type: 'object',

@@ -1,6 +1,6 @@
 /** Schema of the route that shows the partitions. */
 import { closed, orNull, problemResponses } from './common.ts'
-import { lastResetSchema, openTransactionSchema, standingSchema } from './partition-troubles.ts'
+import { lastResetSchema, latenessSchema, openTransactionSchema, standingSchema } from './partition-troubles.ts'
 
 export const partitionsSchema = {
   operationId: 'listPartitions',
@@ -22,7 +22,7 @@ export const partitionsSchema = {
             additionalProperties: false,
             required: [
               ...['partition', 'phase', 'instance', 'url', 'overdueMs', 'lag', 'mailboxDepth', 'jobsOffset'],
-              ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'standbys'],
+              ...['restoreRemaining', 'restoreTotal', 'restoreShare', 'underWay', 'lateness', 'standbys'],
               ...['zoneRules', 'zoneRulesDiffer', 'zoneWalk', 'lastReset', 'openTransaction', 'standing'],
             ],
             properties: {
@@ -37,6 +37,7 @@ export const partitionsSchema = {
                 type: 'integer',
                 description: 'Time in ms that the oldest due timer has waited; 0 if none is overdue.',
               },
+              lateness: latenessSchema('StartLateness'),
               problem: {
                 type: ['string', 'null'],
                 description:

@@ -5,9 +5,11 @@ interface OrderProps {
   query: URLSearchParams
   /** The name in the address, '' for the order of the server, and its text. */
   orders: readonly (readonly [order: string, title: string])[]
+  /** What is put in order. */
+  of?: string
 }
 
-export function Order({ href, query, orders }: OrderProps) {
+export function Order({ href, query, orders, of = 'This page' }: OrderProps) {
   const hrefOf = (order: string): string => {
     const other = new URLSearchParams(query)
     if (order === '') other.delete('order')
@@ -15,8 +17,8 @@ export function Order({ href, query, orders }: OrderProps) {
     return other.size === 0 ? href : `${href}?${other}`
   }
   return (
-    <nav class="choice" aria-label="Order of this page">
-      <span class="aside">This page:</span>
+    <nav class="choice" aria-label={`Order of ${of.toLowerCase()}`}>
+      <span class="aside">{of}:</span>
       {orders.map(([order, title]) => (
         <a key={order} href={hrefOf(order)} aria-current={(query.get('order') ?? '') === order ? 'true' : undefined}>
           {title}

@@ -1,5 +1,6 @@
 /** Table of partitions: owner, phase and backlog. */
 import { count, duration, type OwnerState } from '../model/index.ts'
+import { Order } from './order.tsx'
 import { Status } from './status.tsx'
 import { Table } from './table.tsx'
 
@@ -22,15 +23,38 @@ const columns = [
   { title: 'Running', number: true },
   { title: 'Waiting', number: true },
   { title: 'Overdue by', number: true },
+  { title: 'Late by: median', number: true },
+  { title: 'Late by: 1%', number: true },
+  { title: 'Late by: most', number: true },
 ]
 
-export function PartitionTable({ partitions }: { partitions: readonly OwnerState[] }) {
+const orders = [
+  ['', 'by number'],
+  ['late', 'latest starts first'],
+  ['overdue', 'most overdue first'],
+  ['unprocessed', 'most unprocessed first'],
+  ['waiting', 'most waiting first'],
+] as const
+
+const sizes: Record<string, (state: OwnerState) => number> = {
+  late: ({ lateness }) => lateness?.p99Ms ?? -1,
+  overdue: ({ overdueMs }) => overdueMs,
+  unprocessed: ({ mailboxDepth }) => mailboxDepth,
+  waiting: ({ underWay }) => underWay.waiting,
+}
+
+export function PartitionTable({ partitions, query }: { partitions: readonly OwnerState[]; query: URLSearchParams }) {
+  const size = sizes[query.get('order') ?? '']
+  const shown = size === undefined ? partitions : partitions.toSorted((a, b) => size(b) - size(a))
   return (
-    <Table of="partitions" columns={columns}>
-      {partitions.map((state) => (
-        <Row key={state.partition} {...state} />
-      ))}
-    </Table>
+    <>
+      <Order href="/" query={query} orders={orders} of="Partitions" />
+      <Table of="partitions" columns={columns}>
+        {shown.map((state) => (
+          <Row key={state.partition} {...state} />
+        ))}
+      </Table>
+    </>
   )
 }
 
@@ -45,6 +69,7 @@ function Row(state: OwnerState) {
     restoreTotal,
     underWay,
     overdueMs,
+    lateness,
     zoneRules,
     zoneWalk,
   } = state
@@ -83,6 +108,11 @@ function Row(state: OwnerState) {
       <td class="number">{count(underWay.running)}</td>
       <td class="number">{count(underWay.waiting)}</td>
       <td class="number">{overdueMs === 0 ? '—' : duration(overdueMs)}</td>
+      {[lateness?.p50Ms, lateness?.p99Ms, lateness?.maxMs].map((ms, index) => (
+        <td key={index} class="number">
+          {ms === undefined ? '—' : duration(ms)}
+        </td>
+      ))}
     </tr>
   )
 }

@@ -87,7 +87,7 @@ export function NowView({ query }: { query: URLSearchParams }) {
         <Figures stats={stats} rates={rates} />
         {range === 'live' ? <Charts kept={kept} rates={rates} /> : <SeriesCharts range={range} />}
         <h2>Partitions</h2>
-        <PartitionTable partitions={stats.partitions} />
+        <PartitionTable partitions={stats.partitions} query={query} />
       </div>
     </>
   )

@@ -6,6 +6,7 @@
 import type { ActiveRun } from '../../../schemas/index.ts'
 import { type Job, timerBound, timerOfKey, waitsForHandler, waitsForPool, waitsForWorker } from '../../../streams/state/index.ts'
 import type { PartitionStore, PoolRuns, RunsUnderWay } from '../../ports/index.ts'
+import { RecentLateness } from './recent-lateness.ts'
 
 /** Jobs that are remembered. Further jobs are neither counted nor listed. */
 export const activeJobsMax = 100_000
@@ -20,6 +21,7 @@ export class ActiveRuns {
   readonly #workerBound = new Map<string, number[]>()
   readonly #total = countOf([])
   readonly #pools = new Map<string, Counts>()
+  readonly lateness = new RecentLateness()
   /** Whether the jobs that others have applied are known. */
   #isComplete = false
   #learning: Promise<void> | undefined

@@ -158,6 +158,7 @@ async function persist(
     })
     context.jobWaits.changed(effects.changedIds)
     measureDispatches(shared, batchResult)
+    context.activeRuns.lateness.add(batchResult.startedLateMs, shared.clock.nowMs())
     return true
   }
   if (ops.length > 0 || inputRecords.length > 0) {

@@ -168,6 +168,7 @@ export class Partition {
       ...{ restoreRemaining, restoreTotal, mailboxDepth: context?.inputBuffer.depth ?? 0 },
       ...{ jobsOffset: applied.jobs, commandsOffset: applied.commands, eventsOffset: applied.events },
       overdueMs: phase === 'active' && context !== undefined ? Math.max(0, shared.clock.nowMs() - context.dueAt) : 0,
+      lateness: context?.activeRuns.lateness.view(shared.clock.nowMs()) ?? null,
       underWay: context?.activeRuns.counts ?? { dispatched: 0, running: 0, waiting: 0, withoutHandler: 0, inPausedPools: 0 },
       pools: context?.activeRuns.byPool ?? [],
       standing: phase === 'active' ? (context?.standing.counts ?? null) : null,
