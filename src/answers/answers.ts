@@ -1182,14 +1182,18 @@ export type WorkerList = {
 
 export type Limit = {
   partition: number
-  /** The `concurrencyKey`. */
+  /** The `concurrencyKey`, or the key of the `rateLimit`. */
   key: string
-  /** Its slots, as of the last request. */
+  /** Its slots, as of the last request; of a `rateLimit` the starts in `perMs`. */
   limit: number
-  /** Slots in use. */
+  /** Slots in use; of a `rateLimit` the starts of the last `perMs`. */
   held: number
-  /** Runs that wait for a slot. */
+  /** Runs that wait for a slot; of a `rateLimit` the starts that were given for a later time. */
   waiting: number
+  /** Of a `rateLimit`. Absent: a `concurrencyKey`. */
+  perMs?: number
+  /** Of a `rateLimit`: the earliest start that it would give now. ISO 8601, UTC. */
+  nextAt?: string
 }
 
 export type LimitList = {

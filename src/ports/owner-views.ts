@@ -64,13 +64,19 @@ export interface DueJobs {
   complete: boolean
 }
 
-/** Use of a concurrencyKey in a partition. */
+/** Use of a concurrencyKey or of a rateLimit in a partition. */
 export interface LimitUse {
   key: string
-  /** Slots at the last request. */
+  /** Slots at the last request; of a rateLimit the starts in `perMs`. */
   limit: number
+  /** Slots in use; starts of the last `perMs`. */
   held: number
+  /** Runs that wait for a slot; starts that were given for a later time. */
   waiting: number
+  /** Of a rateLimit. Absent: a concurrencyKey. */
+  perMs?: number
+  /** Epoch ms. Of a rateLimit: the earliest start that it would give now. */
+  nextAt?: number
 }
 
 /** Running attempts of a worker, from its reports to an owner. */

@@ -59,7 +59,7 @@ export function partitionQueries(partitions: ReadonlyMap<number, Partition>, opt
     ...operationQueries(partitions, options, { storeOf, lists }),
 
     async limits(partition) {
-      return limitUses(storeOf(partition), codecs)
+      return limitUses(storeOf(partition), codecs, options.clock.nowMs())
     },
 
     async workers(partition) {

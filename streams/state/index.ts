@@ -72,7 +72,17 @@ export { isRepeated, markOf, remembered } from './recent-commands.ts'
 export { refuse, refuseCommand, skip } from './refusals.ts'
 export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'
-export { isOutdated, rateOf, reserveStart, type Starts, StartTimes, startsEntry, startsOf } from './starts.ts'
+export {
+  isOutdated,
+  type RateUse,
+  rateOf,
+  rateUse,
+  reserveStart,
+  type Starts,
+  StartTimes,
+  startsEntry,
+  startsOf,
+} from './starts.ts'
 export { fittedState } from './state-size.ts'
 export {
   attemptTimeoutGraceMs,

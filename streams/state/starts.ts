@@ -66,6 +66,25 @@ export function reserveStart(
 export const isOutdated = ({ lastAt, perMs }: Pick<KeyStarts, 'lastAt' | 'perMs'>, now: number): boolean =>
   lastAt + perMs + clocksApartMs <= now
 
+/** How much of a rate is in use, for people. */
+export interface RateUse {
+  /** Starts that were given within the last `perMs`. */
+  started: number
+  /** Starts that were given for a later time. */
+  ahead: number
+  /** Epoch ms: the earliest start that would be given now. */
+  nextAt: number
+}
+
+export function rateUse(starts: Starts, now: number): RateUse {
+  let [started, ahead] = [0, 0]
+  for (const at of believed(starts, now)) {
+    if (at > now) ahead++
+    else if (at > now - starts.perMs) started++
+  }
+  return { started, ahead, nextAt: reserveStart(starts, starts, now).at }
+}
+
 /** The rate for a run: that of the definition in force if it has the same key, else that of the run. Null: none. */
 export function rateOf(spec: JobDefinition | undefined, { limits }: ActiveRun): RateLimit | null {
   if (limits === null || limits.rateKey === null) return null

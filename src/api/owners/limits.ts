@@ -1,4 +1,5 @@
-/** The concurrencyKeys in use in all partitions, as their owners count them. */
+/** The concurrency keys and rate limits in use in all partitions, as their owners count them. */
+import { isoTime } from '../../../streams/text/index.ts'
 import type { LimitUse } from '../../ports/index.ts'
 import type { OwnerDirectory } from './owner-directory.ts'
 
@@ -10,8 +11,9 @@ export interface LimitsOptions {
   partitions: number
 }
 
-export interface LimitView extends LimitUse {
+export interface LimitView extends Omit<LimitUse, 'nextAt'> {
   partition: number
+  nextAt?: string
 }
 
 /** A partition whose owner does not answer is named, and the others are shown. */
@@ -19,10 +21,13 @@ export async function listLimits({ owners, partitions }: LimitsOptions): Promise
   const numbers = Array.from({ length: partitions }, (_, partition) => partition)
   const answers = await Promise.allSettled(numbers.map((partition) => owners.ask(partition, (owner) => owner.limits(partition))))
   const limits = answers.flatMap((answer, partition) =>
-    answer.status === 'fulfilled' ? answer.value.map((use) => ({ partition, ...use })) : [],
+    answer.status === 'fulfilled' ? answer.value.map((use) => viewOf(partition, use)) : [],
   )
   return {
     limits: limits.sort((a, b) => b.waiting - a.waiting || b.held - a.held || (a.key < b.key ? -1 : 1)).slice(0, limitsListedMax),
     missing: numbers.filter((partition) => answers[partition]?.status === 'rejected'),
   }
 }
+
+const viewOf = (partition: number, { nextAt, ...use }: LimitUse): LimitView =>
+  nextAt === undefined ? { partition, ...use } : { partition, ...use, nextAt: String(isoTime(nextAt)) }

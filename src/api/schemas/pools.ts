@@ -88,7 +88,7 @@ export const poolsSchema = {
 export const limitsSchema = {
   operationId: 'listLimits',
   tags: ['System'],
-  summary: 'Concurrency keys in use, those with most waiting runs first',
+  summary: 'Concurrency keys and rate limits in use, those with most waiting runs first',
   description:
     'At most 200 keys. A key is counted in each partition by itself: jobs share it if they share a partition, as jobs with the same `{tag}` do.',
   querystring: closed({}),
@@ -104,10 +104,18 @@ export const limitsSchema = {
               ...closed(
                 {
                   partition: count,
-                  key: { type: 'string', description: 'The `concurrencyKey`.' },
-                  limit: { ...count, description: 'Its slots, as of the last request.' },
-                  held: { ...count, description: 'Slots in use.' },
-                  waiting: { ...count, description: 'Runs that wait for a slot.' },
+                  key: { type: 'string', description: 'The `concurrencyKey`, or the key of the `rateLimit`.' },
+                  limit: { ...count, description: 'Its slots, as of the last request; of a `rateLimit` the starts in `perMs`.' },
+                  held: { ...count, description: 'Slots in use; of a `rateLimit` the starts of the last `perMs`.' },
+                  waiting: {
+                    ...count,
+                    description: 'Runs that wait for a slot; of a `rateLimit` the starts that were given for a later time.',
+                  },
+                  perMs: { ...count, description: 'Of a `rateLimit`. Absent: a `concurrencyKey`.' },
+                  nextAt: {
+                    type: 'string',
+                    description: 'Of a `rateLimit`: the earliest start that it would give now. ISO 8601, UTC.',
+                  },
                 },
                 ['partition', 'key', 'limit', 'held', 'waiting'],
               ),

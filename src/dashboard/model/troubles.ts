@@ -67,7 +67,7 @@ export function limitsSeen(before: LimitsSeen | undefined, limits: readonly Limi
   const isNext = before !== undefined && at >= before.at && at - before.at <= pauseMsMax
   const more = limits.filter(({ held, waiting, limit }) => held >= limit && waiting > limit)
   const full = more.map((limit) => {
-    const name = `${limit.partition} ${limit.key}`
+    const name = `${limit.partition} ${limit.perMs ?? ''} ${limit.key}`
     return [name, { limit, since: (isNext ? before.full.get(name)?.since : undefined) ?? at }] as const
   })
   return { at, full: new Map(full) }

@@ -23,9 +23,7 @@ const columns = [
   { title: 'Running', number: true },
   { title: 'Waiting', number: true },
   { title: 'Overdue by', number: true },
-  { title: 'Late by: median', number: true },
-  { title: 'Late by: 1%', number: true },
-  { title: 'Late by: most', number: true },
+  { title: 'Late by', number: true },
 ]
 
 const orders = [
@@ -108,11 +106,10 @@ function Row(state: OwnerState) {
       <td class="number">{count(underWay.running)}</td>
       <td class="number">{count(underWay.waiting)}</td>
       <td class="number">{overdueMs === 0 ? '—' : duration(overdueMs)}</td>
-      {[lateness?.p50Ms, lateness?.p99Ms, lateness?.maxMs].map((ms, index) => (
-        <td key={index} class="number">
-          {ms === undefined ? '—' : duration(ms)}
-        </td>
-      ))}
+      <td class="number">
+        {lateness == null ? '—' : duration(lateness.p50Ms)}
+        {lateness != null && <span class="aside">at most {duration(lateness.maxMs)}</span>}
+      </td>
     </tr>
   )
 }

@@ -1,9 +1,10 @@
-/** The pools with their workers and runs, their pauses, and the concurrency keys that runs wait for. */
+/** The pools with their workers and runs, their pauses, and the concurrency keys and rate limits that runs wait for. */
 import {
   ask,
   changePool,
   count,
   counted,
+  duration,
   type Limit,
   mayOperate,
   type Pool,
@@ -12,7 +13,7 @@ import {
   visible,
   wantedWords,
 } from '../model/index.ts'
-import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, Table, Text } from '../parts/index.ts'
+import { Empty, Heading, Loading, Names, PauseButtons, PauseState, Problem, Table, Text, When } from '../parts/index.ts'
 
 export function PoolsView() {
   const resource = useResource('pools', (signal) => ask<{ pools: Pool[] }>('/v1/pools', { signal }))
@@ -121,41 +122,59 @@ function Limits() {
       <h2>Limits</h2>
       <Problem problem={problem.value} known={limits !== undefined} />
       {missing.length > 0 && <p class="state bad">Partitions {missing.join(', ')}: the owner does not answer.</p>}
-      {limits?.length === 0 && <Empty>No concurrency key is in use.</Empty>}
+      {limits?.length === 0 && <Empty>No concurrency key and no rate limit is in use.</Empty>}
       {limits !== undefined && limits.length > 0 && (
         <Table
           of="limits"
           columns={[
-            'Concurrency key',
+            'Key',
+            'Kind',
             { title: 'Partition', number: true },
             { title: 'In use', number: true },
-            { title: 'Slots', number: true },
+            { title: 'Limit', number: true },
             { title: 'Waiting', number: true },
             'State',
           ]}
         >
-          {limits.map(({ partition, key, limit, held, waiting }) => (
-            <tr key={`${partition} ${key}`}>
-              <th scope="row" class="code">
-                {visible(key)}
-              </th>
-              <td class="number">{partition}</td>
-              <td class="number">{count(held)}</td>
-              <td class="number">{count(limit)}</td>
-              <td class="number">{count(waiting)}</td>
-              <td>
-                {waiting > 0 ? (
-                  <a class="status warn" href="/runs?state=WAITING">
-                    full: {runsWait(waiting)}
-                  </a>
-                ) : (
-                  <span class="status good">free</span>
-                )}
-              </td>
-            </tr>
+          {limits.map((limit) => (
+            <LimitRow key={`${limit.partition} ${limit.perMs ?? ''} ${limit.key}`} of={limit} />
           ))}
         </Table>
       )}
     </>
+  )
+}
+
+/** Of a rate limit: the starts of the last period, and those that were given for later. */
+function LimitRow({ of: { partition, key, limit, held, waiting, perMs, nextAt } }: { of: Limit }) {
+  const isFull = waiting > 0 || (perMs !== undefined && held >= limit)
+  return (
+    <tr>
+      <th scope="row" class="code">
+        {visible(key)}
+      </th>
+      <td>{perMs === undefined ? 'concurrency' : 'rate'}</td>
+      <td class="number">{partition}</td>
+      <td class="number">{count(held)}</td>
+      <td class="number">
+        {count(limit)}
+        {perMs !== undefined && <span class="aside">in {duration(perMs)}</span>}
+      </td>
+      <td class="number">{count(waiting)}</td>
+      <td>
+        {waiting > 0 ? (
+          <a class="status warn" href="/runs?state=WAITING">
+            full: {runsWait(waiting)}
+          </a>
+        ) : (
+          <span class={isFull ? 'status warn' : 'status good'}>{isFull ? 'full' : 'free'}</span>
+        )}
+        {isFull && nextAt !== undefined && (
+          <span class="aside">
+            next start <When at={nextAt} plain />
+          </span>
+        )}
+      </td>
+    </tr>
   )
 }

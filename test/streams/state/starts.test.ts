@@ -5,6 +5,7 @@ import { completeDefinition } from '../../../streams/definitions/definition-json
 import {
   isOutdated,
   rateOf,
+  rateUse,
   reserveStart,
   type Starts,
   StartTimes,
@@ -27,6 +28,14 @@ describe('starts under a rateLimit', () => {
       }),
     )
   })
+  it('are counted for people: those of the last period, those given ahead, and when the next one would be', () => {
+    const starts = { times: StartTimes.of([1_000, 5_000, 9_000, 12_000, 16_000]), limit: 3, perMs: 10_000, givenAt: 10_000 }
+    expect(rateUse(starts, 10_000)).toEqual({ started: 3, ahead: 2, nextAt: 19_000 })
+    // At 15 s those of 5 s and before are over.
+    expect(rateUse(starts, 15_000)).toEqual({ started: 2, ahead: 1, nextAt: 19_000 })
+    expect(rateUse(starts, 60_000)).toEqual({ started: 0, ahead: 0, nextAt: 60_000 })
+  })
+
   it('of jobs with different limits keep each limit, counted back from its start', () => {
     const asked = fc.record({ given: rate, at: fc.integer({ min: 0, max: 300 }) })
     fc.assert(
