@@ -53,6 +53,7 @@ test('the file has the machines of a real cluster', () => {
   expect(roles).toEqual([
     '1 scheduler,retrier default,reports',
     '1 scheduler,retrier default,reports',
+    '0 scheduler,retrier default,reports',
     '4 executor default',
     '2 executor reports',
     '1 history default,reports',
@@ -174,9 +175,22 @@ test('Prometheus scrapes every process of ours, and it and Grafana have what lie
 })
 
 test('owners and the history show other processes names of their own', () => {
-  for (const [name, { environment }] of ours)
-    if (/scheduler|history/.test(environment?.DUELOG_ROLES ?? ''))
+  for (const [name, { environment, deploy }] of ours)
+    if (deploy === undefined && /scheduler|history/.test(environment?.DUELOG_ROLES ?? ''))
       expect(environment?.DUELOG_ADVERTISED_URL).toBe(`http://${name}:8080`)
+})
+
+test('what can be scaled has no name, no named volume and no published port, which its containers would share', () => {
+  const scaled = ours.filter(([, { deploy }]) => deploy !== undefined)
+  expect(scaled.map(([name]) => name)).toEqual(['scheduler', 'executor-default', 'executor-reports'])
+  for (const [name, { environment, volumes, ports, tmpfs = [] }] of scaled) {
+    expect([environment?.DUELOG_ADVERTISED_URL, volumes, ports], name).toEqual([undefined, undefined, undefined])
+    const data = environment?.DUELOG_DATA_DIR ?? ''
+    expect(
+      tmpfs.some((mount) => data.startsWith(`${mount.split(':')[0]}/`)),
+      name,
+    ).toBe(true)
+  }
 })
 
 test('each broker knows all controllers, and has its own name', () => {
@@ -220,9 +234,9 @@ test('dependencies and named volumes of each service exist', () => {
     }
 })
 
-test('what owners, the history and the API keep survives their containers, and what workers keep does not', () => {
-  for (const [name, { environment, volumes = [] }] of ours)
-    expect(volumes).toEqual(environment?.DUELOG_ROLES === 'executor' ? [] : [`${name}:/var/lib/duelog`])
+test('what owners, the history and the API keep survives their containers, and what those that scale keep does not', () => {
+  for (const [name, { deploy, volumes = [] }] of ours)
+    expect(volumes).toEqual(deploy !== undefined ? [] : [`${name}:/var/lib/duelog`])
 })
 
 test('no container leaves a nameless volume: each folder that its image declares is a named volume or in memory', () => {

@@ -28,7 +28,7 @@ async function openCluster(test: TestContext) {
   await writeFile(join(folder, 'api-tokens'), `admin:${token}\n`)
   const { services } = composeFile('docker/compose.yaml', { DUELOG_PARTITIONS: String(partitions) })
   const names = Object.keys(services)
-  const ours = names.filter((name) => services[name]?.image === 'duelog')
+  const ours = names.filter((name) => services[name]?.image === 'duelog' && services[name]?.deploy?.replicas !== 0)
   const nodes = names.filter((name) => /^kafka-\d$/.test(name))
   const places = [...nodes.flatMap((name) => [`${name}:9092`, `${name}:9093`]), ...ours.map((name) => `${name}:8080`)]
   const ports = await distinctPorts(places.length)
