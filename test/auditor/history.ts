@@ -37,9 +37,9 @@ export class History {
     } as unknown as JobState
   }
 
-  define(input: JobDefinitionInput = everyMinute, appendedAt = start): this {
+  define(input: JobDefinitionInput = everyMinute, appendedAt = start, conditional = false): this {
     const spec = planSpec(completeDefinition(input))
-    return this.#log('jobs', appendedAt, { kind: 'definition', plan: { offset: this.#offset, appendedAt, spec } })
+    return this.#log('jobs', appendedAt, { kind: 'definition', plan: { offset: this.#offset, appendedAt, conditional, spec } })
   }
 
   /** A run from its dispatch to its end, in two states; each part can be left out. */

@@ -92,6 +92,8 @@ describe('an audit finds', () => {
     expect(await kinds(ninth(), { now: at(10) + 9_999 })).toEqual([])
     const once = new History('once', 1).define({ schedule: { at: at(1) }, target: { handler: 'noop' } })
     expect(await kinds(once)).toEqual(['overdue'])
+    const conditional = new History('once', 1).define({ schedule: { at: at(1) }, target: { handler: 'noop' } }, start, true)
+    expect(await kinds(conditional)).toEqual([])
   })
   it('a run that was dispatched and of which its job knows nothing', async () => {
     const history = () => ninth().dispatch(10, 9.5, { trigger: 'MANUAL' })

@@ -182,7 +182,8 @@ function judgeDue(account: JobAccount, { watermark, isPresent }: Progress, findi
   const { scope } = findings
   const { state, plans, deletedAt, overdueAt } = account
   const plan = plans.at(-1)
-  const undecided = state === undefined && plan !== undefined && deletedAt < plan.offset ? plan : undefined
+  const isOpen = state === undefined && plan !== undefined && deletedAt < plan.offset && plan.conditional !== true
+  const undecided = isOpen ? plan : undefined
   const decided = state?.status === 'ACTIVE' && !state.waiting ? (state.nextDueAt ?? state.nextFireAt) : null
   const dueAt = undecided === undefined ? decided : firstOf(undecided)
   if (dueAt === null || dueAt < scope.from || dueAt >= scope.to || dueAt === overdueAt) return Number.POSITIVE_INFINITY
