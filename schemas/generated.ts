@@ -122,7 +122,7 @@ export interface DeadLetter {
   jobId: string
   /** Number of the run. */
   runNo: number
-  /** Attempts made. */
+  /** Attempts that started. */
   attempts: number
   /** When the owner decided that the run is dead. Unit: epoch ms. */
   deadAt: number
@@ -172,7 +172,7 @@ export interface EndedRun {
   startedAt: number | null
   /** When the run ended. With DISPATCHED: when it was dispatched. Unit: epoch ms. */
   finishedAt: number
-  /** Attempts made. */
+  /** Attempts that started. */
   attempts: number
   /** Worker that ran the last attempt. Default: null. */
   worker: string | null
@@ -932,6 +932,8 @@ export interface ActiveRun {
   attempt: number
   /** Attempts that stopping workers gave back. They do not count against maxAttempts. Default: 0. */
   releasedAttempts: number
+  /** Attempts before the current one that did not start, because their worker stopped, their pool was paused or their handler was missing. Default: 0. */
+  unstartedAttempts: number
   /** When the current attempt must start. In RETRY_WAIT: the end of the backoff. In WAITING with RATE: the reserved time. Unit: epoch ms. */
   dueAt: number
   /** In RETRY_WAIT: the time index holds the rest of the backoff, and no retry topic does. Default: false. */
@@ -980,6 +982,7 @@ export interface ActiveRunInput {
   status: RunStatus
   attempt: number
   releasedAttempts?: number | undefined
+  unstartedAttempts?: number | undefined
   dueAt: number
   parked?: boolean | undefined
   tellAt?: number | null | undefined
@@ -1011,8 +1014,10 @@ export interface FinishedRun {
   commandId: string | null
   /** How the run ended. DISPATCHED: unknown, because its definition has trackRuns false. */
   status: RunStatus
-  /** Attempts made. */
+  /** Number of the last attempt. */
   attempts: number
+  /** How many of these attempts did not start. Default: 0. */
+  unstartedAttempts: number
   /** When the last attempt started. Unit: epoch ms. Default: null. */
   startedAt: number | null
   /** When the run ended. With DISPATCHED: when it was dispatched. Unit: epoch ms. */
@@ -1045,6 +1050,7 @@ export interface FinishedRunInput {
   commandId?: string | null | undefined
   status: RunStatus
   attempts: number
+  unstartedAttempts?: number | undefined
   startedAt?: number | null | undefined
   finishedAt: number
   worker?: string | null | undefined
@@ -1813,7 +1819,7 @@ export const deadLetterSchema = {
     {
       "name": "attempts",
       "type": "int",
-      "doc": "Attempts made."
+      "doc": "Attempts that started."
     },
     {
       "name": "deadAt",
@@ -2029,7 +2035,7 @@ export const endedRunSchema = {
     {
       "name": "attempts",
       "type": "int",
-      "doc": "Attempts made."
+      "doc": "Attempts that started."
     },
     {
       "name": "worker",
@@ -4151,6 +4157,12 @@ export const jobStateSchema = {
                       "doc": "Attempts that stopping workers gave back. They do not count against maxAttempts."
                     },
                     {
+                      "name": "unstartedAttempts",
+                      "type": "int",
+                      "default": 0,
+                      "doc": "Attempts before the current one that did not start, because their worker stopped, their pool was paused or their handler was missing."
+                    },
+                    {
                       "name": "dueAt",
                       "type": "long",
                       "unit": "epoch ms",
@@ -4469,7 +4481,13 @@ export const jobStateSchema = {
                     {
                       "name": "attempts",
                       "type": "int",
-                      "doc": "Attempts made."
+                      "doc": "Number of the last attempt."
+                    },
+                    {
+                      "name": "unstartedAttempts",
+                      "type": "int",
+                      "default": 0,
+                      "doc": "How many of these attempts did not start."
                     },
                     {
                       "name": "startedAt",

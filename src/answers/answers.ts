@@ -245,9 +245,11 @@ export type Run = {
   commandId?: string | null
   /** Time in ISO 8601, UTC. */
   scheduledFor: string
-  /** Number of attempts, including the current one. */
+  /** Attempts that started. */
   attempts: number
-  /** When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version. */
+  /** Number of the current or last one, with those that did not start. */
+  attempt?: number
+  /** When the last attempt was due; a wait for a limit counts as before it. */
   dueAt?: string
   /** When the last attempt was dispatched. */
   dispatchedAt?: string
@@ -508,9 +510,11 @@ export type RunDetail = {
   commandId?: string | null
   /** Time in ISO 8601, UTC. */
   scheduledFor: string
-  /** Number of attempts, including the current one. */
+  /** Attempts that started. */
   attempts: number
-  /** When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version. */
+  /** Number of the current or last one, with those that did not start. */
+  attempt?: number
+  /** When the last attempt was due; a wait for a limit counts as before it. */
   dueAt?: string
   /** When the last attempt was dispatched. */
   dispatchedAt?: string

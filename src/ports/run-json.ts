@@ -4,6 +4,7 @@
  */
 import type { AttemptError, Execution, FinishedRun } from '../../schemas/index.ts'
 import { textOrBase64, valueOrText, writePayload } from '../../streams/definitions/index.ts'
+import { startedAttempts, startedAttemptsOf } from '../../streams/runs/index.ts'
 import { isoTime } from '../../streams/text/index.ts'
 import { shownPriority } from '../../streams/topics/index.ts'
 import type { ActiveRunView, JobView } from './owner-queries.ts'
@@ -64,7 +65,7 @@ export function activeRunToJson(jobId: string, run: ActiveRunView, stacks = fals
     trigger: run.trigger,
     commandId: run.commandId,
     scheduledFor: isoTime(run.scheduledFor),
-    attempts: run.attempt,
+    ...{ attempt: run.attempt, attempts: startedAttempts(run) },
     dueAt: isoTime(run.dueAt),
     dispatchedAt: isoTime(run.dispatchedAt),
     startDeadlineAt: isoTime(run.startDeadlineAt),
@@ -96,7 +97,7 @@ export function finishedRunToJson(jobId: string, run: FinishedRun, stacks = fals
     trigger: run.trigger,
     commandId: run.commandId,
     scheduledFor: isoTime(run.scheduledFor),
-    attempts: run.attempts,
+    ...{ attempt: run.attempts, attempts: startedAttemptsOf(run) },
     // An owner of an earlier version does not send them.
     ...(run.dueAt != null && { dueAt: isoTime(run.dueAt) }),
     ...(run.dispatchedAt != null && { dispatchedAt: isoTime(run.dispatchedAt) }),

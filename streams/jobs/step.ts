@@ -16,6 +16,7 @@ import {
   fire,
   hasOwnInput,
   lookAtZone,
+  startedAttemptsOf,
   startFollowUps,
   watchFollowUps,
 } from '../runs/index.ts'
@@ -134,13 +135,14 @@ function endRun(draft: Decision, run: ActiveRun, message: string, now: number, h
     commandId,
     status: 'DEAD' as const,
     attempts: attempt,
+    unstartedAttempts: run.unstartedAttempts,
     startedAt,
     finishedAt: now,
     ...{ worker, dueAt, dispatchedAt, hasOwnInput: hasOwnInput(run) },
   }
   const finished = { ...ended, result: null, note: null, hiddenHash: null, specOffset, errors: [error] }
   if (hasDeadLetter) {
-    const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors: [error] }
+    const letter = { jobId: draft.job.id, runNo, attempts: startedAttemptsOf(finished), deadAt: now, errors: [error] }
     draft.out.push({ kind: 'dead-letter', letter, execution: bareExecution(draft.job, run) })
     draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'unrecordable'))
   }

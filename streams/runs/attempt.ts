@@ -84,7 +84,10 @@ export function applyEvent(draft: Decision, event: ExecutionEvent, context: Cont
     case 'RELEASED': {
       // A stopping worker also releases prefetched runs that it has not started. They are still not due before their time.
       const next = nextAttempt(draft, run, Math.max(run.dueAt, context.now))
-      const given = patchRun(draft, run, { ...next, releasedAttempts: run.releasedAttempts + 1, worker: event.worker })
+      const given = patchRun(draft, run, {
+        ...{ ...next, worker: event.worker, releasedAttempts: run.releasedAttempts + 1 },
+        unstartedAttempts: run.unstartedAttempts + (run.status === 'RUNNING' || event.startedAt !== null ? 0 : 1),
+      })
       if (next.dueAt - context.now <= leadMsLimit) return beginAttempt(draft, given, context)
       // A clock that was ahead dispatched it long before its time. No worker should keep it until then.
       patchRun(draft, given, { status: 'RETRY_WAIT', parked: true, tellAt: null, startedAt: null, worker: null })
@@ -247,7 +250,7 @@ function failAttempt(draft: Decision, run: ActiveRun, error: RunErrorInput | Run
 function giveUp(draft: Decision, run: ActiveRun, reason: string, context: Context): void {
   const { now } = context
   const { runNo, attempt, errors } = run
-  const letter = { jobId: draft.job.id, runNo, attempts: attempt, deadAt: now, errors }
+  const letter = { jobId: draft.job.id, runNo, attempts: attempt - run.unstartedAttempts, deadAt: now, errors }
   const execution = executionOf(draft.job, run, run.dispatchedAt)
   draft.out.push({ kind: 'dead-letter', letter, execution })
   // Kept for a redrive, with its end.

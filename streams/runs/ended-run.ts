@@ -8,6 +8,7 @@ import type { Job } from '../state/index.ts'
 import { cutText, traceContextOf } from '../text/index.ts'
 import { executionOf } from './dispatch.ts'
 import { snapshotNoOf } from './snapshots.ts'
+import { startedAttemptsOf } from './started-attempts.ts'
 
 /** Longest result that the record holds, in bytes. Of a longer one it has the length. */
 export const endedResultBytesMax = 4_096
@@ -36,7 +37,7 @@ export function endedRunOf(job: Job, run: ActiveRun, finished: FinishedRun, reas
     dueAt: run.dueAt,
     startedAt: finished.startedAt,
     finishedAt: finished.finishedAt,
-    attempts: finished.attempts,
+    attempts: startedAttemptsOf(finished),
     worker: finished.worker,
     errorType: error?.type ?? null,
     errorMessage: error?.message ?? null,

@@ -10,6 +10,7 @@ import { deadRunsKept, endKept } from './dead-runs.ts'
 import { endedRunOf } from './ended-run.ts'
 import { dropDeadSnapshot, dropSnapshot, hasOwnInput } from './snapshots.ts'
 import { startQueued } from './start.ts'
+import { unstartedAtEnd } from './started-attempts.ts'
 
 export interface Ending {
   /** DISPATCHED: its definition has trackRuns false, so its end is not reported. */
@@ -33,6 +34,7 @@ export function finishRun(draft: Decision, run: ActiveRun, ending: Ending, conte
     commandId: run.commandId,
     status: ending.status,
     attempts: run.attempt,
+    unstartedAttempts: unstartedAtEnd(run, ending.status),
     startedAt: ending.startedAt ?? run.startedAt,
     finishedAt: ending.finishedAt,
     worker: ending.worker ?? run.worker,
@@ -99,7 +101,8 @@ export function endWithJob(draft: Decision, run: ActiveRun, finishedAt: number):
   const { runNo, scheduledFor, trigger, commandId, attempt: attempts, startedAt, worker, specOffset, errors } = run
   const { dueAt, dispatchedAt } = run
   const made = { runNo, scheduledFor, trigger, commandId, attempts, startedAt, worker, specOffset, errors }
-  const unknown = { result: null, note: null, hiddenHash: null, hasOwnInput: hasOwnInput(run) }
+  const unstartedAttempts = unstartedAtEnd(run, 'CANCELLED')
+  const unknown = { unstartedAttempts, result: null, note: null, hiddenHash: null, hasOwnInput: hasOwnInput(run) }
   const finished: FinishedRun = { ...made, dueAt, dispatchedAt, status: 'CANCELLED', finishedAt, ...unknown }
   draft.endedRuns.push(endedRunOf(draft.job, run, finished, 'deleted'))
   draft.notes.push({ kind: 'ended', status: 'CANCELLED' })

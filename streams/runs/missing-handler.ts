@@ -113,6 +113,7 @@ function uncounted(draft: Decision, run: ActiveRun, now: number): ActiveRun {
     attempt: run.attempt + 1,
     startDeadlineAt: run.startDeadlineAt,
     releasedAttempts: run.releasedAttempts + 1,
+    unstartedAttempts: run.unstartedAttempts + 1,
     dueAt: Math.max(run.dueAt, now),
     ...{ routedTo: null, tellAt: null, startedAt: null },
   })

@@ -41,7 +41,10 @@ export function missedByPause(draft: Decision, run: ActiveRun, context: Context)
   const since = Math.max(pause.at, run.dueAt, run.dispatchedAt)
   if (since >= run.startDeadlineAt) return false
   announceCancellation(draft, run, 'pool-paused')
-  const next = patchRun(draft, run, { attempt: run.attempt + 1, releasedAttempts: run.releasedAttempts + 1, poolPausedAt: since })
+  const next = patchRun(draft, run, {
+    ...{ attempt: run.attempt + 1, releasedAttempts: run.releasedAttempts + 1, poolPausedAt: since },
+    unstartedAttempts: run.unstartedAttempts + 1,
+  })
   waitForPool(draft, next, context, since)
   return true
 }

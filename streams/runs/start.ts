@@ -46,7 +46,7 @@ export function makeRun(
     // A run with limits holds no slot before it has passed the gate.
     status: limits === null ? 'DISPATCHED' : 'WAITING',
     attempt: 1,
-    releasedAttempts: 0,
+    ...{ releasedAttempts: 0, unstartedAttempts: 0 },
     dueAt,
     parked: false,
     tellAt: null,

@@ -363,6 +363,7 @@ export function activeRun(runNo: number, heartbeat: Heartbeat | null = null): Ac
     ...{ runNo, specOffset: 0, scheduledFor: nowMs, trigger: 'SCHEDULE', commandId: null, status: 'RUNNING', attempt: 1 },
     ...{
       releasedAttempts: 0,
+      unstartedAttempts: 0,
       dueAt: nowMs,
       parked: false,
       tellAt: null,

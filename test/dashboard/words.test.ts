@@ -57,7 +57,7 @@ describe('words', () => {
     expect(failuresText(run('DEAD', 1, [1]))).toBe('1 error')
     expect(failuresText(run('SUCCEEDED', 5, [1, 2, 3, 4]))).toBe('4 of 5 attempts failed')
     expect(failuresText(run('RUNNING', 5, [1, 2, 3, 4]))).toBe('4 of 5 attempts failed')
-    expect(failuresText(run('RETRY_WAIT', 3, [1, 2]))).toBe('2 of 2 attempts failed')
+    expect(failuresText(run('RETRY_WAIT', 2, [1, 2]))).toBe('2 of 2 attempts failed')
     expect(failuresText(run('DEAD', 8, [4, 5, 6, 7, 8]))).toBe('8 of 8 attempts failed, the last 5 errors are kept')
     const waiting = (waitsFor: 'SLOT' | 'RATE' | 'HANDLER') => waitWords({ ...run('WAITING', 1, []), waitsFor })
     expect([waiting('SLOT'), waiting('RATE'), waiting('HANDLER')]).toEqual([

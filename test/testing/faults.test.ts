@@ -51,7 +51,7 @@ it('runs that are due while no worker is there wait for one', async () => {
   await duelog.schedule(job)
   await duelog.crashWorker('worker', { restart: false })
   await duelog.advanceBy(3_600_000)
-  expect(await duelog.run('a', 1)).toMatchObject({ status: 'DISPATCHED', attempts: 1 })
+  expect(await duelog.run('a', 1)).toMatchObject({ status: 'DISPATCHED', attempt: 1, attempts: 0 })
   expect(began).toEqual([])
   await expect(duelog.crashWorker()).rejects.toThrow('There is no worker; there are: none')
   const expires = duelog.schedule({ ...job, id: 'b', startDeadlineMs: 5_000 }).result({ timeoutMs: 60_000 })

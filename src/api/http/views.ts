@@ -82,7 +82,7 @@ export function deadRunToJson({ jobId, runNo, trigger, scheduledFor, attempt }: 
     trigger,
     commandId: null,
     scheduledFor: isoTime(scheduledFor),
-    attempts: attempt,
+    ...{ attempt, attempts: attempt },
     startedAt: null,
     finishedAt: null,
     worker: null,

@@ -55,12 +55,9 @@ export const runSchema = {
     trigger: { type: 'string', enum: ['SCHEDULE', 'MANUAL', 'REDRIVE', 'BACKFILL', 'FOLLOW_UP'] },
     commandId: { type: ['string', 'null'] },
     scheduledFor: time,
-    attempts: { type: 'integer', description: 'Number of attempts, including the current one.' },
-    dueAt: {
-      ...time,
-      description:
-        'When the last attempt was due; a wait for a limit counts as before it. Absent for a run of an earlier version.',
-    },
+    attempts: { type: 'integer', description: 'Attempts that started.' },
+    attempt: { type: 'integer', description: 'Number of the current or last one, with those that did not start.' },
+    dueAt: { ...time, description: 'When the last attempt was due; a wait for a limit counts as before it.' },
     dispatchedAt: { ...time, description: 'When the last attempt was dispatched.' },
     startDeadlineAt: { ...time, description: 'While active: the current attempt must start before this time.' },
     waitsFor: {

@@ -28,23 +28,24 @@ type Times = Pick<Attempt, 'attempt' | 'outcome' | 'dueAt' | 'dispatchedAt' | 's
 
 /** Oldest first. Attempts before the last five that failed are not kept. */
 export function attemptsOf(run: Run, nowMs: number): Attempt[] {
-  const { errors, attempts, status } = run
+  const { errors, status } = run
+  const last = run.attempt ?? run.attempts
   const failed = errors.map((error): Times => {
     const { attempt, dueAt, dispatchedAt, startedAt, at, worker } = error
     // The run ended with it.
-    const outcome = attempt === attempts && !isActive(run) ? status : 'FAILED'
+    const outcome = attempt === last && !isActive(run) ? status : 'FAILED'
     return { attempt, outcome, dueAt, dispatchedAt, startedAt, endedAt: at, worker, error }
   })
-  if (failed.at(-1)?.attempt !== attempts) failed.push(lastOf(run))
+  if (failed.at(-1)?.attempt !== last) failed.push(lastOf(run))
   return failed.map((times) => timed(times, nowMs, run.scheduledFor))
 }
 
 function lastOf(run: Run): Times {
-  const { attempts: attempt, status, dueAt, dispatchedAt, startedAt, finishedAt, worker } = run
+  const { status, dueAt, dispatchedAt, startedAt, finishedAt, worker } = run
   // While it waits for a retry or a limit, the run has the dispatch of the attempt before.
   const dispatched = status === 'RETRY_WAIT' || status === 'WAITING' ? null : dispatchedAt
   const times = { dueAt, dispatchedAt: dispatched, startedAt: isStarted(run) ? startedAt : null, endedAt: finishedAt }
-  return { attempt, outcome: status, ...times, worker, error: undefined }
+  return { attempt: run.attempt ?? run.attempts, outcome: status, ...times, worker, error: undefined }
 }
 
 function timed(times: Times, nowMs: number, scheduledFor: string): Attempt {

@@ -112,7 +112,6 @@ export { type ViewHelp, viewHelp } from './view-help.ts'
 export { visible } from './visible.ts'
 export {
   activeStatuses,
-  attemptsMade,
   axisDuration,
   count,
   counted,

@@ -90,14 +90,10 @@ export const isActive = ({ status }: Run): boolean => activeStatuses.some((activ
 export const isStarted = ({ status, startedAt }: Run): boolean =>
   startedAt !== null && status !== 'RETRY_WAIT' && status !== 'WAITING' && status !== 'DISPATCHED'
 
-/** Attempts that have started: the current one counts once it runs. */
-export const attemptsMade = (run: Run): number =>
-  isStarted(run) || (!isActive(run) && run.status !== 'EXPIRED' && run.status !== 'CANCELLED') ? run.attempts : run.attempts - 1
-
 /** How many of its attempts failed, with what is no longer kept: `4 of 5 attempts failed`. A run may succeed or wait after failures. */
 export function failuresText(run: Run): string {
   const { errors, status } = run
-  const made = attemptsMade(run)
+  const made = run.attempts
   // The last attempt failed if the run is dead or waits for another one; else it is under way, succeeded or was stopped.
   const isLastFailed = status === 'DEAD' || (isActive(run) && !isStarted(run)) || errors.at(-1)?.attempt === made
   const failed = Math.max(errors.length, isLastFailed ? made : made - 1)

@@ -1,6 +1,5 @@
 /** Table of runs: when they were due, how late they started, how long they took, and their errors. */
 import {
-  attemptsMade,
   cancelRun,
   duration,
   isActive,
@@ -109,7 +108,7 @@ function Row({ run, named, redrivable, gone, choice, changed }: RowProps) {
       </td>
       <td class="number">{lateMs === undefined ? '—' : duration(lateMs)}</td>
       <td class="number">{startedMs === undefined ? '—' : duration(Math.max(0, endMs - startedMs))}</td>
-      <td class="number">{attemptsMade(run)}</td>
+      <td class="number">{run.attempts}</td>
       <td class="code wide-only">
         <span class="clip" title={worker === null ? undefined : visible(worker)}>
           {worker === null ? '—' : <Text of={worker} />}

@@ -1,6 +1,5 @@
 /** The facts of a run: when it was due, started and ended, what caused it, and what follows. */
 import {
-  attemptsMade,
   count,
   duration,
   isActive,
@@ -48,7 +47,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
       </div>
       <div>
         <dt>Attempts</dt>
-        <dd>{count(attemptsMade(run))}</dd>
+        <dd>{count(run.attempts)}</dd>
       </div>
       <div>
         <dt>Ended</dt>
