@@ -17,6 +17,11 @@ export const attemptErrorTypes: Record<string, { retried: string; meaning: strin
     retried: 'no',
     meaning: 'The payload does not match the schema of its handler; the message names the fields.',
   },
+  WorkerLost: {
+    retried: 'no',
+    meaning:
+      'Three workers in a row died while they ran it. Only runs that are not tracked: it is in the log of the worker and in `duelog_untracked_failures_total`.',
+  },
   RetryLaterError: { retried: 'yes, after its own delay', meaning: 'The handler threw it with the delay it wants.' },
   BatchOutcomesWrong: {
     retried: 'no',

@@ -33,6 +33,8 @@ import {
 
 /** How long before an execution is due its owner usually dispatches it; see DUELOG_LEAD_MS. */
 const leadMsDefault = 100
+/** How long redelivered runs wait until the group takes the offsets that pass them. */
+const startCommitMsMax = 3_000
 /** At the start, how long executions wait until the earlier cancellations are read. */
 const cancelsReadMsMax = 3_000
 
@@ -191,6 +193,8 @@ export class Executor {
       onStarted: (entry) => this.#started(entry),
       onDone: (entry) => this.#done(entry),
       onEarly: (entry) => this.#held.add(entry.dueAt, entry),
+      lookForOrphans: (lanes) => this.#consumer.lookForOrphans(lanes),
+      commit: () => this.#committer.commitWithin(startCommitMsMax),
       isPaused: () => this.#pause.isPaused && this.#stopping === undefined,
     })
   }
@@ -275,7 +279,10 @@ export class Executor {
   }
 
   #acked(attempts: readonly Attempt[]): void {
-    for (const attempt of attempts) this.#done(attempt.entry)
+    for (const attempt of attempts) {
+      this.#done(attempt.entry)
+      attempt.acknowledged()
+    }
     this.#runner.pump()
   }
 

@@ -118,5 +118,5 @@ export {
 export type { RangeReader } from './ranges.ts'
 export { activeRunToJson, executionToJson, finishedRunToJson, jobEtag, jobToFields, resultToJson, runIdOf } from './run-json.ts'
 export type { PartitionStore, PartitionStores, ScanOptions, StoreEntry, StoreOp } from './store.ts'
-export { type TakenRuns, takenKeptMs, takenOf, takenText } from './taken-runs.ts'
+export { closedText, isClosed, restartsOf, type TakenRuns, takenKeptMs, takenOf, takenText } from './taken-runs.ts'
 export type { TargetTopics } from './target-topics.ts'

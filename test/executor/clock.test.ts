@@ -212,6 +212,7 @@ describe('a worker whose clock stays wrong', () => {
     // Its owner sends it again until a worker has started it.
     harness.pin({ ...run, attempt: 2 })
     await rest()
+    await manual.advance(1)
     expect(startedJobs(harness)).toEqual(['job'])
     await harness.stop()
   })

@@ -391,7 +391,7 @@ describe('offsets', () => {
     await first.reader.stop()
     first.log.gate = undefined
     const second = await new Harness({ never }, {}, first).start()
-    await rest()
+    await second.clock.advance(1)
     expect(second.starts.map(({ jobId }) => jobId)).toEqual(['a'])
     await second.stop()
     open()

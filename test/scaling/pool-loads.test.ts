@@ -160,7 +160,7 @@ it('what is told is not believed for long, nor without a worker, nor from anothe
     '',
     '{',
     'null',
-    `${tells(good)}${' '.repeat(300)}`,
+    `${tells(good)}${' '.repeat(4_000)}`,
     JSON.stringify({ reach: 600 }),
   ])
     expect(await backlog(text), text).toBe(600)

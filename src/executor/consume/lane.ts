@@ -37,6 +37,12 @@ export class Entry {
   state: 'held' | 'started' | 'done' | 'dropped'
   /** Whether the batch that it waits in still gathers runs. Then no free slot would start it. Absent: it is in no batch. */
   batch: { readonly isGathering: boolean } | undefined
+  /** A worker that is gone may have started it. Its start is reported before its handler is called. */
+  startsReported = false
+  /** The same of a record that a group commits. It starts in a wave (redelivered-runs.ts). */
+  redelivered = false
+  /** Starts of an untracked run since a worker died with it, as its lane tells the next reader. */
+  restarts = 0
 
   constructor(lane: Lane, { offset, timestampMs, value, headers }: RecordIn, execution: Execution | undefined) {
     this.lane = lane
@@ -60,8 +66,16 @@ export class Lane implements TopicPartition {
   readonly ahead: boolean
   owned = false
   revoking = false
+  /** This worker leaves the group. */
+  closing = false
+  /** Whether its last reader may have died. Undefined: that is not known yet. */
+  isOrphaned: boolean | undefined
+  /** Redelivered runs that have started in waves since it was gained. */
+  startsInWaves = 0
   /** Grows each time the lane is lost, so that earlier work can detect that. */
   epoch = 0
+  /** By the wall clock, when it was gained. Records that were appended before may have been read by a worker that is gone. */
+  #gainedAtMs = Number.NEGATIVE_INFINITY
   /** Next offset to take; undefined until something was read since the lane was gained. */
   next: number | undefined
   /** Taken and not yet started. */
@@ -121,6 +135,7 @@ export class Lane implements TopicPartition {
     const entry = survivor ?? new Entry(this, record, execution)
     this.#queue.push(entry)
     if (survivor !== undefined || execution === undefined) return undefined
+    entry.redelivered = timestampMs < this.#gainedAtMs
     this.held++
     this.heldBytes += entry.bytes
     return entry
@@ -142,8 +157,14 @@ export class Lane implements TopicPartition {
     this.#passedTo = Math.max(this.#passedTo, offset)
   }
 
-  gain(): void {
+  gain(nowMs: number): void {
+    if (!this.owned) {
+      this.#gainedAtMs = nowMs
+      this.startsInWaves = 0
+      this.isOrphaned = undefined
+    }
     this.owned = true
+    this.closing = false
   }
 
   /** Nothing more is taken, while what was taken can still be done and committed. */
@@ -227,7 +248,9 @@ export class Lane implements TopicPartition {
     // The log position of a lane of pinned runs has no group that would commit it.
     if (!isOurs) this.#forget(this.#undone)
     if (!isOurs || offset === undefined || offset < this.#committed) return undefined
-    const taken = this.owned ? takenRuns(this, this.#queue.slice(this.#undone)) : undefined
+    const open = this.#queue.slice(this.#undone)
+    const isClosed = this.isLeaving && open.every(({ state }) => state !== 'started')
+    const taken = isClosed ? 'closed' : this.isLeaving ? undefined : takenRuns(this, open)
     const { metadata, isNew } = this.#told.look(taken, nowMs)
     if (offset === this.#committed && !isNew) return undefined
     return { topic: this.topic, partition: this.partition, offset, ...(metadata === undefined ? {} : { metadata }) }
@@ -236,6 +259,11 @@ export class Lane implements TopicPartition {
   /** Whether it has to be looked at again, although nothing more is done. */
   get isTelling(): boolean {
     return this.#told.isOpen
+  }
+
+  /** Nothing more of it is taken here, and others get it when what has started is committed. */
+  get isLeaving(): boolean {
+    return this.revoking || this.closing
   }
 
   get #firstUndone(): Entry | undefined {
@@ -283,6 +311,21 @@ export class Lane implements TopicPartition {
   /** All entries that were taken and not started. */
   heldEntries(): Entry[] {
     return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')
+  }
+
+  /** What the last reader told of the untracked runs here. */
+  restarted(restarts: ReadonlyMap<number, number>): void {
+    for (const entry of this.#queue) entry.restarts = restarts.get(entry.offset) ?? 0
+  }
+
+  /** Whether an entry before it has not started, so that no commit could pass it. */
+  hasHeldBefore({ offset }: Entry): boolean {
+    for (let at = this.#undone; at < this.#queue.length; at++) {
+      const entry = this.#queue[at] as Entry
+      if (entry.offset >= offset) return false
+      if (entry.state === 'held') return true
+    }
+    return false
   }
 
   /** Held entries before one that has started: the committed offset cannot pass them. */

@@ -37,7 +37,9 @@ export class PinnedRuns {
     }
     // Known attempts were skipped above, so an offset that comes again is from a recreated topic.
     if (record.offset < (lane.next ?? 0)) lane.next = undefined
-    return lane.take(record, execution)
+    const entry = lane.take(record, execution)
+    if (entry !== undefined) entry.startsReported = entry.tracked && mayHaveStarted(record, execution)
+    return entry
   }
 
   /** An entry is no longer held. */
@@ -69,3 +71,10 @@ export class PinnedRuns {
     return [...this.#lanes.values()].flatMap((lane) => lane.heldEntries())
   }
 }
+
+/**
+ * Whether another worker may have started the run and ended before it said so: its owner has sent it again, a lease after it was due, or to
+ * another worker, as another attempt.
+ */
+const mayHaveStarted = ({ timestampMs }: RecordIn, { attempt, dueAt, dispatchedAt, leaseMs }: Execution): boolean =>
+  attempt > 1 || timestampMs - Math.max(dueAt, dispatchedAt) >= leaseMs / 2

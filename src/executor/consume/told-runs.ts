@@ -2,10 +2,12 @@
  * What a lane has told with its last commit of the runs that it holds back (src/ports/taken-runs.ts), and whether it has to tell it again
  * although its offset is the same.
  */
-import { type TakenRuns, takenText } from '../../ports/index.ts'
+import { closedText, type TakenRuns, takenText } from '../../ports/index.ts'
 
 /** Often enough that one lost commit does not end it. */
 export const toldAgainMs = 5_000
+
+const closed = 'closed'
 
 /** A lane and its entries, as far as they count here. */
 interface HoldingLane {
@@ -14,6 +16,8 @@ interface HoldingLane {
   sharing: number
 }
 interface HeldEntry {
+  offset: number
+  restarts: number
   state: string
   tracked: boolean
   batch: { readonly isGathering: boolean } | undefined
@@ -23,7 +27,11 @@ interface HeldEntry {
 export function takenRuns({ reach, held, sharing }: HoldingLane, open: readonly HeldEntry[]): TakenRuns | undefined {
   const gathering = open.filter(({ state, batch }) => state === 'held' && batch?.isGathering === true).length
   const untracked = open.filter(({ state, tracked }) => state === 'started' && !tracked).length
-  return gathering + untracked + sharing === 0 ? undefined : { reach, waiting: held - gathering, untracked, sharing }
+  const restarts = open.filter((entry) => entry.restarts > 0 && entry.state !== 'done')
+  if (gathering + untracked + sharing + restarts.length === 0) return undefined
+  const taken = { reach, waiting: held - gathering, untracked, sharing }
+  if (restarts.length === 0) return taken
+  return { ...taken, restarts: restarts.map(({ offset, restarts: count }) => [offset, count]) }
 }
 
 export class ToldRuns {
@@ -33,17 +41,15 @@ export class ToldRuns {
 
   /** Whether there is something to tell, which must be told again until there is nothing. */
   get isOpen(): boolean {
-    return this.#telling !== ''
+    return this.#telling !== '' && this.#telling !== closed
   }
 
-  /** The metadata for a commit now, and whether it says something new. */
-  look(taken: TakenRuns | undefined, nowMs: number): { metadata: string | undefined; isNew: boolean } {
-    this.#telling = taken === undefined ? '' : JSON.stringify(taken)
+  /** The metadata for a commit now, and whether it says something new. `closed`: nothing that has started is left, and nothing more starts. */
+  look(taken: TakenRuns | typeof closed | undefined, nowMs: number): { metadata: string | undefined; isNew: boolean } {
+    this.#telling = taken === undefined ? '' : taken === closed ? closed : JSON.stringify(taken)
     const isOld = this.isOpen && Math.abs(nowMs - this.#toldAtMs) >= toldAgainMs
-    return {
-      metadata: taken === undefined ? undefined : takenText(taken, nowMs),
-      isNew: isOld || this.#telling !== this.#told,
-    }
+    const metadata = taken === closed ? closedText(nowMs) : taken && takenText(taken, nowMs)
+    return { metadata, isNew: isOld || this.#telling !== this.#told }
   }
 
   /** What was looked at last is committed. */

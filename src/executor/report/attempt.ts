@@ -63,6 +63,7 @@ export class Attempt {
   lines: AttemptLog | undefined
   readonly #host: AttemptHost
   #abort: AbortController | undefined
+  #reported: PromiseWithResolvers<void> | undefined
 
   constructor(host: AttemptHost, entry: Entry, execution: Execution, startedAt: number | null) {
     this.#host = host
@@ -102,6 +103,24 @@ export class Attempt {
       // A getter or toString of the handler threw. It is alive all the same.
     }
     this.#host.progressed(this)
+  }
+
+  /** Resolves when the broker has acknowledged the next report about it; at once if there are none. */
+  reported(): Promise<void> {
+    if (!this.entry.tracked) return Promise.resolve()
+    this.#reported ??= Promise.withResolvers<void>()
+    return this.#reported.promise
+  }
+
+  /** Whether something waits for its next report. */
+  get isAwaited(): boolean {
+    return this.#reported !== undefined
+  }
+
+  /** The broker has acknowledged a report about it. */
+  acknowledged(): void {
+    this.#reported?.resolve()
+    this.#reported = undefined
   }
 
   /** Aborts the handler's signal, even if the handler reads it later. */

@@ -1,7 +1,7 @@
 /**
  * Sends reports to the owners. Attempts queue here for at most 10 ms, then one send carries the current state of each: an attempt
  * that has already ended sends only its final event. Somebody may wait for an end, so an end goes at once while no send is in
- * flight. A failed send is repeated until it succeeds; a duplicate event does no harm at the owner. If the brokers refuse an event
+ * flight, and so does a start that its handler waits for. A failed send is repeated until it succeeds; a duplicate event does no harm at the owner. If the brokers refuse an event
  * because of its contents, each event is sent alone. The refused one is then replaced by a report that only says that its run has
  * failed.
  */
@@ -88,7 +88,7 @@ export class ReportSender {
     this.#queue.push(attempt)
     this.#bytes += attempt.entry.bytes
     if (this.#queue.length >= eventsPerSendMax || this.#flushing) this.#sendFull()
-    else if (attempt.outcome !== undefined && this.#inFlight === 0) this.#linger(0)
+    else if ((attempt.outcome !== undefined || attempt.isAwaited) && this.#inFlight === 0) this.#linger(0)
     else this.#linger(this.#options.lingerMs ?? eventLingerMs)
   }
 

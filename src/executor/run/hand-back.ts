@@ -60,7 +60,10 @@ export async function handOver(
 ): Promise<void> {
   const beganMs = clock.steadyMs()
   const toRun = clearTheWay(lanes, runner)
-  for (const lane of lanes) lane.dropHeld(toRun)
+  for (const lane of lanes) {
+    lane.dropHeld(toRun)
+    committer.touch(lane)
+  }
   await withTimeout(clock, lastReportsMsMax, Promise.all(lanes.map((lane) => lane.settled())))
   await committer.commitWithin(Math.max(lastReportsMsMax - (clock.steadyMs() - beganMs), lastCommitMsMax))
 }

@@ -8,8 +8,8 @@ import { type Clock, trustedMs } from '../../clock/index.ts'
 import type { Logger } from '../../logging/index.ts'
 import type { Metrics } from '../../metrics/index.ts'
 import type { RecordIn } from '../../ports/index.ts'
-import { type Cancellation, Cancellations, type Entry, isMisdated } from '../consume/index.ts'
-import { type Handler, type Handlers, isBatchHandler, runError } from '../handlers/index.ts'
+import { type Cancellation, Cancellations, type Entry, isMisdated, type Lane } from '../consume/index.ts'
+import { type BatchHandler, type Handler, type Handlers, isBatchHandler, runError } from '../handlers/index.ts'
 import {
   Attempt,
   type AttemptHost,
@@ -23,15 +23,16 @@ import {
   succeededWithoutResult,
 } from '../report/index.ts'
 import { BatchCollector, BatchTurn, rankOfEntry } from './batch-collector.ts'
+import { MissingHandlers } from './missing-handlers.ts'
 import { ReadyQueue } from './ready-queue.ts'
+import { RedeliveredRuns, restartsMax, type StartedRun } from './redelivered-runs.ts'
 import { RunningCalls } from './running-calls.ts'
 import { callBatch, callHandler, toldSpan } from './spanned-calls.ts'
 import { Supervisor } from './supervisor.ts'
 
+const vanished = runError('WorkerLost', `${restartsMax + 1} workers died while they ran it`, false)
 /** Handlers started before other work of the event loop may run. */
 export const startsPerPumpMax = 256
-/** Names of missing handlers that are logged, each once. */
-export const missingLoggedMax = 100
 
 export interface RunnerOptions {
   pool: string
@@ -48,6 +49,10 @@ export interface RunnerOptions {
   onDone(entry: Entry): void
   /** An entry came before its time: the clock was ahead when it was found to be due. It is handed in again when it is due. */
   onEarly(entry: Entry): void
+  /** Finds out which of these lanes are orphaned. It must not reject. */
+  lookForOrphans(lanes: readonly Lane[]): Promise<void>
+  /** Commits what is done. Resolves when the group has taken it, or after a time limit. It must not reject. */
+  commit(): Promise<void>
   /** Whether the pool is paused: then nothing starts, and running handlers go on. Default: it is not. */
   isPaused?(): boolean
 }
@@ -58,12 +63,13 @@ export class Runner implements AttemptHost {
   readonly #options: RunnerOptions
   readonly #handlers: ReadonlyMap<string, Handler | BatchCollector>
   readonly #ready = new ReadyQueue<Entry | BatchTurn>(rankMax + 1)
+  readonly #redelivered: RedeliveredRuns
   readonly #supervisor: Supervisor
   readonly #cancels = new Cancellations()
   readonly #lateness: { observe(seconds: number): void }
   readonly #ended: Record<Outcome['type'], { inc(): void }>
   readonly #expired: { inc(): void }
-  readonly #missing = new Set<string>()
+  readonly #missing: MissingHandlers
   #pumping = false
   #nextPump: NodeJS.Immediate | undefined
   #stopped = false
@@ -73,6 +79,7 @@ export class Runner implements AttemptHost {
   constructor(options: RunnerOptions) {
     this.#options = options
     this.logger = options.logger
+    this.#missing = new MissingHandlers(options.logger)
     const { pool, metrics, clock, reportSender } = options
     this.#supervisor = new Supervisor(clock, reportSender, (attempt, outcome) => this.#end(attempt, outcome))
     this.calls = new RunningCalls({
@@ -89,6 +96,15 @@ export class Runner implements AttemptHost {
         return [name, new BatchCollector(handler, clock, onRipe, () => this.pump())]
       }),
     )
+    this.#redelivered = new RedeliveredRuns({
+      clock,
+      hasRoom: () => this.#hasRoom,
+      start: (entry, known) => this.#startRedelivered(entry, known),
+      lookForOrphans: options.lookForOrphans,
+      commit: options.commit,
+      onOrdinary: (entry) => this.ready(entry),
+      onClosed: () => this.pump(),
+    })
     // Nothing counts as due before that.
     clock.guard?.onTrusted(() => this.pump())
     this.#lateness = metrics.startLateness.labels(pool)
@@ -108,7 +124,8 @@ export class Runner implements AttemptHost {
     if (entry.execution !== undefined && this.lacksHandler(entry) && !this.#options.reportSender.congested)
       return this.#failMissing(this.#begin(entry, entry.execution, null))
     const handler = this.#handlers.get(entry.execution?.handler ?? '')
-    if (handler instanceof BatchCollector) handler.add(entry)
+    if (entry.redelivered) this.#redelivered.add(entry)
+    else if (handler instanceof BatchCollector) handler.add(entry)
     else this.#ready.push(rankOfEntry(entry), entry)
   }
 
@@ -129,7 +146,8 @@ export class Runner implements AttemptHost {
   #startDue(): void {
     let left = startsPerPumpMax
     if (this.#options.isPaused?.() === true) return
-    while (this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested) {
+    this.#redelivered.open()
+    while (this.#hasRoom) {
       if (left <= 0) {
         this.#nextPump ??= setImmediate(() => {
           this.#nextPump = undefined
@@ -145,6 +163,10 @@ export class Runner implements AttemptHost {
       else if (item.state === 'held') this.#start(item, nowMs)
       left--
     }
+  }
+
+  get #hasRoom(): boolean {
+    return this.calls.hasSlot(this.#options.concurrency) && !this.#options.reportSender.congested
   }
 
   progressed(attempt: Attempt): void {
@@ -165,6 +187,7 @@ export class Runner implements AttemptHost {
     this.#stopped = true
     this.#last = but
     this.#ready.clear()
+    this.#redelivered.clear()
     for (const handler of this.#handlers.values()) if (handler instanceof BatchCollector) handler.clear()
   }
 
@@ -193,6 +216,7 @@ export class Runner implements AttemptHost {
     const handler = this.#handlers.get(attempt.execution.handler)
     if (typeof handler !== 'function') return this.#failMissing(attempt)
     this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
+    if (entry.startsReported) return void this.#startReported([attempt], attempt.reported(), handler)
     let returned: unknown
     try {
       returned = callHandler(handler, attempt)
@@ -218,6 +242,11 @@ export class Runner implements AttemptHost {
     }
     if (attempts.length === 0) return 0
     for (const { dueAt } of attempts) this.#lateness.observe(Math.max(nowMs - dueAt, 0) / 1_000)
+    const reported = attempts.filter(({ entry }) => entry.startsReported).map((attempt) => attempt.reported())
+    if (reported.length > 0) {
+      void this.#startReported(attempts, Promise.all(reported), turn.batchCollector.handler)
+      return attempts.length
+    }
     const outcomes = (returned: unknown) => batchOutcomes(returned, attempts.length)
     let outcomeOf: (index: number) => Outcome
     try {
@@ -234,6 +263,37 @@ export class Runner implements AttemptHost {
       this.#end(attempt, outcomeOf(index))
     })
     return attempts.length
+  }
+
+  /** Starts a run of a wave. One of a batch handler is a batch of its own, so that it ends no other run with its worker. */
+  #startRedelivered(entry: Entry, known: Promise<void>): StartedRun | undefined {
+    const nowMs = this.#options.clock.nowMs()
+    if (entry.dueAt > nowMs) this.#options.onEarly(entry)
+    const attempt = entry.dueAt > nowMs ? undefined : this.#admitted(entry, nowMs)
+    if (attempt === undefined) return undefined
+    if (!entry.tracked && entry.restarts++ >= restartsMax) {
+      this.#end(attempt, { type: 'FAILED', error: vanished })
+      return { attempt, ended: Promise.resolve() }
+    }
+    const handler = this.#handlers.get(attempt.execution.handler)
+    this.#lateness.observe(Math.max(nowMs - attempt.dueAt, 0) / 1_000)
+    // Before its report is queued, which then goes at once.
+    void attempt.reported()
+    if (handler !== undefined)
+      return { attempt, ended: this.#startReported([attempt], known, typeof handler === 'function' ? handler : handler.handler) }
+    this.#failMissing(attempt)
+    return { attempt, ended: Promise.resolve() }
+  }
+
+  /** The handler is called when `known` resolves: then the owners can miss attempts that end their worker. */
+  #startReported(attempts: readonly Attempt[], known: Promise<unknown>, handler: Handler | BatchHandler): Promise<unknown> {
+    const [first] = attempts as [Attempt]
+    const isSingle = typeof handler === 'function'
+    const call = (): unknown => (isSingle ? callHandler(handler, first) : callBatch(handler, attempts))
+    const returned = known.then(() => (attempts.some(({ outcome }) => outcome === undefined) ? call() : undefined))
+    const outcomesOf = (value: unknown) => (isSingle ? () => outcomeOf(first, value) : batchOutcomes(value, attempts.length))
+    this.calls.follow(attempts, returned, outcomesOf)
+    return returned
   }
 
   /** The attempt to run, unless it must not start any more, which its owner already knows. */
@@ -273,18 +333,8 @@ export class Runner implements AttemptHost {
 
   #failMissing(attempt: Attempt): void {
     const message = `no handler named "${attempt.execution.handler}" in this worker of pool "${this.#options.pool}"; it has: ${this.#names()}`
-    this.#logMissing(attempt, message)
+    this.#missing.log(attempt, message)
     this.#end(attempt, { type: 'FAILED', error: runError('handler-missing', message, true) })
-  }
-
-  /** One line for each handler: every run of the job comes by here. */
-  #logMissing({ jobId, entry, execution: { handler } }: Attempt, message: string): void {
-    if (this.#missing.has(handler) || this.#missing.size >= missingLoggedMax) return
-    this.#missing.add(handler)
-    this.logger.warn(
-      { event: 'handler-missing', jobId, handler },
-      `A run ${entry.tracked ? 'is left to other workers' : 'fails'}: ${message}. Give this worker the handler, or a pool of its own, if it should run such jobs.`,
-    )
   }
 
   #names = (): string => [...this.#handlers.keys()].slice(0, 20).join(', ') || 'none'

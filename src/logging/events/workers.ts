@@ -87,6 +87,12 @@ export const workerEvents = {
     fields: 'err',
     meaning: 'Offsets could not be committed. The next commit includes them.',
   },
+  'offsets-not-read': {
+    level: 'debug',
+    fields: 'err',
+    meaning:
+      'A worker could not read whether the last readers of its partitions left or died. It takes them for dead, so runs that it reads again start with more care.',
+  },
   'workers-of-name-unknown': {
     level: 'warn',
     fields: 'err',

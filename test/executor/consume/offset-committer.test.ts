@@ -14,7 +14,7 @@ test('of two commits that wait for a third, the second commits again what the fi
     return (answers.at(-1) as PromiseWithResolvers<void>).promise
   })
   const lane = new Lane('runs', 0, 0, false)
-  lane.gain()
+  lane.gain(0)
   const passed = (offset: number): void => {
     lane.passed(offset)
     committer.touch(lane)

@@ -148,6 +148,7 @@ it('runs once when it is redelivered, whether it is prefetched, running or finis
   await tell('a')
   expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b'])
   await tell('a', 2)
+  await harness.clock.advance(1)
   expect(harness.starts.map(({ jobId }) => jobId)).toEqual(['a', 'b', 'a'])
   finish.shift()?.()
   await harness.stop()

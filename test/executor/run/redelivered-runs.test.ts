@@ -1,0 +1,209 @@
+/** Runs that a worker that is gone may have started: their owners know of the new start before their handlers are called. */
+import { describe, expect, it } from 'vitest'
+import type { ExecutionInput } from '../../../schemas/generated.ts'
+import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
+import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
+import { LoopbackLog } from '../../tools/loopback-log.ts'
+import { ManualClock, rest } from '../../tools/manual-clock.ts'
+import { Harness, type Place } from '../harness.ts'
+
+type Wanted = Partial<ExecutionInput>
+
+/** A worker, and what was known when each handler was called: the reports of its run, and the offset of its lane. */
+function place(options: ConstructorParameters<typeof Harness>[1] = {}, shared?: Harness) {
+  const calls: { jobIds: string[]; known: string[]; reports: number; committed: number | undefined }[] = []
+  const called = (runs: readonly Run[]): void => {
+    const jobIds = runs.map(({ jobId }) => jobId)
+    const reports = harness.events()
+    const known = reports.filter(({ jobId }) => jobIds.includes(jobId))
+    calls.push({
+      jobIds,
+      reports: reports.length,
+      known: known.map(({ type, jobId }) => `${type} ${jobId}`),
+      committed: harness.committed(),
+    })
+  }
+  const handlers: Handlers = {
+    one: (run) => called([run]),
+    many: { batch: { maxSize: 10, maxWaitMs: 0 }, run: called },
+    slow: (run) => {
+      called([run])
+      return new Promise<never>(() => {})
+    },
+  }
+  const harness: Harness = new Harness(handlers, { concurrency: 1_000, ...options }, shared)
+  /** Records that were there before the worker, as after a crash of another one. */
+  const before = (runs: Wanted[], where: Place = {}) => {
+    for (const run of runs) harness.put({ handler: 'one', ...run }, where)
+  }
+  const start = async (): Promise<void> => {
+    await harness.clock.advance(1)
+    await harness.start()
+    await harness.clock.advance(100)
+  }
+  return { harness, calls, before, start }
+}
+
+it('its start is reported and its offset committed before its handler is called; a run that came later starts at once', async () => {
+  const { harness, calls, before, start } = place()
+  before([{ jobId: 'a' }, { jobId: 'b' }])
+  await start()
+  harness.put({ jobId: 'c', handler: 'one' })
+  await rest()
+  expect(calls).toMatchObject([
+    { jobIds: ['a'], known: ['STARTED a'], committed: 1 },
+    { jobIds: ['b'], known: ['STARTED b'], committed: 2 },
+    { jobIds: ['c'], known: [], committed: 2 },
+  ])
+  await harness.stop()
+})
+
+it('the same holds for runs of a batch handler, each a batch of its own', async () => {
+  const { harness, calls, before, start } = place()
+  before([
+    { jobId: 'a', handler: 'many' },
+    { jobId: 'b', handler: 'many' },
+  ])
+  await start()
+  expect(calls).toMatchObject([
+    { jobIds: ['a'], known: ['STARTED a'], committed: 1 },
+    { jobIds: ['b'], known: ['STARTED b'], committed: 2 },
+  ])
+  expect(harness.events().filter(({ type }) => type === 'SUCCEEDED')).toHaveLength(2)
+  await harness.stop()
+})
+
+it('nothing starts while the broker does not acknowledge the start', async () => {
+  const { harness, calls, before, start } = place()
+  before([{ jobId: 'a' }])
+  await harness.clock.advance(1)
+  let open = (): void => {}
+  harness.log.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  await start()
+  expect(calls).toEqual([])
+  open()
+  await harness.clock.advance(100)
+  expect(calls).toHaveLength(1)
+  await harness.stop()
+})
+
+it('the first ones start alone, the oldest first, whatever their lane; later waves are larger', async () => {
+  const { harness, calls, before, start } = place()
+  for (let n = 0; n < waveRunsPerLaneMax; n++) {
+    before([{ jobId: `p0-${n}`, handler: 'slow' }], { partition: 0 })
+    before([{ jobId: `p1-${n}`, handler: 'slow' }], { partition: 1 })
+    await harness.clock.advance(1)
+  }
+  await start()
+  await harness.clock.advance(wavesOfOne * aloneMsMax)
+  expect(calls.slice(0, 4).flatMap(({ jobIds }) => jobIds)).toEqual(['p0-0', 'p1-0', 'p0-1', 'p1-1'])
+  // Runs of one wave were called when the same number had been reported.
+  const waves = Map.groupBy(calls, ({ reports }) => reports)
+  const alone = new Array<number>(wavesOfOne).fill(1)
+  expect([...waves.values()].map(({ length }) => length)).toEqual([...alone, 2, 4, 8, 16, 32, 64, 66])
+  await harness.stop()
+})
+
+it('a wave of one waits a second for the end of its run, so that the next one does not take it along', async () => {
+  const { harness, calls, before, start } = place()
+  before([
+    { jobId: 'a', handler: 'slow' },
+    { jobId: 'b', handler: 'slow' },
+  ])
+  await start()
+  expect(calls).toHaveLength(1)
+  await harness.clock.advance(aloneMsMax)
+  expect(calls).toHaveLength(2)
+  await harness.stop()
+})
+
+it('what a worker that has left did not start, starts in the next one like any other run', async () => {
+  const first = place()
+  await first.start()
+  first.harness.put({ jobId: 'done', handler: 'one' })
+  first.harness.put({ jobId: 'a', handler: 'one', dueAt: first.harness.clock.nowMs() + 50 })
+  await rest()
+  await first.harness.stop()
+  const second = place({}, first.harness)
+  await second.start()
+  expect(second.calls).toMatchObject([{ jobIds: ['a'], known: [] }])
+  await second.harness.stop()
+})
+
+it('those after many of a lane start after them, like any other run', async () => {
+  const { harness, calls, before, start } = place()
+  before(Array.from({ length: waveRunsPerLaneMax + 30 }, (_, n) => ({ jobId: `${n}`, handler: 'slow' })))
+  await start()
+  await harness.clock.advance(wavesOfOne * aloneMsMax)
+  expect(calls.map(({ jobIds }) => jobIds[0])).toEqual(Array.from({ length: waveRunsPerLaneMax + 30 }, (_, n) => `${n}`))
+  expect(calls.map(({ known }) => known.length).lastIndexOf(1)).toBeLessThan(calls.length - 1)
+  expect(calls.at(-1)?.known).toEqual([])
+  await harness.stop()
+})
+
+it('a run that waits for its start is given back by a worker that stops', async () => {
+  const { harness, calls, before, start } = place()
+  before([{ jobId: 'a' }])
+  let open = (): void => {}
+  harness.log.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  await start()
+  harness.executor.giveBack()
+  open()
+  await harness.clock.advance(100)
+  expect(harness.events().map(({ type }) => type)).toEqual(['STARTED', 'RELEASED'])
+  expect(calls).toEqual([])
+  await harness.stop()
+})
+
+describe('an untracked run', () => {
+  it('is started by three workers that die with it, and then counts as failed; the one after it does not start with it the last time', async () => {
+    const shared = { clock: new ManualClock(), log: new LoopbackLog() }
+    const starts: string[] = []
+    const slow = ({ jobId }: Run) => {
+      starts.push(jobId)
+      return new Promise<never>(() => {})
+    }
+    const worker = async (): Promise<Harness> => {
+      await shared.clock.advance(1)
+      const harness = await new Harness({ slow }, { concurrency: 10 }, shared).start()
+      for (let seconds = 0; seconds < 5; seconds++) await shared.clock.advance(1_000)
+      return harness
+    }
+    const failures = async ({ metrics }: Harness) => (await metrics.untrackedFailures.get()).values[0]?.value
+    const workers = [await worker()]
+    for (const jobId of ['poison', 'good']) workers[0]?.put({ jobId, handler: 'slow', tracked: false })
+    await rest()
+    const seen = [starts.splice(0)]
+    for (let death = 1; death <= 3; death++) {
+      const { reader } = workers.at(-1) as Harness
+      reader.commitRefusal = new Error('dead')
+      await reader.stop()
+      workers.push(await worker())
+      seen.push(starts.splice(0))
+    }
+    expect(seen).toEqual([['poison', 'good'], ['poison', 'good'], ['poison'], ['good']])
+    expect(await failures(workers.at(-1) as Harness)).toBe(1)
+    for (const harness of workers) await harness.stop()
+  })
+})
+
+it('a pinned run that its owner has sent again, or as another attempt, is reported first too', async () => {
+  const { harness, calls } = place()
+  await harness.start()
+  const run = { handler: 'one', pinTo: 'worker', leaseMs: 2_000 }
+  harness.pin({ ...run, jobId: 'first' })
+  harness.pin({ ...run, jobId: 'again', dispatchedAt: harness.clock.nowMs() - 2_000, dueAt: harness.clock.nowMs() - 2_000 })
+  harness.pin({ ...run, jobId: 'second', attempt: 2 })
+  await rest()
+  await harness.clock.advance(100)
+  expect(calls.map(({ jobIds, known }) => [...jobIds, ...known])).toEqual([
+    ['first'],
+    ['again', 'STARTED again'],
+    ['second', 'STARTED second'],
+  ])
+  await harness.stop()
+})
