@@ -1413,6 +1413,43 @@ export type HistoryCounts = {
   countedFrom: string | null
 }
 
+export type HandlerDuration = {
+  /** Half of them are above. */
+  p50Ms: number
+  /** 5% of them are above. */
+  p95Ms: number
+}
+
+export type HandlerLateness = {
+  /** Half of them are above. */
+  p50Ms: number
+  /** 5% of them are above. */
+  p95Ms: number
+}
+
+export type Handler = {
+  handler: string
+  runs: number
+  /** Those of them that are DEAD or EXPIRED. */
+  failed: number
+  /** Number of runs by outcome. */
+  outcomes: {
+    [key: string]: number
+  }
+  /** From the start of the last attempt to the end of the run. Exact to 25%. Null: unknown. */
+  duration: HandlerDuration | null
+  /** From the due time of the last attempt to its start. Exact to 25%. Null: unknown. */
+  lateness: HandlerLateness | null
+}
+
+export type HandlerList = {
+  /** Time in ISO 8601, UTC. */
+  'from': string
+  /** Time in ISO 8601, UTC. */
+  to: string
+  handlers: Handler[]
+}
+
 export type Session = {
   role: 'viewer' | 'operator' | 'admin'
   /** False: this system requires no token. */

@@ -7,6 +7,7 @@ import type {
   DueJobs,
   DueTime,
   Forecast,
+  HandlerList,
   HistoryCounts,
   Instant,
   JobExplanation,
@@ -107,6 +108,8 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
   history(filter?: HistoryFilter): AsyncIterable<HistoryRunInfo>
   /** Number of ended runs by time and outcome. `bucketMs`: a multiple of 60,000, default an hour. Default range: the last 24 h. */
   historyCounts(filter?: HistoryFilter & { bucketMs?: number | undefined }): Promise<HistoryCounts>
+  /** Ended runs by handler: outcomes, and percentiles of duration and lateness. At most 31 days; default: the last 24 h. */
+  handlers(range?: { from?: Instant | undefined; to?: Instant | undefined }): Promise<HandlerList>
   /** Why the job fired or did not. Rejects with `not-found`. */
   why(id: string): Promise<JobExplanation>
   /** Starts one run now, outside the schedule. Rejects with `not-found`, `command-refused`. */

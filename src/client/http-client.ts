@@ -213,6 +213,10 @@ class HttpClient implements Client, JobRecords {
     return this.#pages('/v1/history', { ...filter, from: timeText(from), to: timeText(to) }, 'runs')
   }
 
+  handlers({ from, to }: Parameters<Client['handlers']>[0] = {}): ReturnType<Client['handlers']> {
+    return this.#ask('GET', '/v1/history/handlers', { query: { from: timeText(from), to: timeText(to) } })
+  }
+
   historyCounts({ from, to, ...filter }: Parameters<Client['historyCounts']>[0] = {}): ReturnType<Client['historyCounts']> {
     return this.#ask('GET', '/v1/history/counts', { query: { ...filter, from: timeText(from), to: timeText(to) } })
   }

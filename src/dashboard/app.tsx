@@ -20,6 +20,7 @@ import {
   AuditView,
   CalendarView,
   DeadLettersView,
+  HandlersView,
   HistoryView,
   JobNewView,
   JobsView,
@@ -135,6 +136,8 @@ function View() {
       return <RunsView query={query} />
     case 'history':
       return <HistoryView query={query} />
+    case 'handlers':
+      return <HandlersView query={query} />
     case 'dead-letters':
       return <DeadLettersView query={query} />
     case 'pools':

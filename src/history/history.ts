@@ -10,16 +10,7 @@
 import { trustedMs } from '../clock/index.ts'
 import { RejoinTimer, slices } from '../concurrency/index.ts'
 import { DuelogError, messageOf } from '../errors/index.ts'
-import type {
-  Batch,
-  GroupReader,
-  HistoryCounts,
-  HistoryFilter,
-  HistoryPage,
-  HistoryQueries,
-  LogAdmin,
-  TopicPartition,
-} from '../ports/index.ts'
+import type { Batch, GroupReader, HistoryQueries, LogAdmin, TopicPartition } from '../ports/index.ts'
 import { type HistoryStore, ThreadStore } from './databases/index.ts'
 import { rowsOf } from './decoded-runs.ts'
 import type { HistoryOptions } from './options.ts'
@@ -88,13 +79,17 @@ export class History implements HistoryQueries {
     await this.#admin?.close()
   }
 
-  async page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage> {
+  async page(...[filter, limit, before]: Parameters<HistoryQueries['page']>): ReturnType<HistoryQueries['page']> {
     const page = await this.#asked(() => this.#store.page(filter, limit, before))
     return this.#problem === undefined ? page : { ...page, problem: this.#problem }
   }
 
-  counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts> {
+  counts(...[filter, bucketMs]: Parameters<HistoryQueries['counts']>): ReturnType<HistoryQueries['counts']> {
     return this.#asked(() => this.#store.counts(filter, bucketMs))
+  }
+
+  handlers(...[from, to]: Parameters<HistoryQueries['handlers']>): ReturnType<HistoryQueries['handlers']> {
+    return this.#asked(() => this.#store.handlers(from, to))
   }
 
   async #asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {

@@ -7,6 +7,7 @@ export type {
   DueJobs,
   DueTime,
   Forecast,
+  HandlerList,
   HistoryCounts,
   Instant,
   JobExplanation,

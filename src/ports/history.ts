@@ -39,9 +39,27 @@ export interface HistoryCounts {
   countedFrom: number | null
 }
 
+/** Percentiles, exact to 25%. */
+export interface TimeFigures {
+  p50Ms: number
+  p95Ms: number
+}
+
+/** The runs of a handler in a range of hours. */
+export interface HandlerFigures {
+  handler: string
+  outcomes: Record<string, number>
+  /** From the start of the last attempt to the end of the run. Null: unknown. */
+  duration: TimeFigures | null
+  /** From the due time of the last attempt to its start. Null: unknown. */
+  lateness: TimeFigures | null
+}
+
 export interface HistoryQueries {
   /** Rejects with `not-ready` while the database cannot be read, and with `overloaded` if it is too slow. */
   page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage>
   /** `from` and `to` are multiples of `bucketMs`. */
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts>
+  /** The handlers with most runs first, at most 500. `from` and `to` are whole hours. */
+  handlers(from: number, to: number): Promise<HandlerFigures[]>
 }

@@ -33,7 +33,7 @@ export {
 export { keptBytes, knownDefinition } from './definition-decoder.ts'
 export { decodeExecution } from './execution-decoder.ts'
 export type { Health } from './health.ts'
-export type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries } from './history.ts'
+export type { HandlerFigures, HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries, TimeFigures } from './history.ts'
 export type {
   Batch,
   Codec,

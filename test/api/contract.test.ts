@@ -57,6 +57,7 @@ const promised = [
   ['POST', '/v1/proof/acknowledge', 'operator'],
   ['GET', '/v1/history', 'viewer'],
   ['GET', '/v1/history/counts', 'viewer'],
+  ['GET', '/v1/history/handlers', 'viewer'],
   ['GET', '/v1/series', 'viewer'],
   ['GET', '/v1/partitions', 'viewer'],
   ['GET', '/v1/session', 'viewer'],

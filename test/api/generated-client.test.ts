@@ -86,6 +86,7 @@ const calls: [operation: string, given: unknown[], status: number][] = [
   ['cancelOperation', ['op-1', {}], 202],
   ['listHistory', [{ outcome: 'DEAD', limit: 5 }], 200],
   ['countHistory', [{ bucketMs: 3_600_000 }], 200],
+  ['listHandlers', [{}], 200],
   ['getSettings', [], 200],
   ['listAudit', [{ limit: 2 }], 200],
   ['deleteJob', [id, { ifMatch: '*' }], 204],
@@ -142,6 +143,7 @@ const pauses: PauseControl = {
 const history: HistoryQueries = {
   page: async () => ({ runs: [endedRun({ errorType: 'T', errorMessage: 'm' })], next: null, searchedTo: null }),
   counts: async () => ({ buckets: [{ at: 0, outcomes: { DEAD: 1 } }], countedFrom: null }),
+  handlers: async () => [{ handler: 'h', outcomes: { DEAD: 1 }, duration: { p50Ms: 1, p95Ms: 2 }, lateness: null }],
 }
 
 let system: MemorySystem

@@ -25,6 +25,11 @@ class AskedHistory implements HistoryQueries {
     this.ranges.push([filter.from, filter.to, bucketMs])
     return { buckets: [1, 2].map((at) => ({ at, outcomes: { DEAD: at } })), countedFrom: 1 }
   }
+  async handlers(from: number, to: number) {
+    this.ranges.push([from, to, 0])
+    const outcomes = { SUCCEEDED: 6, DEAD: 1, EXPIRED: 1, CANCELLED: 2 }
+    return [{ handler: 'send', outcomes, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }]
+  }
 }
 
 const openSystem = () => {
@@ -108,6 +113,23 @@ describe('what other processes ask', () => {
     const ask = (given: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(given))}`)
     expect((await ask({ ...page, limit: 1_000, before: '12' })).answer.runs).toHaveLength(2)
     expect((await ask(counts)).answer.buckets).toHaveLength(2)
+  })
+})
+
+describe('GET /v1/history/handlers', () => {
+  it('says how many runs of a handler failed, and how long they took, in whole hours', async () => {
+    await using system = openSystem()
+    const hourMs = 3_600_000
+    const end = Math.ceil(nowMs / hourMs) * hourMs
+    expect(await system.get('/v1/history/handlers', viewer)).toMatchObject({
+      to: new Date(end).toISOString(),
+      handlers: [{ handler: 'send', runs: 10, failed: 2, duration: { p50Ms: 5, p95Ms: 9 }, lateness: null }],
+    })
+    expect(await system.get(`/v1/history/handlers?from=${nowMs - 40 * 24 * hourMs}`)).toMatchObject({ code: 'bad-request' })
+    expect(system.history.ranges).toEqual([[end - 24 * hourMs, end, 0]])
+    const asked = (query: object) => system.get(`/internal/v1/history?query=${encodeURIComponent(JSON.stringify(query))}`)
+    expect(await asked({ ask: 'handlers', from: 0, to: 100 * 24 * hourMs })).toMatchObject({ code: 'bad-request' })
+    expect(await asked({ ask: 'handlers', from: 0, to: hourMs })).toMatchObject({ answer: [{ handler: 'send' }] })
   })
 })
 

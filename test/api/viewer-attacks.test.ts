@@ -43,6 +43,7 @@ const echoingHistory: HistoryQueries = {
     return { runs: [{ ...endedRun(texts), mayHoldSecrets: true }], next: null, searchedTo: null }
   },
   counts: async () => ({ buckets: [{ at: 0, outcomes: { DEAD: 1 } }], countedFrom: null }),
+  handlers: async () => [],
 }
 
 /** Runs whose servers and handlers repeat what they received. */

@@ -335,7 +335,9 @@ describe('options', () => {
     const stranger = createClient({ url })
     opened.push(stranger)
     expect(await refusalOf(stranger.get('a'))).toMatchObject({ code: 'unauthorized' })
-    expect(await refusalOf(all(client.audit()))).toMatchObject({ code: 'forbidden' })
+    const looks = [{ token: 'v'.repeat(40), role: 'viewer' as const }]
+    const { client: viewer } = await connected({ apiTokens: looks }, 'v'.repeat(40))
+    expect(await refusalOf(all(viewer.audit()))).toMatchObject({ code: 'forbidden' })
   })
 
   it.each([

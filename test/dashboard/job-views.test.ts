@@ -150,6 +150,13 @@ describe('the views of jobs', () => {
     // Years are counted by days.
     await page.getByRole('img', { name: 'Ended runs over time: 2 succeeded' }).waitFor()
     await page.unrouteAll()
+    await page.getByRole('link', { name: 'Handlers', exact: true }).click()
+    await page.getByRole('row').filter({ hasText: 'fail' }).getByText('100%').waitFor()
+    await page.getByRole('link', { name: 'most failures first' }).click()
+    await expect.poll(() => page.getByRole('rowheader').allTextContents(), { timeout: stepMs }).toEqual(['fail', 'noop'])
+    await expectAccessible(page, 'handlers')
+    await page.getByRole('row').filter({ hasText: 'fail' }).getByRole('link', { name: '1', exact: true }).click()
+    await page.getByRole('link', { name: 'Run bad/1' }).waitFor()
     await page.getByRole('link', { name: 'Audit', exact: true }).click()
     await page.getByRole('row').filter({ hasText: 'PUT' }).filter({ hasText: 'good' }).first().waitFor()
     await page.getByRole('link', { name: /verdict|faults found/ }).waitFor()

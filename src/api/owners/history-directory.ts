@@ -4,9 +4,16 @@
  */
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries, LogAdmin } from '../../ports/index.ts'
+import type { HandlerFigures, HistoryCounts, HistoryFilter, HistoryPage, HistoryQueries, LogAdmin } from '../../ports/index.ts'
 import { shownUrl } from '../guards/index.ts'
-import { historyBucketMsMin, historyBucketsMax, historyPlacesMaxAgeMs, listLimitMax } from '../schemas/index.ts'
+import {
+  handlersRangeMsMax,
+  historyBucketMsDefault,
+  historyBucketMsMin,
+  historyBucketsMax,
+  historyPlacesMaxAgeMs,
+  listLimitMax,
+} from '../schemas/index.ts'
 import { isAway } from './standby-reads.ts'
 
 /** Another process with a history. */
@@ -18,6 +25,7 @@ export interface RemoteHistory {
 export type HistoryQuery =
   | { ask: 'page'; filter: HistoryFilter; limit: number; before: string | null }
   | { ask: 'counts'; filter: HistoryFilter & { from: number; to: number }; bucketMs: number }
+  | { ask: 'handlers'; from: number; to: number }
 
 export interface HistoryDirectoryOptions {
   admin: Pick<LogAdmin, 'groups' | 'groupMembers'>
@@ -51,6 +59,7 @@ export function createHistoryDirectory(options: HistoryDirectoryOptions): Histor
   return {
     page: (filter, limit, before) => ask<HistoryPage>({ ask: 'page', filter, limit, before }),
     counts: (filter, bucketMs) => ask<HistoryCounts>({ ask: 'counts', filter, bucketMs }),
+    handlers: (from, to) => ask<HandlerFigures[]>({ ask: 'handlers', from, to }),
   }
 }
 
@@ -58,11 +67,15 @@ const noHistoryText =
   'No process keeps the history of ended runs. Add history to DUELOG_ROLES of a process with the same tokens as this one.'
 
 /** `text`: JSON, from another process or from anybody with an operator's token. So it has the limits of the public parameters. */
-export function answerOf(history: HistoryQueries | undefined, text: string): Promise<HistoryPage | HistoryCounts> {
+export function answerOf(
+  history: HistoryQueries | undefined,
+  text: string,
+): Promise<HistoryPage | HistoryCounts | HandlerFigures[]> {
   if (history === undefined) throw new DuelogError('not-ready', 'This process does not have the role history.')
   const query = queryOf(text)
   if (query === undefined) throw new DuelogError('bad-request', 'This is no question to a history.')
   if (query.ask === 'page') return history.page(query.filter, query.limit, query.before)
+  if (query.ask === 'handlers') return history.handlers(query.from, query.to)
   return history.counts(query.filter, query.bucketMs)
 }
 
@@ -82,6 +95,7 @@ const isFilter = (given: unknown): given is HistoryFilter =>
 /** Undefined: it is none, or asks for more than one may. */
 function queryOf(text: string): HistoryQuery | undefined {
   const given = parsed(text)
+  if (given?.ask === 'handlers') return handlersQueryOf(given)
   if (!isFilter(given?.filter)) return undefined
   const { ask, filter, limit, before, bucketMs } = given
   if (ask === 'page') {
@@ -96,7 +110,14 @@ function queryOf(text: string): HistoryQuery | undefined {
   return isBounded ? { ask, filter: { ...filter, from, to }, bucketMs: length } : undefined
 }
 
-function parsed(text: string): Partial<Record<'ask' | 'filter' | 'limit' | 'before' | 'bucketMs', unknown>> | undefined {
+function handlersQueryOf({ from, to }: { from?: unknown; to?: unknown }): HistoryQuery | undefined {
+  if (typeof from !== 'number' || typeof to !== 'number' || ![from, to].every(Number.isSafeInteger)) return undefined
+  return to - from <= handlersRangeMsMax + 2 * historyBucketMsDefault ? { ask: 'handlers', from, to } : undefined
+}
+
+type Given = Partial<Record<'ask' | 'filter' | 'limit' | 'before' | 'bucketMs' | 'from' | 'to', unknown>>
+
+function parsed(text: string): Given | undefined {
   try {
     return JSON.parse(text) ?? undefined
   } catch {

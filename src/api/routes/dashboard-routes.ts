@@ -11,6 +11,7 @@ export const dashboardPages = [
   '/jobs/*',
   '/runs',
   '/history',
+  '/handlers',
   '/dead-letters',
   '/pools',
   '/workers',

@@ -4,12 +4,14 @@ import type { EndedRun } from '../../../schemas/index.ts'
 import { isoTime, notAllowed } from '../../../streams/text/index.ts'
 import { FairSlots } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
-import type { HistoryFilter } from '../../ports/index.ts'
+import type { HandlerFigures, HistoryFilter } from '../../ports/index.ts'
 import type { ApiContext } from '../context/index.ts'
 import type { Role } from '../guards/index.ts'
 import { askerOf, hiddenUnless, RequestError, resultToJson, runIdOf, timeOf } from '../http/index.ts'
 import { answerOf, encodeInternalJson, isHistoryPlace } from '../owners/index.ts'
 import {
+  handlersRangeMsMax,
+  handlersSchema,
   historyBucketMsDefault,
   historyBucketsMax,
   historyCountsSchema,
@@ -64,6 +66,18 @@ export function historyRoutes(instance: FastifyInstance, { history, localHistory
         total: totalOf(counts.buckets.map(({ outcomes }) => outcomes)),
         countedFrom: counts.countedFrom === null ? null : isoTime(counts.countedFrom),
       }
+    },
+  )
+
+  instance.get<{ Querystring: { from?: string; to?: string } }>(
+    '/v1/history/handlers',
+    { config: { role: 'viewer' }, schema: handlersSchema },
+    async (request, reply) => {
+      const { from, to } = rangeOf(filterOf(request.query, request.role), historyBucketMsDefault, clock.nowMs())
+      if (to - from > handlersRangeMsMax + historyBucketMsDefault)
+        throw refusal('from', isoTime(from), `at most ${handlersRangeMsMax / dayMs} days before to`)
+      const found = await slots.run(() => asked().handlers(from, to), askerOf(request, reply))
+      return { from: isoTime(from), to: isoTime(to), handlers: found.map(handlerToJson) }
     },
   )
 
@@ -136,4 +150,9 @@ function runToJson(run: EndedRun, role: Role | null) {
     note: shown(run.note),
     result: shown(resultToJson(result)),
   }
+}
+
+function handlerToJson({ handler, outcomes, duration, lateness }: HandlerFigures) {
+  const runs = Object.values(outcomes).reduce((sum, each) => sum + each, 0)
+  return { handler, runs, failed: (outcomes.DEAD ?? 0) + (outcomes.EXPIRED ?? 0), outcomes, duration, lateness }
 }

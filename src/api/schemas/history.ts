@@ -1,5 +1,5 @@
 /** Schemas of the routes of the history of ended runs. */
-import { closed, problemResponses, time, timeInput, timeOrNull } from './common.ts'
+import { closed, orNull, problemResponses, time, timeInput, timeOrNull } from './common.ts'
 import { historyBucketMsDefault, historyBucketMsMin, historyBucketsMax, listLimitDefault, listLimitMax } from './limits.ts'
 
 const durationMs = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
@@ -150,6 +150,63 @@ export const historyCountsSchema = {
         countedFrom: {
           ...timeOrNull,
           description: 'Runs that ended before this time were not counted, because the time was over. Null: all were counted.',
+        },
+      },
+    },
+    ...problemResponses,
+  },
+} as const
+
+const timeFigures = (title: string, what: string) =>
+  orNull(
+    {
+      title,
+      type: 'object',
+      additionalProperties: false,
+      required: ['p50Ms', 'p95Ms'],
+      properties: {
+        p50Ms: { type: 'integer', description: 'Half of them are above.' },
+        p95Ms: { type: 'integer', description: '5% of them are above.' },
+      },
+    } as const,
+    `${what} Exact to 25%. Null: unknown.`,
+  )
+
+export const handlersSchema = {
+  operationId: 'listHandlers',
+  tags: ['Runs'],
+  summary: 'Ended runs by handler: how many, how many failed, how long they took, how late they started',
+  description:
+    'From the database of the role history, in whole hours. The handlers with most runs come first, at most 500. A range has at most 31 days.',
+  querystring: closed({
+    from: { ...timeInput, description: 'Default: 24 h before `to`.' },
+    to: { ...timeInput, description: 'Default: now.' },
+  }),
+  response: {
+    200: {
+      title: 'HandlerList',
+      type: 'object',
+      additionalProperties: false,
+      required: ['from', 'to', 'handlers'],
+      properties: {
+        from: time,
+        to: time,
+        handlers: {
+          type: 'array',
+          items: {
+            title: 'Handler',
+            type: 'object',
+            additionalProperties: false,
+            required: ['handler', 'runs', 'failed', 'outcomes', 'duration', 'lateness'],
+            properties: {
+              handler: { type: 'string' },
+              runs: { type: 'integer' },
+              failed: { type: 'integer', description: 'Those of them that are DEAD or EXPIRED.' },
+              outcomes: outcomeCounts,
+              duration: timeFigures('HandlerDuration', 'From the start of the last attempt to the end of the run.'),
+              lateness: timeFigures('HandlerLateness', 'From the due time of the last attempt to its start.'),
+            },
+          },
         },
       },
     },

@@ -16,7 +16,7 @@ export {
 export { closed, instantSchema } from './common.ts'
 export { deadLetterSchema, deadLettersSchema, redriveManySchema } from './dead-letters.ts'
 export { eventsSchema, internalCountsSchema, sessionSchema, statsMessageSchema } from './events.ts'
-export { historyCountsSchema, historySchema, internalHistorySchema } from './history.ts'
+export { handlersSchema, historyCountsSchema, historySchema, internalHistorySchema } from './history.ts'
 export { batchSchema, deleteJobSchema, getJobSchema, listJobsSchema, postJobSchema, putJobSchema } from './jobs.ts'
 export {
   announceWaitMsMax,
@@ -52,6 +52,7 @@ export {
   dueJobsMax,
   errorKindsListed,
   faultReasonCharsMax,
+  handlersRangeMsMax,
   hashedCharsMax,
   hashedCharsMin,
   headersCheckMs,

@@ -46,6 +46,8 @@ export const batchStatusesMax = 200
 export const historyQueriesAtOnce = 2
 export const historyBucketsMax = 10_000
 export const historyBucketMsDefault = 3_600_000
+/** Longest range of the figures by handler. */
+export const handlersRangeMsMax = 31 * 86_400_000
 export const historyBucketMsMin = 60_000
 /** How long the places of processes with a history are remembered. */
 export const historyPlacesMaxAgeMs = 10_000

@@ -13,6 +13,7 @@ export type {
   ExecutorProcesses,
   FieldProblem,
   Forecast,
+  HandlerList,
   HistoryCounts,
   HistoryPage,
   HistoryRun,

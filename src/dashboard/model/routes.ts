@@ -9,6 +9,7 @@ export type ViewName =
   | 'run'
   | 'runs'
   | 'history'
+  | 'handlers'
   | 'dead-letters'
   | 'pools'
   | 'workers'
@@ -32,6 +33,7 @@ export const pages: readonly { view: ViewName; href: string; title: string }[] =
   { view: 'jobs', href: '/jobs', title: 'Jobs' },
   { view: 'runs', href: '/runs', title: 'Runs' },
   { view: 'history', href: '/history', title: 'History' },
+  { view: 'handlers', href: '/handlers', title: 'Handlers' },
   { view: 'dead-letters', href: '/dead-letters', title: 'Dead letters' },
   { view: 'pools', href: '/pools', title: 'Pools and limits' },
   { view: 'workers', href: '/workers', title: 'Workers' },

@@ -42,6 +42,11 @@ export const viewHelp: Partial<Record<ViewName, ViewHelp>> = {
     page: 'docs/OPERATIONS.md',
     api: 'Runs',
   },
+  handlers: {
+    text: 'The runs of each handler that ended in the range, from the history. Failed are those that are dead or expired. Half of the runs are above the median, 5% above the other figure; both are exact to 25%.',
+    page: 'docs/OPERATIONS.md',
+    api: 'Runs',
+  },
   'dead-letters': {
     text: 'A run becomes a dead letter when its last attempt fails. Redrive makes a new run with the same payload. Discard removes it from the list, and its record stays in the topic.',
     page: 'docs/OPERATIONS.md',

@@ -2,6 +2,7 @@
 export { AuditView } from './audit.tsx'
 export { CalendarView } from './calendar.tsx'
 export { DeadLettersView } from './dead-letters.tsx'
+export { HandlersView } from './handlers.tsx'
 export { HistoryView } from './history.tsx'
 export { JobView } from './job.tsx'
 export { JobNewView } from './job-new.tsx'

@@ -1,7 +1,8 @@
 /** The history in one of the databases: what the role and the API ask of it. */
-import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
+import type { HandlerFigures, HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
 import { searchCounts } from './counts.ts'
 import { fillFailed } from './failed-runs.ts'
+import { handlerFigures } from './handler-times.ts'
 import { migrate, type Origin } from './migrations.ts'
 import type { RunRow } from './rows.ts'
 import { type SearchClock, searchPage } from './search.ts'
@@ -20,6 +21,8 @@ export interface HistoryStore {
   fill(limit: number): Promise<boolean>
   page(filter: HistoryFilter, limit: number, before: string | null): Promise<HistoryPage>
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts>
+  /** `from` and `to` are whole hours. */
+  handlers(from: number, to: number): Promise<HandlerFigures[]>
   close(): Promise<void>
 }
 
@@ -106,6 +109,10 @@ export class DatabaseStore implements HistoryStore {
 
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts> {
     return this.#with((database) => searchCounts(database, this.#clock, filter, bucketMs))
+  }
+
+  handlers(from: number, to: number): Promise<HandlerFigures[]> {
+    return this.#with((database) => handlerFigures(database, from, to))
   }
 
   async close(): Promise<void> {

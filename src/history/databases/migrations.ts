@@ -1,6 +1,7 @@
 /** The tables, by versions of their schema. A version that was released never changes; the next one follows it. */
 import { DuelogError } from '../../errors/index.ts'
 import { failedTable, failedTagsTable } from './failed-runs.ts'
+import { handlerTimesTable } from './handler-times.ts'
 import type { Database, Sql } from './sql.ts'
 
 type Migration = (dialect: Sql['dialect']) => string[]
@@ -66,6 +67,12 @@ const migrations: readonly Migration[] = [
     // As in version 2.
     'ALTER TABLE duelog_topic_positions RENAME TO duelog_run_positions',
     ...(dialect === 'sqlite' ? [] : vacuumed),
+  ],
+  // Runs of before are not in it: to read them all would take minutes.
+  (dialect) => [
+    dialect === 'sqlite'
+      ? handlerTimesTable('INTEGER', 'TEXT', ' WITHOUT ROWID')
+      : handlerTimesTable('BIGINT', 'TEXT COLLATE "C"', ''),
   ],
 ]
 

@@ -44,6 +44,10 @@ export interface RunRow {
   outcome: string
   handler: string | null
   pool: string | null
+  /** See durationOf. */
+  durationMs: number | null
+  /** From the due time of the last attempt to its start, at least 0; null if either is unknown. */
+  lateMs: number | null
   hasError: boolean
   tags: string[]
   /** In the order of `columns`, after the id. */
@@ -61,17 +65,19 @@ export function rowOf(run: EndedRun): RunRow | string {
   const outcome = clean(run.outcome, outcomeCharsMax)
   const [handler, pool] = [cleanOrNull(run.handler, handlerCharsMax), cleanOrNull(run.pool, poolCharsMax)]
   const tags = [...new Set(run.tags.slice(0, tagsMax).map((tag) => clean(tag, keyCharsMax)))]
+  const durationMs = durationOf(run)
+  const lateMs = run.dueAt === null || run.startedAt === null ? null : Math.max(0, run.startedAt - run.dueAt)
   const rest: SqlValue[] = [
     ...[jobId, life, runNo, outcome, cleanOrNull(run.reason), clean(run.trigger), cleanOrNull(run.commandId)],
     ...[handler, cleanOrNull(run.topic), pool, JSON.stringify(tags)],
-    ...[whole(run.scheduledFor), wholeOrNull(run.dueAt), wholeOrNull(run.startedAt), finishedAt, durationOf(run)],
+    ...[whole(run.scheduledFor), wholeOrNull(run.dueAt), wholeOrNull(run.startedAt), finishedAt, durationMs],
     ...[whole(run.attempts), cleanOrNull(run.worker), cleanOrNull(run.errorType, keyCharsMax), cleanOrNull(run.errorMessage)],
     ...[run.result !== null && run.result.length <= resultBytesMax ? run.result : null, whole(run.resultBytes)],
     ...[cleanOrNull(run.note), run.mayHoldSecrets ? 1 : 0, cleanOrNull(run.traceparent)],
   ]
   const id = idAt(finishedAt) | BigInt(fnv(`${jobId}\n${life}\n${runNo}`) & ((1 << Number(hashBits)) - 1))
   const hasError = run.errorType !== null || run.errorMessage !== null
-  return { id, jobId, life, runNo, finishedAt, outcome, handler, pool, hasError, tags, rest }
+  return { id, jobId, life, runNo, finishedAt, outcome, handler, pool, durationMs, lateMs, hasError, tags, rest }
 }
 
 /** From the start of the last attempt to the end of the run; null without a start, or if the clocks differ. */

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../clock/index.ts'
 import { DuelogError, type ErrorCode } from '../../errors/index.ts'
-import type { HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
+import type { HandlerFigures, HistoryCounts, HistoryFilter, HistoryPage } from '../../ports/index.ts'
 import { modulePath } from '../../process/index.ts'
 import type { DatabasePlace, Reply, WorkerData } from './database-thread.ts'
 import type { HistoryStore, StoreCall } from './history-store.ts'
@@ -68,6 +68,10 @@ export class ThreadStore implements HistoryStore {
 
   counts(filter: HistoryFilter & { from: number; to: number }, bucketMs: number): Promise<HistoryCounts> {
     return this.#call('counts', filter, bucketMs)
+  }
+
+  handlers(from: number, to: number): Promise<HandlerFigures[]> {
+    return this.#call('handlers', from, to)
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
 import { slices } from '../../concurrency/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { mayHaveFailed, writeFailed } from './failed-runs.ts'
+import { writeHandlerTimes } from './handler-times.ts'
 import { columns, idAt, type RunRow } from './rows.ts'
 import { type Database, placesOf, type Sql, type SqlValue } from './sql.ts'
 
@@ -54,6 +55,7 @@ export function writeBatch(database: Database, place: BatchPlace, rows: readonly
     }
     await writeTags(sql, stored)
     await writeCounts(sql, stored)
+    await writeHandlerTimes(sql, stored)
     if (place.next === undefined) return { stored: stored.length, refused }
     const insert = 'INSERT INTO duelog_run_positions (topic, partition, next_offset) VALUES (?, ?, ?)'
     const set = 'ON CONFLICT (topic, partition) DO UPDATE SET next_offset = excluded.next_offset'
@@ -143,7 +145,8 @@ export function removeOld(database: Database, beforeMs: number, limit: number): 
     const old = await sql.all('SELECT id, tags FROM duelog_runs WHERE id < ? ORDER BY id LIMIT ?', [idAt(hour), limit])
     const last = old.at(-1)
     if (last === undefined) {
-      await sql.all('DELETE FROM duelog_run_counts WHERE hour < ?', [hour])
+      for (const table of ['duelog_run_counts', 'duelog_handler_times'])
+        await sql.all(`DELETE FROM ${table} WHERE hour < ?`, [hour])
       return 0
     }
     const tags = old.flatMap(({ id, tags: text }) =>

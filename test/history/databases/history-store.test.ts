@@ -61,7 +61,9 @@ async function countsOf(store: HistoryStore, filter: HistoryFilter & { from: num
 }
 
 /** The tables as the second release left them, and from there as the first one did. */
+const toThirdRelease = ['DROP TABLE duelog_handler_times', "UPDATE duelog_history SET value = '3' WHERE name = 'schema'"]
 const toSecondRelease = [
+  ...toThirdRelease,
   'DROP TABLE duelog_failed_run_tags',
   'ALTER TABLE duelog_run_positions RENAME TO duelog_topic_positions',
   "UPDATE duelog_history SET value = '2' WHERE name = 'schema'",
@@ -115,6 +117,51 @@ describe.each(kinds)('the history in %s', (_name, openPlace) => {
     expect((await store.positions()).get(1)).toBe(300)
     const { buckets } = await store.counts({ from: baseMs, to: baseMs + 24 * hourMs }, 24 * hourMs)
     expect(Object.values(buckets[0]?.outcomes ?? {}).reduce((sum, runs) => sum + runs, 0)).toBe(700)
+  })
+
+  it('tells of each handler its outcomes, and percentiles of duration and lateness within 25%', async () => {
+    const store = (await openPlace()).open()
+    const ended = (runNo: number, more: Partial<EndedRun>) => {
+      const [dueAt, startedAt] = [baseMs, baseMs + runNo * 10]
+      return endedRun({ runNo, handler: 'send', dueAt, startedAt, finishedAt: startedAt + runNo * 100, ...more })
+    }
+    const runs = Array.from({ length: 100 }, (_, index) => ended(index + 1, {}))
+    const others = [
+      ended(101, { outcome: 'DEAD' }),
+      ended(102, { handler: 'rare', startedAt: null }),
+      ended(103, { handler: null }),
+    ]
+    await store.write(0, 103, rowsOf([...runs, ...others]))
+    // What is written twice counts once.
+    await store.write(0, 103, rowsOf(runs))
+    const [send, rare] = await store.handlers(baseMs, baseMs + 24 * hourMs)
+    expect([send?.outcomes, rare?.outcomes]).toEqual([{ SUCCEEDED: 100, DEAD: 1 }, { SUCCEEDED: 1 }])
+    for (const [found, exact] of [
+      [send?.duration?.p50Ms, 5_100],
+      [send?.duration?.p95Ms, 9_600],
+      [send?.lateness?.p50Ms, 510],
+      [send?.lateness?.p95Ms, 960],
+    ] as const)
+      expect(Math.abs(Number(found) / exact - 1)).toBeLessThan(0.25)
+    expect(rare).toMatchObject({ duration: null, lateness: null })
+    expect(await store.handlers(baseMs - 24 * hourMs, baseMs)).toEqual([])
+    await store.removeOld(baseMs + 24 * hourMs, 1_000)
+    await store.removeOld(baseMs + 24 * hourMs, 1_000)
+    expect(await store.handlers(baseMs, baseMs + 24 * hourMs)).toEqual([])
+  })
+
+  it('has percentiles of runs since this release only, and outcomes of all', async () => {
+    const place = await openPlace()
+    const before = place.open()
+    await before.write(0, 1, rowsOf([endedRun({ runNo: 1, finishedAt: baseMs })]))
+    await before.close()
+    await place.run(toThirdRelease)
+    const store = place.open()
+    const [old] = await store.handlers(baseMs, baseMs + hourMs)
+    expect(old).toMatchObject({ outcomes: { SUCCEEDED: 1 }, duration: null })
+    await store.write(0, 2, rowsOf([endedRun({ runNo: 2, startedAt: baseMs, finishedAt: baseMs + 100 })]))
+    const [now] = await store.handlers(baseMs, baseMs + hourMs)
+    expect(now).toMatchObject({ outcomes: { SUCCEEDED: 2 }, duration: { p50Ms: expect.any(Number) } })
   })
 
   it('keeps all runs that end in the same millisecond, those with the same hash too', async () => {
