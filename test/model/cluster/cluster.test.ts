@@ -9,7 +9,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { deeds } from './doers.ts'
 import { called } from './handlers.ts'
-import { ahead, filled, followed, history, paused } from './history.ts'
+import { ahead, filled, followed, history, operated, paused } from './history.ts'
 import { metrics } from './process.ts'
 import { Simulation } from './simulation.ts'
 
@@ -67,6 +67,11 @@ describe('a cluster under random histories', () => {
     expect(deeds.intake).toBeGreaterThan(50)
     expect(deeds.executor).toBeGreaterThan(200)
     expect(called.handlers).toBeGreaterThan(200)
+  })
+  it('has operations that change many jobs', () => {
+    if (histories < 100) return
+    expect(operated.histories).toBeGreaterThan(20)
+    expect(operated.jobs).toBeGreaterThan(50)
   })
   it('has pools that are paused while their runs are due', () => {
     if (histories < 100) return

@@ -49,6 +49,9 @@ export const ahead = { histories: 0 }
 /** Rests in which the pool stayed paused, and decisions of owners and histories with runs that waited for their pool. */
 export const paused = { rests: 0, decisions: 0, histories: 0 }
 
+/** Jobs that operations have changed, as the owners say, and histories with operations. */
+export const operated = { jobs: 0, histories: 0 }
+
 /** Histories in which an input buffer was full, a commit cycle wrote its maximum, or it had its maximum of jobs in memory. */
 export const filled = { inputBuffers: 0, turns: 0, memories: 0 }
 
@@ -58,6 +61,12 @@ function countFilled({ waiting, loads, written }: Fullness): void {
   if (most(waiting) >= 8_000_000) filled.inputBuffers++
   if (written >= 3_000_000) filled.turns++
   if (most(loads) >= 7_000_000) filled.memories++
+}
+
+function countOperated({ operations }: Simulation): void {
+  if (operations === undefined) return
+  operated.histories++
+  operated.jobs += operations.changed
 }
 
 function countPaused({ cluster: { pauses }, log }: Simulation): void {
@@ -85,6 +94,7 @@ export async function history(seed: number): Promise<string[]> {
     problems.push(...world.problems, ...judgementOf(world.log, factsOf(world)))
     countFilled(world.cluster.fullness)
     countPaused(world)
+    countOperated(world)
     if (world.log.allOf('model.executions.default').some(({ topic, log }) => topic.endsWith('.ahead') && log.next > 0))
       ahead.histories++
     const live = world.ownedStores()

@@ -15,6 +15,7 @@ import { Doers, partsOf } from './doers.ts'
 import { endFaults, faults } from './faults.ts'
 import { Foreigners } from './foreigners.ts'
 import { Fullness } from './fullness.ts'
+import { Operations } from './operations.ts'
 import { Pauses } from './pauses.ts'
 import { PoolMembers } from './pool-members.ts'
 import { type Cluster, type Disk, noFaults, Process } from './process.ts'
@@ -42,6 +43,9 @@ const fullEach = 5
 
 /** In one of this many histories the workers have different handlers, join and leave: test doubles or the real ones. */
 const mixedEach = 3
+
+/** In one of this many histories an operator changes many jobs at once. */
+const operatedEach = 4
 
 /** In one of this many histories the pool of all jobs is paused, drained and resumed. */
 const pausedEach = 5
@@ -80,6 +84,8 @@ export class Simulation {
   /** The real processes around the scheduler. The others are test doubles. */
   readonly doers: Doers
   readonly #foreigners: Foreigners
+  /** Undefined: nobody changes many jobs at once. */
+  readonly operations: Operations | undefined
   /** The steps of the history, for the analysis of a failure. */
   readonly trace: string[] = []
   readonly slots: { process: Process | undefined; disk: Disk; old: Disk; boots: number }[] = []
@@ -119,6 +125,7 @@ export class Simulation {
     }
     if (seed % pausedEach === 2) this.cluster.pauses = new Pauses(this.cluster)
     this.users = new Users(this.cluster)
+    this.operations = seed % operatedEach === 1 ? new Operations(this.cluster) : undefined
     const isMixed = seed % mixedEach === 1
     if (isMixed && !partsOf(seed).has('executor')) this.cluster.workers = new PoolMembers(chance)
     this.workers = new Workers(this.cluster)
@@ -284,6 +291,7 @@ export class Simulation {
       forward: this.#forwardMs <= time.nowMs ? 2 : 0,
       user: rough ? 0.5 : 0,
       foreigner: rough && this.doers.parts.has('intake') ? 0.3 : 0,
+      operation: rough && this.operations ? 0.5 : 0,
       fault: rough ? (cluster.pauses ? 0.3 : 0.15) : 0,
       tick: rough ? 0.6 : 0,
       idle: 0.0001,
@@ -298,9 +306,15 @@ export class Simulation {
     else if (what === 'forward') this.forwarder.forward()
     else if (what === 'user') this.#note(this.users.act())
     else if (what === 'foreigner') this.#note(this.#foreigners.act())
+    else if (what === 'operation') this.#operate()
     else if (what === 'fault') this.#beginFault(chance.weighted(this.#faults))
     else if (what === 'tick') this.#advance(chance.pick([1, 5, 30, 300]))
     else this.#advance(chance.int(500, 2_000))
+  }
+
+  #operate(): void {
+    const { process } = this.chance.pick(this.slots)
+    if (process !== undefined) this.#note(this.operations?.act(process) ?? '')
   }
 
   /** Advances to the next event that is due, at most this much later. */
