@@ -2,7 +2,7 @@
 import type { Execution, ExecutionEvent, FinishedRun, JobDefinition, JobState } from '../../../schemas/index.ts'
 import { validateDefinition, validateJobId } from '../../../streams/definitions/index.ts'
 import { recordHeaders } from '../../../streams/runs/index.ts'
-import { jobIdOfKey, onlyOverOf, prefix as keyPrefix } from '../../../streams/state/index.ts'
+import { jobIdOfKey, prefix as keyPrefix, onlyOverOf } from '../../../streams/state/index.ts'
 import { restoredHeader, type TopicNames } from '../../../streams/topics/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import type { Codecs } from '../../kafka/index.ts'
@@ -124,7 +124,11 @@ async function definitionFact(codecs: FactCodecs, record: RecordIn): Promise<Fac
   if (value === null) return { ...head, kind: 'deletion', offset }
   const definition = await codecs.definition.decode(value)
   const spec = validateDefinition(definition).length > 0 ? undefined : planSpec(definition)
-  return { ...head, kind: 'definition', plan: { offset, appendedAt: timestampMs, ...(onlyOverOf(record.headers) !== undefined && { conditional: true }), spec } }
+  return {
+    ...head,
+    kind: 'definition',
+    plan: { offset, appendedAt: timestampMs, ...(onlyOverOf(record.headers) !== undefined && { conditional: true }), spec },
+  }
 }
 
 export function planSpec(definition: JobDefinition): PlanSpec {
