@@ -6,6 +6,7 @@ import { DuelogError } from '../../errors/index.ts'
 import { asUsageError, type ScheduleFlags, scheduleOf, scheduleOptions } from '../jobs/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
 import { integer, painterOf, tableText, timeForms, timeOption, writeAsJson } from '../terminal/index.ts'
+import { convertCommand } from './convert-command.ts'
 import { diffTzCommand } from './diff-tz-command.ts'
 
 interface PreviewFlags extends RemoteFlags, ScheduleFlags {
@@ -15,8 +16,9 @@ interface PreviewFlags extends RemoteFlags, ScheduleFlags {
 
 export function scheduleCommand(frame: CommandFrame): Command {
   return new Command('schedule')
-    .description('Preview schedules, and show the effects of new time zone rules on jobs.')
+    .description('Preview schedules, convert those of other schedulers, and show the effects of new time zone rules on jobs.')
     .addCommand(previewCommand(frame))
+    .addCommand(convertCommand(frame))
     .addCommand(diffTzCommand(frame))
 }
 
