@@ -30,7 +30,21 @@ describe('the command line', () => {
     const { out, code } = await run(['--help'])
     expect(code).toBe(0)
     expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)).toEqual([
-      ...['up', 'demo', 'jobs', 'runs', 'history', 'operations', 'pools', 'workers', 'schedule', 'topics', 'schemas', 'acls'],
+      ...[
+        'up',
+        'demo',
+        'jobs',
+        'runs',
+        'history',
+        'operations',
+        'pools',
+        'workers',
+        'faults',
+        'schedule',
+        'topics',
+        'schemas',
+        'acls',
+      ],
       ...['audit', 'backup', 'restore', 'reshard', 'unfence', 'carry', 'generate', 'bench', 'completion', 'help'],
     ])
   })
