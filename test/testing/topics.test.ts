@@ -94,6 +94,21 @@ it('keeps to the limits that jobs share', async () => {
   for await (const job of duelog.list()) expect(job).toMatchObject({ status: 'COMPLETED', succeeded: 1 })
 })
 
+it('starts a pinned run within seconds of the coming of its worker, however long that was away, without copies meanwhile', async () => {
+  const duelog = testSystem({ handlers: { where: () => 'here' } })
+  for (const id of ['first', 'second']) {
+    await duelog.schedule({ id, schedule: soon, target: { handler: 'where' }, pinTo: 'special' })
+    await duelog.advanceBy(10 * 3_600_000)
+    expect(await duelog.run(id, 1)).toMatchObject({ status: 'DISPATCHED' })
+    const copies = (await duelog.records('duelog.worker-control')).filter(({ key }) => key === id)
+    expect(copies.length).toBeLessThanOrEqual(2)
+    const name = await duelog.startWorker({ name: 'special' })
+    await duelog.advanceBy(10_000)
+    expect(await duelog.run(id, 1)).toMatchObject({ status: 'SUCCEEDED', worker: name, attempts: 1 })
+    await duelog.stopWorker('special')
+  }
+})
+
 it('has a worker for each pool, and names that jobs can be pinned to', async () => {
   const duelog = testSystem({ handlers: { where: () => 'here' }, pools: ['default', 'reports'] })
   const host = await duelog.startWorker({ name: 'special' })
