@@ -1151,6 +1151,8 @@ export type Worker = {
   state: 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DRAINED'
   /** When it was paused or drained; null while it is active. */
   stateSince: string | null
+  /** Who paused or drained it. */
+  pausedBy: string | null
   /** When an owner last read a report of this worker; null if none has. */
   lastHeardAt: string | null
 }

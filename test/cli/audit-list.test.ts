@@ -13,12 +13,12 @@ const batch = { ...record, action: 'BATCH', jobId: null, jobIds: ['a', 'b'], cha
 const api = cannedApi(() => ({ body: { records: [paused, batch, record], cursor: null } }))
 
 it('lists who changed what, when, and from what to what', async () => {
-  const { out } = await api.run(['audit', 'list', '--since', '1h', '--job', 'report-7'])
+  const { out } = await api.run(['audit', 'list', '--since', '1h', '--job', 'report-7', '--utc'])
   expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
     ['TIME', 'ACTOR', 'ACTION', 'ON', 'OUTCOME', 'CHANGES'],
-    [record.at, 'deploy', 'PAUSE_MANY', '4f2c', 'DONE', 'where {"tag":"eu"}'],
-    [record.at, 'deploy', 'BATCH', 'DONE', '2 jobs: a b, 2 changed, 1 refused'],
-    [record.at, 'deploy', 'PUT', 'report-7', 'DONE', 'schedule.cron: "0 3 * * *" → —'],
+    ['2026-11-25T08:00:00Z', 'deploy', 'PAUSE_MANY', '4f2c', 'DONE', 'where {"tag":"eu"}'],
+    ['2026-11-25T08:00:00Z', 'deploy', 'BATCH', 'DONE', '2 jobs: a b, 2 changed, 1 refused'],
+    ['2026-11-25T08:00:00Z', 'deploy', 'PUT', 'report-7', 'DONE', 'schedule.cron: "0 3 * * *" → —'],
     [''],
   ])
   expect(api.asked).toEqual(['GET /v1/audit'])

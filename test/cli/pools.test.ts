@@ -41,19 +41,19 @@ const refusal = { code: 'not-found', detail: 'There is no such pool or worker.',
 const api = cannedApi((request) => answers[request] ?? { status: 404, body: refusal })
 
 it('lists pools and workers with the columns that an operator needs, and nothing for what is unknown', async () => {
-  const pools = await api.run(['pools', 'list'])
+  const pools = await api.run(['pools', 'list', '--utc'])
   expect(pools.out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-    ['POOL', 'STATE', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
+    ['POOL', 'STATE', 'BY', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
     ['default', 'ACTIVE', '2', '12', '1', '12,000', '0', '0'],
-    ['mail', 'PAUSED since 2026-11-25T08:00:00.000Z', '2', '40', '12', '1', '12,000', '0', '11,999'],
+    ['mail', 'PAUSED since 2026-11-25T08:00:00Z', 'operator', '2', '40', '12', '1', '12,000', '0', '11,999'],
     [''],
   ])
-  const workers = await api.run(['workers', 'list'])
+  const workers = await api.run(['workers', 'list', '--utc'])
   expect(workers.out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-    ['WORKER', 'STATE', 'POOLS', 'SLOTS', 'RUNNING', 'VERSION', 'LAST HEARD'],
-    ['mailer@host-1:12:ab', 'ACTIVE', 'mail default', '25', '3', '1.2.0', '2026-11-25T08:01:00.000Z'],
+    ['WORKER', 'STATE', 'BY', 'POOLS', 'SLOTS', 'RUNNING', 'VERSION', 'LAST HEARD'],
+    ['mailer@host-1:12:ab', 'ACTIVE', 'mail default', '25', '3', '1.2.0', '2026-11-25T08:01:00Z'],
     ['mailer@host-2:13:cd', 'ACTIVE', 'mail', '3'],
-    ['report@host-3:1:ef', 'ACTIVE', 'mail default', '25', '1', '1.2.0', '2026-11-25T08:01:00.000Z'],
+    ['report@host-3:1:ef', 'ACTIVE', 'mail default', '25', '1', '1.2.0', '2026-11-25T08:01:00Z'],
     [''],
   ])
   expect((await api.run(['pools', 'list', '--json'])).out).toBe(`${JSON.stringify(plain)}\n${JSON.stringify(mail)}\n`)

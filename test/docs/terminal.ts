@@ -185,6 +185,8 @@ export class Terminal {
         DUELOG_ONE_PROCESS: 'true',
         ...this.#settings,
         PATH: path,
+        // The pages show times in UTC.
+        TZ: 'UTC',
         NO_COLOR: '1',
         npm_config_update_notifier: 'false',
       }),

@@ -99,8 +99,14 @@ function add(to: WorkerRuns, { heardAt, running, runIds }: WorkerRuns): void {
 
 /** The view after a change. */
 export function withWorkerPause(view: WorkerView, pause: KnownPause | undefined): WorkerView {
-  return { ...view, state: stateOf(pause?.mode, view.running), stateSince: pause === undefined ? null : isoTime(pause.at) }
+  return { ...view, ...pauseFields(pause, view.running) }
 }
+
+const pauseFields = (pause: KnownPause | undefined, running: number) => ({
+  state: stateOf(pause?.mode, running),
+  stateSince: pause === undefined ? null : isoTime(pause.at),
+  pausedBy: pause?.actor ?? null,
+})
 
 const pausedPool = (pool: string): Pool => ({ pool, slots: null, partitions: 0, handlers: null, isLeft: true })
 
@@ -109,7 +115,7 @@ function shown(instance: string, { pools, version, runs: { heardAt, running, run
     ...{ instance, ...partsOf(instance), version },
     connected: pools.some(({ isLeft }) => !isLeft),
     pools: pools.map(({ isLeft: _, ...pool }) => pool),
-    ...{ state: stateOf(pause?.mode, running), stateSince: pause === undefined ? null : isoTime(pause.at) },
+    ...pauseFields(pause, running),
     ...{ running, runIds, lastHeardAt: heardAt === 0 ? null : isoTime(heardAt) },
   }
 }

@@ -94,6 +94,7 @@ export const workerSchema = {
     'lastHeardAt',
     'state',
     'stateSince',
+    'pausedBy',
   ],
   properties: {
     instance: { type: 'string', description: 'name@host:pid:boot' },
@@ -133,6 +134,7 @@ export const workerSchema = {
       description: 'PAUSED: it takes no runs. DRAINING: it takes none, and its handlers have not ended. DRAINED: they have.',
     },
     stateSince: { ...timeOrNull, description: 'When it was paused or drained; null while it is active.' },
+    pausedBy: { type: ['string', 'null'], description: 'Who paused or drained it.' },
     lastHeardAt: { ...timeOrNull, description: 'When an owner last read a report of this worker; null if none has.' },
   },
 } as const

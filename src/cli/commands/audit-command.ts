@@ -1,9 +1,8 @@
 /** `duelog audit`: checks in the log that each occurrence ran exactly once. */
 import { Command, Option } from 'commander'
 import { environmentOf, listOf } from '../../config/index.ts'
-import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, withExamples } from '../remote/index.ts'
-import { number, settingOptions, showWork } from '../terminal/index.ts'
+import { number, settingOptions, showWork, timeForms, timeOption } from '../terminal/index.ts'
 import { clusterIn, kafkaSettings } from './cluster.ts'
 
 interface AuditFlags extends Record<string, unknown> {
@@ -25,8 +24,8 @@ export function auditCommand(frame: CommandFrame): Command {
       'audit --kafka-brokers broker-1:9092 --grace 60',
     ],
   )
-    .option('--from <time>', 'only occurrences at or after this nominal time: ISO 8601 with an offset, or epoch ms')
-    .option('--to <time>', 'only occurrences before this time')
+    .addOption(timeOption('--from <time>', `only occurrences at or after this nominal time: ${timeForms}`))
+    .addOption(timeOption('--to <time>', 'only occurrences before this time'))
     .addOption(number('--grace <s>', 'seconds after the due time that a run may still be in progress', 10, 0, 86_400))
     .option(
       '--target-topics <names>',
@@ -40,8 +39,8 @@ export function auditCommand(frame: CommandFrame): Command {
     return showWork(frame, flags, async (onProgress, signal) => {
       const verdict = await audit({
         cluster: clusterIn({ ...frame.terminal.env, ...environmentOf(flags) }, 'duelog-audit'),
-        from: msOf('--from', flags.from),
-        to: msOf('--to', flags.to),
+        from: msOf(flags.from),
+        to: msOf(flags.to),
         graceMs: flags.grace * 1_000,
         targetTopics: listOf(flags.targetTopics),
         onProgress: (done, total) => onProgress(done, total, 'offsets read'),
@@ -53,10 +52,5 @@ export function auditCommand(frame: CommandFrame): Command {
   })
 }
 
-function msOf(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) : /([Zz]|[+-]\d\d:?\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms))
-    throw new DuelogError('bad-usage', `${flag} is ${JSON.stringify(text)}. Use ISO 8601 with an offset, or epoch ms.`)
-  return ms
-}
+/** Epoch ms of a checked time. */
+const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))

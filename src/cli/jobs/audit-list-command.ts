@@ -8,6 +8,7 @@ import {
   integer,
   numberText,
   painterOf,
+  type TimeText,
   tableText,
   timeForms,
   timeOption,
@@ -38,13 +39,13 @@ export function auditListCommand(frame: CommandFrame): Command {
     .option('--action <action>', 'only these changes, such as PUT, DELETE, PAUSE, PAUSE_MANY, BATCH, PAUSE_POOL')
     .addOption(integer('--limit <n>', 'maximum number of changes to show', 100, 1, 100_000))
     .action((flags: Flags) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const { since, from = since, to, job, actor, limit } = flags
         const query = { from, to, jobId: job, actor, action: flags.action?.toUpperCase() }
         const rows: Cell[][] = []
         const take = (record: AuditRecord): void => {
           if (json) writeAsJson(terminal.stdout, record)
-          else rows.push(rowOf(record))
+          else rows.push(rowOf(record, time))
         }
         const goOn = () => hasReader(terminal.stdout)
         const more = await pagesOf<AuditRecord>(api, '/v1/audit', query, 'records', limit, take, goOn)
@@ -58,20 +59,8 @@ export function auditListCommand(frame: CommandFrame): Command {
     )
 }
 
-function rowOf({
-  at,
-  actor,
-  action,
-  jobId,
-  runNo,
-  target,
-  filter,
-  jobIds,
-  outcome,
-  done,
-  refused,
-  changes,
-}: AuditRecord): Cell[] {
+function rowOf(record: AuditRecord, time: TimeText): Cell[] {
+  const { at, actor, action, jobId, runNo, target, filter, jobIds, outcome, done, refused, changes } = record
   const on = jobId === null ? (target ?? '') : runNo === null ? jobId : `${jobId}/${runNo}`
   const what = [
     ...(filter == null ? [] : [`where ${filter}`]),
@@ -80,5 +69,5 @@ function rowOf({
     ...(done == null ? [] : [`${numberText(done)} changed`]),
     ...(refused ? [`${numberText(refused)} refused`] : []),
   ]
-  return [at, actor, action, on, outcome, what.join(', ')]
+  return [time(at), actor, action, on, outcome, what.join(', ')]
 }

@@ -4,7 +4,7 @@ import { counted } from '../../../streams/text/index.ts'
 import type { AcknowledgedFaults, Finding, Proof } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, type RemoteFlags, remoteCommand, remotely } from '../remote/index.ts'
-import { numberText, painterOf, tableText, writeAsJson } from '../terminal/index.ts'
+import { inSentence, numberText, painterOf, type TimeText, tableText, writeAsJson } from '../terminal/index.ts'
 
 export function faultsCommand(frame: CommandFrame): Command {
   const group = new Command('faults').description('List and acknowledge the faults that the auditors found in the log.')
@@ -16,7 +16,7 @@ function listCommand(frame: CommandFrame): Command {
   return remoteCommand('list', 'List the last 100 faults that the auditors found, newest first.', ['faults list --open'])
     .option('--open', 'only faults that nobody has acknowledged')
     .action((flags: RemoteFlags & { open?: boolean }) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const { recent, found, unacknowledged } = await api.get<Proof>('/v1/proof')
         const shown = flags.open ? recent.filter(isOpen) : recent
         if (json) for (const fault of shown) writeAsJson(terminal.stdout, fault)
@@ -24,7 +24,14 @@ function listCommand(frame: CommandFrame): Command {
           terminal.stdout.write(
             tableText(
               ['ID', 'FOUND', 'KIND', 'JOB OR RUN', 'ACKNOWLEDGED', 'DETAIL'],
-              shown.map((fault) => [fault.id ?? '', fault.at, fault.kind, fault.what, acknowledgedText(fault), fault.detail]),
+              shown.map((fault) => [
+                fault.id ?? '',
+                time(fault.at),
+                fault.kind,
+                fault.what,
+                acknowledgedText(fault, time),
+                inSentence(fault.detail, time),
+              ]),
               painterOf(terminal.stdout, terminal.env),
             ),
           )
@@ -62,5 +69,5 @@ function acknowledgeCommand(frame: CommandFrame): Command {
 
 const isOpen = ({ acknowledged }: Finding): boolean => acknowledged == null
 
-const acknowledgedText = ({ acknowledged }: Finding): string =>
-  acknowledged == null ? '' : `${acknowledged.by}, ${acknowledged.at}: ${acknowledged.reason}`
+const acknowledgedText = ({ acknowledged }: Finding, time: TimeText): string =>
+  acknowledged == null ? '' : `${acknowledged.by}, ${time(acknowledged.at)}: ${acknowledged.reason}`

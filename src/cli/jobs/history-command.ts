@@ -12,6 +12,7 @@ import {
   type Paint,
   painterOf,
   statusCell,
+  type TimeText,
   tableText,
   timeForms,
   timeOption,
@@ -76,14 +77,14 @@ const queryOf = ({ job, since, from = since, to, idPrefix, tag, handler, pool, o
 })
 
 async function list(shell: Shell, flags: HistoryFlags): Promise<void> {
-  const { api, json, terminal } = shell
+  const { api, json, terminal, time } = shell
   if (flags.bucketMs !== undefined) throw new DuelogError('bad-usage', '--bucket-ms needs --counts.')
   const { limit = rowsDefault } = flags
   const rows: Cell[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
   const take = (run: HistoryRun): void => {
     if (json) writeAsJson(terminal.stdout, run)
-    else rows.push(rowOf(run, paint))
+    else rows.push(rowOf(run, paint, time))
   }
   const goOn = () => hasReader(terminal.stdout)
   const more = await pagesOf<HistoryRun>(api, '/v1/history', queryOf(flags), 'runs', limit, take, goOn)
@@ -92,12 +93,12 @@ async function list(shell: Shell, flags: HistoryFlags): Promise<void> {
   if (more) terminal.stderr.write(`There may be more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
-function rowOf(run: HistoryRun, paint: Paint): Cell[] {
+function rowOf(run: HistoryRun, paint: Paint, time: TimeText): Cell[] {
   return [
     run.runId,
     statusCell(run.outcome, paint),
-    run.scheduledFor,
-    run.finishedAt,
+    time(run.scheduledFor),
+    time(run.finishedAt),
     run.durationMs === null ? '' : String(run.durationMs),
     String(run.attempts),
     run.handler ?? run.topic ?? '',

@@ -17,13 +17,13 @@ function listCommand(frame: CommandFrame): Command {
     .option('--active', 'only operations that have not ended')
     .addOption(integer('--limit <n>', 'maximum number of operations to show', 100, 1, 1_000))
     .action((flags: RemoteFlags & { active?: boolean; limit: number }) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const { active, limit } = flags
         const { operations } = await api.get<{ operations: Operation[] }>('/v1/operations', { active, limit })
         if (json) return void terminal.stdout.write(operations.map((operation) => jsonText(operation, terminal.stdout)).join(''))
         const rows = operations.map((operation) => [
           ...[operation.id, operation.action, choiceText(operation), operation.status, operationText(operation)],
-          ...[operation.actor ?? '', operation.createdAt],
+          ...[operation.actor ?? '', time(operation.createdAt)],
         ])
         const head = ['ID', 'ACTION', 'CHOICE', 'STATUS', 'PROGRESS', 'ACTOR', 'CREATED']
         terminal.stdout.write(
@@ -39,7 +39,7 @@ function getCommand(frame: CommandFrame): Command {
     .option('--follow', 'show its progress until it ends; Ctrl-C ends only this command')
     .action((id: string, flags: RemoteFlags & { follow?: boolean }) =>
       remotely(frame, flags, async (shell) => {
-        const { api, json, terminal } = shell
+        const { api, json, terminal, time } = shell
         const operation = await api.get<Operation>(path`/v1/operations/${id}`)
         if (flags.follow) return await follow(shell, operation, false)
         if (json) return writeAsJson(terminal.stdout, operation)
@@ -52,10 +52,10 @@ function getCommand(frame: CommandFrame): Command {
               ['status', status],
               ['progress', operationText(operation)],
               ['asked for by', actor ?? ''],
-              ['created', createdAt],
-              ['begun', startedAt ?? ''],
-              ['in effect', effectiveAt ?? ''],
-              ['ended', endedAt ?? ''],
+              ['created', time(createdAt)],
+              ['begun', time(startedAt)],
+              ['in effect', time(effectiveAt)],
+              ['ended', time(endedAt)],
               ['carried out by', driver ?? ''],
             ],
             painterOf(terminal.stdout, terminal.env),

@@ -4,7 +4,7 @@ import { stateWords } from '../../../streams/text/index.ts'
 import type { Pool, Worker } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { type CommandFrame, forEach, path, type RemoteFlags, remoteCommand, remotely, type Shell } from '../remote/index.ts'
-import { jsonText, numberText, painterOf, tableText } from '../terminal/index.ts'
+import { jsonText, numberText, painterOf, type TimeText, tableText } from '../terminal/index.ts'
 
 export function poolsCommand(frame: CommandFrame): Command {
   const group = new Command('pools').description('List, pause, drain and resume pools of workers.')
@@ -14,11 +14,12 @@ export function poolsCommand(frame: CommandFrame): Command {
       show(
         shell,
         pools,
-        ['POOL', 'STATE', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
+        ['POOL', 'STATE', 'BY', 'WORKERS', 'WANTED', 'SLOTS', 'DISPATCHED', 'RUNNING', 'WAITING', 'NO HANDLER', 'PAUSED RUNS'],
         (pool) => [
           ...[
             pool.pool,
-            stateText(pool),
+            stateText(pool, shell.time),
+            pool.pausedBy ?? '',
             numberText(pool.workers),
             pool.wanted == null ? '' : numberText(pool.wanted.workers),
             pool.slots === null ? '' : numberText(pool.slots),
@@ -59,12 +60,17 @@ export function workersCommand(frame: CommandFrame): Command {
     (flags: RemoteFlags) =>
       remotely(frame, flags, async (shell) => {
         const { workers } = await shell.api.get<{ workers: Worker[] }>('/v1/workers')
-        show(shell, workers, ['WORKER', 'STATE', 'POOLS', 'SLOTS', 'RUNNING', 'VERSION', 'LAST HEARD'], (worker) => [
-          ...[worker.instance, stateText(worker), worker.pools.map(({ pool }) => pool).join(' ')],
+        show(shell, workers, ['WORKER', 'STATE', 'BY', 'POOLS', 'SLOTS', 'RUNNING', 'VERSION', 'LAST HEARD'], (worker) => [
+          ...[
+            worker.instance,
+            stateText(worker, shell.time),
+            worker.pausedBy ?? '',
+            worker.pools.map(({ pool }) => pool).join(' '),
+          ],
           worker.pools.some(({ slots }) => slots === null)
             ? ''
             : numberText(worker.pools.reduce((sum, { slots }) => sum + (slots ?? 0), 0)),
-          ...[numberText(worker.running), worker.version ?? '', worker.lastHeardAt ?? ''],
+          ...[numberText(worker.running), worker.version ?? '', shell.time(worker.lastHeardAt)],
         ])
       }),
   )
@@ -110,7 +116,8 @@ function show<Item>({ json, terminal }: Shell, items: Item[], head: string[], ro
   terminal.stdout.write(items.length === 0 ? 'There are none.\n' : text)
 }
 
-const stateText = ({ state, stateSince }: Pool | Worker): string => (stateSince === null ? state : `${state} since ${stateSince}`)
+const stateText = ({ state, stateSince }: Pool | Worker, time: TimeText): string =>
+  stateSince === null ? state : `${state} since ${time(stateSince)}`
 
 function waitingText({ inPausedPool, running }: Pool): string {
   return `${numberText(inPausedPool)} ${inPausedPool === 1 ? 'run waits' : 'runs wait'} for it, and ${numberText(running)} ${running === 1 ? 'runs' : 'run'}.`

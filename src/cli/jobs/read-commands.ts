@@ -19,6 +19,7 @@ import {
   type Cell,
   choice,
   hasReader,
+  inSentence,
   integer,
   jsonText,
   numberText,
@@ -30,6 +31,7 @@ import {
   statusCell,
   statusText,
   type Terminal,
+  type TimeText,
   tableText,
   timeOption,
   writeAsJson,
@@ -51,11 +53,11 @@ export function getCommand(frame: CommandFrame): Command {
     .option('--all', 'with --definition: all fields')
     .addOption(staleOption())
     .action((id: string, flags: RemoteFlags & { definition?: boolean; all?: boolean; stale?: boolean }) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const job = await api.get<Job>(path`/v1/jobs/${id}`, staleQueryOf(flags))
         if (flags.definition) terminal.stdout.write(definitionText(job, terminal.stdout, json, flags.all === true))
         else if (json) writeAsJson(terminal.stdout, job)
-        else terminal.stdout.write(jobText(job, terminal))
+        else terminal.stdout.write(jobText(job, terminal, time))
       }),
     )
 }
@@ -67,7 +69,7 @@ export function whyCommand(frame: CommandFrame): Command {
     .argument('<id>', 'ID of the job')
     .addOption(staleOption())
     .action((id: string, flags: RemoteFlags & { stale?: boolean }) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const answer = await api.get<{ status: string; why: { code: string; text: string; at: string | null }[] }>(
           path`/v1/jobs/${id}/why`,
           staleQueryOf(flags),
@@ -76,9 +78,9 @@ export function whyCommand(frame: CommandFrame): Command {
         const paint = painterOf(terminal.stdout, terminal.env)
         terminal.stdout.write(`${oneLine(id)} ${statusText(answer.status, paint, stateWords(answer.status))}.\n`)
         for (const { text, at, reasons } of reasonGroups(answer.why)) {
-          terminal.stdout.write(`${at === null ? '' : `${oneLine(at)}  `}${oneLine(text)}\n`)
+          terminal.stdout.write(`${at === null ? '' : `${oneLine(time(at))}  `}${oneLine(inSentence(text, time))}\n`)
           const oldest = reasons.at(-1)?.at
-          const since = oldest == null ? '' : `, the first at ${oneLine(oldest)}`
+          const since = oldest == null ? '' : `, the first at ${oneLine(time(oldest))}`
           if (reasons.length > 1) terminal.stdout.write(`  and ${counted(reasons.length - 1, 'decision')} like it${since}\n`)
         }
       }),
@@ -123,12 +125,12 @@ async function list(
   shell: Shell,
   { status, tag, handler, idPrefix, idContains, dueBefore, limit, ...flags }: ListFlags,
 ): Promise<void> {
-  const { api, json, terminal } = shell
+  const { api, json, terminal, time } = shell
   const rows: Cell[][] = []
   const paint = painterOf(terminal.stdout, terminal.env)
   const take = (job: Job): void => {
     if (json) writeAsJson(terminal.stdout, job)
-    else rows.push(rowOf(job, paint))
+    else rows.push(rowOf(job, paint, time))
   }
   const goOn = () => hasReader(terminal.stdout)
   const query = { status, tag, handler, idPrefix, idContains, dueBefore, ...staleQueryOf(flags) }
@@ -141,10 +143,10 @@ async function list(
   if (more) terminal.stderr.write(`There are more than ${numberText(limit)}. Use --limit to see more.\n`)
 }
 
-function rowOf(job: Job, paint: Paint): Cell[] {
+function rowOf(job: Job, paint: Paint, time: TimeText): Cell[] {
   const last =
-    job.lastRun === null ? '' : { shown: `${statusText(job.lastRun.status, paint)} ${oneLine(job.lastRun.finishedAt ?? '')}` }
-  return [job.id, stateCell(job, paint), job.nextFireAt ?? '', scheduleText(job.definition), targetText(job.definition), last]
+    job.lastRun === null ? '' : { shown: `${statusText(job.lastRun.status, paint)} ${oneLine(time(job.lastRun.finishedAt))}` }
+  return [job.id, stateCell(job, paint), time(job.nextFireAt), scheduleText(job.definition), targetText(job.definition), last]
 }
 
 /** A job that a command ended is COMPLETED too, and its reason says so. */
@@ -158,7 +160,7 @@ function definitionText({ id, definition, reason }: Job, output: Output, oneJson
   return jsonText({ id, ...(all ? definition : withoutDefaults(definition)) }, output, oneJsonLine ? 0 : 2)
 }
 
-function jobText(job: Job, { stdout, env }: Terminal): string {
+function jobText(job: Job, { stdout, env }: Terminal, time: TimeText): string {
   const paint = painterOf(stdout, env)
   const { succeeded, failed, skipped, cancelled } = job
   const pairs: [string, Cell][] = [
@@ -167,7 +169,7 @@ function jobText(job: Job, { stdout, env }: Terminal): string {
     ['reason', job.reason ?? ''],
     ['schedule', scheduleText(job.definition)],
     ['target', targetText(job.definition)],
-    ['next', job.nextFireAt ?? ''],
+    ['next', time(job.nextFireAt)],
     [
       'runs',
       `${job.runNo}: ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled; ${counted(skipped, 'occurrence')} skipped`,
@@ -176,7 +178,7 @@ function jobText(job: Job, { stdout, env }: Terminal): string {
     ['etag', job.etag],
   ]
   const runs = [...job.active, ...(job.lastRun === null ? [] : [job.lastRun])]
-  const parts = [pairs, ...runs.map((run) => runPairs(run, paint))].map((part) => pairsText(part, paint))
+  const parts = [pairs, ...runs.map((run) => runPairs(run, paint, time))].map((part) => pairsText(part, paint))
   const definition = jsonText(job.definition === null ? null : withoutDefaults(job.definition), stdout, 2, true)
   return `${parts.join('\n')}\n${paint('dim', 'definition, without defaults')}\n${definition}`
 }

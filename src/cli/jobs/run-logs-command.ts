@@ -13,7 +13,18 @@ import {
   staleOption,
   staleQueryOf,
 } from '../remote/index.ts'
-import { hasReader, integer, jsonText, numberText, oneLine, type Paint, painterOf } from '../terminal/index.ts'
+import {
+  hasReader,
+  integer,
+  jsonText,
+  numberText,
+  oneLine,
+  type Paint,
+  painterOf,
+  type TimeText,
+  timeForms,
+  timeOption,
+} from '../terminal/index.ts'
 import { logsRouteOf } from './run-text.ts'
 
 interface LogsFlags extends RemoteFlags {
@@ -36,14 +47,16 @@ export function logsCommand(frame: CommandFrame): Command {
   ])
     .argument('<run>', 'ID of the run: job ID, slash, number')
     .option('--follow', 'wait for further lines until the run has ended')
-    .option('--from <time>', 'only lines from then on; for a run that is no longer kept: when it started')
-    .option('--to <time>', 'only lines before; ISO 8601 with an offset, or epoch ms')
+    .addOption(
+      timeOption('--from <time>', `only lines from then on; for a run that is no longer kept: when it started. ${timeForms}`),
+    )
+    .addOption(timeOption('--to <time>', 'only lines before'))
     .addOption(integer('--limit <n>', 'maximum number of lines to show', linesMax, 1, linesMax))
     .addOption(staleOption())
     .action((name: string, flags: LogsFlags) => remotely(frame, flags, (shell) => show(shell, name, flags)))
 }
 
-async function show({ api, json, terminal }: Shell, name: string, flags: LogsFlags): Promise<void> {
+async function show({ api, json, terminal, time }: Shell, name: string, flags: LogsFlags): Promise<void> {
   const { from, to, limit, follow = false } = flags
   const paint = painterOf(terminal.stdout, terminal.env)
   const route = logsRouteOf(name)
@@ -53,7 +66,7 @@ async function show({ api, json, terminal }: Shell, name: string, flags: LogsFla
   for await (const page of pages) {
     const lines = page.lines.slice(0, limit - shown)
     if (shown === 0 && lines.length > 0 && !json) terminal.stdout.write(`${paint('dim', head)}\n`)
-    for (const line of lines) terminal.stdout.write(json ? jsonText(line, terminal.stdout) : `${lineText(line, paint)}\n`)
+    for (const line of lines) terminal.stdout.write(json ? jsonText(line, terminal.stdout) : `${lineText(line, paint, time)}\n`)
     shown += lines.length
     unreadable += page.unreadable
     isMore = shown >= limit && (lines.length < page.lines.length || !page.caughtUp)
@@ -64,14 +77,16 @@ async function show({ api, json, terminal }: Shell, name: string, flags: LogsFla
   if (unreadable > 0) terminal.stderr.write(`${counted(unreadable, 'record')} could not be read and is left out.\n`)
 }
 
-const head = `${'TIME'.padEnd(24)}  ATTEMPT  LEVEL  TEXT`
+/** Of a time with milliseconds and offset. */
+const timeChars = 29
+const head = `${'TIME'.padEnd(timeChars)}  ATTEMPT  LEVEL  TEXT`
 
-function lineText({ at, attempt, level, text, fields }: RunLogLine, paint: Paint): string {
+function lineText({ at, attempt, level, text, fields }: RunLogLine, paint: Paint, time: TimeText): string {
   const values = fields === null ? '' : `  ${paint('dim', oneLine(Object.entries(fields).map(fieldText).join(' ')))}`
   const shownLevel = level.padEnd(5)
   const color = ({ error: 'red', warn: 'yellow' } as const)[level as 'error' | 'warn']
   const painted = color === undefined ? shownLevel : paint(color, shownLevel)
-  return `${oneLine(String(at)).padEnd(24)}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
+  return `${oneLine(time(at, true)).padEnd(timeChars)}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
 }
 
 const fieldText = ([name, value]: [string, unknown]): string => `${name}=${JSON.stringify(value)}`

@@ -3,7 +3,7 @@ import { writeJson } from '../../../streams/text/index.ts'
 import type { Run } from '../../answers/index.ts'
 import { DuelogError } from '../../errors/index.ts'
 import { path } from '../remote/index.ts'
-import { type Cell, type Paint, statusCell } from '../terminal/index.ts'
+import { type Cell, type Paint, statusCell, type TimeText } from '../terminal/index.ts'
 
 /** API path of a run ID as typed by the user. Throws `bad-usage` for an invalid one. */
 export function routeOf(name: string): string {
@@ -29,20 +29,23 @@ function partsOf(name: string): { jobId: string; runNo: string } {
   return { jobId, runNo }
 }
 
-export function runPairs(run: Run, paint: Paint): [string, Cell][] {
+export function runPairs(run: Run, paint: Paint, time: TimeText): [string, Cell][] {
   const pairs: [string, Cell | null | undefined][] = [
     ['run', run.runId],
     ['status', statusCell(run.status, paint)],
-    ['scheduled for', run.scheduledFor],
+    ['scheduled for', time(run.scheduledFor, true)],
     ['trigger', run.trigger],
     ['attempts', String(run.attempts)],
-    ['started', run.startedAt],
-    ['finished', run.finishedAt],
+    ['started', time(run.startedAt, true)],
+    ['finished', time(run.finishedAt, true)],
     ['worker', run.worker],
     ['progress', progressText(run)],
     ['waits for', waitText(run)],
     ['result', run.result == null ? '' : writeJson(run.result)],
-    ...run.errors.map(({ attempt, at, type, message }): [string, string] => [`attempt ${attempt}`, `${at} ${type}: ${message}`]),
+    ...run.errors.map(({ attempt, at, type, message }): [string, string] => [
+      `attempt ${attempt}`,
+      `${time(at, true)} ${type}: ${message}`,
+    ]),
   ]
   return pairs.flatMap(([name, value]): [string, Cell][] => (value == null || value === '' ? [] : [[name, value]]))
 }
@@ -69,16 +72,16 @@ export const runHead = [
   'LAST ERROR',
 ]
 
-export function runRow(run: Run, paint: Paint): Cell[] {
+export function runRow(run: Run, paint: Paint, time: TimeText): Cell[] {
   const error = run.errors.at(-1)
   const errorText = error === undefined ? '' : `${error.type}: ${error.message}`
   return [
     run.runId,
     statusCell(run.status, paint),
-    run.scheduledFor,
+    time(run.scheduledFor),
     String(run.attempts),
-    run.startedAt ?? '',
-    run.finishedAt ?? '',
+    time(run.startedAt),
+    time(run.finishedAt),
     run.handler ?? '',
     run.pool ?? '',
     run.worker ?? '',

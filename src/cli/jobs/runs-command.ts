@@ -62,7 +62,7 @@ function listCommand(frame: CommandFrame): Command {
     .addOption(integer('--limit <n>', 'without an ID: maximum number of runs to show', 100, 1, 100_000))
     .addOption(staleOption())
     .action((id: string | undefined, flags: ListFlags) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const { tag, handler, limit, state, dead } = flags
         const several = [id, dead, state].filter((given) => given !== undefined)
         if (several.length > 1) throw new DuelogError('bad-usage', 'Give only one of these: a job ID, --dead, --state.')
@@ -93,7 +93,7 @@ function listCommand(frame: CommandFrame): Command {
           terminal.stdout.write(
             tableText(
               runHead,
-              runs.map((run) => runRow(run, paint)),
+              runs.map((run) => runRow(run, paint, time)),
               paint,
             ),
           )
@@ -116,10 +116,10 @@ function getCommand(frame: CommandFrame): Command {
     .argument('<run>', 'ID of the run: job ID, slash, number')
     .addOption(staleOption())
     .action((name: string, flags: RemoteFlags & { stale?: boolean }) =>
-      remotely(frame, flags, async ({ api, json, terminal }) => {
+      remotely(frame, flags, async ({ api, json, terminal, time }) => {
         const run = await api.get<Run>(routeOf(name), staleQueryOf(flags))
         const paint = painterOf(terminal.stdout, terminal.env)
-        terminal.stdout.write(json ? jsonText(run, terminal.stdout) : pairsText(runPairs(run, paint), paint))
+        terminal.stdout.write(json ? jsonText(run, terminal.stdout) : pairsText(runPairs(run, paint, time), paint))
       }),
     )
 }

@@ -13,6 +13,8 @@ import {
   painterOf,
   refusedOption,
   type Terminal,
+  type TimeText,
+  timeTextOf,
   watchSignals,
   writeAsJson,
 } from '../terminal/index.ts'
@@ -21,6 +23,7 @@ export interface RemoteFlags {
   url?: string
   ca?: string
   json?: boolean
+  utc?: boolean
 }
 
 /** Context of an action. */
@@ -28,6 +31,8 @@ export interface Shell {
   terminal: Terminal
   api: ApiClient
   json: boolean
+  /** How it shows times without --json. */
+  time: TimeText
   /** Sets an exit code other than 0. */
   exit(code: number): void
 }
@@ -39,12 +44,13 @@ export interface CommandFrame {
 
 const { default: urlDefault } = settingByName.get('DUELOG_URL') ?? {}
 
-/** A command with --url and --json. `examples` are command lines without the program's name. */
+/** A command with --url, --json and --utc. `examples` are command lines without the program's name. */
 export function remoteCommand(usage: string, description: string, examples: readonly string[]): Command {
   return withExamples(new Command(usage).description(description), examples)
     .addOption(new Option('--url <url>', `address of the API [DUELOG_URL, default ${urlDefault}]`))
     .addOption(new Option('--ca <file>', 'PEM file of the authorities that sign its certificate [DUELOG_CA_FILE]'))
     .addOption(new Option('--json', 'one line of JSON for each result'))
+    .addOption(new Option('--utc', 'times in UTC, and not in the zone of this machine'))
     .addOption(refusedOption('DUELOG_TOKEN'))
 }
 
@@ -75,7 +81,7 @@ export async function remotely(
   const signals = watchSignals()
   try {
     const api = new ApiClient(address, signals.stop)
-    await action({ terminal, api, json: flags.json ?? false, exit })
+    await action({ terminal, api, json: flags.json ?? false, time: timeTextOf(flags.utc ?? false), exit })
     for (const [partition, behind] of api.stale)
       terminal.stderr.write(
         Number.isFinite(behind)

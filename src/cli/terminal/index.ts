@@ -19,4 +19,4 @@ export {
   writeAsJson,
 } from './style.ts'
 export { allRead, hasReader, inputOf, letReadersLeave, type Output, processTerminal, type Terminal } from './terminal.ts'
-export { timeForms, timeOption } from './times.ts'
+export { inSentence, type TimeText, timeForms, timeOption, timeTextOf } from './times.ts'

@@ -39,3 +39,29 @@ function localTime(text: string): number | undefined {
   if (parseIsoTime(`${date}T${time}Z`) === undefined) return undefined
   return new Date(`${date}T${time}`).getTime()
 }
+
+/** Shows a time of the server; nothing for none. `precise`: with milliseconds. */
+export type TimeText = (at: string | number | null | undefined, precise?: boolean) => string
+
+/** ISO 8601 with its offset: in the zone of this machine, or in UTC. Options take it as it is shown. */
+export const timeTextOf =
+  (utc: boolean): TimeText =>
+  (at, precise = false) => {
+    if (at == null) return ''
+    const ms = new Date(at).getTime()
+    if (Number.isNaN(ms)) return String(at)
+    const offsetMinutes = utc ? 0 : -new Date(ms).getTimezoneOffset()
+    const local = new Date(ms + offsetMinutes * 60_000).toISOString().slice(0, precise ? -1 : -5)
+    return `${local}${offsetText(offsetMinutes)}`
+  }
+
+function offsetText(minutes: number): string {
+  if (minutes === 0) return 'Z'
+  const size = Math.abs(minutes)
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(size / 60)}:${two(size % 60)}`
+}
+
+/** A sentence of the server, with its times as the others are shown. */
+export const inSentence = (text: string, time: TimeText): string =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z\b/g, (instant) => time(instant))

@@ -1,6 +1,6 @@
 /** Times as people write them in options. */
 import { expect, it } from 'vitest'
-import { parseTime } from '../../../src/cli/terminal/times.ts'
+import { inSentence, parseTime, timeTextOf } from '../../../src/cli/terminal/times.ts'
 
 const now = new Date(2030, 2, 15, 10, 30).getTime()
 const hour = 3_600_000
@@ -30,4 +30,28 @@ it.each<[string, number | undefined]>([
 
 it('a duration is before now, or ahead where a time of the future is asked for', () => {
   expect(parseTime('1h', now, true)).toBe(now + hour)
+})
+
+it('times are shown in the zone of this machine with their offset, or in UTC, and options take them as shown', () => {
+  const before = process.env.TZ
+  try {
+    for (const [zone, shown] of [
+      ['Asia/Kolkata', '2030-01-31T14:30:05+05:30'],
+      ['America/New_York', '2030-01-31T04:00:05-05:00'],
+      ['UTC', '2030-01-31T09:00:05Z'],
+    ] as const) {
+      process.env.TZ = zone
+      const time = timeTextOf(false)
+      expect(time('2030-01-31T09:00:05.123Z')).toBe(shown)
+      expect(parseTime(shown, now)).toBe(Date.UTC(2030, 0, 31, 9, 0, 5))
+      expect(time('2030-01-31T09:00:05.123Z', true)).toBe(shown.replace(':05', ':05.123'))
+      expect(timeTextOf(true)('2030-01-31T09:00:05.123Z')).toBe('2030-01-31T09:00:05Z')
+      expect(inSentence('Run 1 is due 2030-01-31T09:00:05.000Z.', time)).toBe(`Run 1 is due ${shown}.`)
+    }
+  } finally {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  }
+  const time = timeTextOf(false)
+  expect([time(null), time(undefined), time('later')]).toEqual(['', '', 'later'])
 })
