@@ -134,7 +134,8 @@ export class Selection {
     const count = targets.reduce((sum, { runs }) => sum + (runs?.length ?? 1), 0)
     const last = ids.at(-1)
     const isEnd = last === undefined || last === this.#ids.get(partition)?.at(-1)
-    return { targets, count, next: isEnd ? undefined : last }
+    // An owner that has read many dead runs stops before the last id.
+    return { targets, count, next: found.next ?? (isEnd ? undefined : last) }
   }
 
   #query(): Pick<TargetQuery, 'action' | 'commandPrefix' | 'filter'> {

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import type { OperationProgress, OperationRequest } from '../../schemas/generated.ts'
 import type { AskedOwner } from '../../src/operations/options.ts'
-import type { ChangeQuery, Target } from '../../src/ports/change-targets.ts'
+import { Selection } from '../../src/operations/target-pages.ts'
+import type { ChangeQuery, Target, TargetQuery } from '../../src/ports/change-targets.ts'
 import { rest } from '../tools/manual-clock.ts'
 import { away, Bed, codecs, limits, names, pauseAll } from './bed.ts'
 
@@ -286,4 +287,19 @@ it('records of others on the topic, and actions of later versions, are passed ov
   await rest()
   expect(bed.keys()).toEqual(['a', 'b', 'c', 'd', 'e', 'a', 'b', 'c', 'd', 'e'])
   await bed.operations.stop()
+})
+
+it('an owner that stops before the last id of a list is asked for the rest', async () => {
+  const asked: (string | undefined)[] = []
+  const request = { ...pauseAll, action: 'DISCARD' as const, runIds: ['a/1', 'b/1', 'c/1'] }
+  const selection = new Selection('x', request, 1)
+  const owner = {
+    targets: async (_partition: number, { ids = [], cutOff = { jobsOffset: 0, at: 0 } }: TargetQuery) => {
+      asked.push(ids.join())
+      const [id = ''] = ids
+      return { targets: [{ id, offset: 0, runs: [1] }], count: 1, cutOff, ...(ids.length > 1 && { next: id }) }
+    },
+  } as unknown as AskedOwner
+  expect(await selection.count((question) => question(owner), 0, { jobsOffset: 0, at: 0 })).toBe(3)
+  expect(asked).toEqual(['a,b,c', 'b,c', 'c'])
 })
