@@ -65,7 +65,8 @@ async function show({ api, json, terminal, time }: Shell, name: string, flags: L
   let [shown, unreadable, isMore] = [0, 0, false]
   for await (const page of pages) {
     const lines = page.lines.slice(0, limit - shown)
-    if (shown === 0 && lines.length > 0 && !json) terminal.stdout.write(`${paint('dim', head)}\n`)
+    if (shown === 0 && lines.length > 0 && !json)
+      terminal.stdout.write(`${paint('dim', headOf(time(lines[0]?.at, true).length))}\n`)
     for (const line of lines) terminal.stdout.write(json ? jsonText(line, terminal.stdout) : `${lineText(line, paint, time)}\n`)
     shown += lines.length
     unreadable += page.unreadable
@@ -77,16 +78,14 @@ async function show({ api, json, terminal, time }: Shell, name: string, flags: L
   if (unreadable > 0) terminal.stderr.write(`${counted(unreadable, 'record')} could not be read and is left out.\n`)
 }
 
-/** Of a time with milliseconds and offset. */
-const timeChars = 29
-const head = `${'TIME'.padEnd(timeChars)}  ATTEMPT  LEVEL  TEXT`
+const headOf = (timeChars: number): string => `${'TIME'.padEnd(timeChars)}  ATTEMPT  LEVEL  TEXT`
 
 function lineText({ at, attempt, level, text, fields }: RunLogLine, paint: Paint, time: TimeText): string {
   const values = fields === null ? '' : `  ${paint('dim', oneLine(Object.entries(fields).map(fieldText).join(' ')))}`
   const shownLevel = level.padEnd(5)
   const color = ({ error: 'red', warn: 'yellow' } as const)[level as 'error' | 'warn']
   const painted = color === undefined ? shownLevel : paint(color, shownLevel)
-  return `${oneLine(time(at, true)).padEnd(timeChars)}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
+  return `${oneLine(time(at, true))}  ${String(attempt).padEnd(7)}  ${painted}  ${oneLine(text)}${values}`
 }
 
 const fieldText = ([name, value]: [string, unknown]): string => `${name}=${JSON.stringify(value)}`
