@@ -64,12 +64,13 @@ export interface Client<Payloads extends object = AnyPayloads, Results extends o
     payload: Payloads[Name],
     options?: CallOptions,
   ): RunPromise<Scheduled, Name extends keyof Results ? Results[Name] : unknown>
+  /** The same for a job whose target the compiler does not know. */
+  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: ScheduleOptions): RunPromise<Scheduled>
   /**
    * Creates or replaces a job. `schedule(job).result()` waits for what its first run returns, and rejects
    * if another definition replaced it before. Rejects with `bad-definition`, `bad-job-id`,
    * `payload-too-large`, `version-conflict`, `not-ready`.
    */
-  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: ScheduleOptions): RunPromise<Scheduled>
   schedule<Target extends TargetFor<Payloads>>(
     job: JobTo<Payloads, Target>,
     options?: ScheduleOptions,
@@ -212,11 +213,12 @@ export interface JobRecords<Payloads extends object = AnyPayloads> {
 
 /** Writes definitions to Kafka, without the HTTP API. A resolved call is durable; the owner applies it some milliseconds later. */
 export interface KafkaClient<Payloads extends object = AnyPayloads> extends JobRecords<Payloads> {
+  /** The same for a job whose target the compiler does not know. */
+  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: WriteCondition): Promise<Scheduled>
   /**
    * Creates or replaces a job. With a condition, the owner drops a definition for which it does not hold, and `why` says so. Rejects with
    * DuelogError `bad-definition`, `bad-job-id`, `payload-too-large` or `broker-unavailable`.
    */
-  schedule<Given extends JobFor<Payloads>>(job: AnyJobFor<Payloads, Given>, options?: WriteCondition): Promise<Scheduled>
   schedule<Target extends TargetFor<Payloads>>(job: JobTo<Payloads, Target>, options?: WriteCondition): Promise<Scheduled>
   /**
    * Creates or replaces any number of jobs at the speed of the log; the iterable is read no faster than that. Only an invalid
