@@ -69,10 +69,13 @@ export function goOnWithBackfill(draft: Decision, context: Context): void {
   }
 }
 
-/** The backfill adds a run while fewer runs than this are active. A due occurrence goes first; fire.ts calls again when it is decided. */
-function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt }: JobState, now: number): number {
+/**
+ * The backfill adds a run while fewer runs than this are active. A due occurrence goes first, and so does a follow-up, which would wait for
+ * the end of a long backfill; fire.ts and follow-ups.ts call again.
+ */
+function placesFor(spec: JobDefinition, { status, nextFireAt, nextDueAt, followUps }: JobState, now: number): number {
   const due = status === 'ACTIVE' && nextFireAt !== null && (nextDueAt ?? nextFireAt) <= now
-  return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0)
+  return (spec.overlap === 'ALLOW' ? spec.maxConcurrentRuns : 1) - (due ? 1 : 0) - (followUps === null ? 0 : 1)
 }
 
 /** Why the job allows no backfill: its runs end in the step that makes them, so they cannot be limited to a few at a time. */

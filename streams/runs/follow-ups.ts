@@ -7,7 +7,7 @@
  */
 import type { Cause, FollowUp, FollowUpQueue, JobCommand, JobDefinition, JobState } from '../../schemas/index.ts'
 import { type Context, type Decision, patchState, pristineState, refuse, refuseCommand, type Timer } from '../state/index.ts'
-import { backfillRunsMax } from './backfill.ts'
+import { backfillRunsMax, goOnWithBackfill } from './backfill.ts'
 import { completeIfDone, isOver } from './completion.ts'
 import { executionOf } from './dispatch.ts'
 import { beginAttempt } from './gate.ts'
@@ -64,21 +64,28 @@ export function startFollowUps(draft: Decision, timer: Timer, context: Context):
     const { state, definition } = draft.job
     const spec = definition?.spec
     const queue = state?.followUps ?? null
-    if (state === undefined || spec === undefined || queue === null || queue.lookAt !== timer.dueAt) return
+    // A fault of this commit cycle may have made it INVALID after its timer was taken.
+    if (state === undefined || spec === undefined || state.status === 'INVALID' || queue?.lookAt !== timer.dueAt) return
     if (isOver(spec, context.now)) {
       dropFollowUps(draft, 'expired', context.now)
-      return completeIfDone(draft, context.now)
+      return settle(draft, context)
     }
     if (state.active.length >= placesFor(spec, state, context.now)) return
     const item = first(draft, context.now)
     if (item === undefined) {
       // The next page is loaded with the next timer.
       if (begun === 0 && draft.job.state?.followUps) draft.deferUntil = context.now
-      return completeIfDone(draft, context.now)
+      return settle(draft, context)
     }
     leave(draft, item, context.now)
     startTriggered(draft, spec, 'FOLLOW_UP', item, item.at, context)
   }
+}
+
+/** Continues the work that waited for them. */
+function settle(draft: Decision, context: Context): void {
+  goOnWithBackfill(draft, context)
+  completeIfDone(draft, context.now)
 }
 
 /** At the end of a step: the queue is looked at as soon as there is a place. */
@@ -152,7 +159,9 @@ function append(draft: Decision, item: FollowUp): void {
   const { followUps } = draft.job.state ?? pristineState(draft.job)
   const queue = followUps ?? { firstPage: 0, taken: 0, lastPage: 0, count: 0, bytes: 0, lookAt: null }
   const last = followUps === null ? [] : draft.job.followUpPages?.get(queue.lastPage)
-  const isFull = last === undefined || last.reduce((sum, other) => sum + bytesOf(other), 0) >= pageBytesMax
+  // A page that cannot be read has unknown entries that have left it already: `taken` would count the new one as one of them.
+  const isUnreadable = last?.length === 0 && followUps !== null
+  const isFull = last === undefined || isUnreadable || last.reduce((sum, other) => sum + bytesOf(other), 0) >= pageBytesMax
   const lastPage = queue.lastPage + (isFull ? 1 : 0)
   const page = isFull ? [item] : [...last, item]
   draft.followUpPages.set(lastPage, page)

@@ -91,8 +91,8 @@ export class Invariants {
     if (status !== 'ACTIVE' || definition?.spec === undefined) return
     must(state.queuedFor === null, 'an occurrence is queued behind a run, and none is active')
     const isDue = (state.nextDueAt ?? state.nextFireAt ?? Number.POSITIVE_INFINITY) <= this.#job.now
-    must(state.backfill === null || isDue, 'a backfill stands still, and no occurrence is due that goes first')
     const { followUps } = state
+    must(state.backfill === null || isDue || followUps !== null, 'a backfill stands still, and nothing goes first')
     must(
       followUps === null || followUps.lookAt !== null || isDue,
       'follow-ups wait, there is a place, and no occurrence goes first',

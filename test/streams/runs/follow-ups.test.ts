@@ -1,6 +1,7 @@
 /** Jobs that are triggered when a run of another job ends. */
 import { describe, expect, it } from 'vitest'
 import type { Cause, JobDefinitionInput } from '../../../schemas/generated.ts'
+import { invalidated } from '../../../streams/jobs/step.ts'
 import { JobHistory } from './history.ts'
 
 const chained = (more: Partial<JobDefinitionInput> = {}): JobHistory =>
@@ -222,6 +223,33 @@ describe('follow-ups of a job without a place', () => {
     for (let run = 1; run <= 1_500 - lost; run++) job.report('SUCCEEDED', { runNo: run }).until(job.now + 1)
     expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'unreadable-follow-ups', count: lost }])
     expect(ids(job).at(-1)).toBe('after:x/1499@0-0')
+  })
+  it('are not counted among those of a page that cannot be read, if they come later', () => {
+    const job = trigger(new JobHistory().define(idle), 6)
+    for (const run of [1, 2]) job.report('SUCCEEDED', { runNo: run }).until(run)
+    job.pages.set(0, [])
+    trigger(job, 3, 6)
+    for (let run = 3; run <= 7; run++) job.report('SUCCEEDED', { runNo: run }).until(run)
+    expect(ids(job).slice(4)).toEqual([6, 7, 8].map((at) => `after:x/${at}@0-0`))
+    expect(job.state.decisions).toMatchObject([{ what: 'DROPPED', reason: 'unreadable-follow-ups', count: 2 }])
+  })
+  it('wait also if a fault has made the job INVALID after their timer was taken', () => {
+    const job = trigger(new JobHistory().define(idle), 3).report('SUCCEEDED', { runNo: 1 })
+    job.job = invalidated(job.job, 'A rule failed.', job.now).job
+    expect(job.until(1).dispatched).toHaveLength(2)
+    expect(job.define(idle).until(2).dispatched).toHaveLength(3)
+  })
+  it('go before a backfill, which goes on after them', () => {
+    const job = new JobHistory({ worker: { type: 'SUCCEEDED' } })
+    job.now = 100_500
+    job.define({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 1, misfireThresholdMs: 0, catchUp: 'SKIP' }).garble()
+    trigger(job, 2).define({ schedule: { everyMs: 1_000, anchor: 0 }, maxConcurrentRuns: 1 })
+    job.command('BACKFILL', { from: 0, to: 3_000 })
+    expect(job.dispatched).toEqual([])
+    expect(job.until(100_501).dispatched.map(({ trigger: kind }) => kind)).toEqual([
+      ...['FOLLOW_UP', 'FOLLOW_UP'],
+      ...['BACKFILL', 'BACKFILL', 'BACKFILL'],
+    ])
   })
   it('are refused when 64 MiB of them wait, and the job says so', () => {
     const job = trigger(new JobHistory().define(idle), 2)
