@@ -144,7 +144,7 @@ export class ExecutionConsumer {
       for (const [topic, offsets] of (await withTimeout(clock, orphansMsMax, committed)) ?? [])
         for (const { partition, metadata } of offsets) told.set(`${topic}/${partition}`, metadata)
     } catch (error) {
-      this.#admin = undefined
+      void this.#closeAdmin()
       logger.debug({ event: 'offsets-not-read', err: error }, 'The committed offsets could not be read.')
     }
     for (const [at, lane] of lanes.entries()) {
@@ -153,6 +153,18 @@ export class ExecutionConsumer {
       lane.isOrphaned = !isClosed(metadata, clock.nowMs())
       lane.restarted(restartsOf(metadata))
     }
+    const partitions = lanes.filter(({ isOrphaned }) => isOrphaned).length
+    if (partitions === 0) return
+    logger.info(
+      { event: 'partitions-orphaned', pool, partitions },
+      'The last workers of some partitions did not say that they left. What they may have started starts again, one by one at first.',
+    )
+  }
+
+  #closeAdmin(): Promise<void> | undefined {
+    const admin = this.#admin
+    this.#admin = undefined
+    return admin?.then((opened) => opened.close()).catch(() => {})
   }
 
   /** Rejoins the group as a new member. */
@@ -165,9 +177,7 @@ export class ExecutionConsumer {
   /** Leaves the group: others get the partitions. */
   async leave(): Promise<void> {
     await this.#reader?.stop()
-    const admin = this.#admin
-    this.#admin = undefined
-    await admin?.then((opened) => opened.close()).catch(() => {})
+    await this.#closeAdmin()
     if (this.#away) this.#loseAll()
   }
 

@@ -70,6 +70,7 @@ export class Lane implements TopicPartition {
   closing = false
   /** Whether its last reader may have died. Undefined: that is not known yet. */
   isOrphaned: boolean | undefined
+  #restarts: ReadonlyMap<number, number> = new Map()
   /** Redelivered runs that have started in waves since it was gained. */
   startsInWaves = 0
   /** Grows each time the lane is lost, so that earlier work can detect that. */
@@ -136,6 +137,7 @@ export class Lane implements TopicPartition {
     this.#queue.push(entry)
     if (survivor !== undefined || execution === undefined) return undefined
     entry.redelivered = timestampMs < this.#gainedAtMs
+    entry.restarts = this.#restarts.get(offset) ?? 0
     this.held++
     this.heldBytes += entry.bytes
     return entry
@@ -161,6 +163,7 @@ export class Lane implements TopicPartition {
     if (!this.owned) {
       this.#gainedAtMs = nowMs
       this.startsInWaves = 0
+      this.#restarts = new Map()
       this.isOrphaned = undefined
     }
     this.owned = true
@@ -313,9 +316,16 @@ export class Lane implements TopicPartition {
     return this.#queue.slice(this.#head).filter((entry) => entry.state === 'held')
   }
 
-  /** What the last reader told of the untracked runs here. */
+  /** What the last reader told of the untracked runs here, by offset. */
   restarted(restarts: ReadonlyMap<number, number>): void {
+    this.#restarts = restarts
     for (const entry of this.#queue) entry.restarts = restarts.get(entry.offset) ?? 0
+  }
+
+  /** The same of those that are not read yet. */
+  get restartsAhead(): [offset: number, count: number][] {
+    const { reach } = this
+    return [...this.#restarts].filter(([offset]) => offset >= reach)
   }
 
   /** Whether an entry before it has not started, so that no commit could pass it. */

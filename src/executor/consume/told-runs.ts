@@ -14,6 +14,7 @@ interface HoldingLane {
   reach: number
   held: number
   sharing: number
+  restartsAhead: [offset: number, count: number][]
 }
 interface HeldEntry {
   offset: number
@@ -24,14 +25,16 @@ interface HeldEntry {
 }
 
 /** `open`: the entries from the first that is not done. Undefined: all that is not committed waits, or is accepted within moments. */
-export function takenRuns({ reach, held, sharing }: HoldingLane, open: readonly HeldEntry[]): TakenRuns | undefined {
+export function takenRuns(
+  { reach, held, sharing, restartsAhead }: HoldingLane,
+  open: readonly HeldEntry[],
+): TakenRuns | undefined {
   const gathering = open.filter(({ state, batch }) => state === 'held' && batch?.isGathering === true).length
   const untracked = open.filter(({ state, tracked }) => state === 'started' && !tracked).length
-  const restarts = open.filter((entry) => entry.restarts > 0 && entry.state !== 'done')
+  const restarted = open.filter(({ state, restarts }) => restarts > 0 && state !== 'done')
+  const restarts = [...restarted.map(({ offset, restarts: count }): [number, number] => [offset, count]), ...restartsAhead]
   if (gathering + untracked + sharing + restarts.length === 0) return undefined
-  const taken = { reach, waiting: held - gathering, untracked, sharing }
-  if (restarts.length === 0) return taken
-  return { ...taken, restarts: restarts.map(({ offset, restarts: count }) => [offset, count]) }
+  return { reach, waiting: held - gathering, untracked, sharing, ...(restarts.length > 0 && { restarts }) }
 }
 
 export class ToldRuns {

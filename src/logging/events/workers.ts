@@ -93,6 +93,12 @@ export const workerEvents = {
     meaning:
       'A worker could not read whether the last readers of its partitions left or died. It takes them for dead, so runs that it reads again start with more care.',
   },
+  'partitions-orphaned': {
+    level: 'info',
+    fields: 'pool partitions',
+    meaning:
+      'The last workers of these partitions did not say that they left, so they may have died, or there were none. What they may have started starts one by one at first.',
+  },
   'workers-of-name-unknown': {
     level: 'warn',
     fields: 'err',

@@ -1,8 +1,10 @@
 /** Runs that a worker that is gone may have started: their owners know of the new start before their handlers are called. */
 import { describe, expect, it } from 'vitest'
 import type { ExecutionInput } from '../../../schemas/generated.ts'
+import { Lane } from '../../../src/executor/consume/lane.ts'
 import type { Handlers, Run } from '../../../src/executor/handlers/handler.ts'
 import { aloneMsMax, waveRunsPerLaneMax, wavesOfOne } from '../../../src/executor/run/redelivered-runs.ts'
+import { restartsOf } from '../../../src/ports/taken-runs.ts'
 import { LoopbackLog } from '../../tools/loopback-log.ts'
 import { ManualClock, rest } from '../../tools/manual-clock.ts'
 import { Harness, type Place } from '../harness.ts'
@@ -188,6 +190,18 @@ describe('an untracked run', () => {
     expect(seen).toEqual([['poison', 'good'], ['poison', 'good'], ['poison'], ['good']])
     expect(await failures(workers.at(-1) as Harness)).toBe(1)
     for (const harness of workers) await harness.stop()
+  })
+
+  it('that is not read yet stays told', () => {
+    const lane = new Lane('runs', 0, 0, false)
+    lane.gain(0)
+    lane.restarted(new Map([[5, 2]]))
+    const record = { topic: 'runs', partition: 0, key: null, value: null, headers: {}, timestampMs: 0 }
+    const told = () => restartsOf(lane.committable(0)?.metadata)
+    lane.take({ ...record, offset: 4 }, undefined)
+    expect(told()).toEqual(new Map([[5, 2]]))
+    lane.take({ ...record, offset: 5 }, undefined)
+    expect(told()).toEqual(new Map())
   })
 })
 
