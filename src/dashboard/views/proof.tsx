@@ -27,7 +27,8 @@ const kindWords: Record<string, string> = {
 }
 
 export function ProofView() {
-  const { value, problem, refresh } = useResource('proof', (signal) => ask<Proof>('/v1/proof', { signal }))
+  const found = useResource('proof', (signal) => ask<Proof>('/v1/proof', { signal }))
+  const { value, problem } = found
   const proof = value.value
   return (
     <>
@@ -41,7 +42,7 @@ export function ProofView() {
       {proof === undefined && problem.value === undefined && <Loading what="the audit results" />}
       {proof !== undefined && <Verdict proof={proof} />}
       {proof !== undefined && proof.audited > 0 && <Figures proof={proof} />}
-      {proof !== undefined && proof.recent.length > 0 && <Faults proof={proof} changed={refresh} />}
+      {proof !== undefined && proof.recent.length > 0 && <Faults proof={proof} changed={() => found.refresh()} />}
     </>
   )
 }
