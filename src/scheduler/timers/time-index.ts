@@ -21,6 +21,13 @@ const compactAfter = 200_000
 
 const end = Buffer.of(prefix.timer + 1)
 
+/** A copy outside of Node's pool of small buffers: a key that stays would hold 64 KB of the pool, and each may hold another part of it. */
+function unpooled(key: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(key.length)
+  key.copy(copy)
+  return copy
+}
+
 export class TimeIndex {
   readonly #store: PartitionStore
   /** Ascending by key. `#head` is the index of the first one that was not handed out. */
@@ -74,7 +81,7 @@ export class TimeIndex {
       else high = middle
     }
     if (this.#near[low]?.key.equals(key)) return
-    this.#near.splice(low, 0, { key, timer })
+    this.#near.splice(low, 0, { key: unpooled(key), timer })
     if (this.#near.length - this.#head > nearMax) this.#drawNearer()
   }
 
