@@ -56,7 +56,7 @@ export function runRecordProblems(log: MemoryLog, lives: Lives, ledger: Ledger, 
 function endProblems(run: string, record: EndedRun, end: FinishedRun): string[] {
   const problems: string[] = []
   const said = [record.outcome, record.attempts, record.startedAt, record.finishedAt]
-  const known = [end.status, end.attempts, end.startedAt, end.finishedAt]
+  const known = [end.status, end.attempts - end.unstartedAttempts, end.startedAt, end.finishedAt]
   if (JSON.stringify(said) !== JSON.stringify(known)) problems.push(`${run} ended as ${known}, and its record says ${said}`)
   if (end.status === 'SUCCEEDED' && record.errorType !== null) problems.push(`${run} succeeded, and its record has an error`)
   const error = end.status === 'SUCCEEDED' ? undefined : end.errors.at(-1)
