@@ -3,7 +3,7 @@ import { deserialize } from 'node:v8'
 import type { FollowUp, JobState, OperationRecord } from '../../schemas/index.ts'
 import { capturedJob, effective, followUpOf, isOfCopy, type JobsRecord } from '../../streams/backup/index.ts'
 import { queueOf } from '../../streams/runs/index.ts'
-import { type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
+import { forgotten, type KnownDefinition, onlyOverOf } from '../../streams/state/index.ts'
 import { partitionOf } from '../../streams/topics/index.ts'
 import { type Codecs, codecsOfSchemas, ownSchemas } from '../kafka/index.ts'
 import { type BackupWriter, kinds, textsOf } from './backup-file.ts'
@@ -116,10 +116,8 @@ export class Writing {
     const job = capturedJob({ id, state, retained, records, events })
     const commands = await this.#commands(of(parts.command))
     const waiting = job.state?.followUps ?? null
-    const { queue, pages } = queueOf(
-      await this.#ofCopy(await this.#decoder.followUps(of(parts.followUps), waiting)),
-      waiting?.lookAt ?? null,
-    )
+    const followUps = await this.#divided(await this.#decoder.followUps(of(parts.followUps), waiting))
+    const { queue, pages } = queueOf(followUps.kept, waiting?.lookAt ?? null)
     if (job.definition === undefined && job.state === undefined && job.pending.length + commands.length === 0) return
     const put = this.#writer
     const conditions = job.pending.some(({ headers }) => typeof onlyOverOf(headers) === 'number')
@@ -130,7 +128,9 @@ export class Writing {
     }
     if (job.state !== undefined) {
       this.#count(job.state)
-      await put.put(kinds.state, {}, this.#file.state.encode({ state: { ...job.state, followUps: queue } }))
+      // Otherwise those that are sent again would count as repeated.
+      const recentCommands = forgotten(job.state, followUps.sentAgain)
+      await put.put(kinds.state, {}, this.#file.state.encode({ state: { ...job.state, recentCommands, followUps: queue } }))
     }
     // First: an earlier version takes them for runs of the history, which has the later ones.
     for (const run of snapshots.ends) await put.put(kinds.run, { dead: true }, this.#file.state.encode({ run }))
@@ -182,10 +182,14 @@ export class Writing {
     return commands
   }
 
-  async #ofCopy(followUps: readonly FollowUp[]): Promise<FollowUp[]> {
-    const kept: FollowUp[] = []
-    for (const followUp of followUps) if (await this.#isOfCopy(followUp.commandId)) kept.push(followUp)
-    return kept
+  /** `sentAgain`: commandIds of those that do not belong to the copy. */
+  async #divided(followUps: readonly FollowUp[]): Promise<{ kept: FollowUp[]; sentAgain: string[] }> {
+    const [kept, sentAgain]: [FollowUp[], string[]] = [[], []]
+    for (const followUp of followUps) {
+      if (await this.#isOfCopy(followUp.commandId)) kept.push(followUp)
+      else sentAgain.push(followUp.commandId)
+    }
+    return { kept, sentAgain }
   }
 
   async #isOfCopy(commandId: string): Promise<boolean> {

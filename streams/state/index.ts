@@ -68,7 +68,7 @@ export {
   waitersRange,
 } from './keys.ts'
 export { addLimitKeys, type LimitKeys } from './limit-keys.ts'
-export { isRepeated, markOf, remembered } from './recent-commands.ts'
+export { forgotten, isRepeated, markOf, remembered } from './recent-commands.ts'
 export { refuse, refuseCommand, skip } from './refusals.ts'
 export { executionIdOf, lifeOf, runNameOf } from './run-identity.ts'
 export { holdsSlot, isSameWaiter, type SlotUse, slotKeysOf, slotLimitOf, slotUse, waiterOf, waitersOf } from './slots.ts'

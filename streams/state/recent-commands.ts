@@ -20,6 +20,12 @@ export function remembered({ recentCommands }: JobState, commandId: string): num
   return [...recentCommands, markOf(commandId)].slice(-commandsKept)
 }
 
+/** Without these commands, which their senders send again. */
+export function forgotten({ recentCommands }: JobState, commandIds: readonly string[]): number[] {
+  const marks = new Set(commandIds.map(markOf))
+  return recentCommands.filter((mark) => !marks.has(mark))
+}
+
 /** 52 bits of an id, so that the state stays small whatever ids senders choose. The chance that one of 32 others collides is 1 in 10¹⁴. */
 export function markOf(commandId: string): number {
   // The second hash has its extra character in front. Behind the text it would not help: FNV-1a continues equally after an equal hash.
