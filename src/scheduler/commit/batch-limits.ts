@@ -22,6 +22,9 @@ const sliceJobsMax = 256
 
 /** Bytes of a page of follow-ups. */
 const followUpPageBytes = 64 * 1024
+/** Bytes of a command without the result or message of its cause, and of a tombstone. */
+const commandBytes = 256
+const tombstoneBytes = 128
 
 interface Loading {
   store: PartitionStore
@@ -69,6 +72,10 @@ interface Item {
   begins?: boolean
   /** Whether it reads the queue of the follow-ups. */
   followUps?: boolean
+  /** Bytes of the cause that each follower gets, if it ends a run. */
+  causes?: number
+  /** Whether it deletes all that is kept of the job. */
+  deletes?: boolean
   /** The definition of the job after this input is applied. */
   definition?: KnownDefinition
 }
@@ -132,7 +139,8 @@ async function fill(
   const used = { count: 0, written: 0, loaded: 0 }
   let sliceJobs = sliceJobsFirst
   let known: ReadonlyMap<string, Job> = new Map()
-  for (const [at, { jobId, runNo, copies, brought = 0, begins = false, followUps = false, definition }] of items.entries()) {
+  for (const [at, item] of items.entries()) {
+    const { jobId, runNo, copies, brought = 0, begins = false, followUps = false, definition } = item
     const mayStop = used.count > 0 || !atLeastOne
     if (jobId !== undefined && !jobs.has(jobId)) {
       if (mayStop && used.loaded + heavyJobs.of(jobId) > room.loaded) return used
@@ -160,13 +168,25 @@ async function fill(
     const goesOn = begins || job?.state?.backfill ? Math.min(backfillRunsMax(heaviest), most) : 0
     // A queued occurrence starts with the end of another run.
     const begun = goesOn + ((job?.state?.queuedFor ?? null) === null ? 0 : 1)
-    const written = used.written + (copies + begun) * heaviest + brought
+    const written = used.written + (copies + begun) * heaviest + brought + causesBytes(job, item) + tombstonesBytes(job, item)
     if (mayStop && (loaded > room.loaded || written > room.written)) return used
     if (job !== undefined) jobs.set(job.id, job)
     if (jobId !== undefined && definition !== undefined) defined.set(jobId, definition)
     Object.assign(used, { count: used.count + 1, loaded, written })
   }
   return used
+}
+
+/** A run that ends writes a command for each of its followers. */
+function causesBytes(job: Job | undefined, { causes = 0 }: Item): number {
+  const { onSuccess = [], onFailure = [] } = (causes > 0 ? job?.definition?.spec : undefined) ?? {}
+  return causes * Math.max(onSuccess.length, onFailure.length)
+}
+
+function tombstonesBytes(job: Job | undefined, { deletes = false }: Item): number {
+  const { deadRuns, followUps } = (deletes ? job?.state : undefined) ?? { deadRuns: [], followUps: null }
+  const pages = followUps === null ? 0 : followUps.lastPage - followUps.firstPage + 1
+  return tombstoneBytes * (deadRuns.length + pages)
 }
 
 /**
@@ -220,7 +240,13 @@ function ofInputRecord({ jobId, input, heartbeat }: InputRecord): Item {
   }
   // A definition is written only to the store, but the one it replaces may be kept for runs.
   if (input.kind === 'definition') return { jobId, runNo: 0, copies: 1, definition: input.definition }
-  if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1 }
-  const { type, runNo } = input.event
-  return { jobId, runNo, copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0 }
+  if (input.kind !== 'event') return { jobId, runNo: 0, copies: 1, deletes: input.kind === 'deletion' }
+  const { type, runNo, result, error } = input.event
+  const mayEnd = type === 'SUCCEEDED' || type === 'FAILED'
+  return {
+    jobId,
+    runNo,
+    copies: type === 'FAILED' ? 2 : type === 'RETRY_DUE' || type === 'RELEASED' ? 1 : 0,
+    ...(mayEnd && { causes: commandBytes + (result?.length ?? error?.message.length ?? 0) }),
+  }
 }
